@@ -35,7 +35,7 @@ def _list_files(workspace: "Workspace") -> str:
     codes = [message.id for message in workspace.session.messages if message.type == "code"]
     steps = filter(None, map(snapshots.step, snapshots.known(codes)))
     names = dict.fromkeys(
-        paths.short(step.folder) + "/" + change.name
+        f"{step.target} {paths.short(step.folder)}/{change.name}"
         for step in steps
         for change in step.changes
         if change.what != "deleted"

@@ -101,6 +101,25 @@ def sync(folder: Path) -> None:
         os.close(descriptor)
 
 
+def replace_file(path: Path, text: str) -> None:
+    """Write the file anew, for its owner only: it has the old content or the new one, never half of it."""
+    import tempfile  # costs as much as all of this module, and is not wanted at the start
+
+    target = Path(os.path.realpath(path))
+    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            flush(descriptor)
+        os.replace(name, target)  # noqa: PTH105
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)  # noqa: PTH108
+        raise
+    sync(target.parent)
+
+
 def _folder(kind: str) -> Path:
     home = os.environ.get(environment_names.HOME)
     if home:

@@ -42,7 +42,7 @@ def default_path() -> Path:
 def make_default(path: Path) -> None:
     """Use this profile, of the folder of profiles, when none is named. Raises OSError."""
     paths.make_private(paths.config())
-    yaml_file.replace_file(paths.config() / "default-profile", path.name + "\n")
+    paths.replace_file(paths.config() / "default-profile", path.name + "\n")
 
 
 def names() -> list[str]:
@@ -113,7 +113,7 @@ def load(path: Path, *, write: bool = True) -> Profile:
         return profile
     with contextlib.suppress(OSError):
         kept = migration.keep(path, text)
-        yaml_file.replace_file(path, newer)
+        paths.replace_file(path, newer)
         note = f"{path.name} was brought up to date ({', '.join(changes)}); the old one is {kept.name}"
         profile = replace(profile, unknown=(note, *profile.unknown))
     return profile
@@ -289,7 +289,7 @@ def _ready(path: Path, *, write: bool) -> bool:
     if write:
         with contextlib.suppress(OSError):
             paths.make_private(path.parent)
-            yaml_file.replace_file(path, starter())
+            paths.replace_file(path, starter())
     return False
 
 
@@ -313,7 +313,7 @@ def duplicate(path: Path, name: str) -> Path:
     target = place_for(name)
     text = text_of(path)
     paths.make_private(target.parent)
-    yaml_file.replace_file(target, text)
+    paths.replace_file(target, text)
     return target
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from oi_tui import paths
 from oi_tui.engine.credentials.keys import Secrets
 from oi_tui.engine.credentials.redaction import learn, learn_address
-from oi_tui.engine.files.snapshots import Snapshots
 from oi_tui.engine.llm import images
 from oi_tui.engine.llm.base import Llm
 from oi_tui.engine.llm.transport.client import ModelProcess
@@ -20,6 +19,7 @@ from oi_tui.engine.settings.setting import Value
 from oi_tui.engine.skills import Skills
 from oi_tui.engine.storage.journal import Journal
 from oi_tui.engine.storage.store import Store
+from oi_tui.file_changes.snapshots import Snapshots
 from oi_tui.messages import Message
 from oi_tui.services.cell_model import CellModel
 from oi_tui.services.conversation import CurrentConversation

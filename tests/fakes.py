@@ -186,6 +186,8 @@ class Computer:
 
     def files_on(self, target: str = "") -> None: ...
 
+    files_elsewhere = None
+
     def why_not_at(self, target: str) -> str | None:
         return None if target in self.targets else f"The target “{target}” is not connected."
 

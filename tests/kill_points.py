@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from oi_tui.engine.export import formats
-from oi_tui.engine.files import restore
-from oi_tui.engine.files.snapshots import Snapshots
-from oi_tui.engine.files.watcher import FileWatcher
 from oi_tui.engine.open_interpreter import conversations as original
 from oi_tui.engine.storage.full_text_index import FullTextIndex
 from oi_tui.engine.storage.store import Store
+from oi_tui.file_changes import restore
+from oi_tui.file_changes.snapshots import Snapshots
+from oi_tui.file_changes.watcher import FileWatcher
 from oi_tui.messages import Message
 
 CALLS = (

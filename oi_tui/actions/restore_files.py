@@ -1,15 +1,22 @@
 """Lists the files that code changed, and restores them."""
 
+import contextlib
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from oi_tui import paths
 from oi_tui.actions.interface import BUSY, UserInterface
-from oi_tui.engine.files import restore as restoring
-from oi_tui.engine.files.restore import Action
-from oi_tui.engine.files.snapshots import Step
+from oi_tui.file_changes import restore as restoring
+from oi_tui.file_changes.restore import Action
+from oi_tui.file_changes.snapshots import Step
+from oi_tui.runtimes.remote.target import LOCAL
 from oi_tui.text import one_line
 from oi_tui.workspace import Workspace
 
+if TYPE_CHECKING:
+    from oi_tui.runtimes.remote.files import PlaceFiles
+
+T = TypeVar("T")
 #: So many files are named in the question, and in the list of all.
 _NAMED = 12
 MARKS = {"created": "+", "changed": "~", "deleted": "-"}
@@ -33,9 +40,10 @@ class FileRestorer:
         lines = []
         for cell, step in steps_of(self._workspace):
             if number in (None, cell):
-                lines.append(f"[{cell}] in {one_line(paths.short(step.folder), 200)}")
+                lines.append(f"[{cell}] in {_place_of(step)}")
                 lines += [f"  {line}" for line in _list(step)]
-        if where := self._workspace.computer.where:
+        computer = self._workspace.computer
+        if (where := computer.where) and computer.files_on() is None:
             lines.append(
                 f"What code changes {one_line(where, 200)} is not listed, and %restore cannot undo it."
             )
@@ -69,7 +77,7 @@ class FileRestorer:
         taken = [found for id_ in snapshots.known(self._undone()) if (found := snapshots.step(id_))]
         step: Step | None
         if wanted == "all":
-            step, what = restoring.merged([step for _, step in steps]), "all cells"
+            step, what = restoring.merged(self._in_one_place([step for _, step in steps])), "all cells"
         elif wanted:
             step, what = next((s for n, s in steps if str(n) == wanted), None), f"cell {wanted}"
         elif taken:
@@ -82,17 +90,66 @@ class FileRestorer:
         else:
             self._ask(f"Restore the files of {what}?", step)
 
+    def _in_one_place(self, steps: Sequence[Step]) -> Sequence[Step]:
+        """The steps of where code runs now, else all: those of one place are restored together."""
+        target = self._workspace.computer.target
+        here = [step for step in steps if (step.target or LOCAL) == target]
+        return here or steps
+
     def _ask(self, question: str, step: Step) -> None:
-        actions = restoring.plan(self._workspace.snapshots, step)
+        if step.target:
+            self._ask_elsewhere(question, step)
+        else:
+            actions = restoring.plan(self._workspace.snapshots, step)
+            self._confirm(question, actions, lambda: self._restore(step, actions))
+
+    def _ask_elsewhere(self, question: str, step: Step) -> None:
+        """Ask about files of another machine, which plans what would be done."""
+        files, target = self._workspace.computer.files_on(step.target), one_line(step.target, 200)
+        if files is None:
+            self._ui.tell(
+                f"These files are on {target}, and their copies were kept there until the connection ended. "
+                "They cannot be restored.",
+                warning=True,
+            )
+            return
+        question = f"{question[:-1]} on {target}?"
+
+        def confirm(planned: Sequence[Action] | str) -> None:
+            if isinstance(planned, str):
+                self._ui.tell(planned, warning=True)
+            else:
+                self._confirm(question, planned, lambda: self._restore_elsewhere(files, step))
+
+        self._ui.aside(lambda: _unless_it_fails(lambda: files.plan(step)), confirm)
+
+    def _restore_elsewhere(self, files: "PlaceFiles", step: Step) -> None:
+        def tell(done: "tuple[Step, list[Action], list[str]] | str") -> None:
+            if isinstance(done, str):
+                self._ui.tell(done, warning=True)
+                return
+            back, actions, problems = done
+            with contextlib.suppress(OSError):
+                self._workspace.snapshots.note(back)
+            self._tell(back, actions, problems)
+
+        self._ui.aside(lambda: _unless_it_fails(lambda: files.restore(step)), tell)
+
+    def _confirm(self, question: str, actions: Sequence[Action], act: Callable[[], None]) -> None:
         details = [_describe(action) for action in actions]
         if not any(not action.obstacle for action in actions):
             self._ui.tell("\n".join(["Nothing can be restored:", *(f"  {detail}" for detail in details)]))
             return
-        self._ui.confirm(question, details, lambda: self._restore(step, actions))
+        self._ui.confirm(question, details, act)
 
     def _restore(self, step: Step, actions: Sequence[Action]) -> None:
-        self._back, problems = restoring.restore(self._workspace.snapshots, step, actions)
-        count = len(self._back.changes)
+        back, problems = restoring.restore(self._workspace.snapshots, step, actions)
+        self._tell(back, actions, problems)
+
+    def _tell(self, back: Step, actions: Sequence[Action], problems: Sequence[str]) -> None:
+        """Tell what was restored; `back` reverts it."""
+        self._back = back
+        count = len(back.changes)
         files = "1 file" if count == 1 else f"{count:,} files"
         lines = [f"Restored {files}. %restore undo reverts this."]
         lines += [f"  skipped {_describe(action)}" for action in actions if action.obstacle]
@@ -104,6 +161,23 @@ class FileRestorer:
         codes = [m.id for m in self._workspace.session.messages if m.type == "code"]
         latest = self._workspace.snapshots.latest(map(restoring.back_id, codes))
         return self._workspace.snapshots.step(latest) if latest else None
+
+
+def _unless_it_fails(work: Callable[[], T]) -> T | str:
+    """What comes of it, or why it failed in a sentence."""
+    from oi_tui.runtimes.remote.files import FileError
+
+    try:
+        return work()
+    except FileError as error:
+        return one_line(str(error), 500)
+
+
+def _place_of(step: Step) -> str:
+    """The folder of the step, with the machine that it is on."""
+    if step.target:
+        return f"{one_line(step.folder, 200)} on {one_line(step.target, 200)}"
+    return one_line(paths.short(step.folder), 200)
 
 
 def steps_of(workspace: Workspace) -> list[tuple[int, Step]]:

@@ -58,7 +58,7 @@ def reset_profile(name: str) -> int:
         kept = migration.keep(path, yaml_file.read_text(path))
         _print(f"The previous profile is saved as {one_line(paths.short(kept))}.")
     paths.make_private(path.parent)
-    yaml_file.replace_file(path, presets.text(path.stem) or starter())
+    paths.replace_file(path, presets.text(path.stem) or starter())
     _print(f"{one_line(path.stem)} was reset.")
     return 0
 

@@ -8,8 +8,8 @@ from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
-from oi_tui.engine.files.snapshots import Step
 from oi_tui.engine.review.permissions import Permission
+from oi_tui.file_changes.snapshots import Step
 from oi_tui.messages import Message, Report
 
 

@@ -19,7 +19,6 @@ from oi_tui.engine.events import (
     RunReported,
     Steps,
 )
-from oi_tui.engine.files.watcher import FileWatcher
 from oi_tui.engine.message_log import MessageLog
 from oi_tui.engine.protocols import Computer
 from oi_tui.engine.reply.message_builders import RunBuilder
@@ -40,6 +39,8 @@ from oi_tui.engine.tools import (
     path_of,
     servers_of,
 )
+from oi_tui.file_changes.snapshots import Step
+from oi_tui.file_changes.watcher import FileWatcher
 from oi_tui.messages import Displayed, Message, Printed, RunEnded
 
 #: So many characters of the names of tools are shown with a question, without being cut off anywhere.
@@ -386,8 +387,11 @@ class Execution:
         yield from self._log.record(code)
         ended = RunEnded("interrupted", 0.0)
         witness = None if self._computer.where else self._witness
+        elsewhere = self._computer.files_elsewhere if self._computer.where and self._witness else None
         if witness:
             witness.before(self._stopped.is_set)
+        if elsewhere:
+            elsewhere.watch(code.id)
         with self._lock:
             may_run = not self._stopped.is_set()
             self._running = may_run
@@ -416,7 +420,16 @@ class Execution:
             yield from self._log.note(writer.finish())
             if witness and (step := witness.after(code.id)):
                 yield FilesChanged(code.id, step)
+            if elsewhere and (step := elsewhere.take_changes()):
+                yield self._note_changes(code.id, step)
         yield from self._log.record(code.but(state=ended.state, seconds=ended.seconds, reason=ended.reason))
+
+    def _note_changes(self, id: str, step: Step) -> FilesChanged:
+        """Keep which files of another machine changed; what they held is kept there."""
+        if self._witness and step.changes:
+            with contextlib.suppress(OSError):
+                self._witness.snapshots.note(step)
+        return FilesChanged(id, step)
 
     def tell_losses(self) -> Iterator[Event]:
         """Tell of languages that ended between runs: the person at once, the model with its next request."""

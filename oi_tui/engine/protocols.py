@@ -5,7 +5,18 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
+from oi_tui.file_changes.snapshots import Step
 from oi_tui.messages import Loss, Message, Report
+
+
+class FilesElsewhere(Protocol):
+    """The files of another machine, which reports those that code changes."""
+
+    def watch(self, id: str) -> None:
+        """Have the files noted that the next run changes; `id` is that of its code."""
+
+    def take_changes(self) -> Step | None:
+        """The files that the last run changed, once; None when it changed none."""
 
 
 class Computer(Protocol):
@@ -26,6 +37,10 @@ class Computer(Protocol):
     @property
     def place_key(self) -> str:
         """What tells the place where code runs from every other, unlike its words; "" for this machine."""
+
+    @property
+    def files_elsewhere(self) -> FilesElsewhere | None:
+        """The files of the place where code runs now; None for this machine, and where there are none."""
 
     def database(self, language: str) -> str:
         """The database that code of the language would use, in words; "" for a language without one."""

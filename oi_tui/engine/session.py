@@ -18,7 +18,6 @@ from oi_tui.engine.events import (
 )
 from oi_tui.engine.exchange import Exchange, Stopped
 from oi_tui.engine.execution import Execution
-from oi_tui.engine.files.watcher import FileWatcher
 from oi_tui.engine.llm import compaction, images, token_report
 from oi_tui.engine.llm.base import Llm, LlmError, Usage
 from oi_tui.engine.llm.token_report import Count
@@ -35,6 +34,7 @@ from oi_tui.engine.review.window_actions import GrantedWindow
 from oi_tui.engine.rounds import Rounds
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.tools import CallableTools, Tool
+from oi_tui.file_changes.watcher import FileWatcher
 from oi_tui.messages import Message
 
 #: What a turn begins with: words, messages, a function that returns the words, or nothing.

@@ -153,7 +153,7 @@ def save(name: str, text: str) -> Path:
     """Save a skill of the person's own. Returns its file. Raises SkillError or OSError."""
     place = place_for(name)
     paths.make_private(place.parent)
-    yaml_file.replace_file(place, text)
+    paths.replace_file(place, text)
     return place
 
 
@@ -198,7 +198,7 @@ def bring_in(source: Path) -> Path | None:
     body = f"# {name}\n\nRun the code of `{name}.py` in this folder in Python, then call:\n\n"
     body += "".join(f"- {line}\n" for line in functions.values())
     paths.make_private(place.parent)
-    yaml_file.replace_file(place.parent / f"{name}.py", code)
+    paths.replace_file(place.parent / f"{name}.py", code)
     return save(name, _with_head(name, one_line(purpose, _DESCRIPTION), body))
 
 

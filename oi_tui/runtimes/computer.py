@@ -204,6 +204,12 @@ class Computer:
         """The files of a target that is connected, of the one where code runs for ""; None for ours."""
         return self._targets.files(target or self.target)
 
+    @property
+    def files_elsewhere(self) -> "PlaceFiles | None":
+        """The files of the place where code runs now; None for this machine, and where there are none."""
+        place = self._targets.place
+        return place.files if place else None
+
     def at(self, target: str) -> AbstractContextManager[None]:
         """Have code run on that target meanwhile; nothing changes for one that is not connected."""
         return self._targets.visit(target)

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from oi_tui import paths
-from oi_tui.engine.files.snapshots import Snapshots
-from oi_tui.engine.files.watcher import FileWatcher
 from oi_tui.engine.session import Session
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.skills import Skills
@@ -14,6 +12,8 @@ from oi_tui.engine.storage.journal import Journal
 from oi_tui.engine.storage.records import title_of, title_of_copy
 from oi_tui.engine.storage.store import Store
 from oi_tui.engine.storage.undo_history import UndoHistory
+from oi_tui.file_changes.snapshots import Snapshots
+from oi_tui.file_changes.watcher import FileWatcher
 from oi_tui.messages import Message
 from oi_tui.services.languages import LanguageService
 from oi_tui.services.mcp import McpService

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from oi_tui.engine.files.snapshots import Snapshots
 from oi_tui.engine.output.model_output import model_output
+from oi_tui.file_changes.snapshots import Snapshots
 from oi_tui.messages import Message
 from oi_tui.runtimes.variables import Memory
 from oi_tui.text import one_line
@@ -68,7 +68,12 @@ def outcome(messages: Sequence[Message], snapshots: Snapshots, most: int, refusa
 def files_changed(snapshots: Snapshots, runs: Iterable[str]) -> list[str]:
     """Return the files that these runs changed, each once, as `created: a.txt`."""
     steps = (snapshots.step(run) for run in runs)
-    found = {f"{c.what}: {one_line(c.name)}": None for step in steps if step for c in step.changes}
+    found = {
+        f"{c.what}: {one_line(c.name)}{f' (on {one_line(step.target)})' if step.target else ''}": None
+        for step in steps
+        if step
+        for c in step.changes
+    }
     return list(found)
 
 

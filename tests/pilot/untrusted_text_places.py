@@ -24,12 +24,12 @@ from oi_tui.engine.events import (
     RunReported,
     TurnEnded,
 )
-from oi_tui.engine.files.snapshots import Change, Step
 from oi_tui.engine.models.local_servers import LocalModel
 from oi_tui.engine.models.model_check import CheckResult
 from oi_tui.engine.review.permissions import Permission
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.storage.store import Store
+from oi_tui.file_changes.snapshots import Change, Step
 from oi_tui.messages import InputRequested, Message
 from oi_tui.runtimes.variables import Detail, Memory, Variable
 from oi_tui.screens import keymap

@@ -15,9 +15,9 @@ from textual.widgets import OptionList
 from oi_tui import log
 from oi_tui.app import OiTui
 from oi_tui.engine.events import FilesChanged, Noticed, RunReported
-from oi_tui.engine.files.snapshots import Change, Step
 from oi_tui.engine.llm.base import Delta, ErrorInfo, Reasoning, Text, ToolCallPiece, Usage
 from oi_tui.engine.settings.profile import Profile
+from oi_tui.file_changes.snapshots import Change, Step
 from oi_tui.messages import Displayed, InputRequested, LineReached, Printed, Report, RunEnded, Stopping
 from oi_tui.screens.images import ImagesScreen
 from oi_tui.screens.pager import PagerScreen

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 from textual.pilot import Pilot
 
-from oi_tui.engine.files.snapshots import Change, Step
 from oi_tui.engine.llm.base import Text, Usage
+from oi_tui.file_changes.snapshots import Change, Step
 from oi_tui.runtimes.variables import Memory, Variable
 from tests.snapshots.staging import REPLY, bench, by_size, ended, ready, screen, seen
 

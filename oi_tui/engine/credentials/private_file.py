@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from oi_tui import paths
-from oi_tui.engine.settings.yaml_file import replace_file
+from oi_tui.paths import replace_file
 
 #: Far more than any of these files needs.
 _MAX_BYTES = 4_000_000

@@ -14,7 +14,6 @@ from oi_tui.engine import cell_target
 from oi_tui.engine.credentials.redaction import without_secrets
 from oi_tui.engine.export.html import html
 from oi_tui.engine.output.plain import line_feeds, plain
-from oi_tui.engine.settings import yaml_file
 from oi_tui.messages import Message, new_id
 from oi_tui.text import one_line, prose
 
@@ -112,7 +111,7 @@ def export(format: Format, title: str, messages: Sequence[Message], path: Path) 
 
 def _write(path: Path, text: str) -> None:
     # Half of a character (a lone surrogate) cannot stand in a file.
-    yaml_file.replace_file(path, without_secrets(text).encode("utf-8", "replace").decode())
+    paths.replace_file(path, without_secrets(text).encode("utf-8", "replace").decode())
 
 
 def _free(path: Path, language: str) -> Path:

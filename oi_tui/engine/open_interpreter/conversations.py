@@ -16,7 +16,6 @@ from typing import Any
 
 from oi_tui import paths
 from oi_tui.engine.open_interpreter.messages import is_odd, linked, messages_of, with_silent
-from oi_tui.engine.settings import yaml_file
 from oi_tui.engine.storage.records import Contents
 from oi_tui.engine.storage.store import Store
 from oi_tui.messages import Message
@@ -108,7 +107,7 @@ def bring_in(
         # Where it cannot be noted, they are reported again.
         with contextlib.suppress(OSError):
             paths.make_private(store.folder)
-            yaml_file.replace_file(store.folder / _REFUSED, "".join(f"{mark}\n" for mark in sorted(refused)))
+            paths.replace_file(store.folder / _REFUSED, "".join(f"{mark}\n" for mark in sorted(refused)))
     return ImportReport(brought, known, tuple(problems))
 
 

@@ -95,7 +95,7 @@ def _copy(path: Path, target: Path) -> ImportedProfiles:
     if place.exists():
         return ImportedProfiles(path, None, f"the profile {name} already exists")
     paths.make_private(target)
-    yaml_file.replace_file(place, text)
+    paths.replace_file(place, text)
     return ImportedProfiles(path, name, None, (*changes, *profile.unknown), profile.auto_run)
 
 
@@ -108,5 +108,5 @@ def _copied_program(path: Path, target: Path) -> ImportedProfiles:
     if place.exists():
         return ImportedProfiles(path, None, f"the profile {path.name} already exists")
     paths.make_private(target)
-    yaml_file.replace_file(place, text)
+    paths.replace_file(place, text)
     return ImportedProfiles(path, path.name, None, ("It is a program; you review it before its first use.",))

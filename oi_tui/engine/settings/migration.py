@@ -7,7 +7,7 @@ from pathlib import Path
 
 from oi_tui.engine.settings import yaml_file
 from oi_tui.engine.settings.setting import ProfileError, Value
-from oi_tui.engine.settings.yaml_file import replace_file
+from oi_tui.paths import replace_file
 
 #: The settings of the model, which stood at the top before version 0.2.1.
 _MODEL = (

@@ -216,7 +216,7 @@ def write(path: Path, changes: Mapping[str, Value], base: str = "") -> None:
         refuse_read_only(path)
     except FileNotFoundError:
         text = base
-    replace_file(path, changed(text, changes, path))
+    paths.replace_file(path, changed(text, changes, path))
 
 
 def refuse_read_only(path: Path) -> None:
@@ -383,22 +383,3 @@ def scalar(value: Value, indent: int = 2, *, flat: bool = False) -> str:
             yaml.dump(value, Dumper=yaml.SafeDumper, default_style='"', allow_unicode=True, width=10_000_000)
         ).removesuffix("\n")
     return plain
-
-
-def replace_file(path: Path, text: str) -> None:
-    """Write the file anew, for its owner only: it has the old content or the new one, never half of it."""
-    import tempfile  # costs as much as all of this module, and is not wanted at the start
-
-    target = Path(os.path.realpath(path))
-    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
-            paths.flush(descriptor)
-        os.replace(name, target)  # noqa: PTH105
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)  # noqa: PTH108
-        raise
-    paths.sync(target.parent)

@@ -12,6 +12,9 @@ _PACKAGE = Path(__file__).parents[2]
 _BEGINNING = _PACKAGE / "runtimes" / "drivers" / "remote"
 #: Modules beside those of the runtimes that these import.
 _BESIDES = (
+    "file_changes/restore",
+    "file_changes/snapshots",
+    "file_changes/watcher",
     "messages",
     "paths",
     "secret_shapes",
@@ -73,7 +76,7 @@ def start_script() -> str:
 
 def _files() -> Iterator[tuple[str, str]]:
     yield "old_python.py", (_BEGINNING / "old_python.py").read_text(encoding="utf-8")
-    for folder in ("oi_tui", "oi_tui/runtimes", "oi_tui/system"):
+    for folder in ("oi_tui", "oi_tui/file_changes", "oi_tui/runtimes", "oi_tui/system"):
         # Theirs would import the whole of the application.
         yield f"{folder}/__init__.py", ""
     for name in _BESIDES:

@@ -26,6 +26,8 @@ from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.runtimes.processes import process_table
 from oi_tui.runtimes.pty_runtime import PtyRuntime
 from oi_tui.runtimes.remote import far_files
+from oi_tui.runtimes.remote.far_changes import FarChanges
+from oi_tui.runtimes.remote.file_answers import FileRefused
 from oi_tui.runtimes.remote.wire import (
     BEAT,
     PLACES,
@@ -155,6 +157,8 @@ class _FarEnd:
         self._choices = Choices()
         self._cwd = Path.cwd()
         self._hidden: frozenset[str] = frozenset()
+        #: Made when the application first wants to know which files a run changes.
+        self._changes: FarChanges | None = None
         self._active_line = True
         self._silence = SILENCE
         self._size = 80, 24
@@ -323,29 +327,43 @@ class _FarEnd:
         cell = Cell(message["code"], message["number"])
         stop = self._stops[number] = threading.Event()
         self._turns.setdefault(name, threading.Lock())
-        self._in_thread(self._try, lambda _: self._run(number, name, cell, stop), message)
+        watched = str(message.get("watch") or "")
+        self._in_thread(self._try, lambda _: self._run(number, name, cell, stop, watched), message)
 
-    def _run(self, number: int, name: str, cell: Cell, stop: threading.Event) -> None:
+    def _run(self, number: int, name: str, cell: Cell, stop: threading.Event, watched: str) -> None:
         try:
             with self._turns[name]:
-                self._run_in_turn(number, name, cell, stop)
+                self._run_in_turn(number, name, cell, stop, watched)
         finally:
             self._stops.pop(number, None)
             self._given_up.discard(number)
 
-    def _run_in_turn(self, number: int, name: str, cell: Cell, stop: threading.Event) -> None:
+    def _run_in_turn(self, number: int, name: str, cell: Cell, stop: threading.Event, watched: str) -> None:
         runtime = self._runtime(name)
         if runtime is None:
             self._sender.send_reports(number, [RunEnded("failed", 0.0, f"{name} is not installed there.")])
             return
+        changes = self._watch() if watched else None
+        if changes:
+            changes.before(stop.is_set)
         reports = runtime.run(cell.code, stop, cell.number)
         for report in reports:
+            if changes and isinstance(report, RunEnded) and (step := changes.after(watched)):
+                # It is there before the end is.
+                self._sender.send(**{"is": "changes", "step": step.to_json()})
             for piece in _pieces(_whole(report)):
                 self._sender.send_reports(number, [piece])
             if number in self._given_up:
                 # Nobody follows it any more: it sees to its end by itself.
                 reports.close()
                 self._sender.send_reports(number, [RunEnded("interrupted", 0.0)])
+
+    def _watch(self) -> "FarChanges | None":
+        """What watches the files here; None where nothing can be kept."""
+        if self._changes is None:
+            with contextlib.suppress(OSError):
+                self._changes = FarChanges(self._cwd)
+        return self._changes
 
     def _interrupt(self, number: int, name: str) -> None:
         if stop := self._stops.get(number):
@@ -358,7 +376,12 @@ class _FarEnd:
             self._try(self._answer_about_file, self._file_requests.get())
 
     def _answer_about_file(self, message: Frame) -> None:
-        packed = pack(far_files.answer(message, self._cwd))
+        if message["what"] in ("plan", "restore"):
+            changes = self._watch()
+            found = changes.answer(message) if changes else FileRefused("nothing is kept there")
+        else:
+            found = far_files.answer(message, self._cwd)
+        packed = pack(found)
         self._sender.send(**{"is": "answer", "id": message["id"], "value": packed})
 
     def _answer(self, message: Frame) -> None:

@@ -3,15 +3,20 @@
 import base64
 import contextlib
 import hashlib
+import json
 import os
 import queue
 import shutil
 import stat
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
+from oi_tui.file_changes.restore import Action
+from oi_tui.file_changes.snapshots import Step, read_step
+from oi_tui.file_changes.watcher import MOST_CHANGES
 from oi_tui.runtimes.remote.far_files import appear, checksum
 from oi_tui.runtimes.remote.file_answers import (
     LARGEST,
@@ -25,12 +30,16 @@ from oi_tui.runtimes.remote.file_answers import (
 )
 from oi_tui.runtimes.remote.link import Link, Stopped
 from oi_tui.runtimes.remote.target import TargetError
+from oi_tui.text import one_line
 
 #: How many parts of a file are on their way: 256 KB, so that a stop does not wait long on a slow connection.
 _ON_THE_WAY = 4
 _GLANCE = 0.1
 #: How long somebody waits for facts and names, in seconds.
 _PATIENCE = 3.0
+#: How long restoring files may take there, in seconds.
+_RESTORING = 30.0
+_LONGEST_NOTE = 500
 
 
 class FileError(Exception):
@@ -41,6 +50,7 @@ class Place(Protocol):
     """The part of the place that its files need."""
 
     title: str
+    spelling: str
 
     def connect(self, stopped: Stopped) -> tuple[Link, bool]:
         """The connection, and whether it is a new one. Raises TargetError."""
@@ -55,6 +65,59 @@ class PlaceFiles:
 
     def __init__(self, place: Place) -> None:
         self._place = place
+        #: The id of the code whose changes of files are wanted; "" for none.
+        self.watched = ""
+        self._step: Step | None = None
+
+    # -- what code changes
+
+    def watch(self, id: str) -> None:
+        """Have the files noted that the next run changes."""
+        self.watched, self._step = id, None
+
+    def note_changes(self, step: Step) -> None:
+        """Take what the far end reports of a run; of another one than the last, nothing."""
+        if step.id == self.watched:
+            changes, note = step.changes[:MOST_CHANGES], one_line(step.note, _LONGEST_NOTE)
+            self._step = replace(step, changes=changes, note=note, target=self._place.spelling)
+
+    def take_changes(self) -> Step | None:
+        """The files that the last run changed, once; None when it changed none."""
+        step, self._step, self.watched = self._step, None, ""
+        return step
+
+    def plan(self, step: Step) -> list[Action]:
+        """Plan the changes that restore every file of the step there. Raises FileError."""
+        return _read_plan(step, self._ask_about(step, "plan"))
+
+    def restore(self, step: Step) -> tuple[Step, list[Action], list[str]]:
+        """Restore the files of the step there.
+
+        Returns the step that reverts this, what was planned, and what could not be done. Raises FileError.
+        """
+        facts = self._ask_about(step, "restore")
+        try:
+            back = replace(read_step(str(facts["back"])), target=self._place.spelling)
+            problems = [str(problem) for problem in facts["problems"]]  # type: ignore[attr-defined]
+        except (KeyError, TypeError, ValueError):
+            raise FileError(f"{self._place.title} gave an answer that is not understood.") from None
+        return back, _read_plan(step, facts), problems
+
+    def _ask_about(self, step: Step, what: str) -> dict[str, object]:
+        link, title = self._place.link, self._place.title
+        if link is None:
+            raise FileError(
+                f"The connection to {title} ended, and the copies of files that were kept there are gone."
+            )
+        found = link.ask("file", _RESTORING, what=what, path="", step=replace(step, target="").to_json())
+        if isinstance(found, FileRefused):
+            raise FileError(f"{title}: {found.reason}.")
+        if not isinstance(found, FileWords):
+            raise FileError(f"{title} does not answer; its files may be as they were.")
+        facts = json.loads(found.text)
+        if not isinstance(facts, dict):
+            raise FileError(f"{title} gave an answer that is not understood.")
+        return facts
 
     # -- facts and names
 
@@ -133,6 +196,17 @@ class PlaceFiles:
                 copy.words("finish", facts.path, key=key, sum=found.hexdigest(), mode=mode)
         except OSError as error:
             raise FileError(f"{here}: {error.strerror or error}.") from None
+
+
+def _read_plan(step: Step, facts: dict[str, object]) -> list[Action]:
+    """What the far end plans for each change of the step. Raises FileError."""
+    actions = facts.get("actions")
+    if not isinstance(actions, list) or len(actions) != len(step.changes):
+        raise FileError("An answer about files is not understood.")
+    return [
+        Action(change, change.what == "created", str(obstacle), bool(since))
+        for change, (obstacle, since) in zip(step.changes, actions, strict=True)
+    ]
 
 
 def _check(kind: str, size: int, name: str) -> None:

@@ -14,6 +14,7 @@ from itertools import count
 from pathlib import Path
 from typing import Protocol
 
+from oi_tui.file_changes.snapshots import Step, read_step
 from oi_tui.messages import Loss, Report, RunEnded
 from oi_tui.runtimes.remote import wire
 from oi_tui.runtimes.remote.askpass import Ask, questions
@@ -109,6 +110,7 @@ class Link:
         cwd: Path,
         on_loss: Callable[[Loss], None],
         on_end: Callable[[str], None],
+        on_changes: Callable[[Step], None] = lambda _: None,
         ask: Ask | None = None,
         stopped: Stopped | None = None,
     ) -> None:
@@ -117,6 +119,7 @@ class Link:
         self._patience = ASKED if ask else PATIENCE
         self._on_loss = on_loss
         self._on_end = on_end
+        self._on_changes = on_changes
         #: Why there is no connection any more, as a part of a sentence; None while there is one.
         self.lost: str | None = None
         # The same for both ends, for as long as the connection lasts.
@@ -240,7 +243,7 @@ class Link:
             return _explain_changed_key(self._target.title, printed)
         unknown = f"the program that connects gave no reason (exit status {self._process.returncode})"
         words = "; ".join(_reasons(printed)[-3:])[:400] or unknown
-        return f"No connection to {self._target.title}: {words}"
+        return f"No connection to {self._target.title}: {words.rstrip('.')}."
 
     def _no_answer(self) -> str:
         """Say that the far end does not begin, and what may be in its way."""
@@ -287,14 +290,17 @@ class Link:
                 while view:
                     view = view[os.write(target.fileno(), view) :]
 
-    def run(self, language: str, code: str, number: int | None = None) -> Run:
-        """Have code run as the cell of this number; what comes of it."""
+    def run(self, language: str, code: str, number: int | None = None, watch: str = "") -> Run:
+        """Have code run as the cell of this number; what comes of it.
+
+        `watch` is the id of the code for which the files that it changes are reported; "" for no report.
+        """
         run = Run(self, next(self._numbers), language)
         with self._lock:
             self._runs[run.number] = run
             if self.lost is not None:
                 run.arrived.put(None)
-        self.send(do="run", id=run.number, language=language, code=code, number=number)
+        self.send(do="run", id=run.number, language=language, code=code, number=number, watch=watch)
         return run
 
     def ask(self, do: str, seconds: float, **message: object) -> object:
@@ -371,6 +377,11 @@ class Link:
                 loss = unpack(message["loss"])
                 if isinstance(loss, Loss):
                     self._on_loss(loss)
+            case "changes":
+                try:
+                    self._on_changes(read_step(message["step"]))
+                except ValueError as error:
+                    raise WireError(str(error)) from None
             case "described":
                 self.described[str(message["language"])] = str(message["words"])[:200]
             case "here":

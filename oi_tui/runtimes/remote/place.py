@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
+from oi_tui.file_changes.snapshots import Step
 from oi_tui.messages import Loss
 from oi_tui.runtimes.language import Choices, Language
 from oi_tui.runtimes.languages import LANGUAGES
@@ -74,8 +75,8 @@ class RemotePlace:
         self._here: Frame = {}
         self._described: dict[str, str] = {}
         self._ask = ask
-        self.connect(stopped or threading.Event())
         self.files: PlaceFiles | None = PlaceFiles(self)
+        self.connect(stopped or threading.Event())
         # Later, the screen is where ssh would ask.
         self._ask = None
 
@@ -99,6 +100,7 @@ class RemotePlace:
                 environment={k: v for k, v in os.environ.items() if k not in self._hidden},
                 on_loss=self._on_loss,
                 on_end=self._note_end,
+                on_changes=self._note_changes,
                 ask=self._ask,
                 stopped=EitherStopped(stopped, self._closing),
             )
@@ -122,6 +124,10 @@ class RemotePlace:
     def note_start(self, language: str) -> None:
         """The language has something to lose from now on."""
         self._started.add(language)
+
+    def _note_changes(self, step: Step) -> None:
+        if self.files:
+            self.files.note_changes(step)
 
     def _note_end(self, reason: str) -> None:
         """Tell for each language that was at work that what it remembered is lost."""

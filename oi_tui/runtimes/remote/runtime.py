@@ -8,6 +8,7 @@ from typing import Protocol
 from oi_tui.messages import Printed, Report, RunEnded, Starting
 from oi_tui.runtimes.language import Language
 from oi_tui.runtimes.remote import wire
+from oi_tui.runtimes.remote.files import PlaceFiles
 from oi_tui.runtimes.remote.link import Link, LinkLostError, Run
 from oi_tui.runtimes.remote.target import TargetError
 from oi_tui.runtimes.runs import stopping
@@ -17,6 +18,8 @@ _PATIENCE = 12.0
 #: How long a run that nobody follows any more is given to end there, in seconds.
 _UNATTENDED = 20.0
 _GLANCE = 0.5
+#: The number of startup code.
+_STARTUP_CELL = 0
 
 
 class Place(Protocol):
@@ -33,6 +36,10 @@ class Place(Protocol):
 
     def note_start(self, language: str) -> None:
         """The language has something to lose from now on."""
+
+    @property
+    def files(self) -> PlaceFiles | None:
+        """The files there."""
 
 
 class RemoteRuntime:
@@ -64,7 +71,7 @@ class RemoteRuntime:
         self._used = link
         self._pressed_at = 0.0
         self._place.note_start(self.language.name)
-        run = self._run = link.run(self.language.name, code, number)
+        run = self._run = link.run(self.language.name, code, number, self._watched(number))
         if stopped.is_set():
             run.interrupt()
         ended = False
@@ -106,6 +113,11 @@ class RemoteRuntime:
                 yield report
                 if isinstance(report, RunEnded):
                     return
+
+    def _watched(self, number: int | None) -> str:
+        """The id of the code whose changes of files are wanted; startup code has none."""
+        files = self._place.files
+        return files.watched if files and number != _STARTUP_CELL else ""
 
     def _explain_loss(self, why: str) -> str:
         return (

@@ -8,7 +8,7 @@ from textual.widget import Widget
 
 from oi_tui.actions.restore_files import steps_of
 from oi_tui.engine.events import Event, FilesChanged, MessageRecorded, TurnEnded, UsageReported
-from oi_tui.engine.files.snapshots import Step
+from oi_tui.file_changes.snapshots import Step
 from oi_tui.messages import Message
 from oi_tui.runtimes.variables import Memory, newer
 from oi_tui.workspace import Workspace

@@ -117,7 +117,7 @@ class ProfileYaml(Page[bool]):
                 )
                 return
             paths.make_private(self._path.parent)
-            yaml_file.replace_file(self._path, self._text)
+            paths.replace_file(self._path, self._text)
         except OSError as error:
             self.query_one(KeyFooter).show(_KEYS, f"Could not save: {error.strerror or error}.")
             return

@@ -6,7 +6,7 @@ from rich.segment import Segment
 from rich.style import Style
 from typing_extensions import override
 
-from oi_tui.engine.files.snapshots import Step
+from oi_tui.file_changes.snapshots import Step
 from oi_tui.messages import Message, Stopping
 from oi_tui.text import duration, one_line, with_line_ends
 from oi_tui.widgets.conversation.blocks import Block

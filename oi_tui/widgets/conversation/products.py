@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from oi_tui.engine.files.snapshots import Step
+from oi_tui.file_changes.snapshots import Step
 from oi_tui.text import one_line
 from oi_tui.widgets.conversation.inline_table import InlineTable
 from oi_tui.widgets.truncate import width_of

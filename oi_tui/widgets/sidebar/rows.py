@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from oi_tui.actions.restore_files import MARKS
-from oi_tui.engine.files.snapshots import Step
+from oi_tui.file_changes.snapshots import Step
 from oi_tui.runtimes.variables import Memory, Variable, by_interest
 from oi_tui.text import one_line
 

@@ -24,7 +24,7 @@ def test_the_screen_and_the_question_say_where_code_runs(start: Start) -> None:
     program.wait_for("Code now runs on this machine.")
     program.wait_for(lambda screen: "on env as " not in first_line(screen))
     program.say("%target command:false")
-    program.wait_for("Code still runs on this machine.")
+    program.wait_for(lambda screen: "Code still runs on this machine." in " ".join(screen.split()))
 
 
 def test_a_target_that_cannot_be_reached_is_reported_instead_of_a_screen(start: Start) -> None:
@@ -116,3 +116,22 @@ def test_plain_mode_copies_files_and_runs_single_cells_elsewhere(start: Start, t
     program.send(f'%get "command:env -C {there}" a.bin {tmp_path}/here.bin\n')
     program.wait_for(lambda screen: "2,000,000 bytes in" in screen.replace("\n", ""))
     assert (tmp_path / "here.bin").stat().st_size == 2_000_000
+
+
+def test_files_that_code_changes_on_a_target_are_listed_and_restored(start: Start, tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    there.mkdir()
+    (there / "data.csv").write_text("before")
+    program = start("--demo", "--target", f"command:env -C {there}")
+    program.begin()
+    program.say("%shell echo after > data.csv")
+    program.wait_for("files  ~ data.csv")
+    program.idle()
+    program.say("%files")
+    program.wait_for("restores the files of cell N")
+    program.say("%restore 1")
+    program.wait_for("data.csv: as it was")
+    program.wait_for("y yes")
+    program.send("y")
+    program.wait_for("Restored 1 file")
+    assert (there / "data.csv").read_text() == "before"

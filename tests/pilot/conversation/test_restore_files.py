@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from oi_tui.engine.files import watcher
 from oi_tui.engine.llm.base import Text
+from oi_tui.file_changes import watcher
 from oi_tui.messages import Report, RunEnded
 from oi_tui.screens.confirm import ConfirmDialog
 from oi_tui.widgets.approval import key_guard

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
-from oi_tui.engine.files.snapshots import Change, Step
 from oi_tui.engine.llm.base import Text, Usage
+from oi_tui.file_changes.snapshots import Change, Step
 from oi_tui.runtimes.variables import Detail, Memory, Variable
 from oi_tui.screens.pager import PagerScreen
 from oi_tui.screens.variables import VariablesScreen

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from oi_tui import paths
-from oi_tui.engine.files import restore, snapshots, watcher
-from oi_tui.engine.files.snapshots import Change, Snapshots, Step
-from oi_tui.engine.files.watcher import FileWatcher
+from oi_tui.file_changes import restore, snapshots, watcher
+from oi_tui.file_changes.snapshots import Change, Snapshots, Step
+from oi_tui.file_changes.watcher import FileWatcher
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ LEVELS: tuple[frozenset[str], ...] = (
     frozenset({"secret_shapes"}),
     frozenset({"system", "computer", "version"}),
     frozenset({"messages", "text", "paths", "demo", "json_lines"}),
+    frozenset({"file_changes"}),
     frozenset({"runtimes", "engine"}),
     frozenset({"custom_languages", "computer_api", "mcp_client", "window"}),
     frozenset({"services"}),

@@ -2,7 +2,7 @@
 
 import json
 
-from oi_tui.engine.files.snapshots import Change, Step
+from oi_tui.file_changes.snapshots import Change, Step
 from oi_tui.messages import Message
 from oi_tui.themes import THEMES
 from oi_tui.widgets.conversation.cell import CellBlock

@@ -9,12 +9,11 @@ import stat
 import tempfile
 import time
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from oi_tui import paths
-from oi_tui.engine.settings import yaml_file
 
 #: All that is kept of all conversations: so many bytes, for so many seconds.
 MOST_BYTES = 500_000_000
@@ -55,12 +54,48 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The files that changed while a piece of code ran; `note` says in a sentence what was not looked at."""
+    """The files that changed while a piece of code ran; `note` says in a sentence what was not looked at.
+
+    `target` names the other machine whose files they are, as a person types it, and "" this one; what the
+    files held is kept there.
+    """
 
     id: str
     folder: str
     changes: tuple[Change, ...]
     note: str = ""
+    target: str = ""
+
+    def to_json(self) -> str:
+        """The step as text."""
+        return json.dumps(asdict(self))
+
+
+_KINDS = {"path": (str,), "what": (str,), "mode": (int,), "why": (str,)}
+
+
+def read_step(text: str | bytes) -> Step:
+    """The step of a text. Raises ValueError for what is none."""
+    try:
+        known = json.loads(text)
+        changes = tuple(_read_change(change) for change in known["changes"])
+        texts = [known["id"], known["folder"], known["note"], known.get("target", "")]
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(f"no step: {error}") from None
+    if not all(isinstance(item, str) for item in texts):
+        raise ValueError("no step: a text was expected")
+    return Step(texts[0], texts[1], changes, texts[2], texts[3])
+
+
+def _read_change(values: dict[str, object]) -> Change:
+    """The change of these fields. Raises TypeError or ValueError."""
+    change = Change(**values)  # type: ignore[arg-type]
+    maybe = (str, type(None))
+    if not all(isinstance(value, _KINDS.get(name, maybe)) for name, value in values.items()):
+        raise ValueError("no change of a file")
+    if change.what not in ("created", "changed", "deleted"):
+        raise ValueError("no change of a file")
+    return change
 
 
 class Snapshots:
@@ -77,7 +112,8 @@ class Snapshots:
         """
         found = path.lstat()
         if stat.S_ISLNK(found.st_mode):
-            return _LINK + self.put(os.fsencode(path.readlink()))
+            # Path.readlink is newer than the oldest Python to which this is sent.
+            return _LINK + self.put(os.fsencode(os.readlink(path)))  # noqa: PTH115
         if stat.S_ISDIR(found.st_mode):
             return None if any(path.iterdir()) else FOLDER
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -114,7 +150,7 @@ class Snapshots:
         """
         if name == FOLDER:
             return b""
-        name = name.removeprefix(_LINK)
+        name = name[len(_LINK) :] if is_link(name) else name
         if not _HASH.fullmatch(name):
             return None
         try:
@@ -126,23 +162,21 @@ class Snapshots:
     def note(self, step: Step) -> None:
         """Remember a step. Raises OSError."""
         paths.make_private(self._steps)
-        yaml_file.replace_file(self._step(step.id), json.dumps(asdict(step)))
+        paths.replace_file(self._step(step.id), step.to_json())
 
     def step(self, id: str) -> Step | None:
         """The changes while the code with this id ran; None when unknown."""
         if not _NAME.fullmatch(id):
             return None
         try:
-            known = json.loads(self._step(id).read_bytes())
-            changes = tuple(Change(**change) for change in known["changes"])
-            return Step(id, str(known["folder"]), changes, str(known["note"]))
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return replace(read_step(self._step(id).read_bytes()), id=id)
+        except (OSError, ValueError):
             return None
 
     def known(self, ids: Iterable[str]) -> list[str]:
         """Those of the ids of which a step is remembered, in their order."""
         try:
-            names = {name.removesuffix(".json") for name in os.listdir(self._steps)}  # noqa: PTH208
+            names = {path.stem for path in self._steps.iterdir()}
         except OSError:
             return []
         return [item for item in ids if item in names]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from oi_tui import paths
-from oi_tui.engine.files.snapshots import FOLDER, Change, Snapshots, Step, is_link
+from oi_tui.file_changes.snapshots import FOLDER, Change, Snapshots, Step, is_link
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,17 +26,20 @@ class Action:
 
 
 def merged(steps: Sequence[Step]) -> Step | None:
-    """Several steps as one, from the first to the last; None for none. Those in other folders are let be."""
+    """Several steps as one, from the first to the last; None for none.
+
+    Those in other folders and on other machines are let be.
+    """
     if not steps:
         return None
     found: dict[str, Change] = {}
+    place = steps[0].target, steps[0].folder
     for step in steps:
-        for change in step.changes if step.folder == steps[0].folder else ():
+        for change in step.changes if (step.target, step.folder) == place else ():
             first = found.get(change.path)
             found[change.path] = change if first is None else _join(first, change)
     # What came and went again in between was never there.
-    passing = (item.what == "created" and item.after is None and not item.why for item in found.values())
-    left = [entry for entry, gone in zip(found.values(), passing, strict=True) if not gone]
+    left = [item for item in found.values() if item.what != "created" or item.after is not None or item.why]
     return replace(steps[0], changes=tuple(left), note="")
 
 
@@ -60,7 +63,7 @@ def restore(snapshots: Snapshots, step: Step, actions: Sequence[Action]) -> tupl
     it is taken back is noted before the first file is touched, under `back_id`, and survives our end.
     """
     root = Path(step.folder)
-    back = Step(back_id(step.id), step.folder, ())
+    back = replace(step, id=back_id(step.id), changes=(), note="")
     ready: list[tuple[Action, Change]] = []
     problems: list[str] = []
     for action in actions:
@@ -93,7 +96,7 @@ def restore(snapshots: Snapshots, step: Step, actions: Sequence[Action]) -> tupl
 
 def back_id(id: str) -> str:
     """The name of the step that takes back what was done to the files of the step with this id."""
-    return f"back-{id.removeprefix('back-')}"
+    return id if id.startswith("back-") else f"back-{id}"
 
 
 def _action(snapshots: Snapshots, root: Path, change: Change) -> Action:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from oi_tui import paths
-from oi_tui.engine.files.snapshots import LARGEST, Change, Snapshots, Step
+from oi_tui.file_changes.snapshots import LARGEST, Change, Snapshots, Step
 
 #: How much is looked at: so many files, for so many seconds; then the rest of the folder is let be.
 MOST_FILES = 10_000
@@ -119,7 +119,9 @@ class FileWatcher:
     limits above. Methods may be called from any thread, one at a time.
     """
 
-    def __init__(self, snapshots: Snapshots, folder: Path) -> None:
+    def __init__(self, snapshots: Snapshots, folder: Path, most: int | None = None) -> None:
+        """`most` is how many bytes are kept of files before the first run, instead of the usual limit."""
+        self._most = most
         self.snapshots = snapshots
         self.folder = folder
         self._lock = threading.Lock()
@@ -176,7 +178,11 @@ class FileWatcher:
                 why = "it is a hidden file, which may contain secrets"
             elif status.st_size > LARGEST:
                 why = f"it is larger than {LARGEST // 1_000_000} MB"
-            elif self._kept + status.st_size > KEEP_BYTES or time.monotonic() > end or stopped():
+            elif (
+                self._kept + status.st_size > (self._most or KEEP_BYTES)
+                or time.monotonic() > end
+                or stopped()
+            ):
                 why = "there was too much to keep"
             else:
                 try:
