@@ -11,7 +11,9 @@ import json
 import os
 import queue
 import re
+import shutil
 import sys
+import tempfile
 import threading
 import time
 from collections import Counter
@@ -26,11 +28,16 @@ from oi_tui.runtimes import Computer
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
 #: What `%time` and `%timeit` say, and other numbers of seconds.
-_TIMES = re.compile(r"(CPU times: |Wall time: |[\d.]+ \w?s ± |Compiler *: |Time in milliseconds).*")
+_TIMES = re.compile(
+    r"(CPU times: |Wall time: |[\d.]+ \w?s ± |Compiler *: |Time in milliseconds).*|The slowest run took.*\n"
+)
 _SECONDS = re.compile(r"[ \d.,]*\d *(?=(?:milli|micro)?sec(?:ond)?s?\b|[mµμn]?s\b)")
 _FILES = re.compile(r"/tmp/ipykernel_\d+/\d+\.py|<cell \d+(, run \d+)?>")
-#: A call of a function that is not defined, for which a kernel calls a magic of the name.
-_CALL = re.compile(r"\s*(\w+)\(")
+_UNKNOWN_MAGIC = re.compile(r"^UsageError: (Line|Cell) magic.*not found", re.MULTILINE)
+#: A call or an item of what is not defined, for which a kernel calls a magic of the name.
+_CALL = re.compile(r"\s*(\w+)[(\[]")
+#: How `clear_output()` clears the terminal here.
+CLEAR = "\x1b[9999A\r\x1b[J"
 #: What comes by chance should come the same way in both.
 _SAME = """import random
 random.seed(0)
@@ -51,6 +58,7 @@ class Outcome:
     end: str
     text: str
     rich: bool = False
+    pictures: int = 0
 
 
 def cells_of(path: Path) -> Iterator[str]:
@@ -66,7 +74,7 @@ def cells_of(path: Path) -> Iterator[str]:
 
 def run_here(computer: Computer, code: str, seconds: float) -> Outcome:
     """Run a cell in Python as the application does; interrupt it, and then end it, when it takes too long."""
-    parts, rich, end = list[str](), False, "lost"
+    parts, rich, end, pictures = list[str](), False, "lost", 0
     over, interrupts = threading.Event(), list[float]()
 
     def watch() -> None:
@@ -81,17 +89,18 @@ def run_here(computer: Computer, code: str, seconds: float) -> Outcome:
             parts.append(report.text)
         elif isinstance(report, Displayed):
             rich = True
+            pictures += report.format.startswith("base64")
         elif isinstance(report, RunEnded):
             end = "ok" if report.state == "finished" else (report.reason or report.state).partition(":")[0]
     over.set()
     watcher.join()
     if interrupts:
         end = "late" if len(interrupts) == 1 else "stuck"
-    return Outcome(end, "".join(parts), rich)
+    return Outcome(end, "".join(parts), rich, pictures)
 
 
 def run_in_kernel(client: Any, manager: Any, code: str, seconds: float) -> Outcome:
-    began, parts, rich = time.monotonic(), [], False
+    began, parts, rich, pictures = time.monotonic(), list[str](), False, 0
     number = client.execute(code, allow_stdin=False)
     end, late = "lost", False
     while True:
@@ -107,20 +116,26 @@ def run_in_kernel(client: Any, manager: Any, code: str, seconds: float) -> Outco
         if message is None or message["parent_header"].get("msg_id") != number:
             continue
         kind, content = message["msg_type"], message["content"]
-        if kind == "stream":
+        if kind == "clear_output":
+            parts.append(CLEAR)
+        elif kind == "stream":
             parts.append(content["text"])
         elif kind in ("execute_result", "display_data"):
             data = content["data"]
             rich = rich or set(data) - {"text/plain"} != set()
+            pictures += "image/png" in data
             parts.append(data.get("text/plain", "") + "\n")
         elif kind == "error":
             end = content["ename"]
         elif kind == "status" and content["execution_state"] == "idle":
-            return Outcome("late" if late else "ok" if end == "lost" else end, "".join(parts), rich)
+            if end == "lost" and _UNKNOWN_MAGIC.search("".join(parts)):
+                # It says so instead of reporting an error, and goes no further either.
+                end = "NameError"
+            return Outcome("late" if late else "ok" if end == "lost" else end, "".join(parts), rich, pictures)
 
 
 def _plain(text: str) -> str:
-    text = _COLOURS.sub("", text).replace("\r\n", "\n")
+    text = _COLOURS.sub("", text.rpartition(CLEAR)[2]).replace("\r\n", "\n")
     for pattern, kept in ((_ADDRESS, "0x"), (_TIMES, "times"), (_SECONDS, "# "), (_FILES, "cell")):
         text = pattern.sub(kept, text)
     lines = text.split("\n")
@@ -132,11 +147,11 @@ def _is_undefined_call(code: str, text: str) -> bool:
     return call is not None and text.rstrip().endswith(f"name '{call[1]}' is not defined")
 
 
-def compare(path: Path, seconds: float, counts: Counter[str]) -> None:
-    """Run one notebook in both, and print where they differ."""
+def compare(path: Path, there: Path, seconds: float, counts: Counter[str]) -> None:
+    """Run one notebook here, and its copy `there` in a kernel, and print where they differ."""
     from jupyter_client.manager import start_new_kernel
 
-    manager, client = start_new_kernel(kernel_name="python3", cwd=str(path.parent))
+    manager, client = start_new_kernel(kernel_name="python3", cwd=str(there.parent))
     computer = Computer(cwd=path.parent, python=sys.executable)
     try:
         run_here(computer, _SAME, 60)
@@ -162,6 +177,10 @@ def compare(path: Path, seconds: float, counts: Counter[str]) -> None:
                 counts["another end"] += 1
                 print(f"END  {name}: {ours.end} here, {theirs.end} in the kernel\n     {code[:300]!r}")
                 print(f"     {ours.text[-300:]!r}")
+            elif ours.pictures != theirs.pictures:
+                counts["other pictures"] += 1
+                print(f"PICT {name}: {ours.pictures} here, {theirs.pictures} in the kernel")
+                print(f"     {code[-200:]!r}")
             elif ours.end == "ok" and not (ours.rich or theirs.rich):
                 counts["texts"] += 1
                 if _plain(ours.text) != _plain(theirs.text):
@@ -183,13 +202,26 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=5.0)
     given = parser.parse_args()
     os.environ["PYTHONHASHSEED"] = "0"
-    until, counts = time.monotonic() + given.minutes * 60, Counter[str]()
-    for path in sorted(item for folder in given.folders for item in folder.rglob("*.ipynb")):
+    with tempfile.TemporaryDirectory() as copies:
+        # Each has files of its own: what one writes or removes, the other does not find.
+        pairs = list[tuple[Path, Path]]()
+        for number, folder in enumerate(given.folders):
+            here, there = (Path(copies, name, str(number)) for name in ("a", "b"))
+            shutil.copytree(folder, here, symlinks=True)
+            shutil.copytree(folder, there, symlinks=True)
+            pairs += [(path, there / path.relative_to(here)) for path in sorted(here.rglob("*.ipynb"))]
+        compare_all(pairs, given.seconds, time.monotonic() + given.minutes * 60)
+
+
+def compare_all(pairs: list[tuple[Path, Path]], seconds: float, until: float) -> None:
+    """Compare notebooks and their copies, until the time is over."""
+    counts = Counter[str]()
+    for path, there in pairs:
         if time.monotonic() > until:
             break
         counts["notebooks"] += 1
         try:
-            compare(path, given.seconds, counts)
+            compare(path, there, seconds, counts)
         except (ValueError, KeyError) as error:
             print(f"SKIP {path.name}: {error}")
         print(f"---- {path.name}: {dict(counts)}", flush=True)

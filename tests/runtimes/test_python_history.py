@@ -65,9 +65,9 @@ def test_a_display_with_an_id_has_a_handle(python: Computer) -> None:
     played = run(
         python, "handle = display('one', display_id=True)\nhandle.update('two')\nhandle.display('three')", 40
     )
-    assert played.text == "one\ntwo\nthree\n"
-    assert run(python, "display('x', display_id='mine').display_id", 41).text == "x\n'mine'\n"
-    assert run(python, "display('x')", 42).text == "x\n"
+    assert played.text == "'one'\n'two'\n'three'\n"
+    assert run(python, "display('x', display_id='mine').display_id", 41).text == "'x'\n'mine'\n"
+    assert run(python, "display('x')", 42).text == "'x'\n"
     assert "display_id required" in run(python, "display('x', update=True)", 43).text
 
 
@@ -86,7 +86,7 @@ def test_the_output_of_a_cell_is_cleared(python: Computer) -> None:
     code = "from IPython.display import clear_output, display, update_display\n"
     loop = code + "for n in range(50):\n    clear_output(wait=True)\n    print('step', n)\n    print('of 50')"
     assert plain(run(python, loop, 60).text).split("\n")[:2] == ["step 49", "of 50"]
-    assert run(python, code + "update_display('shown', display_id='a')", 61).text == "shown\n"
+    assert run(python, code + "update_display('shown', display_id='a')", 61).text == "'shown'\n"
     kept = (
         "import contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()) as kept:\n    clear_output()\n"
     )

@@ -55,7 +55,7 @@ def chosen(program: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[C
         ("import asyncio\nawait asyncio.gather(asyncio.sleep(0, 1), asyncio.sleep(0, 2))", "[1, 2]\n"),
         ("import asyncio\nasyncio.run(asyncio.sleep(0)); print('ran')", "ran\n"),
         ("import inspect\ndef g():\n    return 1\nprint(inspect.getsource(g))", "def g():\n    return 1\n\n"),
-        ("display('x', 3)", "x\n3\n"),
+        ("display('x', 3)", "'x'\n3\n"),
         ("import os; n = os.system('echo a'); print('b')", "a\nb\n"),
         ("!echo from the shell", "from the shell\n"),
         ("lines = !printf 'a\\nb\\n'\nlines", "['a', 'b']\n"),

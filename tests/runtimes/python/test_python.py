@@ -53,7 +53,7 @@ def run(computer: Computer, code: str, **options: object) -> str:
         ("from __future__ import annotations\ndef f(a: missing): pass\nf.__annotations__", "{'a': 'missing'}\n"),
         ("import multiprocessing as m\ndef sq(x): return x * x\nwith m.get_context('fork').Pool(2) as p: print(p.map(sq, [2, 3]))", "[4, 9]\n"),
         ("import pickle\nclass C: pass\ntype(pickle.loads(pickle.dumps(C()))).__name__", "'C'\n"),
-        ("display('x', 3)", "x\n3\n"),
+        ("display('x', 3, None)", "'x'\n3\nNone\n"),
         ("    def f():\n        return 1\n    f()", "1\n"),
         ("  !echo indented\n  z = 3\n  z", "indented\n3\n"),
         ("print('a\\ud800b')", "a\\ud800b\n"),
@@ -69,9 +69,9 @@ def test_cells_print_what_a_notebook_would(shared: Computer, code: str, text: st
 
 
 def test_a_cell_may_be_written_to_a_file(shared: Computer) -> None:
-    assert run(shared, "%%writefile note.txt\na\n\nb") == "Wrote note.txt\n"
+    assert run(shared, "%%writefile note.txt\na\n\nb") == "Writing note.txt\n"
     assert run(shared, "open('note.txt').read()") == "'a\\n\\nb'\n"
-    assert run(shared, "%%writefile -a note.txt\nc") == "Appended to note.txt\n"
+    assert run(shared, "%%writefile -a note.txt\nc") == "Appending to note.txt\n"
     assert (shared.cwd / "note.txt").read_text() == "a\n\nbc"
 
 

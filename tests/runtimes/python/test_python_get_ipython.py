@@ -118,7 +118,9 @@ def test_an_extension_is_loaded(make: Make, tmp_path: Path) -> None:
     )
     computer = make(cwd=tmp_path)
     assert play(computer, "python", "%load_ext gi_extension\n%shout loud").text == "'LOUD'\n"
-    assert "was not loaded: No module named" in play(computer, "python", "%load_ext gi_none").text
+    missing = play(computer, "python", "%load_ext gi_none")
+    assert missing.reason == "ModuleNotFoundError: No module named 'gi_none'"
+    assert "importlib" not in missing.text
     assert "it has no load_ipython_extension" in play(computer, "python", "%load_ext json").text
 
 

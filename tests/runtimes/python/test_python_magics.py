@@ -50,6 +50,7 @@ EACH = r"[\d.e+]+ \w?s ± [\d.e+]+ \w?s per loop \(mean ± std. dev. of {} loops
         ("ls -ad", r"\.\n"),
         ("pwd = 'mine'\npwd", "'mine'\n"),
         ("!echo kept > oi_cat\ncat oi_cat", "kept\n"),
+        ("!echo kept > oi_less\nless oi_less", "kept\n"),
         ("!!echo listed", r"\['listed'\]\n"),
         ("!echo a \\\n   b", r"a b\n"),
         ("# a comment\n\n%%bash\necho below", "below\n"),
@@ -66,6 +67,9 @@ EACH = r"[\d.e+]+ \w?s ± [\d.e+]+ \w?s per loop \(mean ± std. dev. of {} loops
         ("%%capture kept_cell\n%%bash\necho in bash", ""),
         ("kept_cell.stdout", r"'in bash\\n'\n"),
         ("w = !printf 'b.py\\na.txt\\n'\nw.grep('py'), w.n, w.s", r"\(\['b.py'\], 'b.py\\na.txt', 'b.py a.txt'\)\n"),
+        ("w = !echo wrong >&2; echo right\nw", r"\['wrong', 'right'\]\n"),
+        ("words, flag = ['a', 'b'], True\n!echo $words $flag", r"\[a, b\] True\n"),
+        ("__IPYTHON__", "True\n"),
         ("help(len)", r"Help on built-in function len(.|\n)*"),
         ("%load_ext sql", "The extension sql is not installed, and not needed: %sql works without it.\n"),
         ("%alias oi_say echo said\n%oi_say a b", "said a b\n"),
@@ -83,6 +87,8 @@ EACH = r"[\d.e+]+ \w?s ± [\d.e+]+ \w?s per loop \(mean ± std. dev. of {} loops
         ("1 + 1\n%precision 2\n_oi_pi = 3.14159\n_oi_pi", "3.14\n"),
         ("%precision %.3e\n_oi_pi", "3.142e\\+00\n"),
         ("%precision\n2.5", "2.5\n"),
+        ("%pprint\nlist(range(30))", r"Pretty printing has been turned OFF\n\[0, 1, (.*), 29\]\n"),
+        ("%pprint\nlist(range(30))", r"Pretty printing has been turned ON\n\[0,\n 1,\n(.|\n)* 29\]\n"),
         ("%xmode Plain", "Exception reporting mode: Plain\n"),
         ("%lsmagic", r"(.|\n)*%timeit(.|\n)*%%bash(.|\n)*"),
         ("%config InlineBackend.figure_format = 'retina'\n%matplotlib inline\n3", "3\n"),
@@ -117,6 +123,12 @@ def test_what_goes_wrong_in_them_is_reported(shared: Computer, code: str, reason
     played = play(shared, "python", code)
     assert played.reason.startswith(reason)
     assert "/drivers/" not in played.text
+
+
+def test_the_line_of_a_cell_magic_may_hold_values(computer: Computer) -> None:
+    play(computer, "python", "name = 'oi_written'")
+    assert run(computer, "%%writefile $name.{3 - 1}\n$name stays") == "Writing oi_written.2\n"
+    assert run(computer, "!cat oi_written.2").strip() == "$name stays"
 
 
 def test_a_variable_comes_before_a_magic_of_its_name(computer: Computer) -> None:

@@ -81,6 +81,8 @@ class Driver:
         builtins.exit = builtins.quit = _Exit()
         builtins.display = self.shows.display
         builtins.get_ipython = self._get_ipython
+        # What notebook code asks before it calls `get_ipython()`.
+        builtins.__IPYTHON__ = True
         builtins._ = builtins.__ = builtins.___ = ""
         sys.displayhook = self._display_result
         self._shows_results = sys.displayhook

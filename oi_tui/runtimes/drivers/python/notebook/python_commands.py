@@ -66,9 +66,9 @@ class Commands:
         text = re.sub(r"(?<![${])\{([^{}\n]+)\}(?!\})", expression, text)
 
         def name(match):
-            value = self._names.get(match.group(1))
-            plain = isinstance(value, (str, int, float, os.PathLike)) and not isinstance(value, bool)
-            return str(value) if plain else match.group()
+            value = self._names.get(match.group(1), os)
+            # What nobody means by `$name`: a command's own variable may have the name of a module.
+            return match.group() if callable(value) or type(value) is type(os) else str(value)
 
         text = re.sub(r"(?<!\$)\$([A-Za-z_]\w*)", name, text)
         return re.sub(r"\$\$(?=[A-Za-z_])", "$", text)
@@ -82,8 +82,8 @@ class Commands:
             self._run(command)
 
     def capture(self, command):
-        """`lines = !command`: its output, line by line."""
-        done = self._run(self.expanded(command), stdout=subprocess.PIPE)
+        """`lines = !command`: its output and what it says of errors, line by line."""
+        done = self._run(self.expanded(command), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         return Lines(done.stdout.decode("utf-8", "replace").splitlines())
 
     def _run(self, command, **options):

@@ -21,7 +21,7 @@ from python_more_words import MoreWords
 #: What has no meaning here and does no harm where it is left out.
 _SILENT = frozenset(
     "autoawait autocall autoindent automagic autosave clear cls colors config doctest_mode gui logoff logon "
-    "logstart logstate logstop nbagg notebook pdb pprint rehashx unload_ext".split()
+    "logstart logstate logstop nbagg notebook pdb rehashx unload_ext".split()
 )
 _SHELLS = frozenset(("bash", "sh", "zsh"))
 _SCRIPTS = frozenset(("bash", "sh", "zsh", "python", "python3", "perl", "ruby", "node", "script", "shell"))
@@ -78,6 +78,8 @@ class Magics(MoreWords):
         rest, text = rest.strip(), body.lstrip("\n") if name in ("time", "timeit", "prun", "capture") else ""
         lines = body.split("\n")
         written = "\n".join(lines[self._above(lines) :])
+        if name not in ("time", "timeit", "prun", "sql"):
+            rest = self._commands.expanded(rest)
         own = self.registered["cell"].get(name)
         if own is not None:
             return own(rest, written if written.endswith("\n") else written + "\n")
@@ -250,7 +252,7 @@ class Magics(MoreWords):
         there = os.path.exists(path)
         with open(path, "a" if append else "w", encoding="utf-8") as file:
             file.write(body)
-        print("{} {}".format("Appended to" if append else "Overwrote" if there else "Wrote", path))
+        print("{} {}".format("Appending to" if append else "Overwriting" if there else "Writing", path))
 
     _cell_file = _cell_writefile
 
@@ -328,6 +330,12 @@ class Magics(MoreWords):
         self._driver.shows.choose_backend()
         exec("import numpy as np, matplotlib.pyplot as plt\nfrom pylab import *", self._names)
 
+    def _line_pprint(self, rest):
+        """Shows containers in one line each, or broken into lines again."""
+        shows = self._driver.shows
+        shows.is_pretty = not shows.is_pretty
+        print("Pretty printing has been turned {}".format("ON" if shows.is_pretty else "OFF"))
+
     def _cell_html(self, rest, body):
         """Displays the lines below it as a page."""
         self._driver.shows._send("html", body)
@@ -345,8 +353,8 @@ class Magics(MoreWords):
     _cell_latex = _cell_markdown
 
     def _cell_javascript(self, rest, body):
-        """Would run in a notebook's page."""
-        raise NotImplementedError("there is no page in which this could run; javascript is a language here")
+        """Has no effect: it would run in a notebook's page."""
+        print("This was not run: there is no page for it. Cells of javascript are run.", file=sys.stderr)
 
     _cell_js = _cell_javascript
 
@@ -404,8 +412,7 @@ class Magics(MoreWords):
             if rest == "sql":
                 print("The extension sql is not installed, and not needed: %sql works without it.")
                 return
-            print("The extension {} was not loaded: {}.".format(rest, error))
-            return
+            raise error.with_traceback(None) from None
         load = getattr(found, "load_ipython_extension", None)
         if load is None:
             print("The extension {} was not loaded: it has no load_ipython_extension.".format(rest))

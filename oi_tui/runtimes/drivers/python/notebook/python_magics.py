@@ -16,7 +16,7 @@ _BARE = re.compile(r"^(\s*)([!%])(?!=)(.*)$", re.DOTALL)
 _HELP = re.compile(r"^(\s*)(\?{0,2})(%{0,2}[A-Za-z_*][\w.*]*(?:\[[^\[\]]*\])*)(\?{0,2})\s*(?:#.*)?$")
 #: What notebooks take for a magic without its `%`, where it is no Python: only what hurts nobody.
 _AUTOMATIC = re.compile(
-    r"^(\s*)((?:pip3?|conda|mamba|cd|ls|ll|lf|cat|who|whos|matplotlib|pylab|load_ext|autoreload)\s+[^=(].*)$",
+    r"^(\s*)((?:pip3?|conda|mamba|cd|ls|ll|lf|cat|pycat|less|more|who|whos|matplotlib|pylab|load_ext|autoreload)\s+[^=(].*)$",
     re.DOTALL,
 )
 

@@ -42,6 +42,8 @@ class Shows:
         #: How floats are shown, as `%.3f`; None for all digits. And what `get_ipython()` has for other types.
         self.float_format = None
         self.formatters = None
+        #: Whether containers are broken into lines.
+        self.is_pretty = True
         #: Whether a value is being shown, which may show others.
         self._valued = False
         self._values = 0
@@ -117,10 +119,7 @@ class Shows:
             for value in values:
                 if raw:
                     value = displays.Bundle(value)
-                if isinstance(value, str):
-                    print(value)
-                elif value is not None:
-                    self.result(value)
+                self.result(value)
         finally:
             self._key = before
         return handle
@@ -238,7 +237,7 @@ class Shows:
     def _text(self, value, whole):
         """The text of a value as it prints itself; with `whole` also its Markdown, LaTeX or JSON."""
         own = self.formatters.own_printer() if self.formatters is not None else None
-        if type(value) in _PLAIN and own is None and self.float_format is None:
+        if own is None and (not self.is_pretty or (type(value) in _PLAIN and self.float_format is None)):
             return repr(value)
         try:
             text = self._import_quietly("python_pretty").text_of(value, own, self.float_format)
