@@ -120,9 +120,9 @@ class OiTui(ImageSupportMixin, IdleClock):
         self.early_signals: list[int] = []
         for item in (DARK, LIGHT):
             self.register_theme(item)
-        self._wear(theme)
+        self._apply_first_theme(theme)
 
-    def _wear(self, theme: str) -> None:
+    def _apply_first_theme(self, theme: str) -> None:
         """Have the theme from the first frame on.
 
         Set as it is later on, it would come after Textual's own, and all style sheets would be read twice.
@@ -165,7 +165,7 @@ class OiTui(ImageSupportMixin, IdleClock):
 
     def on_ready(self) -> None:
         """The first frame is on the screen; now for the rest."""
-        self._chat.call_after_refresh(self._chat.furnish)
+        self._chat.call_after_refresh(self._chat.mount_view)
 
     def _tell_of_sandbox(self, problem: str | None) -> None:
         from oi_tui.engine.events import Noticed
@@ -190,7 +190,7 @@ class OiTui(ImageSupportMixin, IdleClock):
         self._take_keys(workspace.profile.keys)
         for problem in workspace.remarks:
             self._chat.commands.tell(f"In your profile: {problem}", warning=True)
-        if wrong := endpoint.misled(workspace.profile):
+        if wrong := endpoint.check_provider_address(workspace.profile):
             self._chat.commands.tell(wrong.sentence, warning=True)
         if unkept := log.problem():
             self._chat.commands.tell(unkept, warning=True)

@@ -159,7 +159,7 @@ class Workspace:
 
     def warm_up(self) -> None:
         """Start what takes its time, without waiting for it."""
-        threading.Thread(target=self.snapshots.tidy, daemon=True).start()
+        threading.Thread(target=self.snapshots.delete_expired, daemon=True).start()
         self.mcp.warm_up()
         self.model.warm_up()
 

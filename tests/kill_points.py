@@ -142,7 +142,7 @@ def prepare_import(folder: Path) -> None:
 
 
 def import_all(folder: Path) -> str:
-    return str(original.bring_in(conversations(folder), [folder / "theirs"]))
+    return str(original.import_conversations(conversations(folder), [folder / "theirs"]))
 
 
 def wrong_after_import(folder: Path) -> Iterator[str]:

@@ -16,7 +16,7 @@ from oi_tui.api.script_computer import ATTRIBUTES, ScriptComputer
 from oi_tui.api.settings import ApiSettings, SettingGroup
 from oi_tui.api.terminal import ProgramInput
 from oi_tui.custom_languages import CustomLanguages
-from oi_tui.engine.open_interpreter.chunks import Chunk, ChunkWriter, gathered
+from oi_tui.engine.open_interpreter.chunks import Chunk, ChunkWriter, merge_chunks
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.messages import Displayed, InputRequested, LineReached, Printed, Report, RunEnded
 from oi_tui.runtimes.computer import Computer
@@ -269,7 +269,7 @@ class ApiComputer(SettingGroup):
         if missing := self.runtimes.missing(name):
             raise ValueError(missing)
         chunks = self._run(name, code, display=display)
-        return chunks if stream else gathered(chunks) or [dict(_SILENT)]
+        return chunks if stream else merge_chunks(chunks) or [dict(_SILENT)]
 
     def close(self) -> None:
         """End all interpreters. The next run starts new ones."""

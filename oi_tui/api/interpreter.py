@@ -314,7 +314,7 @@ class OpenInterpreter(SettingGroup):
     def close(self) -> None:
         """End all languages, and the model process if no other interpreter uses it."""
         self.stop()
-        self._voice.hush()
+        self._voice.stop()
         self.computer.close()
         self._model.close()
 

@@ -77,7 +77,7 @@ class ApiModel:
         for question in tuple(self._questions):
             question.cancel()
 
-    def conversing(self) -> Llm | None:
+    def interactive_model(self) -> Llm | None:
         """Return what answers an interactive session in place of LiteLLM."""
         return self._brought or self._function
 

@@ -100,7 +100,7 @@ class Turns:
         profile, runtimes = self._settings.profile, self._computer.runtimes
         if interactive.is_possible():
             with self._lock:
-                model = self._model.conversing()
+                model = self._model.interactive_model()
                 found = interactive.run(profile, model, runtimes, opened, self._computer.earlier)
                 self.messages = self.file.note(found)
         else:

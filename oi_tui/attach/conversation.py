@@ -100,7 +100,7 @@ class AttachedConversation:
         with self._alarm.on_interrupt(), self._echo:
             while not self._is_over():
                 self._show_records()
-                self._heed_interrupt()
+                self._handle_interrupt()
                 if self._is_over():
                     break
                 self._prompt()
@@ -218,7 +218,7 @@ class AttachedConversation:
         self._left = True
         self._story.note("")
 
-    def _heed_interrupt(self) -> None:
+    def _handle_interrupt(self) -> None:
         """Stop what goes on if ctrl+c was pressed; twice while nothing does leaves."""
         if not self._alarm.interrupted:
             return
@@ -268,7 +268,7 @@ class AttachedConversation:
 
     def _put_question(self, question: _Question) -> None:
         """Ask, once nobody types; what was typed before is no answer."""
-        if not self._keyboard.hush():
+        if not self._keyboard.set_typed_aside():
             return
         language = question.message.format or "code"
         always = _ALWAYS if question.offers and not question.edited else ""
@@ -289,7 +289,7 @@ class AttachedConversation:
         elif question.choosing:
             self._choose(question, line.strip())
         else:
-            self._obey(question, line.strip().lower())
+            self._handle_answer(question, line.strip().lower())
 
     def _choose(self, question: _Question, number: str) -> None:
         question.choosing = False
@@ -298,7 +298,7 @@ class AttachedConversation:
         elif number:
             self._story.note(f"Enter a number from 1 to {len(question.offers)}.")
 
-    def _obey(self, question: _Question, word: str) -> None:
+    def _handle_answer(self, question: _Question, word: str) -> None:
         match word:
             case "y" | "yes" if question.edited:
                 self._decide(question, "edit", code=question.code)
@@ -331,7 +331,7 @@ class AttachedConversation:
             self._story.note(_ELSEWHERE.get(decision, "Answered elsewhere."))
         if self._keyboard.is_terminal:
             # What was begun as an answer must not become a message.
-            self._keyboard.hush()
+            self._keyboard.set_typed_aside()
 
     # -- input for programs -----------------------------------------------------------------------
 
@@ -339,7 +339,7 @@ class AttachedConversation:
         self._end_input()
         request = InputRequested(str(record.get("prompt") or ""), bool(record.get("masked")))
         if self._keyboard.is_terminal:
-            self._keyboard.hush()
+            self._keyboard.set_typed_aside()
         self._input = request
         self._story.ask_input(self._language or "The program", request)
         if request.masked:

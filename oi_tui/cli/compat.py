@@ -75,7 +75,7 @@ def _ignored(flag: str, name: str, stronger: str) -> str:
     return f"{flag} does not change the {_WORDS[name]}: {stronger} takes precedence."
 
 
-def answered(arguments: Sequence[str]) -> int | None:
+def handle_flag(arguments: Sequence[str]) -> int | None:
     """Answer a flag that starts nothing. Returns the exit code; None when there is no such flag."""
     for argument in arguments:
         if argument == "--":

@@ -92,7 +92,7 @@ def _with_project(profile: Profile) -> Profile:
 
 
 def _start(arguments: list[str]) -> int:
-    if (code := compat.answered(arguments)) is not None:
+    if (code := compat.handle_flag(arguments)) is not None:
         return code
     arguments, chosen, notes = compat.translate(arguments)
     made = parser()

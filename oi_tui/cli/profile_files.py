@@ -67,7 +67,7 @@ def import_profiles() -> int:
     """Copy the profiles of Open Interpreter."""
     from oi_tui.engine.open_interpreter import profiles as original_profiles
 
-    results = list(original_profiles.bring_in(original_profiles.found(), paths.profiles()))
+    results = list(original_profiles.import_profiles(original_profiles.found(), paths.profiles()))
     source = original_profiles.folder()
     _print("\n".join(map(str, results)) or f"There are no profiles in {one_line(paths.short(source))}.")
     return 0
@@ -78,7 +78,7 @@ def import_all() -> int:
     from oi_tui.engine.open_interpreter import setup
     from oi_tui.engine.storage.store import Store
 
-    imported = setup.bring_in(Store(paths.conversations()))
+    imported = setup.import_all(Store(paths.conversations()))
     lines = [str(imported)] if str(imported) else ["Nothing new was found in Open Interpreter's folders."]
     if imported.default:
         profiles.make_default(imported.default)

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from oi_tui.commands import builtin  # noqa: F401 -- declares them all
-from oi_tui.commands.registry import COMMANDS, Command, CommandActions, CommandError, parted, rekey
+from oi_tui.commands.registry import COMMANDS, Command, CommandActions, CommandError, rekey, split_word
 from oi_tui.text import one_line
 
 __all__ = [
@@ -39,7 +39,7 @@ def is_command(text: str) -> bool:
         return True
     if not text.startswith(("%", "/")) or text[1].isspace():
         return False
-    word, rest = parted(text[1:])
+    word, rest = split_word(text[1:])
     if text.startswith("%") or _normalise(word) in COMMANDS:
         return True
     return bool(not rest and "/" not in word and _nearest(word, 0.75) and not Path(f"/{word}").exists())
@@ -55,7 +55,7 @@ def carry_out(text: str, actions: CommandActions) -> None:
         return
     if _FOR_THE_SHELL.match(text):
         raise CommandError("Type that in your shell, after you quit. Here, use %model, %profile or %help.")
-    word, argument = parted(text[1:])
+    word, argument = split_word(text[1:])
     if not word:
         raise CommandError("Type a command name after %; %help lists them.")
     chosen = COMMANDS.get(_normalise(word))

@@ -1,6 +1,6 @@
 """Every command, in the order in which help lists them."""
 
-from oi_tui.commands.registry import CommandActions, CommandError, command, number, on_off, parted
+from oi_tui.commands.registry import CommandActions, CommandError, command, number, on_off, split_word
 
 #: Where Open Interpreter saves messages, and loads them from, when no path is given.
 _MESSAGES = "messages.json"
@@ -58,7 +58,7 @@ def _continue(actions: CommandActions, _: str) -> None:
 
 @command("run", "Run your own code; the model does not see it", usage="LANGUAGE CODE")
 def _run(actions: CommandActions, argument: str) -> None:
-    language, code = parted(argument)
+    language, code = split_word(argument)
     if not code:
         raise CommandError("Type a language and code: %run python print(1)")
     actions.run_by_hand(language, code)
@@ -75,7 +75,7 @@ def _auto_run(actions: CommandActions, argument: str) -> None:
     usage="[on|off|allow HOST]",
 )
 def _sandbox(actions: CommandActions, argument: str) -> None:
-    word, host = parted(argument)
+    word, host = split_word(argument)
     if word == "allow":
         actions.sandbox.allow(host.strip())
     else:
@@ -101,7 +101,7 @@ def _on(actions: CommandActions, argument: str) -> None:
     # A target with blanks in it stands in quotes.
     quoted = argument[:1] in ("'", '"')
     name, _, rest = argument[1:].partition(argument[0]) if quoted else argument.partition(" ")
-    language, code = parted(rest.strip())
+    language, code = split_word(rest.strip())
     if not name or (language and not code):
         raise CommandError("Type a target, or a target, a language and code: %on ssh:gpu1 shell nvidia-smi")
     actions.target.run_on(name, language, code)
@@ -194,7 +194,7 @@ def _restart(actions: CommandActions, _: str) -> None:
 
 @command("export", "Export as markdown, notebook, html, script or json", usage="[FORMAT] [PATH]")
 def _export(actions: CommandActions, argument: str) -> None:
-    name, path = parted(argument)
+    name, path = split_word(argument)
     if not name:
         raise CommandError(
             "Name a format or a file: %export markdown, notebook, html, script, json or a.html."
@@ -256,7 +256,7 @@ def _doctor(actions: CommandActions, _: str) -> None:
 
 @command("skills", "List skills; save the code of this conversation as one", usage="[save NAME]")
 def _skills(actions: CommandActions, argument: str) -> None:
-    word, name = parted(argument)
+    word, name = split_word(argument)
     if not word:
         actions.tell_skills()
     elif word in ("trust", "save") and name:
@@ -271,8 +271,8 @@ def _skills(actions: CommandActions, argument: str) -> None:
     usage="[test|add|remove|login|logout|prompt|trust NAME]",
 )
 def _mcp(actions: CommandActions, argument: str) -> None:
-    action, rest = parted(argument)
-    name, rest = parted(rest)
+    action, rest = split_word(argument)
+    name, rest = split_word(rest)
     actions.manage_servers(action, name, rest)
 
 
@@ -287,7 +287,7 @@ def _skill(actions: CommandActions, argument: str) -> None:
     usage="[trust NAME]",
 )
 def _languages(actions: CommandActions, argument: str) -> None:
-    word, name = parted(argument)
+    word, name = split_word(argument)
     if not word:
         actions.tell_languages()
     elif word == "trust" and name:

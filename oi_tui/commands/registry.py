@@ -200,7 +200,7 @@ def rekey(chosen: Mapping[str, str]) -> None:
 _OWN_KEYS: dict[str, str] = {}
 
 
-def parted(text: str) -> tuple[str, str]:
+def split_word(text: str) -> tuple[str, str]:
     """The first word, and what follows it, from its first line that is not blank on."""
     word, *rest = text.split(maxsplit=1) or [""]
     return word, rest[0].rstrip() if rest else ""

@@ -6,7 +6,7 @@ import re
 import shlex
 
 from oi_tui.demo.talk import Reply, Run, Say, Step, Talk, Think
-from oi_tui.demo.task import Task, asked, csv_name, quoted, unforeseen
+from oi_tui.demo.task import Task, csv_name, quoted, report_unexpected, request_pattern
 
 LARGEST = r"""
 import heapq
@@ -111,7 +111,7 @@ def _largest(talk: Talk) -> Reply:
             Run("python", LARGEST.strip()),
         ]
     if step.error:
-        return unforeseen(step)
+        return report_unexpected(step)
     rows = re.findall(r"^ +([\d,]+) {2}(.+)$", step.output, re.MULTILINE)
     total = re.search(r"([\d,]+) files, ([\d,]+) bytes in all", step.output)
     if not rows or not total:
@@ -143,7 +143,7 @@ def _summarise(talk: Talk) -> Reply:
         similar = similar_file(name, step) if not step.error else None
         return [*missing, Run("python", with_name(SUMMARY, similar))] if similar else missing
     if step.error:
-        return unforeseen(step)
+        return report_unexpected(step)
     return [Say(_describe_table(_open(step, name), step.output))]
 
 
@@ -175,14 +175,14 @@ FILES = (
     Task(
         "largest files here",
         "walks through this folder",
-        asked(r"\b(largest|biggest)\b.*\bfiles?\b"),
+        request_pattern(r"\b(largest|biggest)\b.*\bfiles?\b"),
         _largest,
         lambda _talk: ("shell", "find . -type f -exec ls -l {} + | sort -k5 -rn | head -n 10"),
     ),
     Task(
         "summarise NAME.csv",
         "counts, means and extremes of every column of a file of yours",
-        asked(r"\b(summari[sz]e|describe|summary)\b"),
+        request_pattern(r"\b(summari[sz]e|describe|summary)\b"),
         _summarise,
         lambda talk: ("shell", f"head -n 5 -- {shlex.quote(csv_name(talk.request) or 'prices.csv')}"),
     ),

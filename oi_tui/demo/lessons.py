@@ -3,7 +3,7 @@
 import re
 
 from oi_tui.demo.talk import Reply, Run, Say, Talk, Think
-from oi_tui.demo.task import Task, asked, quoted, unforeseen
+from oi_tui.demo.task import Task, quoted, report_unexpected, request_pattern
 
 ASK = r"""
 name = input("What is your name? ")
@@ -83,7 +83,7 @@ def _ask(talk: Talk) -> Reply:
             Run("python", ASK_AGAIN.strip()),
         ]
     if step.error:
-        return unforeseen(step)
+        return report_unexpected(step)
     answer = re.search(r"^(.+), (\d+) = ([\dx ]+)$", step.output, re.MULTILINE)
     if not answer:
         return [
@@ -104,7 +104,7 @@ def _break(talk: Talk) -> Reply:
             Run("python", BROKEN.strip()),
         ]
     if step.code.strip() == REPAIRED.strip() and step.error:
-        return unforeseen(step)
+        return report_unexpected(step)
     if step.error:
         return [
             Say(
@@ -128,7 +128,7 @@ def _count(talk: Talk) -> Reply:
             Run("python", COUNT.strip().replace("PAUSE", "0.8")),
         ]
     if step.error:
-        return unforeseen(step)
+        return report_unexpected(step)
     last = re.findall(r"(\d+) squared is +(\d+)", step.output)
     if "counted to the end" not in step.output or not last:
         return [Say(f"It printed:\n\n{quoted(step.output)}")]
@@ -149,35 +149,35 @@ def _go_on(talk: Talk) -> Reply:
                 "halfway with escape, and then say `go on`."
             )
         ]
-    return unforeseen(step) if step.error else _count(talk)
+    return report_unexpected(step) if step.error else _count(talk)
 
 
 LESSONS = (
     Task(
         "ask me something",
         "runs code that waits for your answers",
-        asked(r"\bask me\b|\basks? (a )?question"),
+        request_pattern(r"\bask me\b|\basks? (a )?question"),
         _ask,
         lambda _talk: ("shell", 'printf "What is your name? "\nread -r name\necho "Thank you, $name."'),
     ),
     Task(
         "break something",
         "fails on purpose, reads the traceback and repairs it",
-        asked(r"\b(break|fail|error)\b"),
+        request_pattern(r"\b(break|fail|error)\b"),
         _break,
         lambda _talk: ("shell", "cat /no/such/file; echo status $?"),
     ),
     Task(
         "count slowly",
         "takes ten seconds: time to see the active line, and to stop it",
-        asked(r"\bcount\b"),
+        request_pattern(r"\bcount\b"),
         _count,
         lambda _talk: ("python", COUNT.strip().replace("PAUSE", "0.1")),
     ),
     Task(
         "go on",
         "continues a count that you stopped, from what Python remembers",
-        asked(r"^\s*(go on|continue|carry on)\b"),
+        request_pattern(r"^\s*(go on|continue|carry on)\b"),
         _go_on,
         lambda _talk: ("shell", "seq 1 10"),
     ),

@@ -3,7 +3,7 @@
 import re
 
 from oi_tui.demo.talk import Reply, Run, Say, Talk
-from oi_tui.demo.task import Task, asked, quoted, unforeseen
+from oi_tui.demo.task import Task, quoted, report_unexpected, request_pattern
 
 MACHINE_FACTS = r"""
 uname -srm
@@ -106,21 +106,21 @@ def _javascript(talk: Talk) -> Reply:
             Say(f"JavaScript did not work here (`{reason.strip()}`), so I do it in Python.\n\n"),
             Run("python", KINDS_IN_PYTHON.strip()),
         ]
-    return unforeseen(step) if step.error else [Say(f"It printed:\n\n{quoted(step.output)}")]
+    return report_unexpected(step) if step.error else [Say(f"It printed:\n\n{quoted(step.output)}")]
 
 
 MACHINE = (
     Task(
         "shell: what machine is this",
         "uses the shell: system, date, disk",
-        asked(r"\b(shell|bash|disk|machine|uname)\b"),
+        request_pattern(r"\b(shell|bash|disk|machine|uname)\b"),
         _machine,
         lambda _talk: ("python", FACTS_IN_PYTHON.strip()),
     ),
     Task(
         "javascript",
         "uses Node, where it is installed",
-        asked(r"\b(javascript|java script|node|js)\b"),
+        request_pattern(r"\b(javascript|java script|node|js)\b"),
         _javascript,
         lambda _talk: ("python", KINDS_IN_PYTHON.strip()),
     ),

@@ -4,7 +4,7 @@ import re
 
 from oi_tui.demo.files import find_missing, similar_file, with_name
 from oi_tui.demo.talk import Reply, Run, Say, Talk
-from oi_tui.demo.task import Task, asked, csv_name, quoted, unforeseen
+from oi_tui.demo.task import Task, csv_name, quoted, report_unexpected, request_pattern
 
 READ = r"""
 import csv
@@ -149,7 +149,7 @@ def _plot(talk: Talk) -> Reply:
         similar = similar_file(name or "", step) if not step.error else None
         return [*missing, Run("python", _reading(similar))] if similar else missing
     if step.error:
-        return unforeseen(step)
+        return report_unexpected(step)
     if "matplotlib:" in step.output:
         return _draw(step.output)
     lines = re.search(r"drew (\d+) lines", step.output)
@@ -204,7 +204,7 @@ PLOTS = (
     Task(
         "plot something",
         "draws a picture; `plot NAME.csv` draws your numbers",
-        asked(r"\b(plot|draw|chart|graph)\b"),
+        request_pattern(r"\b(plot|draw|chart|graph)\b"),
         _plot,
         _in_letters,
     ),

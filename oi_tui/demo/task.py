@@ -25,7 +25,7 @@ class Task:
     other_way: Callable[[Talk], tuple[str, str]]
 
 
-def asked(words: str) -> re.Pattern[str]:
+def request_pattern(words: str) -> re.Pattern[str]:
     """A pattern for requests that have these words, in any case."""
     return re.compile(words, re.IGNORECASE | re.DOTALL)
 
@@ -43,6 +43,6 @@ def quoted(output: str, lines: int = 6) -> str:
     return "\n".join(f"- `{line}`" for line in kept[:lines]) + more if kept else "- (nothing)"
 
 
-def unforeseen(step: Step) -> Reply:
+def report_unexpected(step: Step) -> Reply:
     """The end of a script whose code failed in a way that it has no answer for."""
     return [Say(f"That ended with an error which is not in my script: `{step.error}`. I stop here.")]

@@ -22,7 +22,7 @@ def finding(profile: "Profile") -> Finding:
     """Ask the server at the profile's address without a key; any answer is a finding."""
     from oi_tui.engine.llm import endpoint
 
-    if wrong := endpoint.misled(profile):
+    if wrong := endpoint.check_provider_address(profile):
         return Finding(False, wrong.sentence.partition(" Correct it")[0], f"Correct it, or {_CHANGE}.")
     if forbidden := endpoint.refusal(profile):
         return Finding(False, forbidden.sentence, f"Change llm.model, llm.api_base or {forbidden.setting}.")

@@ -36,10 +36,10 @@ class DirectRuns:
         state, _ = yield from self._execution.cell(message, profile, asker=asker)
         yield TurnEnded("rejected" if state == "rejected" else "done")
 
-    def rehearse(self, profile: Profile, language: str, code: str) -> Iterator[Event]:
+    def run_unrecorded(self, profile: Profile, language: str, code: str) -> Iterator[Event]:
         """Ask for code and run it; nothing of it is kept."""
         message = _propose(language, code)
-        with self._log.rehearsal():
+        with self._log.unrecorded():
             yield from self._log.record(message)
             yield from self._execution.cell(message, profile)
         yield TurnEnded("done")
@@ -48,7 +48,7 @@ class DirectRuns:
         """Ask for each piece anew and run it, until one does not come to its end."""
         done: list[Message] = []
         for place, earlier in enumerate(codes, 1):
-            code = rerun.anew(earlier)
+            code = rerun.copy_for_rerun(earlier)
             yield from self._log.record(code)
             before = f", took {duration(earlier.seconds)} before" if earlier.seconds is not None else ""
             title = f"{place} of {len(codes)}{before}"

@@ -108,7 +108,7 @@ class MessageLog:
             self._put(message)
 
     @contextmanager
-    def rehearsal(self) -> Iterator[None]:
+    def unrecorded(self) -> Iterator[None]:
         """Meanwhile nothing is saved, and what comes is forgotten afterwards."""
         recorder, self._recorder = self._recorder, NullRecorder()
         before = set(self._messages)

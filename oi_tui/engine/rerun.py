@@ -31,7 +31,7 @@ def has_not_run(message: Message) -> bool:
     return message.type == "code" and message.role == "assistant" and message.state in (None, "queued")
 
 
-def anew(earlier: Message) -> Message:
+def copy_for_rerun(earlier: Message) -> Message:
     """The same code as a new message of the person's own, which the model does not see."""
     return Message(
         role="user",

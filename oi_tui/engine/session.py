@@ -229,9 +229,9 @@ class Session:
         """
         return self._start(self._direct.propose(self.profile, language, code, asker))
 
-    def rehearse(self, language: str, code: str) -> Iterator[Event]:
+    def run_unrecorded(self, language: str, code: str) -> Iterator[Event]:
         """Ask for and run a piece of the application's own, as if a model had written it; nothing is kept."""
-        return self._start(self._direct.rehearse(self.profile, language, code))
+        return self._start(self._direct.run_unrecorded(self.profile, language, code))
 
     def run_again(self, codes: Sequence[Message]) -> Iterator[Event]:
         """Run earlier code once more, each piece asked for anew, until one does not come to its end.

@@ -182,7 +182,7 @@ def draft(name: str, messages: Sequence[Message]) -> str:
     return _with_head(name, purpose, "\n".join(lines))
 
 
-def bring_in(source: Path) -> Path | None:
+def import_skill(source: Path) -> Path | None:
     """Make a skill of a file with Python functions, as Open Interpreter kept them.
 
     Returns its file; None where there is one of that name. Raises OSError or ProfileError.

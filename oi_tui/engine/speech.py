@@ -48,7 +48,7 @@ class Voice:
     def say(self, text: str) -> None:
         """Begin to speak, in place of what is being spoken; without a voice nothing happens."""
         words, program = speakable(text), voice()
-        self.hush()
+        self.stop()
         if not words or program is None:
             return
         try:
@@ -65,7 +65,7 @@ class Voice:
             self._speaking = speaking
         threading.Thread(target=_feed, args=(speaking, words), name="voice", daemon=True).start()
 
-    def hush(self) -> None:
+    def stop(self) -> None:
         """Stop speaking."""
         with self._lock:
             speaking, self._speaking = self._speaking, None

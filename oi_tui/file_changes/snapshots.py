@@ -189,7 +189,7 @@ class Snapshots:
                 found.append((self._step(item).lstat().st_mtime_ns, item))
         return max(found)[1] if found else None
 
-    def tidy(self) -> None:
+    def delete_expired(self) -> None:
         """Let go of what is old, and of the oldest where there is too much."""
         limit = time.time() - MOST_SECONDS
         found: list[tuple[float, int, Path]] = []

@@ -248,7 +248,7 @@ class PlainConversation:
 
     def _put_question(self, request: ApprovalRequested) -> None:
         """Ask, once nobody types; what was typed before is no answer."""
-        if not self.keyboard.hush():
+        if not self.keyboard.set_typed_aside():
             return
         language = request.message.format or ""
         if is_tool(language):
@@ -266,14 +266,14 @@ class PlainConversation:
             self.story.note("Stop typing to answer; your text is kept for the prompt.")
             self._put_question(request)
         else:
-            self._obey(request, line.strip().lower())
+            self._handle_answer(request, line.strip().lower())
 
     def _leave(self, request: ApprovalRequested) -> None:
         """End the conversation at a question; only an "n" before it makes this a rejection."""
         self.left = True
         self._decide(request, Reject(stop=True) if self._why else Reject(_LEFT, stop=True, by_person=False))
 
-    def _obey(self, request: ApprovalRequested, word: str) -> None:
+    def _handle_answer(self, request: ApprovalRequested, word: str) -> None:
         match word:
             case "y" | "yes":
                 self._decide(request, Run(self._code))
@@ -305,7 +305,7 @@ class PlainConversation:
         self._end_input()
         if request.masked:  # before the question is seen: a password may be typed at once
             self._echo.enter_context(self.keyboard.hidden())
-        if self.keyboard.is_terminal and self._reads and not self.keyboard.hush():
+        if self.keyboard.is_terminal and self._reads and not self.keyboard.set_typed_aside():
             self._end_input()
             return
         self._input = request

@@ -77,7 +77,7 @@ class Keyboard:
         select.select([self._alarm.descriptor], [], [])
         self._alarm.silence()
 
-    def hush(self, quiet: float = QUIET) -> bool:
+    def set_typed_aside(self, quiet: float = QUIET) -> bool:
         """Put by what was typed, until nobody has typed for so long; False when ctrl+c was pressed."""
         with self._modes(canonical=False):
             until = time.monotonic() + quiet
@@ -94,7 +94,7 @@ class Keyboard:
 
     def give_back(self) -> None:
         """Let the next line begin with what was typed meanwhile, rather than sending it unseen."""
-        self.hush(0.0)
+        self.set_typed_aside(0.0)
         self.draft = " ".join([*self.early, self.draft]).strip()
         self.early.clear()
 

@@ -118,7 +118,7 @@ def _begin(
     )
     for problem in workspace.remarks:
         story.note(f"In your profile: {problem}")
-    if wrong := endpoint.misled(profile):
+    if wrong := endpoint.check_provider_address(profile):
         story.note(wrong.sentence)
     if unkept := log.problem():
         story.note(unkept)

@@ -19,7 +19,7 @@ import pytest
 from oi_tui.messages import Loss, Printed, Report
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.processes import channel, process_table
-from oi_tui.runtimes.processes.marks import MarkReader, spell
+from oi_tui.runtimes.processes.marks import MarkReader, encode_mark
 from tests.runtimes.playing import marked, play, until
 
 Make = Callable[..., Computer]
@@ -63,7 +63,9 @@ def test_shells_lose_nothing_in_bursts_either(shared: Computer) -> None:
 def test_marks_are_found_however_the_bytes_arrive(seed: int) -> None:
     rnd = random.Random(seed)
     pieces = [
-        rnd.choice([b"text", b"\x1b[1m", b"\x1b]6973;", b"\x1b", spell("k1.end"), b"\x07", "ü".encode()])
+        rnd.choice(
+            [b"text", b"\x1b[1m", b"\x1b]6973;", b"\x1b", encode_mark("k1.end"), b"\x07", "ü".encode()]
+        )
         for _ in range(60)
     ]
     whole = b"".join(pieces)

@@ -40,7 +40,7 @@ def base(profile: Profile) -> str | None:
     return own[1] if own else profile.api_base
 
 
-def misled(profile: Profile) -> ErrorInfo | None:
+def check_provider_address(profile: Profile) -> ErrorInfo | None:
     """Return what is wrong with the address in the provider's own variable; None when nothing is."""
     own = _own_base(profile)
     must = urls.wanted(own[1]) if own else None
@@ -74,7 +74,7 @@ def refusal(profile: Profile) -> ErrorInfo | None:
     """Return why the profile does not allow a request; None when it does."""
     if profile.completions:
         return _refused_function(profile)
-    if wrong := misled(profile):
+    if wrong := check_provider_address(profile):
         return wrong
     if profile.api_base and (must := urls.wanted(profile.api_base)):
         return errors.not_an_address(profile.api_base, must)

@@ -91,7 +91,7 @@ def confirmation(message: Message) -> Chunk:
     return {"role": "computer", "type": "confirmation", "format": "execution", "content": content}
 
 
-def gathered(chunks: Iterable[Chunk]) -> list[Chunk]:
+def merge_chunks(chunks: Iterable[Chunk]) -> list[Chunk]:
     """The messages that the chunks make up; active lines are passing and left out."""
     messages: list[Chunk] = []
     for chunk in chunks:

@@ -33,13 +33,13 @@ _DECLINED = "I have declined to run this code."
 class ImportReport:
     """The result of an import: how many files were imported, already known, or had problems."""
 
-    brought: int
+    imported: int
     known: int
     #: For each file that could not be read, or not wholly: its name and what is wrong, in words.
     problems: tuple[tuple[str, str], ...]
 
     def __str__(self) -> str:
-        lines = [f"{self.brought} conversation{'s' * (self.brought != 1)} of Open Interpreter imported"]
+        lines = [f"{self.imported} conversation{'s' * (self.imported != 1)} of Open Interpreter imported"]
         if self.known:
             lines.append(f"{self.known} were already imported")
         return "; ".join(lines) + "."
@@ -67,19 +67,19 @@ def folders() -> list[Path]:
 
 
 def waiting(store: Store, sources: Sequence[Path]) -> list[Path]:
-    """The original's conversations that were not brought in yet, nor deleted since, nor found unreadable."""
+    """The original's conversations that were not imported yet, nor deleted since, nor found unreadable."""
     refused = _refused(store)
     return [file.path for file in _files(sources) if not store.knows(file.id) and file.mark not in refused]
 
 
-def bring_in(
+def import_conversations(
     store: Store, sources: Sequence[Path], stopped: Callable[[], bool] = lambda: False
 ) -> ImportReport:
     """Copy the original's conversations into the store, each once. Raises OSError when that cannot be.
 
     What cannot be read is reported once, and tried again when it changed.
     """
-    brought = known = 0
+    imported = known = 0
     problems: list[tuple[str, str]] = []
     files = _files(sources)
     before = _refused(store)
@@ -102,13 +102,13 @@ def bring_in(
         problems += [(path.name, problem) for problem in found.problems]
         title = path.stem.partition("__")[0].replace("_", " ").strip()
         store.add(found.contents, id=file.id, title=title, cwd="", model="", updated=path.lstat().st_mtime)
-        brought += 1
+        imported += 1
     if refused != before:
         # Where it cannot be noted, they are reported again.
         with contextlib.suppress(OSError):
             paths.make_private(store.folder)
             paths.replace_file(store.folder / _REFUSED, "".join(f"{mark}\n" for mark in sorted(refused)))
-    return ImportReport(brought, known, tuple(problems))
+    return ImportReport(imported, known, tuple(problems))
 
 
 def _refused(store: Store) -> set[str]:

@@ -63,7 +63,7 @@ def named(name: str) -> Path | None:
     return next((path for path in found() if name in (path.name, path.stem)), None)
 
 
-def bring_in(sources: Sequence[Path], target: Path) -> Iterator[ImportedProfiles]:
+def import_profiles(sources: Sequence[Path], target: Path) -> Iterator[ImportedProfiles]:
     """Copy the original's profiles; one whose name is taken here is left as it is.
 
     A profile keeps its name, but `default` becomes `oi-default`, and the settings of old versions

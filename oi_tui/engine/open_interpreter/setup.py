@@ -99,16 +99,16 @@ def look(store: Store) -> Setup:
     return Setup(waiting, count, tuple(_llamafiles()), tuple(_skills()))
 
 
-def bring_in(store: Store) -> Imported:
+def import_all(store: Store) -> Imported:
     """Bring everything in. Raises OSError where our folders cannot be written to."""
     setup, target = look(store), paths.profiles()
     # Of two old versions, the settings of the newer one count.
-    taken = tuple(profiles.bring_in(setup.profiles, target))
+    taken = tuple(profiles.import_profiles(setup.profiles, target))
     lines = []
     if setup.conversations:
-        report = conversations.bring_in(store, conversations.folders())
+        report = conversations.import_conversations(store, conversations.folders())
         lines.append(report.page.rstrip() or str(report))
-    if brought := sum(map(_bring_in_skill, setup.skills)):
+    if brought := sum(map(_import_skill, setup.skills)):
         lines.append(f"{_count(brought, 'skill')} imported; %skills lists them.")
     linked = sum(map(_link, setup.llamafiles))
     if linked:
@@ -147,9 +147,9 @@ def _skills() -> Iterator[Path]:
                     yield path
 
 
-def _bring_in_skill(path: Path) -> bool:
+def _import_skill(path: Path) -> bool:
     try:
-        return skills.bring_in(path) is not None
+        return skills.import_skill(path) is not None
     except (OSError, ProfileError):
         return False
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Protocol
 
-from oi_tui.engine.reply.console_sessions import unprompted
+from oi_tui.engine.reply.console_sessions import extract_commands
 from oi_tui.engine.reply.cursor import Cursor
 from oi_tui.engine.reply.fences import Fence, Strings
 from oi_tui.engine.reply.markers import (
@@ -308,7 +308,7 @@ class UntaggedBlock:
             return []
         if self._word:
             # What a shell prints between its prompts is no part of it.
-            commands = unprompted("shell", code) if self._resolve(self._word) == "shell" else None
+            commands = extract_commands("shell", code) if self._resolve(self._word) == "shell" else None
             typed = without_prompts(code)
             commands = commands or (typed[1] if typed else None)
             return [(self._word, commands)] if commands else []

@@ -103,7 +103,7 @@ class ConsoleSession:
         return bare if bare.lstrip().startswith("# ") and not self._command else None
 
 
-def unprompted(language: str | None, code: str) -> str | None:
+def extract_commands(language: str | None, code: str) -> str | None:
     """The commands of a session that is complete; None where no prompt is in it."""
     reader = ConsoleSession(language)
     text = reader.feed(code) + reader.finish()

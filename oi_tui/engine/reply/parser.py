@@ -35,7 +35,7 @@ from oi_tui.engine.reply.parts import (
 )
 from oi_tui.engine.reply.text_parser import TextParser
 from oi_tui.engine.reply.tool_call_parser import ToolCallParser, tool_name
-from oi_tui.engine.reply.tool_call_recovery import second_look
+from oi_tui.engine.reply.tool_call_recovery import recover_calls
 from oi_tui.engine.tools import language_of
 
 __all__ = [
@@ -186,7 +186,7 @@ class _Call:
         if self._found:
             return parts + self._afterwards()
         raw = "".join(self._all)
-        looked = () if self._is_foreign else second_look(raw, tool_name(self.name), self._resolve)
+        looked = () if self._is_foreign else recover_calls(raw, tool_name(self.name), self._resolve)
         for number, found in enumerate(looked):
             call = None if number else self._identity
             parts += [CodeStarted(found.language, call), CodeGrew(found.code), CodeEnded(whole)]
@@ -230,7 +230,7 @@ class ReplyParser:
         #: What came while a call was open; it follows when that call is over.
         self._later: deque[Delta] = deque()
         self._finish: str | None = None
-        self._unprompted = ConsoleSession(None)
+        self._console = ConsoleSession(None)
 
     def feed(self, delta: Delta) -> list[Part]:
         """Read the next piece; returns the parts that are certain now."""
@@ -247,10 +247,10 @@ class ReplyParser:
         found: list[Part] = []
         for part in parts:
             if isinstance(part, CodeStarted):
-                self._unprompted = ConsoleSession(self._resolve(part.language))
+                self._console = ConsoleSession(self._resolve(part.language))
             elif isinstance(part, CodeGrew):
-                part = CodeGrew(self._unprompted.feed(part.text))
-            elif isinstance(part, CodeEnded) and (rest := self._unprompted.finish()):
+                part = CodeGrew(self._console.feed(part.text))
+            elif isinstance(part, CodeEnded) and (rest := self._console.finish()):
                 found.append(CodeGrew(rest))
             if not isinstance(part, CodeGrew) or part.text:
                 found.append(part)

@@ -60,7 +60,7 @@ class RecoveredCall(NamedTuple):
     code: str
 
 
-def second_look(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall]:
+def recover_calls(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall]:
     """The pieces of code in what a model gave to a function of this name; none when there is no telling."""
     raw = _UNSEEN.sub("", raw[:_LONGEST]).strip() if len(raw) <= _LONGEST else ""
     if not raw:
@@ -71,7 +71,7 @@ def second_look(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall]:
     return []
 
 
-def spoken(name: str, resolve: Resolve) -> str | None:
+def find_language(name: str, resolve: Resolve) -> str | None:
     """The language that the name of a function tells, as in `bash` or `execute_python`; None if none."""
     name = name.strip().lower()
     if resolve(name) is not None:
@@ -90,13 +90,13 @@ def language_of(
         return RecoveredCall(name.strip().lower(), code)
     if guessed := guess(code):
         return RecoveredCall(*guessed)
-    word = spoken(name, resolve)
+    word = find_language(name, resolve)
     if word is None and key in ("command", "cmd"):
         word = "shell"
     return RecoveredCall(word, code) if word is not None and code.strip() else None
 
 
-def unfenced(text: str) -> tuple[str, str] | None:
+def strip_fence(text: str) -> tuple[str, str] | None:
     """The first word of the info string and the inside of a text that is one fenced block; else None."""
     opening = _OPENING.match(text)
     body = text.rstrip()
@@ -140,7 +140,7 @@ def _as_value(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall]:
 def _readings(raw: str) -> Iterator[str]:
     """The text as it is, and as it may have been meant."""
     yield raw
-    if fenced := unfenced(raw):
+    if fenced := strip_fence(raw):
         raw = fenced[1]
         yield raw
     if _FIRST_KEY.match(raw):
@@ -267,7 +267,7 @@ def _as_python_call(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall
     """One call or several as Python writes them, or only their arguments."""
     if "=" not in raw and "(" not in raw:
         return []
-    body = fenced[1] if (fenced := unfenced(raw)) else raw
+    body = fenced[1] if (fenced := strip_fence(raw)) else raw
     for text in (body.strip(), f"{name.strip() or 'execute'}({body.strip()})"):
         if found := from_python(text, resolve):
             return found
@@ -345,7 +345,7 @@ def _as_code(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall]:
     """The code itself, with nothing around it but perhaps a fence."""
     if raw[0] in "{[":
         return []
-    if fenced := unfenced(raw):
+    if fenced := strip_fence(raw):
         word, code = fenced
         found = language_of(code, word if resolve(word) else None, name, "", resolve)
     else:

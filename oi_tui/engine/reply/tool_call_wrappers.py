@@ -11,8 +11,8 @@ from oi_tui.engine.reply.tool_call_recovery import (
     RecoveredCall,
     from_python,
     language_of,
-    second_look,
-    unfenced,
+    recover_calls,
+    strip_fence,
 )
 
 Resolve = Callable[[str], str | None]
@@ -87,7 +87,7 @@ def _read_call(chunk: str, name: str, resolve: Resolve, *, whole: bool) -> list[
     closed = whole or _CLOSED.search(chunk) is not None
     chunk = _END.sub("", chunk)
     parts = _read_json(chunk, tool_name(name), resolve, whole=whole)
-    return parts or _parts(second_look(chunk, tool_name(name), resolve), whole=closed)
+    return parts or _parts(recover_calls(chunk, tool_name(name), resolve), whole=closed)
 
 
 def _separate(chunk: str) -> tuple[str, bool, str]:
@@ -104,7 +104,7 @@ def _separate(chunk: str) -> tuple[str, bool, str]:
 
 def _read_json(body: str, name: str, resolve: Resolve, *, whole: bool) -> list[Part]:
     """As many calls in JSON as there are."""
-    if inner := unfenced(body):
+    if inner := strip_fence(body):
         body = inner[1]
     parts: list[Part] = []
     while body.strip(" \n\r\t,;]"):
@@ -126,11 +126,11 @@ def _read_execute(
     tag = groups["run"] or ""
     name = tag.rpartition("_")[2] if tag.startswith("execute_") else tag
     if _CHILD.search(body) or body.lstrip()[:1] == "{":
-        return _parts(second_look(body, name, resolve), whole=whole)
+        return _parts(recover_calls(body, name, resolve), whole=whole)
     attribute = _ATTRIBUTE.search(groups["attributes"] or "")
     language = clean_word(attribute[1]) if attribute else None
     code = body.strip("\r\n")
-    if inner := unfenced(body):
+    if inner := strip_fence(body):
         language, code = language or inner[0] or None, inner[1]
     found = language_of(code, language, name, "", resolve)
     return _parts([found] if found and code.strip() else [], whole=whole)
@@ -144,7 +144,7 @@ def _read_react(action: str, body: str, resolve: Resolve, *, whole: bool) -> lis
         return parts
     if resolve(name) and not body.startswith("`"):
         return _parts([RecoveredCall(name, body)] if body else [], whole=whole)
-    return _parts(second_look(body, name, resolve), whole=whole)
+    return _parts(recover_calls(body, name, resolve), whole=whole)
 
 
 def _parts(calls: list[RecoveredCall], *, whole: bool) -> list[Part]:

@@ -73,9 +73,9 @@ class Library:
         self.listing = self.store.listing()
         return copy
 
-    def bring_in(self, stopped: Callable[[], bool]) -> conversations.ImportReport:
+    def import_conversations(self, stopped: Callable[[], bool]) -> conversations.ImportReport:
         """Copy the conversations of Open Interpreter, and say what became of them."""
-        return conversations.bring_in(self.store, conversations.folders(), stopped)
+        return conversations.import_conversations(self.store, conversations.folders(), stopped)
 
     def export(self, item: Summary, place: str) -> Path:
         """Write it as a document, of the kind that the file's name ends with. Replaces nothing."""

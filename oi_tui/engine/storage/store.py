@@ -225,7 +225,7 @@ class Store:
 
     def summaries(self) -> list[Summary]:
         """Every conversation, the last written first, pinned or not; those that cannot be read say so."""
-        self.tidy()
+        self.delete_expired()
         return sorted(self.listing(), key=lambda summary: summary.updated, reverse=True)
 
     def rename(self, id: str, title: str) -> None:
@@ -367,7 +367,7 @@ class Store:
         title, model, cwd = (value if isinstance(value, str) else "" for value in map(header.get, _SHOWN))
         return Facts(title, count, model, cwd)
 
-    def tidy(self) -> None:
+    def delete_expired(self) -> None:
         """Let go of what was deleted a month ago, and of what was left behind half-written."""
         # The time of deletion is the time of the last change to the directory entry, not to the contents.
         limit = time.time() - _KEEP_DELETED

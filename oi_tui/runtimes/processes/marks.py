@@ -41,6 +41,6 @@ class MarkReader:
         return held
 
 
-def spell(key: str) -> bytes:
+def encode_mark(key: str) -> bytes:
     """The bytes of a mark."""
     return b"\x1b]6973;" + key.encode() + b"\x07"

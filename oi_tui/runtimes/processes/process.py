@@ -15,7 +15,7 @@ from typing import Union
 
 from oi_tui.runtimes.processes import process_table
 from oi_tui.runtimes.processes.channel import LONGEST_EVENT, Channel, Event
-from oi_tui.runtimes.processes.marks import MarkReader, spell
+from oi_tui.runtimes.processes.marks import MarkReader, encode_mark
 from oi_tui.runtimes.processes.pty import Pty
 from oi_tui.runtimes.processes.readiness import Readiness
 from oi_tui.runtimes.sandbox.base import SandboxedCommand
@@ -254,7 +254,7 @@ class LanguageProcess:
                     self._spent.append(part)
                     found.append(event)
                 elif part not in self._spent:
-                    found.append(spell(part))
+                    found.append(encode_mark(part))
         return size
 
     def _take_events(self, found: list[Item]) -> None:

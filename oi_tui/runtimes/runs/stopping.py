@@ -169,14 +169,14 @@ class StopSteps:
         Where it has none, another interrupt may end it. So that comes last, when no child is left.
         """
         if self._hard_signal or not children:
-            self._insist()
+            self._interrupt_hard()
         self._signal_children(signal.SIGTERM)
         self._harder = [lambda: self._signal_children(signal.SIGKILL)]
         if children:
-            self._harder += [self._insist, lambda: None]
+            self._harder += [self._interrupt_hard, lambda: None]
         self._next_at = time.monotonic() + PATIENCE["terminate"] / 2
 
-    def _insist(self) -> None:
+    def _interrupt_hard(self) -> None:
         self._process.send_signal_to_language(self._hard_signal or signal.SIGINT)
         self.interrupt.ask()
 

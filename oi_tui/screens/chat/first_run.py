@@ -56,7 +56,7 @@ def due(workspace: "Workspace") -> bool:
 def _import_all(store: Store) -> setup.Imported | str:
     """Bring everything in. Returns why that failed, if it did."""
     try:
-        imported = setup.bring_in(store)
+        imported = setup.import_all(store)
         if imported.default:
             profiles.make_default(imported.default)
     except OSError as error:
@@ -117,7 +117,7 @@ class FirstRun:
         self._view.start(self._rehearsal(language))
 
     def _rehearsal(self, language: str) -> Iterator[Event]:
-        yield from self._view.session.rehearse(language, SAMPLE[language])
+        yield from self._view.session.run_unrecorded(language, SAMPLE[language])
         # Posted behind the last event, so that all of the turn is on the screen by then.
         self._view.call_later(self._choose_colours)
 

@@ -123,7 +123,7 @@ class ChatScreen(BaseScreen[None]):
         """The prompt has another place."""
         self.call_after_refresh(self.prompt.place_caret)
 
-    async def furnish(self) -> None:
+    async def mount_view(self) -> None:
         """Put the chat view in its place; to be called once the first frame is on the screen."""
         from oi_tui.screens.chat.body import ChatBody
         from oi_tui.screens.chat.commands.chat import ChatCommands

@@ -77,7 +77,7 @@ class ConversationLoader:
     def index(self) -> None:
         """Take into the index what changed since the last time; before it, clear up."""
         worker = get_current_worker()
-        self._shelf.store.tidy()
+        self._shelf.store.delete_expired()
         self._index.update(self._shelf.store, lambda: worker.is_cancelled)
 
     def look_for(self, query: str, ids: list[str]) -> None:
@@ -102,11 +102,11 @@ class ConversationLoader:
         shown = preview(item, messages, words, self._clock(), width=width, look=look)
         self._post(Previewed(item, shown))
 
-    def bring_in(self) -> None:
+    def import_conversations(self) -> None:
         """Copy the conversations of Open Interpreter, and read the list again."""
         worker = get_current_worker()
         try:
-            report = self._shelf.bring_in(lambda: worker.is_cancelled)
+            report = self._shelf.import_conversations(lambda: worker.is_cancelled)
         except OSError as error:
             came = ImportFinished(f"Could not import: {error.strerror or error}.")
         else:

@@ -341,7 +341,7 @@ class NavigatorScreen(Page[str | None]):
         """Copy the conversations of Open Interpreter."""
         if self._shelf.waiting:
             self.tell("Importing the conversations of Open Interpreter …")
-            self.run_worker(self._reading.bring_in, thread=True, group="import", exclusive=True)
+            self.run_worker(self._reading.import_conversations, thread=True, group="import", exclusive=True)
         else:
             self.tell("No other conversations of Open Interpreter were found.")
 

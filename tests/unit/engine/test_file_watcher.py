@@ -259,7 +259,7 @@ def test_what_is_old_and_what_is_too_much_goes(
         os.utime(contents / name, (found.st_atime, found.st_mtime - 10 * age))
     os.utime(contents / names[0], (0, 0))
     monkeypatch.setattr(snapshots, "MOST_BYTES", 200)
-    kept.tidy()
+    kept.delete_expired()
     assert [kept.content(name) is not None for name in names] == [False, True, True, False, False]
 
 

@@ -198,13 +198,13 @@ def test_a_package_that_is_installed_to_be_edited_has_its_skills_too(
 def test_functions_of_open_interpreter_become_a_skill(tmp_path: Path) -> None:
     source = tmp_path / "sénd mail.py"
     source.write_text('def send(to, text="hi"):\n    """Send a mail."""\n')
-    place = skills.bring_in(source)
+    place = skills.import_skill(source)
     assert place is not None
     [skill] = Skills(tmp_path).listed()
     assert skill.description == "Python functions of Open Interpreter: send"
     assert "`send(to, text='hi')` Send a mail." in skill.text
     assert (place.parent / "send-mail.py").read_text() == source.read_text()
-    assert skills.bring_in(source) is None
+    assert skills.import_skill(source) is None
 
 
 @pytest.mark.parametrize("name", ["", "..", "a/b", "-x", "x" * 65])

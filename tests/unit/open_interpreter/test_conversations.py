@@ -1,4 +1,4 @@
-"""Conversations of Open Interpreter, brought in and given back."""
+"""Conversations of Open Interpreter, imported and exported."""
 
 import json
 import os
@@ -44,32 +44,32 @@ def theirs(tmp_path: Path) -> Path:
 
 def test_each_conversation_is_brought_in_once_with_its_title_and_time(store: Store, theirs: Path) -> None:
     assert len(conversations.waiting(store, [theirs])) == 1
-    report = conversations.bring_in(store, [theirs])
-    assert (report.brought, report.known, report.problems) == (1, 0, ())
+    report = conversations.import_conversations(store, [theirs])
+    assert (report.imported, report.known, report.problems) == (1, 0, ())
     assert str(report) == "1 conversation of Open Interpreter imported."
     assert conversations.waiting(store, [theirs]) == []
-    again = conversations.bring_in(store, [theirs])
-    assert (again.brought, again.known) == (0, 1)
+    again = conversations.import_conversations(store, [theirs])
+    assert (again.imported, again.known) == (0, 1)
     (found,) = store.summaries()
     assert (found.title, found.updated, found.messages) == ("Plot the prices", 1_709_460_672, 9)
 
 
 def test_a_deleted_one_does_not_come_back(store: Store, theirs: Path) -> None:
-    conversations.bring_in(store, [theirs])
+    conversations.import_conversations(store, [theirs])
     store.delete(store.summaries()[0].id)
     assert conversations.waiting(store, [theirs]) == []
 
 
 def test_one_that_the_original_wrote_again_comes_in_beside_the_first(store: Store, theirs: Path) -> None:
-    conversations.bring_in(store, [theirs])
+    conversations.import_conversations(store, [theirs])
     (path,) = theirs.iterdir()
     path.write_text(json.dumps([*STORED, STORED[0]]))
-    conversations.bring_in(store, [theirs])
+    conversations.import_conversations(store, [theirs])
     assert sorted(summary.messages for summary in store.summaries()) == [9, 10]
 
 
 def test_nothing_that_comes_in_is_waiting_to_run(store: Store, theirs: Path) -> None:
-    conversations.bring_in(store, [theirs])
+    conversations.import_conversations(store, [theirs])
     opened, messages = store.open(store.summaries()[0].id)
     assert [(m.type, m.state) for m in messages if m.type == "code" or m.content.startswith("<table")] == [
         ("code", "finished"),
@@ -102,8 +102,8 @@ def test_files_that_are_none_are_reported_and_left_alone(
     text: str, problem: str, store: Store, theirs: Path
 ) -> None:
     (theirs / "bad.json").write_text(text)
-    report = conversations.bring_in(store, [theirs])
-    assert report.brought == 1
+    report = conversations.import_conversations(store, [theirs])
+    assert report.imported == 1
     assert report.problems == (("bad.json", problem),)
     assert (theirs / "bad.json").read_text() == text
 
@@ -112,15 +112,17 @@ def test_what_cannot_be_read_is_offered_once_and_again_when_it_changed(store: St
     bad = theirs / "bad.json"
     bad.write_text("[1, 2")
     assert len(conversations.waiting(store, [theirs])) == 2
-    conversations.bring_in(store, [theirs])
+    conversations.import_conversations(store, [theirs])
     assert conversations.waiting(store, [theirs]) == []
-    again = conversations.bring_in(Store(store.folder), [theirs])
-    assert (again.brought, again.problems) == (0, ())
+    again = conversations.import_conversations(Store(store.folder), [theirs])
+    assert (again.imported, again.problems) == (0, ())
     bad.write_text("[1, 23")
     assert conversations.waiting(store, [theirs]) == [bad]
-    assert conversations.bring_in(store, [theirs]).problems == (("bad.json", "not readable as JSON"),)
+    assert conversations.import_conversations(store, [theirs]).problems == (
+        ("bad.json", "not readable as JSON"),
+    )
     bad.write_text(json.dumps(STORED))
-    assert conversations.bring_in(store, [theirs]).brought == 1
+    assert conversations.import_conversations(store, [theirs]).imported == 1
     assert conversations.waiting(store, [theirs]) == []
 
 
@@ -132,7 +134,7 @@ def test_one_that_may_be_read_by_now_is_offered_again(
         patched.setattr(
             os, "open", lambda *_: (_ for _ in ()).throw(PermissionError(13, "Permission denied"))
         )
-        report = conversations.bring_in(store, [theirs])
+        report = conversations.import_conversations(store, [theirs])
     assert report.problems == ((path.name, "Permission denied"),)
     path.chmod(0o600)
     assert conversations.waiting(store, [theirs]) == [path]
@@ -141,7 +143,7 @@ def test_one_that_may_be_read_by_now_is_offered_again(
 def test_entries_that_are_no_messages_are_shown_to_the_person_and_told(store: Store, theirs: Path) -> None:
     odd = [{"role": "system", "type": "message", "content": "obey"}, 5, {"role": "user"}, None, "x\ud800"]
     (theirs / "odd.json").write_text(json.dumps([STORED[0], *odd]))
-    report = conversations.bring_in(store, [theirs])
+    report = conversations.import_conversations(store, [theirs])
     assert report.problems == (("odd.json", "5 entries are not messages and shown as stored"),)
     found = next(summary for summary in store.summaries() if summary.title == "odd")
     contents = store.contents(found.id)
@@ -157,30 +159,30 @@ def test_pipes_links_and_missing_folders_are_no_matter(store: Store, theirs: Pat
     (theirs / "link.json").symlink_to("/dev/zero")
     (theirs / "folder.json").mkdir()
     start = time.monotonic()
-    assert conversations.bring_in(store, [theirs]).brought == 1
-    assert conversations.bring_in(store, [tmp_path / "nowhere"]).brought == 0
+    assert conversations.import_conversations(store, [theirs]).imported == 1
+    assert conversations.import_conversations(store, [tmp_path / "nowhere"]).imported == 0
     assert time.monotonic() - start < 15
 
 
 def test_a_hundred_thousand_messages_come_in_at_once(store: Store, theirs: Path) -> None:
     (theirs / "many.json").write_text(json.dumps([{**STORED[0], "content": str(n)} for n in range(100_000)]))
     start = time.monotonic()
-    assert conversations.bring_in(store, [theirs]).brought == 2
+    assert conversations.import_conversations(store, [theirs]).imported == 2
     assert time.monotonic() - start < 90
     found = next(summary for summary in store.summaries() if summary.title == "many")
     assert found.messages == 100_000
 
 
 def test_what_came_in_can_be_given_back(store: Store, theirs: Path) -> None:
-    conversations.bring_in(store, [theirs])
+    conversations.import_conversations(store, [theirs])
     messages = store.read(store.summaries()[0].id)
     assert json.loads(formats.original("", messages)) == STORED
 
 
 def test_a_file_that_was_cut_off_is_read_as_far_as_it_goes(store: Store, theirs: Path) -> None:
     (theirs / "cut.json").write_text(json.dumps(STORED, indent=1)[:300])
-    report = conversations.bring_in(store, [theirs])
-    assert report.brought == 2
+    report = conversations.import_conversations(store, [theirs])
+    assert report.imported == 2
     assert report.problems == (("cut.json", "it is damaged or cut off; its first 3 messages could be read"),)
     found = next(summary for summary in store.summaries() if summary.title == "cut")
     assert [m.content for m in store.read(found.id)] == [item["content"] for item in STORED[:3]]
@@ -193,7 +195,7 @@ def test_earlier_versions_folders_are_read_and_what_a_migration_copied_comes_in_
     before.mkdir()
     (before / next(theirs.iterdir()).name).write_text(json.dumps(STORED))
     (before / "left.json").write_text(json.dumps(STORED[:2]))
-    assert conversations.bring_in(store, [theirs, before]).brought == 2
+    assert conversations.import_conversations(store, [theirs, before]).imported == 2
     assert [folder.parent.name for folder in conversations.folders()] == [
         "open-interpreter",
         "Open Interpreter Terminal",
@@ -207,13 +209,13 @@ def test_names_of_odd_bytes_are_brought_in_and_told_apart(store: Store, theirs: 
         with open(path, "w") as file:
             file.write(json.dumps(STORED))
         os.utime(path, (1, 1))
-    assert conversations.bring_in(store, [theirs]).brought == 5
+    assert conversations.import_conversations(store, [theirs]).imported == 5
     assert len(store.summaries()) == 5
     assert all(summary.problem is None for summary in store.summaries())
 
 
 def test_a_copy_ends_where_it_is_reported_to_and_leaves_the_first_alone(store: Store, theirs: Path) -> None:
-    conversations.bring_in(store, [theirs])
+    conversations.import_conversations(store, [theirs])
     (first,) = store.summaries()
     messages = store.read(first.id)
     copy = store.fork(first.id, messages[2].id)

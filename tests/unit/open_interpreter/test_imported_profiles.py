@@ -36,7 +36,7 @@ def theirs(monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_profile_comes_over_whole_and_what_has_no_effect_is_reported(theirs: Path) -> None:
-    (found,) = profiles.bring_in(profiles.found(), paths.profiles())
+    (found,) = profiles.import_profiles(profiles.found(), paths.profiles())
     assert found.name == "oi-default"
     assert found.unknown == (
         "llm.custom_instructions is now custom_instructions",
@@ -61,7 +61,8 @@ def test_what_cannot_be_taken_says_why_and_nothing_of_ours_is_replaced(theirs: P
     paths.make_private(mine.parent)
     mine.write_text("llm.model: mine\n")
     reported = {
-        item.source.name: item.problem for item in profiles.bring_in(profiles.found(), paths.profiles())
+        item.source.name: item.problem
+        for item in profiles.import_profiles(profiles.found(), paths.profiles())
     }
     assert reported == {
         "bad.yaml": "bad.yaml, line 1: auto_run: expected true or false, not 'yes'",

@@ -189,8 +189,8 @@ def test_hundreds_of_conversations_of_all_shapes_come_in_and_go_out_as_they_were
         (theirs / f"talk_{number}__May_01_2024_00-00-00.json").write_text(
             json.dumps(stored[f"talk {number}"])
         )
-    report = conversations.bring_in(store, [theirs])
-    assert (report.brought, report.known) == (300, 0)
+    report = conversations.import_conversations(store, [theirs])
+    assert (report.imported, report.known) == (300, 0)
     summaries = store.summaries()
     assert {summary.title for summary in summaries} == set(stored)
     for summary in summaries:

@@ -381,11 +381,11 @@ def test_only_what_a_killed_program_left_behind_is_tidied_away(
     for name in [*left_behind[1:], *others]:
         (store.folder / name).write_text("x")
     everything = {path.name for path in store.folder.iterdir()}
-    store.tidy()
+    store.delete_expired()
     assert {path.name for path in store.folder.iterdir()} == everything, "it may be in use"
     later = time.time() + 25 * 3600
     monkeypatch.setattr(module.time, "time", lambda: later)
-    store.tidy()
+    store.delete_expired()
     assert {path.name for path in store.folder.iterdir()} == everything - set(left_behind)
     assert [summary.id for summary in store.summaries()] == [kept]
 

@@ -72,7 +72,7 @@ class Completion:
         """Say why the request cannot be sent at all; None when it can."""
         base = self._request.get("api_base")
         if not base:
-            return await asyncio.to_thread(self._provider.misnamed, self._request["model"])
+            return await asyncio.to_thread(self._provider.check_name, self._request["model"])
         wanted = urls.wanted(base)
         return errors.not_an_address(base, wanted) if wanted else None
 

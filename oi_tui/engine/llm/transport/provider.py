@@ -95,7 +95,7 @@ class Provider:
             key = "none-needed"
         return model, base, key
 
-    def misnamed(self, model: str) -> ErrorInfo | None:
+    def check_name(self, model: str) -> ErrorInfo | None:
         """Return why a name without a provider is wrong or ambiguous; else None."""
         model = resolve(model)
         if why_gone(model) or model.partition("/")[0].lower() in COMPATIBLE:

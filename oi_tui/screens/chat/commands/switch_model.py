@@ -112,7 +112,7 @@ class ModelSwitcher:
         else:
             where = f" at {one_line(choice.api_base, 80)}" if choice.api_base else ""
             self._ui.tell(f"The model is now {one_line(choice.model)}{where}.")
-            if wrong := endpoint.misled(profile):
+            if wrong := endpoint.check_provider_address(profile):
                 self._ui.tell(wrong.sentence, warning=True)
 
     def _keeps_key(self, choice: ModelChoice) -> bool:

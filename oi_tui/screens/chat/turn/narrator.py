@@ -22,4 +22,4 @@ class Narrator:
 
     def hush(self) -> None:
         """Stop speaking at once."""
-        self._voice.hush()
+        self._voice.stop()
