@@ -23,7 +23,7 @@ from oi_tui.runtimes.computer import Computer
 from oi_tui.runtimes.custom.language import language_of
 from oi_tui.runtimes.language import Choices, Language
 from oi_tui.runtimes.languages import LANGUAGES
-from oi_tui.runtimes.sandbox.limits import Limits
+from oi_tui.services.sandbox_limits import read_limits
 from oi_tui.system.environment import held_back, wipe_environment
 
 #: What a run returns that printed and showed nothing, as in Open Interpreter.
@@ -145,12 +145,7 @@ class ApiComputer(SettingGroup):
                 passed=profile.pass_environment,
                 writable=profile.sandbox_writable,
                 hosts=profile.sandbox_hosts,
-                limits=Limits(
-                    profile.sandbox_memory,
-                    profile.sandbox_processes,
-                    profile.sandbox_disk,
-                    profile.sandbox_time,
-                ),
+                limits=read_limits(profile),
             )
             self._settings.start()
             for language, code in profile.startup:

@@ -32,7 +32,7 @@ class EventChunks:
             case MessageStarted(message):
                 self._started[message.id] = message
             case MessageGrew(id, text) if known := self._started.get(id):
-                yield from self._growth(known, text)
+                yield from writer.grow(known, text)
             case MessageRecorded(Message(type="image") as message):
                 yield from writer.piece("computer", "image", message.format, message.content)
             case ApprovalRequested(message):
@@ -54,9 +54,3 @@ class EventChunks:
                 yield from writer.notice(reason)
             case TurnEnded():
                 yield from writer.end()
-
-    def _growth(self, message: Message, text: str) -> Iterator[Chunk]:
-        if message.type == "console":
-            yield from self._writer.output(text)
-        elif message.type != "reasoning":
-            yield from self._writer.piece(message.role, message.type, message.format, text)

@@ -9,8 +9,7 @@ from typing import Any
 from oi_tui.engine.tools import Tool, arguments_of
 from oi_tui.mcp_client.connection import CallError
 from oi_tui.messages import Displayed, Printed, Report, RunEnded, Started
-from oi_tui.runtimes.language import Choices, Language, Start
-from oi_tui.runtimes.variables import Detail, Memory
+from oi_tui.runtimes.language import Choices, Language, RuntimeWithoutTerminal, Start
 from oi_tui.text import visible
 
 #: Calls a tool with arguments; raises CallError, also once the event is set.
@@ -41,7 +40,7 @@ def language_of(tool: Tool, reached: str, call: Call) -> Language:
     )
 
 
-class ToolRuntime:
+class ToolRuntime(RuntimeWithoutTerminal):
     """A tool at work; it remembers nothing."""
 
     def __init__(self, language: Language, tool: Tool, call: Call) -> None:
@@ -81,20 +80,6 @@ class ToolRuntime:
         yield from shown(result)
         failed = bool(result.get("isError"))
         yield RunEnded("failed" if failed else "finished", time.monotonic() - began)
-
-    def memory(self) -> Memory:
-        """A tool has no variables."""
-        return Memory(self.language.name, "silent")
-
-    def look_at(self, name: str) -> Detail | None:  # noqa: ARG002
-        """A tool has no variables."""
-        return None
-
-    def send_input(self, text: str) -> None:
-        """A tool takes no input."""
-
-    def resize(self, columns: int, rows: int) -> None:
-        """A tool has no terminal."""
 
     def interrupt(self) -> None:
         """Stop the call; its server goes on."""

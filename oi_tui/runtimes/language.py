@@ -78,6 +78,26 @@ class Runtime(Protocol):
         """End for good."""
 
 
+class RuntimeWithoutTerminal:
+    """A base of runtimes that have no terminal and report no variables."""
+
+    language: "Language"
+
+    def memory(self) -> Memory:
+        """Nothing is reported."""
+        return Memory(self.language.name, "silent")
+
+    def look_at(self, name: str) -> Detail | None:  # noqa: ARG002
+        """Nothing is reported."""
+        return None
+
+    def send_input(self, text: str) -> None:
+        """Ignore it."""
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Ignore it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Language:
     """A language, declared once; everything else follows.

@@ -46,7 +46,7 @@ class EventChunks:
             case MessageStarted(message):
                 self._started[message.id] = message
             case MessageGrew(id, text) if known := self._started.get(id):
-                yield from self._growth(known, text)
+                yield from writer.grow(known, text)
             case MessageRecorded(Message(type="image", role="computer") as message):
                 yield from writer.piece("computer", "image", message.format, message.content)
             case Question():
@@ -68,12 +68,6 @@ class EventChunks:
             case TurnEnded():
                 yield from writer.end()
                 yield from self._end(item)
-
-    def _growth(self, message: Message, text: str) -> Iterator[Chunk]:
-        if message.type == "console":
-            yield from self._writer.output(text)
-        elif message.type != "reasoning":
-            yield from self._writer.piece(message.role, message.type, message.format, text)
 
     def _end(self, ended: TurnEnded) -> Iterator[Chunk]:
         self._started.clear()

@@ -20,11 +20,11 @@ from oi_tui.runtimes.computer import Computer
 from oi_tui.runtimes.language import Choices, Language
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.runtimes.remote.target import TargetError
-from oi_tui.runtimes.sandbox.limits import Limits
 from oi_tui.runtimes.tables import TableSource
 from oi_tui.runtimes.variables import Detail, Memory
 from oi_tui.services.cell_model import CellModel
 from oi_tui.services.mcp import McpService
+from oi_tui.services.sandbox_limits import read_limits
 from oi_tui.system.environment import held_back
 from oi_tui.text import one_line
 
@@ -281,12 +281,7 @@ class LanguageService:
             passed=profile.pass_environment,
             writable=profile.sandbox_writable,
             hosts=profile.sandbox_hosts,
-            limits=Limits(
-                profile.sandbox_memory,
-                profile.sandbox_processes,
-                profile.sandbox_disk,
-                profile.sandbox_time,
-            ),
+            limits=read_limits(profile),
             startup=profile.startup,
             target=profile.target,
             share_keys=profile.share_keys,

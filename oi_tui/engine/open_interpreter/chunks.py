@@ -66,6 +66,13 @@ class ChunkWriter:
         text = self._line_ends.write(self._escapes.write(text))
         yield from self.piece("computer", "console", "output", text)
 
+    def grow(self, message: Message, text: str) -> Iterator[Chunk]:
+        """More text of a message. Reasoning has no chunks."""
+        if message.type == "console":
+            yield from self.output(text)
+        elif message.type != "reasoning":
+            yield from self.piece(message.role, message.type, message.format, text)
+
     def notice(self, text: str) -> Iterator[Chunk]:
         """Tell a person something that is no part of the conversation, such as that a reply was cut off."""
         yield from self.piece("computer", "message", "notice", text)

@@ -11,9 +11,8 @@ from typing import Any, Literal
 
 from oi_tui.messages import LineReached, Printed, Report, RunEnded, Started, Starting, Stopping
 from oi_tui.runtimes.custom import chunks
-from oi_tui.runtimes.language import Language
+from oi_tui.runtimes.language import Language, RuntimeWithoutTerminal
 from oi_tui.runtimes.runs import stopping
-from oi_tui.runtimes.variables import Detail, Memory
 
 #: The steps of an interrupt, and how long each is given, in seconds: the class's own `stop`, then its
 #: `terminate` and an exception in its thread, then it is left behind. After `stop` it is waited for without a
@@ -79,7 +78,7 @@ class _Work:
         raise _Abandoned
 
 
-class CustomRuntime:
+class CustomRuntime(RuntimeWithoutTerminal):
     """Runs the code of one language in an object with `run`, `stop` and `terminate`, made when it is needed.
 
     None of the three is waited for without a bound. An object that heeds neither `stop` nor `terminate` is
@@ -126,20 +125,6 @@ class CustomRuntime:
                     pass
             with self._lock:
                 self._work = None
-
-    def memory(self) -> Memory:
-        """Such a language tells nothing of what it remembers."""
-        return Memory(self.language.name, "silent")
-
-    def look_at(self, name: str) -> Detail | None:  # noqa: ARG002
-        """Such a language tells nothing of its variables."""
-        return None
-
-    def send_input(self, text: str) -> None:
-        """Such a language has no terminal to type on."""
-
-    def resize(self, columns: int, rows: int) -> None:
-        """Such a language has no terminal."""
 
     def interrupt(self) -> None:
         """Stop the run, if there is one; called again, end the object. A key that is held asks once."""
