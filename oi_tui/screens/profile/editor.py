@@ -7,29 +7,27 @@ from typing import ClassVar
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, VerticalScroll
+from textual.containers import Horizontal
 from textual.content import Content
-from textual.widget import Widget
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from oi_tui import paths
 from oi_tui.engine.credentials.keys import Secrets
 from oi_tui.engine.models.model_check import CheckResult
-from oi_tui.engine.settings.profile import Profile, save, settings
-from oi_tui.engine.settings.setting import ProfileError, Setting, Value
+from oi_tui.engine.settings.profile import Profile, save
+from oi_tui.engine.settings.setting import ProfileError, Value
 from oi_tui.screens.dialog import Page
 from oi_tui.screens.models import ModelChoice, ModelsScreen
 from oi_tui.screens.profile.actions import ProfileActions
 from oi_tui.screens.profile.api_key import ApiKeyPanel
+from oi_tui.screens.profile.fields import CHANGED, SettingFields
 from oi_tui.screens.profile.model_test import ModelTest
 from oi_tui.text import one_line
 from oi_tui.widgets.footer import KeyFooter
 from oi_tui.widgets.lists.choice_list import ChoiceList
 from oi_tui.widgets.setting_field import SettingChoice, SettingField
 
-_NOT_SETTINGS = "Unknown keys"
-_CHANGED = "Changed only"
 _KEYS = (
     ("type", "search"),
     ("tab", "next"),
@@ -84,23 +82,10 @@ class ProfileEditor(Page[Profile | None]):
         self.used = False
         #: The file that is edited.
         self.path = path
-        self._sections = list(dict.fromkeys(setting.section for setting in settings()))
-        if profile.unknown:
-            self._sections.append(_NOT_SETTINGS)
-        self._sections.append(_CHANGED)
         self._warned = False
         self._unsaved_accepted = False
         self._notice = ""
-        self._fields = {
-            setting.name: SettingField(
-                setting, getattr(profile, setting.name), profile.origins.get(setting.name, "default")
-            )
-            for setting in settings()
-        }
-        self._headings = {
-            section: Static(section, classes="fields-section", markup=False) for section in self._sections
-        }
-        self._nothing = Static(id="profile-nothing", markup=False)
+        self._fields = SettingFields(profile)
 
     def compose(self) -> ComposeResult:
         """Headline, search, sections beside fields, keys."""
@@ -108,11 +93,7 @@ class ProfileEditor(Page[Profile | None]):
         yield Input(placeholder="search settings", id="profile-search", select_on_focus=False)
         with Horizontal(id="profile-body"):
             yield ChoiceList(*self._section_options(), id="profile-sections")
-            with VerticalScroll(id="profile-fields", can_focus=False):
-                for section, heading in self._headings.items():
-                    yield heading
-                    yield from (self._fields[item.name] for item in self._of_section(section))
-                yield self._nothing
+            yield self._fields
         yield KeyFooter(id="profile-keys")
 
     def on_mount(self) -> None:
@@ -120,61 +101,18 @@ class ProfileEditor(Page[Profile | None]):
         self.query_one("#profile-search").focus()
         self.query_one(OptionList).highlighted = 0
         self._show()
-        # The height of the fields comes late: after help has been wrapped, or an error takes a line more.
-        self.watch(self.query_one("#profile-fields"), "virtual_size", self._keep_in_sight, init=False)
         if self.key:
             self.key.look()
 
     # ---- Fields
 
-    def _is_changed(self, setting: Setting) -> bool:
-        field = self._fields[setting.name]
-        return field.error is not None or field.value != setting.default
-
-    def _of_section(self, section: str) -> list[Setting]:
-        return [setting for setting in settings() if setting.section == section]
-
     def _show(self) -> None:
         """Show the fields that have the words, or those of the section."""
-        words = self._query.replace("-", "_").split()
-        exact = [
-            setting
-            for setting in settings()
-            if self._query in (setting.key, setting.long_flag, *setting.flags)
-        ]
-        section = self._section()
-        shown = exact or [
-            setting
-            for setting in settings()
-            if (
-                all(word in _about(setting) for word in words)
-                if words
-                else setting.section == section or (section == _CHANGED and self._is_changed(setting))
-            )
-        ]
-        of_many = bool(words) or section == _CHANGED
         with self.app.batch_update():
-            for name, field in self._fields.items():
-                field.display = any(item.name == name for item in shown)
-            for name, heading in self._headings.items():
-                heading.display = of_many and any(item.section == name for item in shown)
-            self._nothing.display = not shown
-            if not shown:
-                self._nothing.update(self._why_nothing())
+            self._fields.show(self._query, self._section())
         # What is found may be of any section: tab goes to it.
-        self.query_one(OptionList).can_focus = not words
-        self.query_one("#profile-fields").scroll_home(animate=False)
+        self.query_one(OptionList).can_focus = not self._query
         self._say()
-
-    def _why_nothing(self) -> Content:
-        if self._query:
-            return Content("No setting matches.")
-        if self._section() == _CHANGED:
-            return Content("No setting differs from its default.")
-        lines = "\n".join(one_line(line, 200) for line in self.profile.unknown)
-        return Content.assemble(
-            "These keys of the file are kept, but oi-tui does not use them:\n\n", (lines, "$text-muted")
-        )
 
     @property
     def _query(self) -> str:
@@ -195,13 +133,13 @@ class ProfileEditor(Page[Profile | None]):
         """Go to the section's first field."""
         event.stop()
         self._clear_search()
-        self._focus_field(0)
+        self._fields.focus_field(0)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Go on to the next field; from the search, to the first one found."""
         event.stop()
         if event.input.id == "profile-search":
-            self._focus_field(0)
+            self._fields.focus_field(0)
         else:
             self.focus_next()
 
@@ -214,19 +152,6 @@ class ProfileEditor(Page[Profile | None]):
         self._say()
         if self.key and event.field.setting.name in ("model", "api_base"):
             self.key.look_soon()
-
-    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Show all of the field that is come to: its name, its help, and what is wrong with it."""
-        # Textual scrolls to where the box was before others were shown or hidden.
-        self.call_after_refresh(self._bring_into_sight, event.widget)
-
-    def _keep_in_sight(self) -> None:
-        if self.focused is not None:
-            self.call_after_refresh(self._bring_into_sight, self.focused)
-
-    def _bring_into_sight(self, box: Widget) -> None:
-        if self.focused is box and isinstance(box.parent, SettingField):
-            box.parent.scroll_visible(animate=False)
 
     def on_key(self, event: events.Key) -> None:
         """Move with the arrows between one-line fields too; beside them, what is typed is searched."""
@@ -243,9 +168,9 @@ class ProfileEditor(Page[Profile | None]):
         event.prevent_default()
         if focused.id == "profile-search":
             if event.key == "down":
-                self.query_one(OptionList).focus() if not self._query else self._focus_field(0)
+                self.query_one(OptionList).focus() if not self._query else self._fields.focus_field(0)
             return
-        boxes = self._boxes()
+        boxes = self._fields.boxes()
         if focused not in boxes:
             # It was hidden a moment ago, and has not lost the focus yet.
             search_box = self.query_one("#profile-search", Input)
@@ -257,15 +182,6 @@ class ProfileEditor(Page[Profile | None]):
         elif at < len(boxes):
             boxes[at].focus()
 
-    def _boxes(self) -> list[Widget]:
-        """The input fields, from top to bottom."""
-        return [field.box for field in self._fields.values() if field.display]
-
-    def _focus_field(self, number: int) -> None:
-        boxes = self._boxes()
-        if number < len(boxes):
-            boxes[number].focus()
-
     def _clear_search(self) -> None:
         search_box = self.query_one("#profile-search", Input)
         with search_box.prevent(Input.Changed):
@@ -274,16 +190,7 @@ class ProfileEditor(Page[Profile | None]):
 
     @property
     def _changes(self) -> dict[str, Value]:
-        """The changed settings by name; where the input is not valid, the last valid value."""
-        return {
-            name: field.value
-            for name, field in self._fields.items()
-            if field.value != getattr(self.profile, name)
-        }
-
-    @property
-    def _wrong(self) -> list[SettingField]:
-        return [field for field in self._fields.values() if field.error is not None]
+        return self._fields.changes(self.profile)
 
     # ---- Keys
 
@@ -296,7 +203,7 @@ class ProfileEditor(Page[Profile | None]):
     def action_only_changed(self) -> None:
         """Show the settings that differ from their defaults; pressed again, the first section."""
         sections = self.query_one(OptionList)
-        sections.highlighted = 0 if self._section() == _CHANGED else self._sections.index(_CHANGED)
+        sections.highlighted = 0 if self._section() == CHANGED else self._fields.sections.index(CHANGED)
         self._clear_search()
         sections.focus()
 
@@ -313,26 +220,25 @@ class ProfileEditor(Page[Profile | None]):
     def action_model(self) -> None:
         """Choose the model among those that were found."""
         models = ModelsScreen(
-            str(self._fields["model"].value),
+            str(self._fields.field("model").value),
             self._secrets,
-            api_base=str(self._fields["api_base"].value or "") or None,
+            api_base=str(self._fields.field("api_base").value or "") or None,
         )
         self.app.push_screen(models, self._take_model)
 
     def _take_model(self, choice: ModelChoice | None) -> None:
         if choice is not None:
-            self._fields["model"].put(choice.model)
-            self._fields["api_base"].put(choice.api_base)
+            self._fields.field("model").put(choice.model)
+            self._fields.field("api_base").put(choice.api_base)
 
     def reset_all(self) -> None:
         """Set every field back to its default; nothing is saved by that."""
-        for field in self._fields.values():
-            field.reset()
+        self._fields.reset_all()
 
     @property
     def has_changes(self) -> bool:
         """Whether something here is not saved yet."""
-        return bool(self._changes or self._wrong)
+        return bool(self._changes or self._fields.wrong)
 
     @property
     def current(self) -> Profile:
@@ -346,7 +252,7 @@ class ProfileEditor(Page[Profile | None]):
 
     def action_leave(self) -> None:
         """Go back; with changes that are not saved, only the second time."""
-        if (self._changes or self._wrong) and not self._warned:
+        if (self._changes or self._fields.wrong) and not self._warned:
             self._warned = True
             self.tell("Unsaved changes: ctrl+s saves, escape again discards them.")
             return
@@ -359,9 +265,9 @@ class ProfileEditor(Page[Profile | None]):
     def action_save(self) -> None:
         """Save what was changed and go back with it; what is wrong is shown instead."""
         changes = self._changes
-        for field in self._wrong:
+        for field in self._fields.wrong:
             if not field.display:
-                self.query_one(OptionList).highlighted = self._sections.index(field.setting.section)
+                self.query_one(OptionList).highlighted = self._fields.sections.index(field.setting.section)
                 self._clear_search()
             field.box.focus()
             self.tell(str(field.error))
@@ -379,7 +285,7 @@ class ProfileEditor(Page[Profile | None]):
 
     def without_key(self) -> None:
         """The profile has no key of its own any more, whether the rest is saved or not."""
-        field = self._fields["api_key"]
+        field = self._fields.field("api_key")
         self.profile = self.profile.with_changes("changed", api_key=None)
         self.used = True
         with field.prevent(SettingField.Edited):
@@ -401,27 +307,18 @@ class ProfileEditor(Page[Profile | None]):
 
     def explain(self, name: str, more: str) -> None:
         """Say something of a setting as it stands."""
-        self._fields[name].explain(more)
+        self._fields.field(name).explain(more)
 
     def _section(self) -> str:
-        return self._sections[self.query_one(OptionList).highlighted or 0]
+        return self._fields.sections[self.query_one(OptionList).highlighted or 0]
 
     def _section_options(self) -> list[Option]:
-        return [Option(self._section_label(section)) for section in self._sections]
-
-    def _section_label(self, section: str) -> Content:
-        if section == _CHANGED:
-            return Content(section)
-        here = [self._fields[item.name] for item in self._of_section(section)]
-        wrong = any(field.error is not None for field in here)
-        changed = any(field.value != field.setting.default for field in here)
-        mark = (" ✗", "$text-error") if wrong else (" ●", "$text-accent") if changed else ("", "")
-        return Content.assemble(section, mark)
+        return [Option(self._fields.label(section)) for section in self._fields.sections]
 
     def _mark_sections(self) -> None:
         rows = self.query_one(OptionList)
-        for number, section in enumerate(self._sections):
-            rows.replace_option_prompt_at_index(number, self._section_label(section))
+        for number, section in enumerate(self._fields.sections):
+            rows.replace_option_prompt_at_index(number, self._fields.label(section))
 
     def tell(self, text: str) -> None:
         """Say something in the last line."""
@@ -430,15 +327,10 @@ class ProfileEditor(Page[Profile | None]):
 
     def _say(self) -> None:
         path = "" if self.path is None else one_line(paths.short(self.path), 200)
-        count = len(self._changes.keys() | {field.setting.name for field in self._wrong})
+        count = len(self._changes.keys() | {field.setting.name for field in self._fields.wrong})
         number = f"{count} unsaved" if count else ""
         head = Content.assemble(("Profile", "bold"), "   ", (path, "$text-muted"))
         if number:
             head = Content.assemble(head, "   ", (number, "$text-warning"))
         self.query_one("#profile-head", Static).update(head)
         self.query_one(KeyFooter).show(_KEYS, self._notice)
-
-
-def _about(setting: Setting) -> str:
-    flags = " ".join((setting.long_flag, *setting.flags)).replace("-", "_")
-    return f"{setting.human_title} {setting.key} {setting.section} {flags} {setting.help}".lower()
