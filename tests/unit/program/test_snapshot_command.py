@@ -108,7 +108,7 @@ def test_the_files_are_deleted_once_the_conversation_cannot_be_restored_any_more
     other = tmp_path / "variables" / "notes.txt"
     other.touch()
     store.delete("thrown")
-    store.tidy()
+    store.delete_expired()
     assert sorted(path.name for path in (tmp_path / "variables").iterdir()) == [
         "here.pickle",
         "notes.txt",
