@@ -44,6 +44,8 @@ _GLANCE = 0.1
 _ENDING = 10.0
 #: How long the connecting program is given to say why it ended, in seconds.
 _LAST_WORDS = 0.5
+#: So much of each line that it printed is shown, in characters.
+_LONGEST_LINE = 150
 _NO_PYTHON = (
     "There is no python3 there. Install Python 3.8 or later on that machine, or choose another target."
 )
@@ -242,8 +244,9 @@ class Link:
         if _CHANGED_KEY in printed:
             return _explain_changed_key(self._target.title, printed)
         unknown = f"the program that connects gave no reason (exit status {self._process.returncode})"
-        words = "; ".join(_reasons(printed)[-3:])[:400] or unknown
-        return f"No connection to {self._target.title}: {words.rstrip('.')}."
+        words = "; ".join(line[:_LONGEST_LINE] for line in _reasons(printed)[-3:]) or unknown
+        end = "" if words.endswith((".", "?", "!")) else "."
+        return f"No connection to {self._target.title}: {words}{end}"
 
     def _no_answer(self) -> str:
         """Say that the far end does not begin, and what may be in its way."""
