@@ -25,6 +25,9 @@ ROOT = Path(__file__).parent.parent
 #: How to start the program.
 PROGRAM = (sys.executable, "-m", "oi_tui")
 
+#: How often a predicate is asked again while the program writes nothing, in seconds.
+_LOOK = 0.1
+
 #: Keys by their names, as an xterm sends them.
 KEYS = {
     "enter": "\r",
@@ -238,7 +241,8 @@ class Terminal:
                     what = "still there" if gone else "not seen"
                     raise AssertionError(f"{what}: {wanted!r} ({why})\n{framed(screen)}")
                 if len(self.raw) == seen and not self._ended:
-                    self._change.wait(left)
+                    # A predicate may look at more than the screen, which changes without output.
+                    self._change.wait(left if isinstance(wanted, str) else min(left, _LOOK))
 
     def wait_gone(self, wanted: Wanted, timeout: float = 40.0) -> str:
         """Wait until the screen no longer holds the text."""
