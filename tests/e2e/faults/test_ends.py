@@ -88,6 +88,8 @@ def test_after_kill_9_nothing_runs_and_the_conversation_can_be_opened(start: Sta
     again.wait_for("1 saved")
     again.wait_for(asked)
     again.press("enter")
+    # The list of conversations shows the beginning of this one beside it.
+    again.wait_gone("type search")
     screen = again.wait_for("Scripted demo" if moment != "streaming" else "I cannot understand you")
     assert "not an AI" in screen
     if moment == "running":
