@@ -74,7 +74,10 @@ class Shows:
 
     def _show(self, value):
         if self._is_figure(value):
-            self.figure(value)
+            if _is_empty(value):
+                print(value)
+            else:
+                self.figure(value)
             return
         rich = self._rich(value)
         if rich and rich[0] != "html":
@@ -158,7 +161,7 @@ class Shows:
         for manager in list(helpers.Gcf.get_all_fig_managers()):
             figure = manager.canvas.figure
             try:
-                if figure.stale or figure not in self._shown:
+                if not _is_empty(figure) and (figure.stale or figure not in self._shown):
                     self.figure(figure)
             finally:
                 plot.close(figure)
@@ -309,6 +312,11 @@ class Shows:
         except Exception:
             # A value that cannot show itself in one way still has the others.
             return None
+
+
+def _is_empty(figure):
+    """Whether a figure of matplotlib has nothing but its background."""
+    return len(figure.get_children()) <= 1
 
 
 def _base64(data):
