@@ -27,6 +27,8 @@ _ALL = 400_000
 _PINNED = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
 Definition = Mapping[str, Any]
 
+_NOT_AT_TOP = ("anyOf", "oneOf", "allOf", "not", "enum")
+
 
 def tool_of(server: str, definition: Definition) -> Tool | None:
     """Return the tool of a definition, its texts made safe; None where it cannot be used."""
@@ -37,6 +39,8 @@ def tool_of(server: str, definition: Definition) -> Tool | None:
     if not isinstance(schema, dict) or len(json.dumps(schema)) > _SCHEMA:
         # A model that has no schema takes the arguments from the description.
         schema = {"type": "object"}
+    # OpenAI refuses every request with these at the top; the server itself checks the arguments anyway.
+    schema = {key: value for key, value in schema.items() if key not in _NOT_AT_TOP}
     text = visible(str(description))
     text = text if len(text) <= _DESCRIPTION else text[:_DESCRIPTION] + "…"
     return Tool(server, name, text, schema)

@@ -8,13 +8,13 @@ from typing import Any
 
 from oi_tui.engine.tools import Tool, arguments_of
 from oi_tui.mcp_client.connection import CallError
-from oi_tui.messages import Displayed, Printed, Report, RunEnded, Started
+from oi_tui.mcp_client.images import read_image
+from oi_tui.messages import Printed, Report, RunEnded, Started
 from oi_tui.runtimes.language import Choices, Language, RuntimeWithoutTerminal, Start
 from oi_tui.text import visible
 
 #: Calls a tool with arguments; raises CallError, also once the event is set.
 Call = Callable[[Tool, Mapping[str, Any], threading.Event], Mapping[str, Any]]
-_IMAGES = {"image/png": "base64.png", "image/jpeg": "base64.jpeg"}
 
 
 def language_of(tool: Tool, reached: str, call: Call) -> Language:
@@ -100,9 +100,8 @@ def shown(result: Mapping[str, Any]) -> Iterator[Report]:
     if not blocks and "structuredContent" in result:
         blocks = [{"type": "text", "text": json.dumps(result["structuredContent"], ensure_ascii=False)}]
     for block in blocks:
-        kind, image = block.get("type"), _IMAGES.get(str(block.get("mimeType")))
-        if kind == "image" and image:
-            yield Displayed(image, str(block.get("data", "")))
+        if block.get("type") == "image" and (image := read_image(block)):
+            yield image
         elif text := text_of(block):
             yield Printed(visible(text.replace("\r\n", "\n")).replace("\n", "\r\n") + "\r\n")
 
@@ -117,5 +116,7 @@ def text_of(block: Mapping[str, Any]) -> str:
             return str(resource.get("text") or f"[resource {resource.get('uri')}]")
         case "resource_link":
             return f"[resource {block.get('uri')}: {block.get('name')}]"
+        case "image":
+            return f"[an image of type {block.get('mimeType')} that cannot be read]"
         case kind:
             return f"[{kind} of type {block.get('mimeType')}]"

@@ -1,7 +1,7 @@
 """An MCP server that misbehaves at one step: `python faulty_mcp.py FAULT STEP`. It needs no library.
 
-The steps are initialize, tools/list and tools/call. The faults are close, silence, garbage, long, deep and
-wrong; `deaf` ignores that its input ends, and that it is asked to end.
+The steps are initialize, tools/list and tools/call. The faults are close, silence, garbage, long, deep, wrong
+and odd, which is wrong in parts; `deaf` ignores that its input ends, and that it is asked to end.
 """
 
 import json
@@ -18,6 +18,23 @@ RESULTS = {
     },
     "tools/list": {"tools": [TOOL]},
     "tools/call": {"content": [{"type": "text", "text": "added"}]},
+}
+OBJECT = {"type": "object"}
+ODD = {
+    "initialize": {**RESULTS["initialize"], "protocolVersion": "2099-01-01"},
+    "tools/list": {
+        "tools": [
+            {**TOOL, "inputSchema": {}, "outputSchema": {"type": "nonsense"}},
+            {"name": "none", "inputSchema": None},
+            {"name": "text", "inputSchema": {"type": "string"}},
+            {"name": "list", "inputSchema": {**OBJECT, "properties": ["a"]}},
+            {"name": "any", "inputSchema": {"anyOf": [OBJECT], "properties": {"a": {"type": "integer"}}}},
+            {"name": "told", "description": 5, "inputSchema": OBJECT},
+            {"description": "It has no name.", "inputSchema": OBJECT},
+            "no tool",
+        ]
+    },
+    "tools/call": {"content": [{"type": "hologram", "x": 1}, {"type": "text", "text": "added"}]},
 }
 
 
@@ -36,6 +53,8 @@ def misbehave(number: int) -> None:
             send(json.dumps({"jsonrpc": "2.0", "id": number, "result": {"x": "x" * 50_000_000}}))
         case "deep":
             send("[" * 200_000)
+        case "odd":
+            send(json.dumps({"jsonrpc": "2.0", "id": number, "result": ODD[STEP]}))
         case "wrong":
             send(json.dumps({"jsonrpc": "2.0", "id": number, "result": {"tools": 5, "content": "x"}}))
 

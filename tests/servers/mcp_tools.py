@@ -1,13 +1,34 @@
 """An MCP server for tests, made with the real library: over standard input, or at a port of this machine."""
 
+import base64
 import os
 import sys
 import time
 from pathlib import Path
 
-from mcp.server.mcpserver import Image, MCPServer
+from mcp.server.mcpserver import Context, Image, MCPServer
+from pydantic import BaseModel
 
 server = MCPServer("tools", version="1")
+
+
+class Name(BaseModel):
+    name: str
+
+
+PNG, GIF = map(
+    base64.b64decode,
+    (
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+        "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7",
+    ),
+)
+
+
+def later() -> str:
+    return "later"
+
+
 DESCRIPTION = os.environ.get("DESCRIPTION", "Adds two numbers.")
 
 
@@ -23,7 +44,29 @@ def say(text: str = "hello") -> str:
 
 @server.tool(description="Shows a picture.")
 def picture() -> Image:
-    return Image(data=b"\x89PNG\r\n\x1a\n", format="png")
+    return Image(data=PNG, format="png")
+
+
+@server.tool(description="Shows a moving picture.")
+def moving() -> Image:
+    return Image(data=GIF, format="gif")
+
+
+@server.tool(description="Shows a broken picture.")
+def broken() -> Image:
+    return Image(data=b"no picture", format="png")
+
+
+@server.tool(description="Offers one more tool.")
+async def grow(ctx: Context) -> str:
+    server.add_tool(later, description="Comes later.")
+    await ctx.notify_tools_changed()
+    return "grown"
+
+
+@server.tool(description="Asks for a name.")
+async def ask(ctx: Context) -> str:
+    return str(await ctx.elicit("Your name?", Name))
 
 
 @server.tool(description="Fails.")
@@ -68,6 +111,6 @@ if os.environ.get("MORE"):
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        server.run("streamable-http", port=int(sys.argv[1]))
+        server.run(sys.argv[2] if len(sys.argv) > 2 else "streamable-http", port=int(sys.argv[1]))  # type: ignore[call-overload]
     else:
         server.run("stdio")

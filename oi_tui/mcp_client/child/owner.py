@@ -1,20 +1,27 @@
 """The task that owns the connection to one server; only it opens and closes it."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any
+from urllib.parse import urlsplit
 
+import anyio
 import httpx2
 from mcp import Client, MCPError
+from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
+from mcp.shared.message import SessionMessage
 from mcp.types import CONNECTION_CLOSED, Implementation
+from pydantic import ValidationError
 
 from oi_tui.engine.llm.hosts import is_near, is_this_machine
-from oi_tui.mcp_client.child.bounded import limit
+from oi_tui.mcp_client.child.bounded import limit, limit_events
 from oi_tui.mcp_client.child.errors import ServerError
 from oi_tui.mcp_client.child.sign_in import needed, signed_in
-from oi_tui.mcp_client.child.stdio import LONGEST_LINE, Program, program
+from oi_tui.mcp_client.child.stdio import LONGEST_LINE, Program, program, repair_message
 from oi_tui.version import __version__
 
 #: Seconds that a server has to say what it offers.
@@ -23,9 +30,13 @@ PATIENCE = 30.0
 SIGN_IN = 300.0
 #: Seconds that a server which closed the connection has to end.
 _ENDING = 5.0
+#: Seconds that a server has to accept a subscription.
+_LISTENING = 5.0
 #: Pages of a list, and entries in all, that are read.
 _MOST_PAGES = 20
 _MOST_ENTRIES = 500
+#: How the package names a request that a server makes of its client.
+_ASKS = re.compile(r"Cannot send '([\w/]{1,50})'")
 Order = Mapping[str, Any]
 
 
@@ -40,6 +51,8 @@ class Owner:
         self._report = report
         self._client: Client | None = None
         self._end = ""
+        #: Whether changes of tools come by a subscription, and not as notifications alone.
+        self._listens = False
         self._ended = asyncio.Event()
         self._ready: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self._owning = asyncio.create_task(self._own())
@@ -72,9 +85,9 @@ class Owner:
             if error.code == CONNECTION_CLOSED:
                 # How it ended is known a moment later.
                 await asyncio.wait([self._owning], timeout=_ENDING)
-            raise ServerError(self._end or str(error)) from None
+            raise ServerError(self._end or _sentence(error)) from None
         except (OSError, ValueError, RuntimeError, httpx2.HTTPError) as error:
-            raise ServerError(self._end or f"{type(error).__name__}: {error}") from None
+            raise ServerError(self._end or _sentence(error)) from None
 
     async def _own(self) -> None:
         """Hold the connection from its beginning to its end."""
@@ -85,8 +98,17 @@ class Owner:
                 client_info=Implementation(name="oi-tui", version=__version__),
             ) as client:
                 self._client = client
-                self._ready.set_result(await _list_offers(client))
-                await self._ended.wait()
+                listens = asyncio.Event()
+                listening = asyncio.create_task(self._listen(client, listens))
+                try:
+                    # Before the list is read, so that no change falls between the two.
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(listens.wait(), _LISTENING)
+                    self._ready.set_result(await _list_offers(client))
+                    await self._ended.wait()
+                finally:
+                    listening.cancel()
+                    await asyncio.wait([listening])
         except BaseException as error:  # noqa: BLE001 -- whatever it is, it ends this server alone
             self._end = self._end or _sentence(error)
         self._client = None
@@ -106,9 +128,24 @@ class Owner:
         self._end = running.end
         self._ended.set()
 
+    async def _listen(self, client: Client, listens: asyncio.Event) -> None:
+        """Ask to be told of other tools, where the newer protocol wants to be asked."""
+        try:
+            if not _tells_changes(client):
+                return
+            with suppress(MCPError, ListenNotSupportedError, SubscriptionLost, TimeoutError, OSError):
+                async with client.listen(tools_list_changed=True) as events:
+                    self._listens = True
+                    listens.set()
+                    async for _ in events:
+                        await self._list_again(client)
+        finally:
+            self._listens = False
+            listens.set()
+
     async def _handle_notification(self, message: Any) -> None:
         method = getattr(message, "method", getattr(getattr(message, "root", None), "method", ""))
-        if method == "notifications/tools/list_changed" and self._client:
+        if method == "notifications/tools/list_changed" and self._client and not self._listens:
             # Not awaited: the answer comes by the way that this notification came.
             asyncio.create_task(self._list_again(self._client))  # noqa: RUF006 -- it reports by itself
 
@@ -131,14 +168,34 @@ async def _remote(spec: Order, report: Callable[[dict[str, Any]], None]) -> Asyn
     hooks: Any = {"request": [reachable], "response": [authorised, limit]}
     # How long an answer may take is for the person to say, who can stop it.
     timeout = httpx2.Timeout(PATIENCE, read=None)
-    async with (
-        signed_in(spec, report) as auth,
-        httpx2.AsyncClient(
-            headers=dict(spec["values"]), timeout=timeout, event_hooks=hooks, auth=auth
-        ) as http,
-        streamable_http_client(spec["url"], http_client=http, max_sse_event_size=LONGEST_LINE) as streams,
-    ):
-        yield streams
+
+    def client(*_: Any, **__: Any) -> httpx2.AsyncClient:
+        return httpx2.AsyncClient(headers=dict(spec["values"]), timeout=timeout, event_hooks=hooks, auth=auth)
+
+    async with signed_in(spec, report) as auth, AsyncExitStack() as stack:
+        transport: Any
+        if urlsplit(spec["url"]).path.rstrip("/").endswith("/sse"):
+            # The transport before streamable HTTP; its addresses end so by custom.
+            hooks["response"].append(limit_events)
+            transport = sse_client(spec["url"], httpx_client_factory=client)
+        else:
+            http = await stack.enter_async_context(client())
+            transport = streamable_http_client(spec["url"], http_client=http, max_sse_event_size=LONGEST_LINE)
+        received, to_server = await stack.enter_async_context(transport)
+        repaired, from_server = anyio.create_memory_object_stream[Any](0)[::-1]
+        repairing = asyncio.create_task(_repair(received, from_server))
+        try:
+            yield repaired, to_server
+        finally:
+            repairing.cancel()
+            await asyncio.wait([repairing])
+
+
+async def _repair(received: Any, to_session: Any) -> None:
+    with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
+        async with to_session:
+            async for item in received:
+                await to_session.send(repair_message(item) if isinstance(item, SessionMessage) else item)
 
 
 #: The hosts that may be reached, by the setting that says so.
@@ -157,7 +214,19 @@ def _sentence(error: BaseException) -> str:
         return f"{error.filename} was not found"
     if isinstance(error, asyncio.CancelledError):
         return "it was ended"
-    return str(error) or type(error).__name__
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        return f"what it sent is not valid: {place}: {first['msg']}" if place else "what it sent is not valid"
+    if found := _ASKS.search(str(error)):
+        return f"the tool asks for {found[1]}, which oi-tui does not offer to MCP servers"
+    # An output that does not fit its schema is followed by all of both.
+    return str(error).partition("\n\n")[0] or type(error).__name__
+
+
+def _tells_changes(client: Client) -> bool:
+    tools = client.server_capabilities.tools
+    return tools is not None and bool(tools.list_changed)
 
 
 async def _list_offers(client: Client) -> dict[str, Any]:

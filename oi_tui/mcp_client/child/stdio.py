@@ -13,7 +13,9 @@ from typing import Any
 import anyio
 from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
-from mcp.types import jsonrpc_message_adapter
+from mcp.types import JSONRPCResponse, jsonrpc_message_adapter
+
+from oi_tui.mcp_client.child.repair import repair_result
 
 #: A line may have so many bytes.
 LONGEST_LINE = 16 * 1024 * 1024
@@ -30,6 +32,8 @@ class Program:
         self.process = process
         self.end = ""
         self.words = ""
+        #: Whether its end is wanted.
+        self.stopping = False
 
     async def listen(self) -> None:
         """Keep what the server says on standard error."""
@@ -77,6 +81,7 @@ async def program(
         yield received, to_server
     finally:
         assert process.stdin
+        running.stopping = True
         process.stdin.close()
         # Shielded: no server may be left behind when this is cancelled once more.
         await asyncio.shield(asyncio.ensure_future(running.stop()))
@@ -95,6 +100,8 @@ async def _read(running: Program, to_session: Any, ended: Callable[[Program], No
                     await to_session.send(_message(line))
             except ValueError:
                 running.end = f"it sent a line of more than {LONGEST_LINE // 1024 // 1024} MB"
+            if running.stopping:
+                return
     if not running.end:
         with suppress(TimeoutError):
             await asyncio.wait_for(running.process.wait(), 1.0)
@@ -107,9 +114,16 @@ async def _read(running: Program, to_session: Any, ended: Callable[[Program], No
 
 def _message(line: bytes) -> SessionMessage | Exception:
     try:
-        return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+        return repair_message(SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False)))
     except ValueError as error:
         return error
+
+
+def repair_message(item: SessionMessage) -> SessionMessage:
+    """Return a message from a server; the result in it is repaired."""
+    if isinstance(item.message, JSONRPCResponse):
+        item.message = item.message.model_copy(update={"result": repair_result(item.message.result)})
+    return item
 
 
 async def _write(process: asyncio.subprocess.Process, outgoing: Any) -> None:

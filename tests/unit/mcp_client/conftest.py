@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from oi_tui.engine.settings.profile import Profile
+from oi_tui.mcp_client import servers
 from oi_tui.workspace import Workspace
 from tests.fakes import Llm
 
@@ -24,9 +25,11 @@ def server(name: str = "t", script: Path = SERVER, **values: str) -> str:
 
 
 @pytest.fixture
-def open_workspace(workplace: Path) -> Iterator[Open]:
+def open_workspace(workplace: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
     """Open a workspace with servers; it is closed after the test."""
     pytest.importorskip("mcp", reason="mcp is not installed here")
+    # On a busy machine a server needs longer to start than a person would wait for it.
+    monkeypatch.setattr(servers, "PATIENCE", 60.0)
     with ExitStack() as stack:
 
         def opened(*replies: Sequence[Any], servers: Sequence[str] = (), **settings: Any) -> Workspace:

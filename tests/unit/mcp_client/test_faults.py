@@ -55,6 +55,39 @@ def test_garbage_between_messages_changes_nothing(open_workspace: Open, fault: s
     assert "added" in output(workspace)
 
 
+def test_one_odd_tool_or_part_does_not_spoil_the_others(open_workspace: Open) -> None:
+    workspace = open_workspace(CALL, [Text("Done.")], servers=[faulty("odd", "tools/list")], auto_run=True)
+    work(workspace)
+    assert "added" in output(workspace)
+    offered = [tool["function"] for tool in workspace.model.llm.requests[0].tools]  # type: ignore[attr-defined]
+    schemas = {item["name"].removeprefix("mcp__t__"): item["parameters"] for item in offered}
+    del schemas["execute"]
+    some = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    plain = {name: {"type": "object"} for name in ("add", "none", "text", "list", "told")}
+    assert schemas == {**plain, "any": some}
+    workspace = open_workspace(CALL, [Text("Done.")], servers=[faulty("odd", "tools/call")], auto_run=True)
+    work(workspace)
+    assert "[content of the type hologram, which is not part of the protocol]" in output(workspace)
+    assert "added" in output(workspace)
+
+
+@pytest.mark.parametrize(
+    ("fault", "step", "named"),
+    [
+        ("odd", "initialize", "Unsupported protocol version from the server: 2099-01-01"),
+        ("wrong", "tools/list", "what it sent is not valid: tools: Input should be a valid list"),
+        ("wrong", "tools/call", "what it sent is not valid: content: Input should be a valid list"),
+    ],
+)
+def test_a_server_that_cannot_be_used_is_named_with_the_reason(
+    open_workspace: Open, fault: str, step: str, named: str
+) -> None:
+    workspace = open_workspace(CALL, [Text("Done.")], servers=[faulty(fault, step)], auto_run=True)
+    work(workspace)
+    (status,) = workspace.mcp.servers.status
+    assert named in (status.problem or codes(workspace)[0].reason or "")
+
+
 @pytest.mark.parametrize("step", STEPS)
 def test_a_server_that_never_answers_holds_nothing_up(
     open_workspace: Open, monkeypatch: pytest.MonkeyPatch, step: str

@@ -145,6 +145,38 @@ def test_texts_pictures_errors_and_the_environment_of_a_server(
     ]
 
 
+def test_images_of_other_formats_are_converted_and_broken_ones_never_sent(open_workspace: Open) -> None:
+    workspace = open_workspace(
+        [call("moving")], [call("broken", id="c2")], [Text("Done.")], auto_run=True, supports_vision=True
+    )
+    work(workspace)
+    (image,) = [message for message in workspace.session.messages if message.type == "image"]
+    assert (image.format, image.content[:8]) == ("base64.png", "iVBORw0K")
+    assert "[an image of type image/png that cannot be read]" in output(workspace)
+
+
+def test_a_tool_that_asks_the_person_says_that_it_cannot(open_workspace: Open) -> None:
+    workspace = open_workspace([call("ask")], [Text("Done.")], auto_run=True)
+    work(workspace)
+    assert "the tool asks for elicitation/create, which oi-tui does not offer" in output(workspace)
+
+
+def test_a_tool_that_is_added_while_the_server_runs_is_reported_and_waits_for_a_review(
+    open_workspace: Open,
+) -> None:
+    workspace = open_workspace([call("grow")], [Text("Done.")], auto_run=True)
+    # The turn tells it, where it is not over yet.
+    events = work(workspace)
+
+    def notices() -> list[str]:
+        events.extend(workspace.session.tell_losses())
+        return [event.text for event in events if isinstance(event, Noticed)]
+
+    assert wait_until(notices, _BOUND)
+    assert notices()[0].endswith("review them with %mcp trust t: later.")
+    assert "later" not in {tool.name for tool in workspace.mcp.tools()}
+
+
 def test_a_model_without_functions_calls_tools_in_text(open_workspace: Open) -> None:
     reply = Text('I add.\n\n```mcp:t.add\n{"a": 1}\n```\n')
     workspace = open_workspace([reply], [Text("Done.")], auto_run=True, supports_functions=False)
@@ -227,15 +259,16 @@ def test_a_server_that_does_not_start_is_named(open_workspace: Open, line: str, 
     assert any("The MCP server t is not available" in notice for notice in notices)
 
 
-@pytest.fixture
-def address() -> Iterator[str]:
+@pytest.fixture(params=["streamable-http", "sse"])
+def address(request: pytest.FixtureRequest) -> Iterator[str]:
     """A server over HTTP."""
+    kind: str = request.param
     pytest.importorskip("mcp", reason="mcp is not installed here")
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     process = subprocess.Popen(
-        [sys.executable, str(SERVER), str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [sys.executable, str(SERVER), str(port), kind], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
 
     def listens() -> bool:
@@ -243,7 +276,7 @@ def address() -> Iterator[str]:
             return probe.connect_ex(("127.0.0.1", port)) == 0
 
     assert wait_until(listens, _BOUND)
-    yield f"http://127.0.0.1:{port}/mcp"
+    yield f"http://127.0.0.1:{port}/{'sse' if kind == 'sse' else 'mcp'}"
     process.kill()
     process.wait()
 
