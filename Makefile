@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # What to give the program, as in: make run ARGS="--demo"
 ARGS ?=
 
-.PHONY: run dev console test test-twice test-quick snapshots docs reference lock lint types check format wheel clean
+.PHONY: run dev console test test-twice test-quick snapshots pictures docs reference lock lint types check format wheel clean
 
 run: $(VENV)/.installed
 	@$(BIN)/oi-tui $(ARGS)
@@ -34,6 +34,13 @@ test-quick: $(VENV)/.installed-dev
 snapshots: $(VENV)/.installed-dev
 	$(BIN)/pytest tests/snapshots --snapshot-update $(ARGS)
 	UPDATE_README=1 $(BIN)/pytest -n 0 tests/unit/project/test_readme.py
+
+# Copy the pictures of the documentation from the snapshots, and record a session with the demo model;
+# `asciinema play build/demo.cast` shows it.
+pictures: $(VENV)/.installed-dev
+	UPDATE_README=1 $(BIN)/pytest -n 0 -q tests/unit/project/test_readme.py -k picture
+	@mkdir -p build
+	$(BIN)/python -m tests.record_demo build/demo.cast
 
 # Write the reference pages anew, and the website into build/site.
 docs: reference

@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from oi_tui import log, paths
 from oi_tui.actions.schedulers import describe_schedulers
 from oi_tui.engine.credentials.key_source import key_place
-from oi_tui.engine.credentials.keys import ORDER
 from oi_tui.engine.credentials.redaction import redact
 from oi_tui.text import one_line
 from oi_tui.version import __version__
 from oi_tui.workspace import Workspace
+
+#: A language with a longer description is only named; %languages has all of it.
+_LONGEST_VERSION = 40
 
 
 def info(workspace: Workspace) -> str:
@@ -19,11 +21,11 @@ def info(workspace: Workspace) -> str:
     profile, computer = workspace.profile, workspace.computer
     served = f" at {one_line(profile.api_base, 200)}" if profile.api_base else ""
     file = paths.short(workspace.profile_path) if workspace.profile_path else "changes are not saved"
-    languages = (f"  {name}: {computer.describe(name)}" for name in computer.languages)
+    key = key_place(profile, workspace.secrets)
     lines = (
         f"oi-tui {__version__}, Python {sys.version.split()[0]}, {platform.platform()}",
         f"model: {one_line(profile.model, 200)}{served}",
-        f"API key: {key_place(profile, workspace.secrets).words} {ORDER}",
+        f"API key: {key.words}",
         f"profile: {file}",
         f"folder: {computer.cwd}",
         f"code runs: {one_line(computer.where or 'on this machine', 300)}",
@@ -34,10 +36,25 @@ def info(workspace: Workspace) -> str:
         *_schedulers(workspace),
         f"conversations: {workspace.store.folder}",
         f"log: {log.file()}",
-        "languages:",
-        *languages,
+        *_languages(workspace),
     )
     return redact("\n".join(lines))
+
+
+def _languages(workspace: Workspace) -> Iterator[str]:
+    """The languages that can run in one line, those that are not installed in another, and refusals."""
+    computer = workspace.computer
+    standings = computer.standings()
+    ready = [
+        item.about if len(item.about) <= _LONGEST_VERSION else item.name for item in standings if item.program
+    ]
+    yield f"languages: {', '.join(ready) or 'none'}"
+    # Its program is there, but may not run: in the sandbox, or on the target.
+    refused = [item for item in standings if not item.program and item.name in computer.languages]
+    yield from (f"  {item.name}: {item.about}" for item in refused)
+    missing = [item.name for item in standings if not item.program and item not in refused]
+    if missing:
+        yield f"not available: {', '.join(missing)} (see %languages)"
 
 
 def _schedulers(workspace: Workspace) -> Iterator[str]:

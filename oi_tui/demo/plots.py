@@ -8,7 +8,6 @@ from oi_tui.demo.task import Task, csv_name, quoted, report_unexpected, request_
 
 READ = r"""
 import csv
-import importlib.util
 import math
 
 with open(NAME, encoding="utf-8-sig", errors="replace", newline="") as file:
@@ -28,7 +27,6 @@ for column in rows[0] if rows else ():
 """
 
 COMPUTE = r"""
-import importlib.util
 import math
 
 series = {
@@ -41,8 +39,11 @@ REPORT = r"""
 for name, numbers in series.items():
     low, high = min(numbers), max(numbers)
     print(f"{name}: {len(numbers)} values from {low:,.2f} to {high:,.2f}")
-found = importlib.util.find_spec("matplotlib")
-print("matplotlib:", "installed" if found else "not installed")
+try:
+    import matplotlib
+    print("matplotlib: installed")
+except ImportError:
+    print("matplotlib: not installed")
 """
 
 WITH_MATPLOTLIB = r"""

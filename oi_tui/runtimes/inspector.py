@@ -28,9 +28,11 @@ class Inspector:
         return runtime.memory().variables if runtime else ()
 
     def memories(self) -> tuple[Memory, ...]:
-        """The variables of each language that can run here, or why there are none."""
+        """The variables of each language that can run here and keeps some, or why there are none."""
         memories = []
         for language in self._catalog.offered:
+            if not language.keeps:
+                continue
             with self._targets.lock:
                 runtime = self._targets.current.runtimes.get(language.name)
             if runtime:

@@ -26,7 +26,7 @@ _PROMPT = (
     ("enter", "send"),
     ("alt+enter", "new line"),
     ("up", "earlier messages"),
-    ("ctrl+r", "search them"),
+    ("ctrl+s", "search them"),
     ("@", "file or variable"),
     ("!", "shell command"),
     ("%", "command"),

@@ -24,7 +24,7 @@ from oi_tui.widgets.lists.choice_list import ChoiceList
 
 #: The ready-made profiles of the providers whose model is offered once there is a key.
 _HOSTED = ("openai", "anthropic", "gemini", "openrouter", "mistral", "deepseek", "groq", "xai")
-_LIST_KEYS = "enter chooses   tab to the field   escape not now"
+_LIST_KEYS = "enter chooses   tab to the field   escape cancel"
 _KEY_KEYS = "enter saves it   ctrl+s only for this session   escape back"
 
 
@@ -364,6 +364,9 @@ def _in_use(model: str, api_base: str | None) -> ModelChoice:
 
 def _describe(choice: ModelChoice) -> Content:
     where = one_line(choice.api_base or "", 60)
+    if choice.origin.startswith("the server at port "):
+        # The address says the same.
+        where = ""
     about = "  ".join(part for part in (choice.origin, where) if part)
     name = choice.model.rpartition("/")[2] if llamafile.is_source(choice.model) else choice.model
     return Content.assemble((one_line(name, 60), "bold"), "   ", (about, "$text-muted"))

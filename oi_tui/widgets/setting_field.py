@@ -107,8 +107,14 @@ class SettingField(Vertical):
         self.box = self._box()
         yield self.box
         yield Static(classes="field-error", markup=False)
-        yield Static(self._help(), classes="field-short", markup=False)
+        yield Static(self._short(), classes="field-short", markup=False)
         yield Static(self._help(), classes="field-help", markup=False)
+
+    def _short(self) -> str:
+        """The first sentence of the help, and why the setting has no effect; the rest is seen on focus."""
+        reason = self.setting.cannot()
+        first = f"{self.setting.help.partition('. ')[0].removesuffix('.')}."
+        return f"It has no effect: {reason}. {first}" if reason else first
 
     def _help(self) -> str:
         """The help of the setting, with notes on when it takes effect."""
@@ -119,7 +125,7 @@ class SettingField(Vertical):
 
     def explain(self, more: str) -> None:
         """Say something of the setting as it stands, below its help; first where only one line is shown."""
-        self.query_one(".field-short", Static).update(Content(f"{more} {self._help()}"))
+        self.query_one(".field-short", Static).update(Content(f"{more} {self._short()}"))
         self.query_one(".field-help", Static).update(Content(f"{self._help()} {more}"))
 
     def _box(self) -> "SettingChoice | TextArea | Input":

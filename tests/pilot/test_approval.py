@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from rich.cells import cell_len
 from textual import events
 from textual.app import ComposeResult
 from textual.pilot import Pilot
@@ -22,7 +23,7 @@ from oi_tui.widgets.approval import key_guard
 from oi_tui.widgets.approval import panel as approval_panel
 from oi_tui.widgets.approval.options import OptionLine
 from oi_tui.widgets.approval.panel import ApprovalPanel
-from oi_tui.widgets.approval.text import laid_out
+from oi_tui.widgets.approval.text import laid_out, risk_lines
 from oi_tui.widgets.idle import IdleClock
 from oi_tui.widgets.prompt.prompt import Prompt
 from tests.pilot.waiting import until
@@ -455,3 +456,24 @@ async def test_dangerous_code_never_runs_by_itself() -> None:
         panel.run_when_quiet()
         await until(pilot, lambda: panel.armed)
         assert app.answers == []
+
+
+async def test_after_a_dangerous_question_the_answers_have_their_usual_order_again() -> None:
+    async with asked("import shutil\nshutil.rmtree('data')") as (app, pilot, panel):
+
+        def order() -> list[str | None]:
+            return [choice.id for choice in panel.query("#answers > *")]
+
+        await until(pilot, lambda: order()[:3] == ["choice-reject", "choice-run", "choice-edit"])
+        app.request = ApprovalRequested(Message(role="assistant", type="code", format="python", content=CODE))
+        app.ask()
+        await until(pilot, lambda: order()[:3] == ["choice-run", "choice-edit", "choice-reject"])
+
+
+@pytest.mark.parametrize("width", [50, 60, 76, 100])
+def test_what_a_risky_line_does_is_cut_after_its_code(width: int) -> None:
+    code = "sudo systemctl restart nginx --and --a --rather --long --line --of --options\n"
+    rows = risk_lines(look_through("shell", code, Path("/work")), code, width, 4).plain.splitlines()
+    assert all(cell_len(row) <= width for row in rows)
+    if width >= 76:
+        assert rows[0].rstrip().endswith("acts as administrator: sudo, changes the system: systemctl")

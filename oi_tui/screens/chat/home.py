@@ -1,6 +1,7 @@
 """The home screen of an empty conversation: suggested requests, recent conversations, model and mode."""
 
 import os
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from textual.widgets.option_list import Option
 from oi_tui.input.mentions import written
 from oi_tui.text import one_line
 from oi_tui.widgets.lists.choice_list import ChoiceList
+from oi_tui.widgets.lists.conversation_list import age
 
 if TYPE_CHECKING:
     from oi_tui.engine.storage.listing import Summary
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 #: So many entries of a folder are looked at, requests are offered, and conversations are listed.
 _MOST_ENTRIES, _REQUESTS, _CONVERSATIONS = 500, 3, 3
+#: No text of the list is longer.
+_LONGEST = 60
 #: What to ask about a file, by its ending; the first match of the folder's newest files is offered first.
 _ABOUT = {
     ".csv": ("summarise {}", "plot {}"),
@@ -158,8 +162,9 @@ class Home(Widget):
         rows = [_heading("Try   (tab chooses, ? shows keys)" if facts.requests else "")]
         rows += [Option(_row(text), id=f"request-{n}") for n, text in enumerate(facts.requests)]
         if facts.recent:
-            rows.append(_heading("Continue"))
-        rows += [Option(_row(item.title), id=f"recent-{n}") for n, item in enumerate(facts.recent)]
+            apart = "\n" if facts.requests and self.app.size.height >= _ROOM_FOR_LOGO else ""
+            rows.append(_heading(f"{apart}Continue"))
+        rows += [Option(row, id=f"recent-{n}") for n, row in enumerate(_conversations(facts.recent))]
         return rows
 
     def take_focus(self) -> None:
@@ -199,4 +204,16 @@ def _heading(words: str) -> Option:
 
 
 def _row(text: str) -> Content:
-    return Content(one_line(text, 60))
+    return Content(one_line(text, _LONGEST))
+
+
+def _conversations(recent: Sequence["Summary"]) -> list[Content]:
+    """Titles, with their age in a column of its own: two may have the same title."""
+    titles = [_row(item.title).rstrip() for item in recent]
+    width = max((title.cell_length for title in titles), default=0)
+    now = time.time()
+    ages = [(f"   {age(item.updated, now)}", "$text-muted") for item in recent]
+    return [
+        Content.assemble(title.pad_right(width - title.cell_length), when)
+        for title, when in zip(titles, ages, strict=True)
+    ]

@@ -364,10 +364,12 @@ class ChatScreen(BaseScreen[None]):
     @property
     def _place(self) -> str:
         """What has the keyboard, as far as it has keys of its own."""
-        conversation = self.chat_view.conversation
-        if conversation.editing:
+        view = self.chat_view
+        if view.conversation.editing:
             return "editing"
-        return "blocks" if conversation.transcript.has_focus else ""
+        if self._home and self._home.has_focus_within:
+            return "home"
+        return view.place
 
     def refresh_status(self) -> None:
         """Say in the first and the last line how things stand."""

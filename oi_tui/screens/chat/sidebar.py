@@ -56,6 +56,11 @@ class SidebarControl:
     def _is_wide(self) -> bool:
         return self._view.app.size.width >= WIDE
 
+    @property
+    def has_focus(self) -> bool:
+        """Whether it has the keyboard."""
+        return self._sidebar is not None and self._sidebar.has_focus
+
     def focus(self) -> None:
         """Give it the keyboard."""
         if self._sidebar:

@@ -63,7 +63,18 @@ POINTER = "the model has the mouse: move it to pause"
 _HINTS = {
     "editing": ("f5 done", "esc cancel", "f8 changes", "ctrl+f replace"),
     "blocks": ("c copy", "o output", "r rerun", "ctrl+down prompt", "? more"),
+    "asking": ("page up/down read", "tab prompt", "f1 help"),
+    "reason": ("enter reject", "esc reject and stop"),
+    "granting": ("esc back",),
+    "input": ("enter send", "ctrl+d end of input", "tab prompt"),
+    "finding": ("enter next", "up previous", "esc close"),
+    "sidebar": ("enter choose", "ctrl+o show", "esc prompt"),
+    "home": ("enter choose", "tab prompt", "f1 help"),
 }
+#: Names of commands as a newcomer looks for them.
+_NAMES = {"profile": "settings"}
+#: Where escape does something else than to stop.
+_OWN_ESCAPE = ("editing", "reason", "granting", "finding", "sidebar")
 
 
 def status(
@@ -78,9 +89,13 @@ def status(
     """The current activity, its time or the seconds `left`; and the keys that matter now.
 
     `choice` says what escape does now, where it does something else than to stop. `place` is what has the
-    keyboard: "editing", "blocks" or "". `pointer` says that running code uses mouse and keyboard.
+    keyboard, as in `_HINTS`; "" is the prompt. `pointer` says that running code uses mouse and keyboard.
     """
-    shown = [f"{command.keys} {command.name}" for command in COMMANDS.values() if command.shown]
+    shown = [
+        f"{command.keys} {_NAMES.get(command.name, command.name)}"
+        for command in COMMANDS.values()
+        if command.shown
+    ]
     keys = tuple((hint, "$text-muted") for hint in _HINTS.get(place, shown))
     if not doing:
         return (("ready", "$text-muted"),), keys
@@ -92,8 +107,7 @@ def status(
         now = ((POINTER, "$text-warning bold"), *now)
     if choice:
         return (*now, (choice, "$text-warning")), keys
-    # While code is edited escape cancels that, and stops nothing.
-    return now, keys if place == "editing" else (("esc stop", ""), *keys)
+    return now, keys if place in _OWN_ESCAPE else (("esc stop", ""), *keys)
 
 
 def nothing_said() -> Content:
@@ -116,7 +130,7 @@ def home_state(session: "Session", *, has_model: bool, where: str, elsewhere: bo
         second = ("Code needs your approval, except what %permissions lists.", "$text-warning")
     else:
         place = "" if elsewhere else " on this machine"
-        second = (f"You read it, edit it, and decide whether it runs{place}.", "$text-muted")
+        second = (f"You read the code, edit it, and decide whether it runs{place}.", "$text-muted")
     return Content.assemble(
         ("Type what you want.\n", "bold"),
         (first, "$text-muted"),

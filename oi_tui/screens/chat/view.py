@@ -266,6 +266,19 @@ class ChatView(Widget):
         else:
             self.prompt.focus()
 
+    @property
+    def place(self) -> str:
+        """The part that has the keyboard, by the name that `status` has for it; "" where it is none."""
+        if self.approval.has_focus_within:
+            return self.approval.place
+        if self.conversation.transcript.has_focus:
+            return "blocks"
+        if self.input_line.has_focus_within:
+            return "input"
+        if self.find_line.has_focus_within:
+            return "finding"
+        return "sidebar" if self.sidebar.has_focus else ""
+
     def edit_outside(self) -> None:
         """Edit the code in question, or the prompt, in the person's own editor."""
         if not self.questions.edit_outside():

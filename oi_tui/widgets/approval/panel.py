@@ -308,6 +308,13 @@ class ApprovalPanel(Widget, can_focus=True):
         """Whether the code differs from the model's."""
         return self._question is not None and self._question.is_edited
 
+    @property
+    def place(self) -> str:
+        """What the keyboard does here: "asking", "reason" or "granting"."""
+        return {Stage.WHY: "reason", Stage.ALWAYS: "granting", Stage.WORD: "granting"}.get(
+            self.stage, "asking"
+        )
+
     def _ask_for(self, stage: Stage, hint: str) -> None:
         self.stage = stage
         field = self.query_one("#why", Input)
@@ -494,7 +501,8 @@ class ApprovalPanel(Widget, can_focus=True):
         if self.app.size.height < _LOW:
             # The answers come first; what else there is to know is in the conversation.
             facts = facts[:1]
-        return laid_out(title, facts, width, COLOURS[level])
+        colour = "$text-accent" if self.stage is Stage.EDITING else COLOURS[level]
+        return laid_out(title, facts, width, colour)
 
     @property
     def _state(self) -> str:
@@ -515,14 +523,19 @@ class ApprovalPanel(Widget, can_focus=True):
             text = "?" if key == "question_mark" else key
             choice = self.query_one(f"#choice-{word}", ApprovalOption)
             choice.say(narrow.get(word, "always …" if word == "always" else word), text)
-        # The first answer is the one that the level speaks for.
-        answers = self.query_one("#answers", Horizontal)
-        first = self.query_one("#choice-reject" if question.level == "danger" else "#choice-run")
-        if answers.children[0] is not first:
-            answers.move_child(first, before=0)
+        self._order_answers(question)
         self.query_one("#choice-diff", ApprovalOption).display = question.is_edited
         self.query_one("#choice-always", ApprovalOption).display = not question.request.asker
         self.query_one("#choice-help", ApprovalOption).display = width >= _NARROW[0][0]
+
+    def _order_answers(self, question: Question) -> None:
+        """Put the answer first that the level speaks for, and keep the usual order of the others."""
+        answers = self.query_one("#answers", Horizontal)
+        wanted = [f"choice-{word}" for word in dict.fromkeys(self.keys.values())]
+        if question.level == "danger":
+            wanted.sort(key=lambda name: name != "choice-reject")
+        if [child.id for child in answers.children] != wanted:
+            answers.sort_children(key=lambda child: wanted.index(child.id or ""))
 
     def _show(self, where: str, words: Content) -> None:
         line = self.query_one(where, Static)

@@ -19,6 +19,8 @@ COLOURS: dict[Level, str] = {"clear": "$text-success", "notes": "$text-warning",
 _RISKY = "High risk. "
 #: From which width on the code of a risky line stands beside what it does.
 _ROOM_FOR_CODE = 50
+#: So many cells of that code are shown at least.
+_LEAST_CODE = 12
 _INDENT = "   "
 #: The note lists what the code may call: nothing of it may be cut off.
 _LONGEST_FACT = 2_000
@@ -62,7 +64,11 @@ def risk_lines(findings: Findings, code: str, width: int, most: int) -> Content:
     shown = risks if len(risks) <= most else risks[: max(most - 1, 1)]
     digits = max((len(str(line)) for line, _ in shown if line), default=0)
     texts = [one_line(lines[line - 1], 200) if 0 < line <= len(lines) else "" for line, _ in shown]
-    room = min(max(map(width_of, texts), default=0), width // 2 - digits) if width >= _ROOM_FOR_CODE else 0
+    room = 0
+    if width >= _ROOM_FOR_CODE:
+        # What a line does is read first; its code, which also stands above, has the rest.
+        rest = width - digits - 3 - max((width_of(one_line(does, 200)) for _, does in shown), default=0)
+        room = min(max(map(width_of, texts), default=0), max(_LEAST_CODE, min(rest, width // 2 - digits)))
     rows = []
     for (line, does), text in zip(shown, texts, strict=True):
         number = f"{line or '':>{digits}} " if digits else ""

@@ -1,6 +1,6 @@
 """A list of variables that draws only the visible rows."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -17,12 +17,12 @@ from oi_tui.runtimes.variables import TABLES, Memory, Variable, is_code
 from oi_tui.text import one_line
 from oi_tui.widgets.truncate import fit
 
-#: What is shown of a language instead of its variables.
+#: What is shown of languages instead of their variables.
 _WORDS = {
-    "unstarted": "not started; no variables yet",
-    "starting": "starting; no variables yet",
     "busy": "busy; variables are shown when it is done",
-    "silent": "keeps variables, but cannot list them",
+    "starting": "starting; no variables yet",
+    "silent": "variables cannot be listed",
+    "unstarted": "not started; no variables yet",
 }
 #: Room for a type and for a size, in cells.
 _TYPE = 16
@@ -44,13 +44,8 @@ def rows(memories: Sequence[Memory], wanted: str) -> list[VariableRow]:
     """The lines for what is remembered, of the variables with all the words in their name or type."""
     words = wanted.lower().split()
     found: list[VariableRow] = []
-    silent: list[VariableRow] = []
     for memory in memories:
         if memory.state != "known":
-            if not words:
-                silent.append(
-                    VariableRow(memory.language, f"{memory.language}: {_WORDS[memory.state]}", mute=True)
-                )
             continue
         matching = [variable for variable in memory.variables if _matches(memory.language, variable, words)]
         if words and not matching:
@@ -59,7 +54,14 @@ def rows(memories: Sequence[Memory], wanted: str) -> list[VariableRow]:
             VariableRow(memory.language, f"{memory.language}: {_count(memory, len(matching), bool(words))}")
         )
         found += [VariableRow(memory.language, variable=item) for item in sorted(matching, key=_rank)]
-    return found + silent
+    return found if words else [*found, *_without_variables(memories)]
+
+
+def _without_variables(memories: Sequence[Memory]) -> Iterator[VariableRow]:
+    """Name the languages that list nothing, in one line for each reason."""
+    for state, reason in _WORDS.items():
+        if names := [memory.language for memory in memories if memory.state == state]:
+            yield VariableRow(names[0], f"{', '.join(names)}: {reason}", mute=True)
 
 
 def _rank(variable: Variable) -> int:

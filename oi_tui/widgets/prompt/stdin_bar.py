@@ -50,7 +50,7 @@ class StdinBar(Widget):
         field.password = request.masked
         field.placeholder = "hidden; not saved" if request.masked else "type a line; enter sends it"
         self._language = one_line(language, 20)
-        self._prompt = one_line(request.prompt[-2000:], 500).strip() or "a line of input"
+        self._prompt = one_line(request.prompt[-2000:], 500).strip()
         self._tell()
         self.display = True
 
@@ -59,10 +59,10 @@ class StdinBar(Widget):
         self._tell()
 
     def _tell(self) -> None:
-        text = f"{self._language} is waiting for "
+        text = f"{self._language} asks: " if self._prompt else f"{self._language} is waiting for "
         room = max(10, self.app.size.width - cell_len(text) - 8)
         # What is asked for, and the answers that are possible, stand at the end.
-        asked = ending(self._prompt, room)
+        asked = ending(self._prompt or "a line of input", room)
         words = Content.assemble((text, "$text-muted"), (asked, "$text-warning bold"))
         self.query_one("#asked", Static).update(words)
 

@@ -85,11 +85,20 @@ async def test_an_earlier_conversation_is_opened_from_there() -> None:
         await desk.type("first question")
         await desk.idle()
         await desk.pilot.press("ctrl+n")
-        await desk.until(lambda: "first question" in shown(desk)[1])
+        await desk.until(lambda: "first question   now" in shown(desk)[1])
         await desk.type("", "tab", "up", "enter")
         await desk.until(lambda: [m.content for m in desk.bench.session.messages][-1:] == ["the answer"])
         assert desk.chat.prompt.has_focus
         assert not desk.chat.has_class("-empty")
+
+
+async def test_conversations_of_the_same_title_are_told_apart_by_their_age() -> None:
+    async with sitting([Text("one")], [Text("two")]) as desk:
+        for _ in range(2):
+            await desk.type("the same question")
+            await desk.idle()
+            await desk.pilot.press("ctrl+n")
+        await desk.until(lambda: shown(desk)[1].count("the same question   now") == 2)
 
 
 @pytest.mark.parametrize("size", [(1, 1), (2, 1), (3, 2), (10, 3), (20, 6), (300, 100)])

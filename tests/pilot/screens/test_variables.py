@@ -73,7 +73,12 @@ async def looking(
 
 
 async def test_variables_stand_under_their_languages_and_silence_is_explained() -> None:
-    others = (Memory("javascript", "unstarted"), Memory("perl", "silent"), Memory("ruby", "busy"))
+    others = (
+        Memory("javascript", "unstarted"),
+        Memory("perl", "silent"),
+        Memory("ruby", "busy"),
+        Memory("java", "unstarted"),
+    )
     async with looking(PYTHON, SHELL, *others, Memory("r", "known")) as (app, _, _until):
         lines = app.shown.split("\n")
         assert lines[0] == "python: 3"
@@ -82,9 +87,9 @@ async def test_variables_stand_under_their_languages_and_silence_is_explained() 
         assert lines[4] == "shell: the 1 newest of 5,000"
         assert lines[6:] == [
             "r: nothing yet",
-            "javascript: not started; no variables yet",
-            "perl: keeps variables, but cannot list them",
             "ruby: busy; variables are shown when it is done",
+            "perl: variables cannot be listed",
+            "javascript, java: not started; no variables yet",
         ]
 
 

@@ -110,3 +110,10 @@ def test_hints_follow_the_keyboard() -> None:
     assert "esc stop" not in shown
     assert "c copy" in fitted(*status.status("", 0, place="blocks"), 100).plain
     assert "esc stop" in fitted(*status.status("running python", 2, place="blocks"), 100).plain
+
+
+@pytest.mark.parametrize("place", ["editing", "reason", "granting", "finding", "sidebar"])
+def test_where_escape_does_something_else_no_stop_is_promised(place: str) -> None:
+    right = fitted(*status.status("waiting for your approval", 2, place=place), 120).plain
+    assert "esc stop" not in right
+    assert right != fitted(*status.status("waiting for your approval", 2), 120).plain
