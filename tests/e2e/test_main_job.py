@@ -139,7 +139,7 @@ def test_a_message_sent_during_a_turn_waits_for_its_end(start: Start) -> None:
         program.press("enter")
         program.wait_gone("> what then?")
         program.answer("y")
-        program.wait_for("waiting for name?")
+        program.wait_for("asks: name?")
         assert len(server.requests) == 1
         program.say("Ada")
         program.wait_for("Second done.")

@@ -85,7 +85,7 @@ def test_a_long_question_is_shown_with_its_end_and_a_password_is_dots_and_kept_n
 ) -> None:
     program.say("%python import getpass; word = getpass.getpass('why ' * 60 + '[Y/n] ')")
     program.wait_for("[Y/n]")
-    screen = program.wait_for("waiting for …")
+    screen = program.wait_for("asks: …")
     assert "hidden; not saved" in screen
     program.send("hunter2-canary")
     screen = program.wait_for("••••")
@@ -103,9 +103,9 @@ def test_a_long_question_is_shown_with_its_end_and_a_password_is_dots_and_kept_n
 
 def test_a_password_right_after_a_name_is_dots_too(program: Program) -> None:
     program.say("%% read -p 'user: ' u; read -rsp 'word: ' p; echo; echo $u ${#p} long")
-    program.wait_for("waiting for user:")
+    program.wait_for("asks: user:")
     program.send("ada\r")
-    program.wait_for("waiting for word:")
+    program.wait_for("asks: word:")
     program.send("hunter2")
     assert "hunter2" not in program.wait_for("•••••••")
     program.press("enter")

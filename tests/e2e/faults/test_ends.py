@@ -35,7 +35,7 @@ def at(program: Program, moment: str) -> Program:
         case "reading":
             program.asked_first("ask me something")
             program.answer("y")
-            program.wait_for("waiting for What is your name")
+            program.wait_for("asks: What is your name")
         case "dialog":
             program.say("%theme")
             program.wait_for("catppuccin-latte")
