@@ -106,7 +106,8 @@ def test_a_clean_up_without_end_fails_one_test_only(tmp_path: Path) -> None:
     done = _run_inner("pytest", "-n", "1", "-k", "not stuck", folder=tmp_path)
     assert "1 passed" in done.stdout, done.stdout + done.stderr
     assert "test_it.py::test_limited" in done.stdout
-    assert "Timeout (0:00:00.5" in done.stderr
+    # On a busy machine the test itself may have to be ended, at its limit and the grace.
+    assert "Timeout (0:00:00." in done.stderr
 
 
 @pytest.mark.slow
