@@ -13,6 +13,7 @@ from oi_tui.engine.review.permissions import Permission
 from oi_tui.engine.storage.store import Store
 from oi_tui.messages import Message
 from oi_tui.screens.chat.first_run import FirstRun
+from oi_tui.screens.chat.screen import ChatScreen
 from oi_tui.screens.diff import DiffScreen
 from oi_tui.screens.help import HelpScreen
 from oi_tui.screens.permissions import PermissionsScreen
@@ -65,16 +66,25 @@ async def edited(pilot: Pilot[None]) -> None:
     await until(pilot, lambda: bench(pilot).approval.armed and bench(pilot).approval.has_focus)
 
 
+def show_keys(pilot: Pilot[None]) -> None:
+    """Show the keys of this moment in the last line, which follows four times a second."""
+    chat = pilot.app.screen
+    assert isinstance(chat, ChatScreen)
+    chat.refresh_status()
+
+
 async def rejecting(pilot: Pilot[None]) -> None:
     await asked(pilot)
     await pilot.press("n")
     await until(pilot, lambda: bench(pilot).approval.stage == "why")
+    show_keys(pilot)
 
 
 async def granting(pilot: Pilot[None]) -> None:
     await asked(pilot)
     await pilot.press("a")
     await until(pilot, lambda: bench(pilot).approval.stage == "always")
+    show_keys(pilot)
 
 
 async def wanting_the_word(pilot: Pilot[None]) -> None:
