@@ -75,7 +75,7 @@ _KINDS = {"path": (str,), "what": (str,), "mode": (int,), "why": (str,)}
 
 
 def read_step(text: str | bytes) -> Step:
-    """The step of a text. Raises ValueError for what is none."""
+    """Read a step from JSON. Raises ValueError where the text is not one."""
     try:
         known = json.loads(text)
         changes = tuple(_read_change(change) for change in known["changes"])

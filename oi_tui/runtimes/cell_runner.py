@@ -103,7 +103,7 @@ class CellRunner:
                         yield Printed(f"oi-tui: the startup code of the profile failed{why}:\r\n{output}")
 
     def _get_runtime(self, language: Language, program: str) -> Runtime:
-        """The language at work on the current target, made if there is none."""
+        """Return the language's runtime on the current target; make one if there is none."""
         state = self._targets.current
         runtime = state.runtimes.get(language.name)
         if language.runtime is not None and runtime and runtime.language is not language:

@@ -57,7 +57,7 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._trash = folder / "deleted"
-        self.variables = SavedVariables(folder / "variables")
+        self.variables = SavedVariables(folder)
         self._catalogue = TitleIndex(folder / f"{_CATALOGUE}{_SUFFIX}")
         #: The titles that people, or a model, gave to conversations that were opened or named here.
         self.given: dict[str, str] = {}
@@ -375,7 +375,7 @@ class Store:
             for path in self._trash.iterdir():
                 if path.lstat().st_ctime < limit:
                     path.unlink()
-        self.variables.tidy(self._may_be_restored)
+        self.variables.delete_unknown(self._may_be_restored)
         with contextlib.suppress(OSError):
             for name in os.listdir(self.folder):  # noqa: PTH208 -- of ten thousand names, none is made a path
                 # What a program left behind that was killed while it wrote.

@@ -98,7 +98,7 @@ class JupyterServer:
     def unless_stopped(self, work: Callable[[], T], undo: Callable[[T], object] | None = None) -> T:
         """Do what may take long, and give it up when connecting is stopped.
 
-        Given up, it goes on in the background, and `undo` gets what comes of it. Raises TargetError.
+        If stopped, it ends in the background, and `undo` is called with the result. Raises TargetError.
         """
         stopped = self._stopped
         if stopped is None:

@@ -268,7 +268,7 @@ class ChatView(Widget):
 
     @property
     def place(self) -> str:
-        """The part that has the keyboard, by the name that `status` has for it; "" where it is none."""
+        """The part that has the focus, as `status` names it; "" for any other."""
         if self.approval.has_focus_within:
             return self.approval.place
         if self.conversation.transcript.has_focus:

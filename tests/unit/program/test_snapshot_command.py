@@ -44,10 +44,13 @@ def snapshot(world: World) -> VariableSnapshot:
     return VariableSnapshot(world, world)  # type: ignore[arg-type]
 
 
-def test_the_languages_with_variables_are_kept_in_one_turn(tmp_path: Path) -> None:
-    folder = tmp_path / "of ana's"
-    world = World(folder, "shell", "r", "python")
+def test_the_languages_with_variables_are_kept_in_one_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OI_TUI_HOME", str(tmp_path / "of ana's"))
+    world = World(tmp_path, "shell", "r", "python")
     snapshot(world).save()
+    folder = world.store.variables.make_path("talk", "r").parent
     quoted = str(folder).replace("'", "'\"'\"'")
     assert world.ran == [
         ("python", f"%snapshot save '{quoted}/talk.pickle'"),
@@ -58,15 +61,16 @@ def test_the_languages_with_variables_are_kept_in_one_turn(tmp_path: Path) -> No
 
 
 def test_what_was_kept_is_restored(tmp_path: Path) -> None:
-    (tmp_path / "talk.rdata").touch()
     world = World(tmp_path)
+    path = world.store.variables.make_path("talk", "r")
+    path.touch()
     assert (
         snapshot(world)
         .describe()
         .startswith("%snapshot restore brings back the variables that were kept on 2")
     )
     snapshot(world).restore()
-    assert world.ran == [("r", f'cat("Restored", length(load("{tmp_path}/talk.rdata")), "variables\\n")')]
+    assert world.ran == [("r", f'cat("Restored", length(load("{path}")), "variables\\n")')]
 
 
 @pytest.mark.parametrize(
@@ -78,8 +82,8 @@ def test_what_was_kept_is_restored(tmp_path: Path) -> None:
     ],
 )
 def test_where_it_is_not_possible_nothing_runs(tmp_path: Path, facts: dict[str, Any], sentence: str) -> None:
-    (tmp_path / "talk.pickle").touch()
     world = World(tmp_path, "python", **facts)
+    world.store.variables.make_path("talk", "python").touch()
     snapshot(world).save()
     snapshot(world).restore()
     assert world.ran == []
@@ -105,12 +109,9 @@ def test_the_files_are_deleted_once_the_conversation_cannot_be_restored_any_more
         (tmp_path / f"{name}.jsonl").touch()
     for name in ("here", "thrown", "gone"):
         store.variables.make_path(name, "python").touch()
-    other = tmp_path / "variables" / "notes.txt"
-    other.touch()
+    folder = store.variables.make_path("here", "r").parent
+    (folder / "notes.txt").touch()
     store.delete("thrown")
     store.delete_expired()
-    assert sorted(path.name for path in (tmp_path / "variables").iterdir()) == [
-        "here.pickle",
-        "notes.txt",
-        "thrown.pickle",
-    ]
+    assert sorted(path.name for path in folder.iterdir()) == ["here.pickle", "notes.txt", "thrown.pickle"]
+    assert not folder.is_relative_to(store.folder)

@@ -20,10 +20,10 @@ import stat
 import sys
 import types
 
-#: The variables may take so many bytes in all.
+#: The most bytes of a file.
 LIMIT = 1 << 30
 _FORMAT = 1
-#: So many names are listed, and so many characters of a reason shown.
+#: The most names in a list, and the most characters of a reason.
 _LISTED, _REASON = 20, 100
 
 
@@ -62,8 +62,8 @@ def save(names, path):
             kept, left_out = _write_what_can_be(wanted, file)
             size = file.tell()
         os.replace(coming, path)
-    except OSError as error:
-        raise SnapshotError("The variables could not be kept: {}".format(error.strerror or error)) from None
+    except (OSError, _TooLargeError, pickle.PicklingError) as error:
+        raise SnapshotError("The variables could not be kept: {}".format(_reason(error))) from None
     finally:
         if os.path.exists(coming):
             os.unlink(coming)
@@ -86,7 +86,7 @@ def load(names, path):
     except FileNotFoundError:
         raise SnapshotError("No variables were kept in {}".format(path)) from None
     except OSError as error:
-        raise SnapshotError("The variables could not be read: {}".format(error.strerror or error)) from None
+        raise SnapshotError("The variables could not be read: {}".format(_reason(error))) from None
     names.update(found)
     print("Restored {}: {}".format(_count(found), _listed(found)))
 
@@ -116,21 +116,15 @@ def _write_what_can_be(wanted, file):
     """Write as many of the variables as possible; return those, and for each other why not."""
     try:
         _write(wanted, file)
-    except (KeyboardInterrupt, OSError):
-        raise
-    except BaseException as error:
-        if isinstance(error, SystemExit):
-            raise
+    except Exception:
         kept, left_out = _choose(wanted)
-        if not kept:
-            reasons = "; ".join("{}: {}".format(*item) for item in list(left_out.items())[:_LISTED])
-            raise SnapshotError("None of the variables can be kept: {}".format(reasons)) from None
-        try:
-            _write(kept, file)
-        except (_TooLargeError, Exception) as error:
-            raise SnapshotError("The variables could not be kept: {}".format(_reason(error))) from None
-        return kept, left_out
-    return wanted, {}
+    else:
+        return wanted, {}
+    if not kept:
+        reasons = "; ".join("{}: {}".format(*item) for item in list(left_out.items())[:_LISTED])
+        raise SnapshotError("None of the variables can be kept: {}".format(reasons))
+    _write(kept, file)
+    return kept, left_out
 
 
 def _write(variables, file):
@@ -176,7 +170,7 @@ class _Bounded:
         """Write the data. Raises _TooLargeError."""
         self.written += memoryview(data).nbytes
         if self.written > LIMIT:
-            raise _TooLargeError
+            raise _TooLargeError("they are larger than {}".format(_megabytes(LIMIT)))
         if self._file is not None:
             self._file.write(data)
         return len(data)
@@ -235,7 +229,7 @@ def _version():
 
 def _reason(error):
     """An error in a few words."""
-    text = " ".join(str(error).split()) or type(error).__name__
+    text = " ".join(str(getattr(error, "strerror", None) or error).split()) or type(error).__name__
     return text if len(text) <= _REASON else text[: _REASON - 1] + "…"
 
 

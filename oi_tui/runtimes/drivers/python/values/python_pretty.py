@@ -114,7 +114,7 @@ class Printer:
         self._begin_line(self.indentation)
 
     def begin_group(self, indent=0, open=""):
-        """Begin a group, whose lines are indented by so many columns more."""
+        """Begin a group. Its lines are indented by that many more columns."""
         if open:
             self.text(open)
         group = _Group(len(self._groups))
