@@ -158,7 +158,8 @@ def _plot(talk: Talk) -> Reply:
         return [Say(f"The drawing program printed:\n\n{quoted(step.output)}")]
     colours = re.findall(r"^(\w+): (.+)$", step.output, re.MULTILINE)
     legend = "".join(f"\n- {colour}: `{column.strip()}`" for colour, column in colours)
-    return [Say(f"There it is: {lines[1]} lines, each on a scale of its own.\n{legend}")]
+    count = "1 line" if lines[1] == "1" else f"{lines[1]} lines, each on a scale of its own"
+    return [Say(f"There it is: {count}.\n{legend}")]
 
 
 def _first(name: str | None) -> Reply:

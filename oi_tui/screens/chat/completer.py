@@ -1,5 +1,6 @@
 """Completes mentions (variables and files), code, and targets."""
 
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -52,6 +53,7 @@ class Completer:
         self.files = FileIndex(self._computer.cwd)
         self._memories: tuple[Memory, ...] = ()
         self._outdated = True
+        self._refreshing = threading.Lock()
 
     def follow(self, event: Event) -> None:
         """Forget what the languages remember once something ran."""
@@ -89,9 +91,7 @@ class Completer:
         if self._outdated and any(memory.state == "known" for memory in self._memories):
             # What is known from before is better than to wait.
             self._tell(query)
-        if self._outdated:
-            self._outdated = False
-            self._memories = newer(self._memories, tuple(self._computer.memories()))
+        self._refresh()
         if files_there is not None:
             # The files of this machine would mislead: code runs elsewhere.
             self._tell(query, files_there.names(query.text))
@@ -100,6 +100,17 @@ class Completer:
         while self.files.listing and not worker.is_cancelled:
             sleep(_PAUSE)
             self._tell(query)
+
+    def _refresh(self) -> None:
+        """Ask the languages anew once something ran; a key waits for what the one before it asked."""
+        with self._refreshing:
+            if not self._outdated:
+                return
+            self._outdated = False
+            memories = tuple(self._computer.memories())
+            self._memories = newer(self._memories, memories)
+            if any(memory.state == "busy" for memory in memories):
+                self._outdated = True
 
     def _complete_code(self, query: Query) -> None:
         found = self._computer.complete(query.language, query.text)

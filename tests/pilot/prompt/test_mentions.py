@@ -1,6 +1,7 @@
 """What is pointed at in the prompt reaches the model, and what waits its turn is not lost."""
 
 import base64
+import threading
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,31 @@ async def test_files_and_variables_are_offered_and_told_to_the_model(workplace: 
         assert content[-1]["image_url"]["url"].startswith("data:image/png;base64,")
         await desk.type("%undo")
         assert desk.bench.session.messages == ()
+
+
+async def test_a_key_typed_while_variables_are_asked_for_gets_the_answer_too(
+    workplace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with sitting() as desk:
+        desk.computer.cwd = desk.bench.completer.files.root = workplace
+        remember(desk)
+        answer, asked = desk.computer.memories, threading.Event()
+        slow, asks = threading.Event(), []
+
+        def memories() -> tuple[Memory, ...]:
+            asks.append(1)
+            asked.set()
+            slow.wait(20)
+            return answer()
+
+        monkeypatch.setattr(desk.computer, "memories", memories)
+        await desk.pilot.press("@")
+        await desk.until(asked.is_set)
+        await desk.pilot.press("d", "f")
+        assert "> df" not in listed(desk)
+        slow.set()
+        await desk.until(lambda: "> df" in listed(desk))
+        assert len(asks) == 1
 
 
 async def test_a_model_that_does_not_see_is_reported_where_the_image_is(workplace: Path) -> None:
