@@ -6,7 +6,7 @@ import shlex
 import warnings
 from collections.abc import Iterator
 
-from oi_tui.engine.review import shell_rules
+from oi_tui.engine.review import notebook_rules, shell_rules
 from oi_tui.engine.review.findings import Finding, Kind, hosts, private
 
 #: Calls by their full name, or by its beginning where it ends with a dot.
@@ -82,44 +82,26 @@ _COMPUTER: dict[str, Kind] = {
 _WHOLE_COMPUTER = "the whole object computer"
 #: Functions that only tell about what they are given.
 _TELLING = frozenset({"dir", "help", "id", "print", "repr", "str", "type"})
-_SHELL_CELL = re.compile(r"%%\s*(?:bash|sh|shell|script)(?:\s|$)")
-_LINE_COMMAND = re.compile(r"^\s*(?:[\w.\[\], ]+=\s*)?([!%])(?!=)(.*)$")
 
 
 def look(code: str) -> list[Finding] | None:
     """Find what the code does, as far as it shows; None when it is not Python."""
-    first, _, rest = code.partition("\n")
-    if first.startswith("%%"):
-        if _SHELL_CELL.match(first):
-            return [Finding(f.kind, f.what, f.line + 1) for f in shell_rules.look(rest)]
-        code = "\n" + rest
+    code, of_the_cell = notebook_rules.open_cell(code)
     tree, found = _parse(code)
     if tree is None:
         return None
     reader = _Visitor()
     reader.visit(tree)
-    return sorted([*found, *reader.found], key=lambda entry: entry.line)
+    return sorted([*of_the_cell, *found, *reader.found], key=lambda entry: entry.line)
 
 
 def _parse(code: str) -> tuple[ast.AST | None, list[Finding]]:
-    """The tree, without the lines that are commands, and what these do."""
+    """The tree, without the lines that are no Python, and what these do."""
     tree = _tree(code)
     if tree is not None:
         return tree, []
-    lines, found = code.split("\n"), list[Finding]()
-    for index, line in enumerate(lines):
-        command = _LINE_COMMAND.match(line)
-        if command is None:
-            continue
-        sign, words = command.groups()
-        kept = len(line) - len(line.lstrip())
-        lines[index] = line[:kept] + "pass"
-        if sign == "%" and not re.match(r"(?:pip|conda|mamba|sx|system|cd)\b", words):
-            continue
-        seen = shell_rules.look(words.removeprefix("sx").removeprefix("system") if sign == "%" else words)
-        found.append(Finding("programs", words.split(maxsplit=1)[0] if words.split() else "", index + 1))
-        found += [Finding(item.kind, item.what, index + 1) for item in seen]
-    return _tree("\n".join(lines)), found
+    code, found = notebook_rules.take_out(code)
+    return _tree(code), found
 
 
 def _tree(code: str) -> ast.AST | None:

@@ -1,0 +1,119 @@
+"""Rules for the lines of a Python cell that are no Python: `!command`, `%name`, and the cells of `%%name`."""
+
+import ast
+import re
+import shlex
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+
+from oi_tui.engine.review import shell_rules, sql_rules
+from oi_tui.engine.review.findings import Finding, Kind
+from oi_tui.engine.review.line_rules import PATTERNS, look_for_patterns
+
+#: Words that run a program of that name, or stand for one.
+_PROGRAMS = (
+    *("pip", "pip3", "conda", "mamba", "uv", "cd", "ls", "ll", "lf", "mkdir", "rmdir", "cp", "mv", "rm"),
+    *("cat", "more", "less", "pycat", "touch", "man", "which"),
+)
+_IS_PROGRAM = re.compile(rf"(?:{'|'.join(_PROGRAMS)})(?!\w)")
+#: Those that need no `%` where the line is no Python.
+_AUTOMATIC = re.compile(r"^\s*((?:pip3?|conda|mamba|cd|ls|ll|lf|cat|pycat|less|more)\s+[^=(].*)$")
+_COMMAND = re.compile(r"^\s*(?:[\w.\[\], ]+=\s*)?(!!?|%)(?!=)(.*)$")
+_SHELLS = frozenset(("bash", "sh", "zsh", "shell", "!", "system", "sx"))
+#: Cells whose text is only shown.
+_SHOWN = frozenset(("html", "svg", "markdown", "latex", "javascript", "js"))
+_OTHERS = {"python3": "python", "node": "javascript"}
+
+
+def take_out(code: str) -> tuple[str, list[Finding]]:
+    """Return the code with `pass` in place of each line that is no Python, and what these lines do."""
+    lines, found = code.split("\n"), list[Finding]()
+    for index, line in enumerate(lines):
+        words = _AUTOMATIC.match(line)
+        if words and not _is_python(words[1]):
+            seen = list(_look_at_magic(words[1]))
+        elif command := _COMMAND.match(line):
+            sign, rest = command.groups()
+            seen = list(_look_at_magic(rest) if sign == "%" else _look_at_program(rest))
+        else:
+            continue
+        lines[index] = line[: len(line) - len(line.lstrip())] + "pass"
+        found += (replace(item, line=index + 1) for item in seen)
+    return "\n".join(lines), found
+
+
+def open_cell(code: str) -> tuple[str, list[Finding]]:
+    """Return the Python of a cell that may begin with `%%name`, its lines in their places, and what its
+    other text does.
+    """
+    first, _, body = code.partition("\n")
+    if not first.startswith("%%"):
+        return code, []
+    name, _, rest = first[2:].strip().partition(" ")
+    rest = rest.strip()
+    if name == "script":
+        name, _, rest = rest.partition(" ")
+        if name not in _SHELLS and name not in _OTHERS and name not in PATTERNS:
+            return "", [replace(item, line=1) for item in _look_at_program(f"{name} {rest}")]
+    found: list[Finding] = []
+    if name in _SHELLS:
+        found = shell_rules.look(body)
+    elif name in ("writefile", "file"):
+        return "", [Finding("writes", _file_of(rest), 1)]
+    elif name == "sql":
+        found = sql_rules.look(body)[0]
+    elif (language := _OTHERS.get(name, name)) in PATTERNS and name not in _SHOWN:
+        found = [Finding("programs", name, 0), *look_for_patterns(language, body)]
+    elif name not in _SHOWN:
+        # `%%time` and its like; and a name that is not known may be one that code gave to what runs Python.
+        return f"\n{body}", []
+    return "", [replace(item, line=item.line + 1) for item in found]
+
+
+def _is_python(line: str) -> bool:
+    """Whether the line can be read as Python, which `less -x` can."""
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            compile(line, "", "exec", ast.PyCF_ONLY_AST)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def _look_at_program(words: str) -> Iterator[Finding]:
+    """A command of the shell."""
+    name = words.split(maxsplit=1)[0] if words.split() else ""
+    yield Finding("programs", name, 0)
+    yield from shell_rules.look(words)
+
+
+def _look_at_magic(text: str) -> Iterator[Finding]:
+    """What stands behind `%`."""
+    name, _, rest = text.strip().partition(" ")
+    rest = rest.strip()
+    kind: Kind
+    if _IS_PROGRAM.match(text.strip()):
+        yield from _look_at_program(text.strip())
+    elif name in ("sx", "system"):
+        yield from _look_at_program(rest)
+    elif name in ("sc", "alias"):
+        yield from _look_at_program(rest.partition("=" if name == "sc" else " ")[2])
+    elif name == "sql":
+        yield from sql_rules.look(rest)[0]
+    elif name in ("run", "load_ext", "reload_ext", "macro"):
+        yield Finding("runs text", rest, 0)
+    elif name == "save":
+        yield Finding("writes", _file_of(rest), 0)
+    elif name == "snapshot":
+        kind = "writes" if rest.startswith("save") else "runs text"
+        yield Finding(kind, _file_of(rest.partition(" ")[2]), 0)
+
+
+def _file_of(rest: str) -> str:
+    """The first word that is no option."""
+    try:
+        words = shlex.split(rest)
+    except ValueError:
+        words = rest.split()
+    return next((word for word in words if not word.startswith("-")), "")
