@@ -4,6 +4,7 @@ import re
 import shlex
 from collections.abc import Iterator
 
+from oi_tui.engine.review import sql_rules
 from oi_tui.engine.review.findings import Finding, Kind, hosts, pieces, private
 
 _COMMANDS: dict[str, Kind] = {
@@ -26,13 +27,29 @@ _RIGHTS = ("sudo", "doas", "pkexec", "su", "run0")
 _SHELLS = ("sh", "bash", "zsh", "dash", "fish", "ksh", "python", "python3", "node", "perl", "ruby")
 #: Words in front of the command that runs.
 _BEFORE = frozenset(
-    "env nohup time command exec nice ionice xargs builtin setsid timeout".split()  # noqa: SIM905
+    (
+        *("env", "nohup", "time", "command", "exec", "nice", "ionice", "xargs", "builtin", "setsid"),
+        *("timeout", "watch", "strace", "ltrace", "stdbuf", "unbuffer", "busybox", "toybox", "parallel"),
+    )
 )
 _INSTALL = re.compile(
     r"^(?:(?:pip3?|pipx|uv pip|python3? -m pip|npm|pnpm|yarn|brew|apt|apt-get|dnf|yum|apk|conda|mamba|gem"
     r"|cargo|go|snap|port|flatpak|zypper) (?:-\S+ )*"
     r"(?:install|add|i|get|upgrade|update|remove|uninstall|dist-upgrade)|pacman -\w*[SRU])\b"
 )
+#: Programs that manage things elsewhere, and the words by which they delete them.
+_MANAGERS = frozenset(
+    (
+        *("docker", "podman", "kubectl", "helm", "aws", "gcloud", "az", "gsutil", "terraform", "tofu"),
+        *("pulumi", "heroku", "flyctl", "redis-cli", "vagrant", "virsh", "zfs", "lvm"),
+    )
+)
+_DELETING = re.compile(
+    r"rmi?|rb|del|delete(?:-\S+)?|destroy|prune|terminate(?:-\S+)?|purge|flushall|flushdb|uninstall|drain",
+    re.IGNORECASE,
+)
+#: Programs that are given statements of SQL.
+_DATABASES = frozenset(("psql", "mysql", "mariadb", "sqlite3", "duckdb", "clickhouse-client", "sqlcmd"))
 _WEB_GIT = ("clone", "fetch", "pull", "push", "ls-remote", "submodule")
 _KEYWORDS = frozenset(("if", "then", "else", "elif", "do", "while", "until", "!", "fi", "done"))
 _SUBSTITUTED = re.compile(r"\$\(([^()]*)\)|`([^`]*)`")
@@ -118,14 +135,14 @@ def _line(line: str) -> Iterator[tuple[Kind, str]]:
 
 def _command(words: list[str], *, piped: bool) -> Iterator[tuple[Kind, str]]:
     plain = list[str]()
-    target = False
+    redirection = ""
     for word in words:
         if word and not word.strip("<>&"):
-            target = ">" in word
-        elif target:
-            if not word.isdigit() and word != "-":
+            redirection = word
+        elif redirection:
+            if ">" in redirection and not word.isdigit() and word != "-":
                 yield "writes", word
-            target = False
+            redirection = ""
         else:
             plain.append(word)
     while plain:
@@ -167,6 +184,8 @@ def _program(words: list[str], *, piped: bool) -> Iterator[tuple[Kind, str]]:
     if name in _SHELLS:
         if piped and not files:
             yield "runs text", f"what is piped into {name}"
+        if "-e" in arguments[:-1] and name in ("perl", "ruby", "node"):
+            yield "runs text", f"{name} -e"
         if "-c" in arguments[:-1]:
             inner = arguments[arguments.index("-c") + 1]
             if name in ("sh", "bash", "zsh", "dash", "ksh", "fish"):
@@ -190,7 +209,38 @@ def _program(words: list[str], *, piped: bool) -> Iterator[tuple[Kind, str]]:
         step = next(iter(files), "")
         if step in _WEB_GIT:
             yield "network", f"git {step}"
-        if step == "clean" or (step == "reset" and "--hard" in arguments):
+        if _loses_work(step, arguments):
             yield "deletes", f"git {step}"
     elif name == "sed" and any(word.startswith(("-i", "--in-place")) for word in arguments):
         yield from (("writes", file) for file in files[1:])
+    elif name in _MANAGERS:
+        if deleting := next(filter(_DELETING.fullmatch, files[:4]), ""):
+            yield "deletes", f"{name} {deleting}"
+    elif name in _DATABASES:
+        for word in arguments:
+            if " " in word:
+                yield from ((item.kind, item.what) for item in sql_rules.look(word)[0])
+    elif name == "ssh":
+        yield from _line(" ".join(files[1:]))
+    elif name == "script" and "-c" in arguments[:-1]:
+        yield from _line(arguments[arguments.index("-c") + 1])
+    elif name == "trap" and files:
+        yield from _line(files[0])
+    elif name == "alias":
+        for word in files:
+            yield from _line(word.partition("=")[2])
+    elif name == "unzip" or (name in ("tar", "bsdtar") and re.match(r"-?-?\w*x", " ".join(arguments[:1]))):
+        yield "writes", ""
+
+
+def _loses_work(step: str, arguments: list[str]) -> bool:
+    """Whether a command of git throws away what is not committed, or commits."""
+    return (
+        step == "clean"
+        or (step == "reset" and "--hard" in arguments)
+        or (step == "checkout" and bool({".", "--", "-f", "--force"}.intersection(arguments)))
+        or (step == "restore" and "--staged" not in arguments)
+        or (step == "stash" and bool({"drop", "clear"}.intersection(arguments)))
+        or (step == "branch" and bool({"-D", "-d", "--delete"}.intersection(arguments)))
+        or (step == "push" and bool({"--force", "-f", "--delete", "--mirror"}.intersection(arguments)))
+    )
