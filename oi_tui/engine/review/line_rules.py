@@ -37,7 +37,7 @@ PATTERNS: dict[str, Table] = {
         processes=r"\bprocess\.kill\(",
     ),
     "ruby": _table(
-        deletes=r"\bFile\.(?:delete|unlink)|\bFileUtils\.(?:rm|remove)|\bDir\.(?:rm|un)",
+        deletes=r"\bFile\.(?:delete|unlink)|\bFileUtils\.(?:rm|remove)|\bDir\.(?:rm|un)|\bPathname\b.*\.(?:delete|unlink)\b",
         network=r"\bNet::|\bopen-uri\b|\b(?:TCP|UDP)?Socket\b|\bFaraday\b",
         programs=r"\b(?:system|exec|spawn)[ (]|`[^`]+`|%x[({\[]|\bIO\.popen",
         runs_text=r"\b(?:instance_|class_)?eval[ (]",
@@ -49,7 +49,7 @@ PATTERNS: dict[str, Table] = {
         deletes=r"\b(?:unlink|rmdir)\b|\b(?:remove_tree|rmtree)\b",
         network=r"\b(?:LWP|HTTP::Tiny|IO::Socket|Socket)\b",
         programs=r"\b(?:system|exec)\b|`[^`]+`|\bqx\b",
-        runs_text=r"""\beval\s*[('"$]""",
+        runs_text=r"""\b(?:eval|do)\s*[('"$]""",
         writes=r"""\bopen\b[^;]*['"]\s*\+?>""",
         moves=r"\brename\b",
         processes=r"\bkill\b",
@@ -63,12 +63,12 @@ PATTERNS: dict[str, Table] = {
         moves=r"\bos\.rename\b",
     ),
     "r": _table(
-        deletes=r"\b(?:unlink|file\.remove)\(",
+        deletes=r"\b(?:unlink|file\.remove|(?:file|dir|link)_delete)\(",
         installs=r"\binstall\.packages\(|\binstall_github\(",
         network=r"\b(?:download\.file|url|GET|POST|curl_download)\(",
         programs=r"\bsystem2?\(",
         runs_text=r"\beval\(\s*parse\(|\bsource\(",
-        writes=r"\b(?:write\.\w+|writeLines|saveRDS|ggsave|png|pdf|sink|save|fwrite)\(",
+        writes=r"\b(?:write\.\w+|writeLines|saveRDS|save\.image|ggsave|png|pdf|sink|save|fwrite)\(",
         moves=r"\bfile\.rename\(",
     ),
     "powershell": _table(
@@ -126,11 +126,35 @@ PATTERNS: dict[str, Table] = {
         moves=r"\b(?:rename|movefile)\b",
         processes=r"\bkill\s*\(",
     ),
+    "java": _table(
+        deletes=r"\bFiles(?:\.|::)delete|\.delete(?:OnExit)?\(\)|\bdelete(?:Directory|Quietly)\(",
+        network=r"\bjava\.net\b|\bnew (?:URL|URI|(?:Server|Datagram)?Socket)\(|\bURI\.create\b|\bHttpClient",
+        programs=r"\bRuntime\.getRuntime\(\)\.exec\b|\bProcessBuilder\b",
+        runs_text=r"\bScriptEngine|\bgetSystemJavaCompiler\b|\bJShell\.",
+        writes=(
+            r"\bFiles\.(?:write\w*|newBufferedWriter|newOutputStream|copy|create\w+)\b"
+            r"|\bnew (?:File(?:Writer|OutputStream)|PrintWriter|RandomAccessFile)\("
+        ),
+        moves=r"\bFiles\.move\b|\.renameTo\(",
+        processes=r"\.destroy(?:Forcibly)?\(|\bProcessHandle\b",
+    ),
+    "julia": _table(
+        deletes=r"(?<![.\w])rm\(",
+        network=r"(?<![.\w])(?:download|connect|listen)\(|\b(?:HTTP|Downloads|Sockets)\b",
+        installs=r"\bPkg\.(?:add|develop|rm|update|instantiate)\b",
+        programs=r"(?<![.\w])(?:run|pipeline|read|readchomp|eachline)\(\s*`|\bccall\(",
+        runs_text=r"(?<![.\w])(?:eval|include|include_string)\(|\bMeta\.parse\(|@eval\b",
+        writes=r"""(?<![.\w])(?:write|mkpath|mkdir|touch|cp)\(|(?<![.\w])open\([^)]*,\s*"[wa]|\bCSV\.write\b""",
+        moves=r"(?<![.\w])mv\(",
+        processes=r"(?<![.\w])kill\(",
+    ),
     "applescript": _table(
         caseless=True,
         rights=r"with administrator privileges",
         deletes=r"\bdelete\b|\bempty\b.*\btrash\b",
         programs=r"do shell script|\blaunch\b",
+        sends=r"\bsend\b",
+        clipboard=r"\bset the clipboard\b",
         runs_text=r"run script",
         processes=r"\bquit\b",
         moves=r"\bmove\b",
