@@ -74,7 +74,8 @@ class Interrupt:
             self._process.send_signal_to_language(signal.SIGINT)
         group = self._process.terminal.foreground
         if group != self._process.pid and (group != self._group or self._too_young):
-            self._group, self._too_young = group, False
+            # A shell's child takes the keyboard before it becomes the program, and loses a signal until then.
+            self._group, self._too_young = group, process_table.began(group) > now - _YOUNG
             self._process.send_signal(signal.SIGINT)
         elif group == self._process.pid and self._too_young:
             self._too_young = waited < _YOUNG

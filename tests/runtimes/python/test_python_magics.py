@@ -87,8 +87,10 @@ EACH = r"[\d.e+]+ \w?s ± [\d.e+]+ \w?s per loop \(mean ± std. dev. of {} loops
         ("1 + 1\n%precision 2\n_oi_pi = 3.14159\n_oi_pi", "3.14\n"),
         ("%precision %.3e\n_oi_pi", "3.142e\\+00\n"),
         ("%precision\n2.5", "2.5\n"),
-        ("%pprint\nlist(range(30))", r"Pretty printing has been turned OFF\n\[0, 1, (.*), 29\]\n"),
-        ("%pprint\nlist(range(30))", r"Pretty printing has been turned ON\n\[0,\n 1,\n(.|\n)* 29\]\n"),
+        (
+            "%pprint\ndisplay(list(range(30)))\n%pprint\nlist(range(30))",
+            r"Pretty printing has been turned OFF\n\[0, 1, (.*), 29\]\nPretty printing has been turned ON\n\[0,\n(.|\n)*",
+        ),
         ("%xmode Plain", "Exception reporting mode: Plain\n"),
         ("%lsmagic", r"(.|\n)*%timeit(.|\n)*%%bash(.|\n)*"),
         ("%config InlineBackend.figure_format = 'retina'\n%matplotlib inline\n3", "3\n"),

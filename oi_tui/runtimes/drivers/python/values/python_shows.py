@@ -240,7 +240,8 @@ class Shows:
     def _text(self, value, whole):
         """The text of a value as it prints itself; with `whole` also its Markdown, LaTeX or JSON."""
         own = self.formatters.own_printer() if self.formatters is not None else None
-        if own is None and (not self.is_pretty or (type(value) in _PLAIN and self.float_format is None)):
+        plain = own is None and self.float_format is None and type(value) in _PLAIN
+        if plain or not self.is_pretty:
             return repr(value)
         try:
             text = self._import_quietly("python_pretty").text_of(value, own, self.float_format)
