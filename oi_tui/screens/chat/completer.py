@@ -96,10 +96,13 @@ class Completer:
             # The files of this machine would mislead: code runs elsewhere.
             self._tell(query, files_there.names(query.text))
             return
-        self._tell(query)
-        while self.files.listing and not worker.is_cancelled:
-            sleep(_PAUSE)
+        listing = True
+        while listing and not worker.is_cancelled:
+            # Looked at first: a list that is finished after the offer was made is offered once more.
+            listing = self.files.listing
             self._tell(query)
+            if listing:
+                sleep(_PAUSE)
 
     def _refresh(self) -> None:
         """Ask the languages anew once something ran; a key waits for what the one before it asked."""

@@ -8,6 +8,7 @@ import pytest
 from textual import events
 
 from oi_tui.engine.llm.base import Text
+from oi_tui.input.file_index import FileIndex
 from oi_tui.runtimes.remote import known_targets, ssh_hosts
 from oi_tui.runtimes.remote.known_targets import KnownTarget
 from oi_tui.runtimes.variables import Detail, Memory, Variable
@@ -84,6 +85,25 @@ async def test_a_key_typed_while_variables_are_asked_for_gets_the_answer_too(
         slow.set()
         await desk.until(lambda: "> df" in listed(desk))
         assert len(asks) == 1
+
+
+async def test_files_that_are_listed_just_after_they_were_looked_for_are_offered(workplace: Path) -> None:
+    class Late(FileIndex):
+        """A list that is finished right after the first look at it."""
+
+        listing = True
+
+        def refresh(self) -> None:
+            """Nothing has to be listed."""
+
+        def find(self, fragment: str, most: int = 50) -> list[str]:
+            found, self.listing = ([] if self.listing else ["df.txt"]), False
+            return found
+
+    async with sitting() as desk:
+        desk.bench.completer.files = Late(workplace)
+        await desk.pilot.press("@")
+        await desk.until(lambda: "> df.txt" in listed(desk))
 
 
 async def test_a_model_that_does_not_see_is_reported_where_the_image_is(workplace: Path) -> None:
