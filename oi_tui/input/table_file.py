@@ -2,61 +2,74 @@
 
 import contextlib
 import csv
-import importlib
 import json
 import math
 import re
 import sqlite3
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from oi_tui.input import table_readers
+from oi_tui.input.table_readers import PACKED, Records
 from oi_tui.runtimes.tables import Cell, Column, Row, Shape, Statistics, TableError, View
 
-#: The endings of files that open as tables, and the library that some of them need.
-ENDINGS = {
-    ".csv": "",
-    ".tsv": "",
-    ".tab": "",
-    ".jsonl": "",
-    ".ndjson": "",
-    ".json": "",
-    ".sqlite": "",
-    ".sqlite3": "",
-    ".db": "",
-    ".parquet": "pyarrow",
-    ".xlsx": "openpyxl",
-}
+_DATABASES = (".sqlite", ".sqlite3", ".db")
+#: The endings of files that open as tables.
+ENDINGS = (*table_readers.ENDINGS, *_DATABASES)
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$")
 _INTEGER = re.compile(r"[+-]?\d+$")
+#: Numbers with commas between the thousands, or with a decimal comma, which depends on the file.
+_GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?$")
+_COMMA = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?$")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$")
+_BOOLEANS = frozenset(("true", "false", "True", "False", "TRUE", "FALSE"))
 #: Texts that stand for a missing value.
-_MISSING = frozenset(("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None"))
+_MISSING_TEXTS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
+_MISSING: dict[object, None] = {
+    text: None for word in _MISSING_TEXTS for text in (word, f" {word}", f"{word} ", f" {word} ")
+}
+#: What ends each text where those of a column are looked at together, and columns in which all are of a kind.
+_END = "\x1e"
+_COLUMN_KINDS = {
+    "int": re.compile(rf"(?:\s*[+-]?(?:0|[1-9]\d*)\s*{_END})+"),
+    "float": re.compile(rf"(?:\s*[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*{_END})+"),
+    "date": re.compile(
+        rf"(?:\d{{4}}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?{_END})+"
+    ),
+}
 #: SQLite takes at most so many columns, by default.
 _COLUMNS = 2000
-_NO_RECORD = "The file is not a table: each record must be a JSON object."
 _LONGEST, _BINS, _BATCH = 200, 10, 5000
 
 
 def is_table_file(name: str) -> bool:
     """Whether a file of this name opens as a table."""
-    return Path(name).suffix.lower() in ENDINGS
+    return bool(table_readers.ending_of(name)) or Path(name).suffix.lower() in _DATABASES
 
 
 class TableFile:
-    """A table in a file. Of a database, `table` names the one that is wanted."""
+    """A table in a file. Of a database or a workbook, `table` names the one that is wanted."""
+
+    #: All tables of the file, and the one that is shown; empty where it can have one only.
+    tables: tuple[str, ...] = ()
+    table = ""
 
     def __init__(self, path: Path, table: str = "") -> None:
         """Read the file. Raises TableError."""
         self.name = path.name
+        self._path = path
         self._lock = threading.Lock()
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._shape: tuple[Column, ...] = ()
+        #: The columns whose numbers have commas, and how these are written.
+        self._written: dict[str, str] = {}
         try:
             self._open(path, table)
-        except (OSError, ValueError, sqlite3.Error, csv.Error) as error:
+        except (OSError, EOFError, ValueError, sqlite3.Error, csv.Error) as error:
             self.close()
             raise TableError(f"{path.name} cannot be read as a table: {error}") from error
         except TableError:
@@ -65,19 +78,26 @@ class TableFile:
 
     def _open(self, path: Path, table: str) -> None:
         kind = path.suffix.lower()
-        if kind not in ENDINGS:
+        if not is_table_file(path.name):
+            endings = ", ".join(ENDINGS)
             raise TableError(
-                f"{path.name} does not open as a table; files do that end in {', '.join(ENDINGS)}."
+                f"{path.name} does not open as a table; files do that end in {endings}"
+                f" (text files also packed, with {', '.join(PACKED)} behind it)."
             )
         if not path.is_file():
             raise TableError(f"There is no file {path}.")
-        if kind in (".sqlite", ".sqlite3", ".db"):
+        if kind in _DATABASES:
             self._use_database(path, table)
             return
         self._folder = tempfile.TemporaryDirectory(prefix="oi-tui-table-")
         self._database = sqlite3.connect(Path(self._folder.name) / "rows", check_same_thread=False)
-        self._table, self.kind = "rows", kind[1:].upper()
-        self._fill(*_READERS[kind](path))
+        records = table_readers.read(path, table)
+        self._table = "rows"
+        self.tables, self.table = records.tables, records.table
+        self._fill(records)
+        self.kind = ", ".join([records.kind, *records.notes])
+        if self.table and len(self.tables) > 1:
+            self.name = f"{path.name}::{self.table}"
 
     def _use_database(self, path: Path, table: str) -> None:
         self._database = sqlite3.connect(
@@ -87,10 +107,11 @@ class TableFile:
         names = [name for (name,) in self._database.execute(listed)]
         if not names:
             raise TableError(f"{path.name} has no tables.")
-        if table not in names and (table or len(names) > 1):
-            raise TableError(f"Name a table of {path.name}: {', '.join(names)}.")
+        if table and table not in names:
+            raise TableError(f"{path.name} has no table {table}; it has {', '.join(names)}.")
         self._table, self.kind = table or names[0], "SQLite table"
-        self.name = f"{path.name} {self._table}"
+        self.tables, self.table = tuple(names), self._table
+        self.name = f"{path.name}::{self._table}"
         columns = self._database.execute(f"PRAGMA table_info({_quote(self._table)})").fetchall()
         self._names = [name for _, name, *_ in columns]
         self._shape = tuple(
@@ -100,29 +121,86 @@ class TableFile:
             for _, name, of, *_ in columns
         )
 
-    def _fill(self, names: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    def _fill(self, records: Records) -> None:
         """Copy the rows into the database, and learn what the columns hold."""
-        if len(names) > _COLUMNS:
-            raise TableError(f"The file has {len(names):,} columns; at most {_COLUMNS:,} can be opened.")
-        self._names = [f"c{at}" for at in range(len(names))]
+        names = records.names
+        self._names = []
+        self._kinds: list[str] = []
         # Columns without a type keep each text as it is in the file: 007 stays 007.
         self._database.execute("PRAGMA journal_mode=OFF")
         self._database.execute("PRAGMA synchronous=OFF")
-        self._database.execute(f"CREATE TABLE rows ({', '.join(self._names)})")
-        kinds = ["" for _ in names]
-        places = ", ".join("?" * len(names))
-        batch: list[list[object]] = []
-        for row in chain(rows, (None,)):
+        self._widen(max(len(names), 1))
+        batch: list[Sequence[object]] = []
+        longer = shorter = 0
+        for row in chain(records.rows, (None,)):
             if row is not None:
-                batch.append(_to_kinds(row, kinds))
+                many = len(row)
+                if many > len(self._names):
+                    while many > len(self._names) and row[many - 1] in (None, ""):
+                        many -= 1
+                    if many > len(self._names):
+                        longer += many > len(names)
+                        self._insert(batch, comma=records.comma)
+                        batch = []
+                        self._widen(many)
+                elif many > len(names):
+                    longer += any(value not in (None, "") for value in row[len(names) :])
+                elif many < len(names) and many:
+                    shorter += not records.types
+                batch.append(row)
             if row is None or len(batch) == _BATCH:
-                self._database.executemany(f"INSERT INTO rows VALUES ({places})", batch)
+                self._insert(batch, comma=records.comma)
                 batch = []
         self._database.commit()
-        self._shape = tuple(
-            Column(name or f"column {at + 1}", kind or "empty", kind in ("int", "float"))
-            for at, (name, kind) in enumerate(zip(names, kinds, strict=True))
-        )
+        if longer:
+            records.notes.append(f"{longer:,} row{'s' * (longer != 1)} longer than the names")
+        if shorter and records.kind[:3] in ("CSV", "TSV", "TAB"):
+            records.notes.append(f"{shorter:,} shorter row{'s' * (shorter != 1)}")
+        self._finish(records)
+
+    def _finish(self, records: Records) -> None:
+        names = [*records.names, *[""] * (len(self._names) - len(records.names))]
+        if not records.names and not self._kinds[0]:
+            names = []
+        columns = []
+        for at, (name, kind) in enumerate(zip(names, self._kinds, strict=False)):
+            shown, numeric = kind or "empty", kind in _NUMERIC
+            if at < len(records.types):
+                shown, numeric = records.types[at]
+            if kind in ("grouped", "comma"):
+                self._written[self._names[at]] = kind
+                shown = "float"
+            columns.append(Column(name or f"column {at + 1}", shown, numeric))
+        self._shape = tuple(columns)
+        self._names = self._names[: len(columns)]
+
+    def _widen(self, many: int) -> None:
+        if many > _COLUMNS:
+            raise TableError(f"The file has {many:,} columns; at most {_COLUMNS:,} can be opened.")
+        added = [f"c{at}" for at in range(len(self._names), many)]
+        if not self._names:
+            self._database.execute("DROP TABLE IF EXISTS rows")
+            self._database.execute(f"CREATE TABLE rows ({', '.join(added)})")
+        else:
+            for name in added:
+                self._database.execute(f"ALTER TABLE rows ADD COLUMN {name}")
+        self._names += added
+        self._kinds += [""] * len(added)
+
+    def _insert(self, batch: list[Sequence[object]], *, comma: bool) -> None:
+        many = len(self._names)
+        rows = (row if len(row) == many else (*row[:many], *[None] * (many - len(row))) for row in batch)
+        # Column by column, which is much faster than cell by cell.
+        kept = list[Sequence[object]]()
+        for at, column in enumerate(zip(*rows, strict=True)):
+            values, self._kinds[at] = _learn(column, self._kinds[at], comma=comma)
+            kept.append(values)
+        places = ", ".join("?" * many)
+        self._database.executemany(f"INSERT INTO rows VALUES ({places})", zip(*kept, strict=True))
+
+    def open_other(self, table: str) -> "TableFile":
+        """Open another table of the same file. Raises TableError."""
+        return TableFile(self._path, table)
 
     def close(self) -> None:
         """Let go of the database."""
@@ -148,6 +226,15 @@ class TableFile:
         groups = ["(" + " OR ".join(tests[at : at + 50]) + ")" for at in range(0, len(tests), 50)]
         return " WHERE " + " OR ".join(groups), [f"%{escaped}%"] * len(tests)
 
+    def _number(self, name: str) -> str:
+        """What reads the number in a column."""
+        written = self._written.get(name.strip('"'))
+        if written == "grouped":
+            return f"CAST(REPLACE({name}, ',', '') AS REAL)"
+        if written == "comma":
+            return f"CAST(REPLACE(REPLACE({name}, '.', ''), ',', '.') AS REAL)"
+        return f"CAST({name} AS REAL)"
+
     def shape(self, view: View) -> Shape:
         """The table as it was when it was opened."""
         where, values = self._where(view)
@@ -165,7 +252,7 @@ class TableFile:
         order = ""
         if view.sort is not None:
             name = _quote(self._names[view.sort])
-            key = f"CAST({name} AS REAL)" if self._shape[view.sort].numeric else name
+            key = self._number(name) if self._shape[view.sort].numeric else name
             order = f" ORDER BY {name} IS NULL, {key}{' DESC' if view.descending else ''}"
         words = (
             f"SELECT {', '.join(names) or 'NULL'} FROM {_quote(self._table)}{where}{order} LIMIT ? OFFSET ?"
@@ -187,7 +274,7 @@ class TableFile:
                 f"GROUP BY 1 ORDER BY 2 DESC LIMIT {_BINS}"
             )
             return Statistics(tuple(facts), tuple((_render(value) or "", many) for value, many in bars))
-        number = f"CAST({name} AS REAL)"
+        number = self._number(name)
         ((low, mean, high),) = self._ask(
             f"SELECT min({number}), avg({number}), max({number}) FROM {table} WHERE {name} IS NOT NULL"
         )
@@ -217,27 +304,55 @@ def _quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _to_kinds(row: Sequence[object], kinds: list[str]) -> list[object]:
-    """The row as it is kept, as long as the header; `kinds` learns what each column holds."""
-    kept: list[object] = []
-    for at, kind in enumerate(kinds):
-        value = row[at] if at < len(row) else None
-        if value is None or (isinstance(value, str) and value.strip() in _MISSING) or value != value:
-            kept.append(None)
-            continue
-        text = value if isinstance(value, str) else _format(value)
-        kept.append(text)
-        if kind != "text":
-            kinds[at] = _wider(kind, text.strip())
-    return kept
+def _learn(column: Sequence[object], kind: str, *, comma: bool) -> tuple[Sequence[object], str]:
+    """The values of a column as they are kept, and the kind of the column with them."""
+    if not set(map(type, column)) <= {str, type(None)}:
+        column = [
+            None if value is None or value != value else value if isinstance(value, str) else _format(value)
+            for value in column
+        ]
+    kept = list(map(_MISSING.get, column, column))
+    there = [str(value) for value in kept if value is not None]
+    if kind == "text" or not there:
+        return kept, kind
+    text = _END.join(there) + _END
+    for name, pattern in _COLUMN_KINDS.items():
+        if pattern.fullmatch(text):
+            return kept, _merge(kind, name)
+    for value in set(there):
+        kind = _merge(kind, _kind_of(value.strip(), comma=comma))
+        if kind == "text":
+            break
+    return kept, kind
 
 
-def _wider(kind: str, text: str) -> str:
+#: The kinds of columns that hold numbers, the narrower before the wider.
+_NUMERIC = ("int", "float", "grouped", "comma")
+
+
+def _merge(kind: str, found: str) -> str:
+    """The kind of a column of one kind that also holds texts of another."""
+    if not kind or kind == found:
+        return found
+    if kind in _NUMERIC and found in _NUMERIC:
+        return max(kind, found, key=_NUMERIC.index)
+    return "text"
+
+
+def _kind_of(text: str, *, comma: bool) -> str:
     if _INTEGER.match(text):
         # A number that begins with a zero is a label, as a postal code.
         label = len(text.lstrip("+-")) > 1 and text.lstrip("+-").startswith("0")
-        return "text" if label else kind or "int"
-    return "float" if _NUMBER.match(text) else "text"
+        return "text" if label else "int"
+    if comma and "," in text:
+        return "comma" if _COMMA.match(text) else "text"
+    if _NUMBER.match(text):
+        return "float"
+    if "," in text:
+        return "grouped" if _GROUPED.match(text) else "text"
+    if text in _BOOLEANS:
+        return "bool"
+    return "date" if _DATE.match(text) else "text"
 
 
 def _format(value: object) -> str:
@@ -252,94 +367,3 @@ def _render(value: object, *, whole: bool = False) -> Cell:
         return text
     cut = text[:_LONGEST].replace("\r", "\\r").replace("\n", "\\n")
     return cut + ("…" if len(text) > _LONGEST else "")
-
-
-# -- readers
-
-
-_Read = tuple[Sequence[str], Iterable[Sequence[object]]]
-
-
-def _read_csv(path: Path) -> _Read:
-    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        sample = file.read(64 * 1024)
-    lines = sample.splitlines()
-    first = lines[0] if lines else ""
-    tabs = path.suffix.lower() in (".tsv", ".tab")
-    delimiter = "\t" if tabs else max(",;\t|", key=first.count)
-    rows = _rows_of_csv(path, delimiter)
-    return next(rows, []), rows
-
-
-def _rows_of_csv(path: Path, delimiter: str) -> Iterator[list[str]]:
-    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        yield from (row for row in csv.reader(file, delimiter=delimiter) if row)
-
-
-def _read_json_lines(path: Path) -> _Read:
-    with path.open(encoding="utf-8-sig") as file:
-        records = [json.loads(line) for line, _ in zip(file, range(1000), strict=False) if line.strip()]
-    names = _names_of(records)
-
-    def rows() -> Iterator[list[object]]:
-        with path.open(encoding="utf-8-sig") as file:
-            for line in file:
-                if line.strip():
-                    yield _values(json.loads(line), names)
-
-    return names, rows()
-
-
-def _read_json(path: Path) -> _Read:
-    records = json.loads(path.read_text(encoding="utf-8-sig"))
-    if not isinstance(records, list):
-        raise TableError(f"{path.name} is not a table: it holds no list of objects.")
-    names = _names_of(records)
-    return names, (_values(record, names) for record in records)
-
-
-def _names_of(records: list[Any]) -> list[str]:
-    if not records or not all(isinstance(record, dict) for record in records):
-        raise TableError(_NO_RECORD)
-    return list(dict.fromkeys(name for record in records for name in record))
-
-
-def _values(record: Any, names: Sequence[str]) -> list[object]:
-    if not isinstance(record, dict):
-        raise TableError(_NO_RECORD)
-    return [record.get(name) for name in names]
-
-
-def _library(name: str, path: Path) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise TableError(
-            f"{path.name} needs the Python package {name.partition('.')[0]}, which oi-tui does not have; "
-            "install it beside oi-tui, or read the file with code and open the data frame."
-        ) from None
-
-
-def _read_parquet(path: Path) -> _Read:
-    file = _library("pyarrow.parquet", path).ParquetFile(path)
-    batches = file.iter_batches(batch_size=_BATCH)
-    rows = (row for batch in batches for row in zip(*batch.to_pydict().values(), strict=True))
-    return list(file.schema_arrow.names), rows
-
-
-def _read_excel(path: Path) -> _Read:
-    sheet = _library("openpyxl", path).load_workbook(path, read_only=True, data_only=True).active
-    rows = sheet.iter_rows(values_only=True)
-    return ["" if name is None else str(name) for name in next(rows, ())], rows
-
-
-_READERS = {
-    ".csv": _read_csv,
-    ".tsv": _read_csv,
-    ".tab": _read_csv,
-    ".jsonl": _read_json_lines,
-    ".ndjson": _read_json_lines,
-    ".json": _read_json,
-    ".parquet": _read_parquet,
-    ".xlsx": _read_excel,
-}

@@ -3,10 +3,10 @@
 import csv
 import io
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 
 from textual import on
 from textual.app import ComposeResult
@@ -19,11 +19,15 @@ from oi_tui import paths
 from oi_tui.runtimes.tables import Row, Shape, Statistics, TableBusyError, TableError, TableSource, View
 from oi_tui.screens.dialog import Page
 from oi_tui.screens.pager import PagerScreen
+from oi_tui.screens.table_choice import TableChoice
 from oi_tui.terminal.clipboard import copy
 from oi_tui.text import one_line
 from oi_tui.widgets.footer import KeyFooter, Keys
 from oi_tui.widgets.lists.table_view import COLUMNS, ROWS, TableView
 from oi_tui.widgets.pager.long_text import LongText
+
+if TYPE_CHECKING:
+    from oi_tui.input.table_file import TableFile
 
 _KEYS: Keys = (
     ("/", "filter"),
@@ -59,6 +63,7 @@ class TableScreen(Page[None]):
         Binding("c", "copy_cell", "Copy the cell", id="table.copy_cell", show=False),
         Binding("r", "copy_row", "Copy the row", id="table.copy_row", show=False),
         Binding("C", "copy_column", "Copy the column", id="table.copy_column", show=False),
+        Binding("t", "choose", "Another table of the file", id="table.choose", show=False),
         Binding("e", "export", "Export as CSV", id="table.export", show=False),
         Binding("f5", "reload", "Reload", id="table.reload", show=False),
     ]
@@ -110,7 +115,38 @@ class TableScreen(Page[None]):
         self._say("")
 
     def _say(self, words: str) -> None:
-        self._footer.show(_KEYS, words)
+        keys = _KEYS
+        if len(self._tables) > 1:
+            keys = (("t", "other tables"), *keys)
+        self._footer.show(keys, words)
+
+    @property
+    def _tables(self) -> Sequence[str]:
+        """The tables of the file, where it can have several."""
+        return getattr(self._source, "tables", ())
+
+    def action_choose(self) -> None:
+        """Choose another table of the file."""
+        if len(self._tables) < 2:
+            self._say(
+                "There are no other tables in this file." if self._tables else "This is the only table."
+            )
+            return
+
+        def open_other(name: str | None) -> None:
+            if name is not None and name != getattr(self._source, "table", ""):
+                self._say("loading…")
+                self._ask(lambda source: cast("TableFile", source).open_other(name), self._use)
+
+        now = getattr(self._source, "table", "")
+        self.app.push_screen(TableChoice(self._tables, now), open_other)
+
+    def _use(self, source: TableSource) -> None:
+        """Show another table of the file in place of this one."""
+        self._close_source()
+        self._source = source
+        self._called = source.name
+        self._show(View())
 
     # -- asking the source
 
@@ -192,6 +228,8 @@ class TableScreen(Page[None]):
             else f"{shape.rows:,} of {shape.total:,} rows"
         )
         words = f"{self._called}  {shape.kind}  {rows}, {len(shape.columns):,} columns"
+        if len(self._tables) > 1:
+            words += f"  {len(self._tables):,} tables"
         if view.words:
             words += f"  filter: {view.words}"
         self.query_one("#table-head", Static).update(Content(one_line(words, 300)))

@@ -1,5 +1,6 @@
 """A table on a screen of its own."""
 
+import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -11,6 +12,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from oi_tui.app import OiTui
+from oi_tui.input.table_file import TableFile
 from oi_tui.runtimes.tables import (
     Column,
     Row,
@@ -22,6 +24,7 @@ from oi_tui.runtimes.tables import (
 )
 from oi_tui.screens.pager import PagerScreen
 from oi_tui.screens.table import TableScreen
+from oi_tui.screens.table_choice import TableChoice
 from oi_tui.themes import DARK
 from oi_tui.widgets.footer import KeyFooter
 from oi_tui.widgets.lists.table_view import TableView
@@ -190,3 +193,19 @@ async def test_an_open_table_of_a_busy_language_says_how_to_try_again(tmp_path: 
         source.busy = False
         await pilot.press("f5")
         await reached(lambda: "/ filter" in app.foot)
+
+
+async def test_another_table_of_the_file_is_chosen_from_a_list(tmp_path: Path) -> None:
+    database = sqlite3.connect(tmp_path / "shop.db")
+    database.executescript("create table one (a); insert into one values ('first');")
+    database.executescript("create table two (b); insert into two values ('second');")
+    database.close()
+    async with looking(tmp_path, lambda: TableFile(tmp_path / "shop.db")) as (app, pilot, reached):
+        await reached(lambda: "first" in app.shown)
+        assert "2 tables" in app.head
+        assert "t other tables" in app.foot
+        await pilot.press("t")
+        await reached(lambda: isinstance(app.screen, TableChoice))
+        await pilot.press("down", "enter")
+        await reached(lambda: isinstance(app.screen, TableScreen) and "second" in app.shown)
+        assert app.head.startswith("shop.db::two")

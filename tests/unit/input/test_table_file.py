@@ -1,8 +1,12 @@
 """Tables in files: what they hold, in pages, sorted and filtered."""
 
+import gzip
 import json
+import lzma
 import sqlite3
+import zipfile
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -86,6 +90,133 @@ def test_the_delimiter_is_found(
     assert cells(table, View()) == [("1", "2")]
 
 
+#: What is wrong with files, and what is read: the kind, the names and the rows.
+ODD_FILES = {
+    "decimal commas": (
+        "Name;Preis\nÄpfel;1.234,5\nBirnen;0,99\n".encode("cp1252"),
+        "CSV with semicolons, Windows-1252",
+        "Name Preis",
+        ["Äpfel|1.234,5", "Birnen|0,99"],
+    ),
+    "UTF-16": ("a,b\nä,1\n".encode("utf-16"), "CSV, UTF-16", "a b", ["ä|1"]),
+    "UTF-16 without a mark": ("a,b\nä,1\n".encode("utf-16-be"), "CSV, UTF-16-BE", "a b", ["ä|1"]),
+    "rows of other lengths": (
+        b"a,b,c\n1,2\n1,2,3,4\n\n7,8,9,\n",
+        "CSV, 1 row longer than the names, 1 shorter row",
+        "a b c 4",
+        ["1|2||", "1|2|3|4", "7|8|9|"],
+    ),
+    "a quotation mark at the end": (
+        b'a,b\n1,"x\n2,y\n',
+        "CSV, 1 row with an open quotation mark",
+        "a b",
+        ['1|"x', "2|y"],
+    ),
+    "lines in a cell": (b'a,b\n1,"x\ny"\n2,"z\n', "CSV, 1 row with an open", "a b", ["1|x\\ny", '2|"z']),
+    "a title": (
+        b"Report\n\nname,n,m\na,1,2\n",
+        "CSV, 1 line above the names left out",
+        "name n m",
+        ["a|1|2"],
+    ),
+    "a named delimiter": (b"sep=|\na|b\n1|2,3\n", "CSV with bars", "a b", ["1|2,3"]),
+    "no names": (b"1,2\n3,4\n", "CSV", "1 2", ["1|2", "3|4"]),
+    "years as names": (b"2019,2020\n1,2\n", "CSV", "2019 2020", ["1|2"]),
+    "names of R": (b'"mpg","cyl"\n"Mazda",21,6\n', "CSV", "1 mpg cyl", ["Mazda|21|6"]),
+    "escaped marks": (b'a,b\n1,"say \\"hi\\", ok"\n', "CSV", "a b", ['1|say "hi", ok']),
+    "spaces before marks": (b'a, b\n1, "x, y"\n', "CSV", "a b", ["1|x, y"]),
+    "one column": (b"word\nhello\nhello, again\n", "CSV", "word", ["hello", "hello, again"]),
+    "semicolons in texts": (b"id,text\n1,a; b\n2,c\n", "CSV", "id text", ["1|a; b", "2|c"]),
+    "old line ends": (b"a,b\r1,2\r", "CSV", "a b", ["1|2"]),
+    "the same name twice": (b"a,a\n1,2\n", "CSV", "a a", ["1|2"]),
+    "nothing": (b"", "CSV", "", []),
+    "a cell of 300,000 characters": (b"a,b\n1," + b"x" * 300_000, "CSV", "a b", ["1|" + "x" * 200 + "…"]),
+}
+
+
+@pytest.mark.parametrize("case", ODD_FILES)
+def test_odd_files_are_read_as_they_are_meant(
+    tmp_path: Path, opened: Callable[..., TableFile], case: str
+) -> None:
+    data, kind, names, rows = ODD_FILES[case]
+    (tmp_path / "odd.csv").write_bytes(data)
+    table = opened(tmp_path / "odd.csv")
+    shape = table.shape(View())
+    assert shape.kind.startswith(kind)
+    assert " ".join(column.name.removeprefix("column ") for column in shape.columns) == names
+    assert ["|".join(cell or "" for cell in row) for row in cells(table, View())] == rows
+    for column in range(len(shape.columns)):
+        table.statistics(column)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "words"),
+    [
+        ("cp1251", "Иван Петров,Москва\nОльга,Санкт-Петербург\n"),  # noqa: RUF001
+        ("shift_jis", "山田太郎,東京都新宿区\n鈴木一郎,大阪府大阪市\n"),
+    ],
+)
+def test_encodings_of_other_scripts_are_found(
+    tmp_path: Path, opened: Callable[..., TableFile], encoding: str, words: str
+) -> None:
+    pytest.importorskip("charset_normalizer", reason="charset_normalizer is not installed")
+    (tmp_path / "a.csv").write_bytes(f"a,b\n{words * 20}".encode(encoding))
+    assert [
+        ",".join(cell or "" for cell in row) for row in cells(opened(tmp_path / "a.csv"), View())[:2]
+    ] == words.splitlines()
+
+
+def test_numbers_with_commas_are_sorted_and_added_as_numbers(
+    tmp_path: Path, opened: Callable[..., TableFile]
+) -> None:
+    (tmp_path / "a.csv").write_text('n\n"1,234"\n"12,000.5"\n7\n')
+    (tmp_path / "b.csv").write_text("n;m\n1.234,5;1\n99,25;2\n7;3\n")
+    for name, order, highest in (
+        ("a.csv", ["7", "1,234", "12,000.5"], "12000.5"),
+        ("b.csv", ["7", "99,25", "1.234,5"], "1234.5"),
+    ):
+        table = opened(tmp_path / name)
+        assert [row[0] for row in cells(table, View(sort=0))] == order
+        assert dict(table.statistics(0).facts)["max"] == highest
+        assert table.shape(View()).columns[0].type == "float"
+
+
+def test_packed_files_are_read(tmp_path: Path, opened: Callable[..., TableFile]) -> None:
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(b"a,b\n1,2\n"))
+    (tmp_path / "a.jsonl.xz").write_bytes(lzma.compress(b'{"a": 1, "b": 2}\n'))
+    with zipfile.ZipFile(tmp_path / "a.csv.zip", "w") as archive:
+        archive.writestr("a.csv", "a,b\n1,2\n")
+    for name in ("a.csv.gz", "a.jsonl.xz", "a.csv.zip"):
+        assert cells(opened(tmp_path / name), View()) == [("1", "2")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": [1, 2], "b": ["x", null]}',
+        '{"meta": {"n": 1}, "data": [{"a": 1, "b": "x"}, {"a": 2}]}',
+        '[["a", "b"], [1, "x"], [2, null]]',
+    ],
+    ids=["columns", "list in an object", "lists"],
+)
+def test_other_forms_of_json(tmp_path: Path, opened: Callable[..., TableFile], text: str) -> None:
+    (tmp_path / "a.json").write_text(text)
+    table = opened(tmp_path / "a.json")
+    assert [column.name for column in table.shape(View()).columns] == ["a", "b"]
+    assert cells(table, View()) == [("1", "x"), ("2", None)]
+
+
+def test_json_lines_may_grow_columns_and_end_in_the_middle(
+    tmp_path: Path, opened: Callable[..., TableFile]
+) -> None:
+    (tmp_path / "a.jsonl").write_text('{"a": 1}\n' * 1500 + '{"a": 2, "z": 3}\n{"a": ')
+    table = opened(tmp_path / "a.jsonl")
+    shape = table.shape(View())
+    assert shape.kind == "JSON lines, the last line is cut off"
+    assert (shape.total, [column.name for column in shape.columns]) == (1501, ["a", "z"])
+    assert table.page(View(), 1500, 1, 0, 2)[0].cells == ("2", "3")
+
+
 @pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
 def test_records_of_json(tmp_path: Path, opened: Callable[..., TableFile], name: str) -> None:
     records = [{"a": 1, "b": [1, 2]}, {"a": None, "c": "x"}]
@@ -108,11 +239,15 @@ def test_tables_of_a_database_are_named(tmp_path: Path, opened: Callable[..., Ta
     database.execute("CREATE TABLE two (n INTEGER)")
     database.commit()
     database.close()
-    with pytest.raises(TableError, match=r"Name a table of a\.db: one, two"):
-        TableFile(tmp_path / "a.db")
-    table = opened(tmp_path / "a.db", "one")
+    with pytest.raises(TableError, match=r"a\.db has no table three; it has one, two"):
+        TableFile(tmp_path / "a.db", "three")
+    table = opened(tmp_path / "a.db")
+    assert (table.name, table.table, table.tables) == ("a.db::one", "one", ("one", "two"))
     assert cells(table, View(sort=1, words="x")) == [("7", "x")]
     assert table.shape(View()).columns[0].numeric
+    other = table.open_other("two")
+    assert other.name == "a.db::two"
+    other.close()
 
 
 @pytest.mark.parametrize(
@@ -120,12 +255,27 @@ def test_tables_of_a_database_are_named(tmp_path: Path, opened: Callable[..., Ta
     [
         ("a.json", b"{}", "holds no list"),
         ("a.json", b"{", "cannot be read"),
+        ("a.json", b'{"a": [{"b": 1}], "c": [{"d": 2}]}', "holds no list"),
         ("a.jsonl", b"1\n", "each record must be a JSON object"),
+        ("a.jsonl", b'{"a": 1}\n{"a":\n{"a": 2}\n', "line 2: each record must be a JSON object"),
+        ("a.csv.gz", gzip.compress(b"a,b\n" + b"1,2\n" * 1000)[:-20], "cannot be read"),
+        ("a.xlsx.gz", b"", "does not open as a table"),
         ("a.db", b"not a database, at all", "cannot be read"),
         ("a.txt", b"", "does not open as a table"),
         ("a.jsonl", b'{"a": 1}\n' * 1000 + b"7\n", "each record must be a JSON object"),
     ],
-    ids=["object", "torn", "number", "database", "ending", "late number"],
+    ids=[
+        "object",
+        "torn",
+        "two lists",
+        "number",
+        "broken line",
+        "torn archive",
+        "packed book",
+        "database",
+        "ending",
+        "late number",
+    ],
 )
 def test_what_is_no_table_is_refused_in_a_sentence(
     tmp_path: Path, name: str, data: bytes, words: str
@@ -143,17 +293,36 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 def test_parquet_opens_where_its_library_is(tmp_path: Path, opened: Callable[..., TableFile]) -> None:
     arrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
-    parquet.write_table(arrow.table({"a": [1, 2], "b": ["x", None]}), tmp_path / "a.parquet")
-    assert cells(opened(tmp_path / "a.parquet"), View()) == [("1", "x"), ("2", None)]
+    feather = pytest.importorskip("pyarrow.feather", reason="pyarrow is not installed")
+    frame = arrow.table([[1, 2], ["x", None]], names=["a", "a"])
+    parquet.write_table(frame, tmp_path / "a.parquet")
+    feather.write_feather(arrow.table({"a": [1, 2], "b": ["x", None]}), str(tmp_path / "a.feather"))
+    for name in ("a.parquet", "a.feather"):
+        table = opened(tmp_path / name)
+        assert cells(table, View()) == [("1", "x"), ("2", None)]
+        assert [column.type for column in table.shape(View()).columns] == ["int64", "string"]
 
 
 def test_excel_opens_where_its_library_is(tmp_path: Path, opened: Callable[..., TableFile]) -> None:
     excel = pytest.importorskip("openpyxl", reason="openpyxl is not installed")
     book = excel.Workbook()
-    for row in (["a", "b"], [1, "x"], [2.5, None]):
+    for row in (["Prices of 2024"], [], ["a", "b", "day"], [1, "x", datetime(2024, 1, 2)], [2.5], [], []):
         book.active.append(row)
+    book.create_sheet("More").append(["c"])
     book.save(tmp_path / "a.xlsx")
-    assert cells(opened(tmp_path / "a.xlsx"), View()) == [("1", "x"), ("2.5", None)]
+    table = opened(tmp_path / "a.xlsx")
+    shape = table.shape(View())
+    assert shape.kind == "Excel sheet Sheet, begins at row 3"
+    assert [(column.name, column.type) for column in shape.columns] == [
+        ("a", "float"),
+        ("b", "text"),
+        ("day", "date"),
+    ]
+    assert cells(table, View()) == [("1", "x", "2024-01-02"), ("2.5", None, None)]
+    assert (table.name, table.tables) == ("a.xlsx::Sheet", ("Sheet", "More"))
+    assert opened(tmp_path / "a.xlsx", "More").shape(View()).columns[0].name == "c"
+    with pytest.raises(TableError, match=r"a\.xlsx has no sheet Less; it has Sheet, More"):
+        opened(tmp_path / "a.xlsx", "Less")
 
 
 def test_a_missing_library_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 """Tables by name where there is no screen: files, and what is neither a file nor a variable."""
 
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -27,3 +28,13 @@ def test_the_first_rows_of_a_file_are_reported_aligned(tmp_path: Path) -> None:
 def test_what_is_no_table_is_refused() -> None:
     with pytest.raises(TableError, match="nothing is not a table"):
         find_table("nothing", Computer())
+
+
+def test_other_tables_of_the_file_are_named(tmp_path: Path) -> None:
+    database = sqlite3.connect(tmp_path / "a.db")
+    database.executescript("create table one (a); create table two (b);")
+    database.close()
+    source = find_table(str(tmp_path / "a.db"), Computer())
+    assert isinstance(source, TableFile)
+    assert first_rows(source).split("\n")[-1] == "Other tables: a.db::two"
+    source.close()

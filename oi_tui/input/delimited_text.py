@@ -1,0 +1,225 @@
+"""Reads CSV and its relatives as they are found: delimiters, encodings, titles, bad rows, open quotes."""
+
+import codecs
+import csv
+import importlib.util
+import io
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import IO, Any
+
+from oi_tui.input.table_readers import Records, find_header
+
+_SAMPLE_BYTES, _SAMPLE_LINES = 64 * 1024, 200
+_DELIMITERS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
+#: No text has this character: the file has one column.
+_NONE = "\x1f"
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+#: Bytes that are no UTF-8, as `surrogateescape` keeps them, and what they are in Windows-1252.
+_ESCAPED = re.compile("[\udc80-\udcff]")
+_WINDOWS = {
+    0xDC00 + byte: bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in range(0x80, 0x100)
+}
+_NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?$")
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+$")
+#: A quotation mark that is not closed after so many lines is a mistake of the file.
+_LONGEST_CELL = 5000
+#: The longest cell, in characters.
+_LIMIT = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class _Form:
+    """How the cells of a file are written."""
+
+    delimiter: str
+    spaces: bool
+    escaped: bool
+
+    def reader(self, lines: Iterable[str], *, quotes: bool = True) -> Any:
+        return csv.reader(
+            lines,
+            delimiter=self.delimiter,
+            skipinitialspace=self.spaces,
+            escapechar="\\" if self.escaped else None,
+            quoting=csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE,
+        )
+
+
+def read(ending: str, opener: Callable[[], IO[bytes]]) -> Records:
+    """Find out how the file is written, and begin to read it."""
+    csv.field_size_limit(_LIMIT)
+    with opener() as file:
+        sample = file.read(_SAMPLE_BYTES)
+        complete = not file.read(1)
+    encoding = _encoding_of(sample)
+    text = sample.decode(encoding, "surrogateescape" if encoding.startswith("utf-8") else "replace")
+    lines = io.StringIO(text, newline="").readlines()
+    if not complete and len(lines) > 1:
+        lines.pop()
+    given = re.match(r"sep=(.)\s*$", lines[0]) if lines else None
+    lines = lines[1 if given else 0 :][:_SAMPLE_LINES]
+    form = _form_of(lines, given.group(1) if given else "", tabs=ending != ".csv")
+    notes = [] if encoding.startswith("utf-8") else [encoding.upper()]
+    source = _lines_of(lambda: io.TextIOWrapper(opener(), encoding, "surrogateescape", newline=""), notes)
+    rows = _rows_of(source, form, notes)
+    if given:
+        next(rows, None)
+    first = list(islice(rows, _SAMPLE_LINES))
+    widths = Counter(len(row) for row in first)
+    width = max(widths, key=lambda many: (widths[many], many), default=0)
+    at = find_header(first, width) if width > 1 else 0
+    names, body = _split(first, at, width)
+    if at:
+        notes.append(f"{at} line{'s' * (at != 1)} above the names left out")
+    kind = ending[1:].upper()
+    if form.delimiter not in (",", _NONE) and ending == ".csv":
+        kind += f" with {_DELIMITERS.get(form.delimiter, repr(form.delimiter))}"
+    comma = form.delimiter != "," and _has_decimal_commas(body, certain=form.delimiter == ";")
+    return Records(kind, names, chain(body, rows), comma=comma, notes=notes)
+
+
+def _split(rows: list[list[str]], at: int, width: int) -> tuple[list[str], list[list[str]]]:
+    """The names of the columns, and the rows below."""
+    if not rows:
+        return [], []
+    header, body = rows[at], rows[at + 1 :]
+    if _is_data(header) and (not body or _is_data(body[0])):
+        return [""] * len(header), rows[at:]
+    if len(header) == width - 1 and all(row[-1] for row in body if len(row) == width):
+        # As R writes it: the column of the row names has no name.
+        header = ["", *header]
+    return [name.strip() for name in header], body
+
+
+def _has_decimal_commas(rows: Sequence[Sequence[str]], *, certain: bool) -> bool:
+    """Whether numbers are written as 12,5; without being `certain` 1,234 says nothing of it."""
+    found = (cell.strip() for row in rows for cell in row if "," in cell)
+    return any(
+        _DECIMAL_COMMA.match(cell) and (certain or len(cell.rpartition(",")[2]) != 3) for cell in found
+    )
+
+
+def _is_data(row: Sequence[str]) -> bool:
+    """Whether a row has numbers only, which are not years."""
+    if not row or not all(_NUMBER.match(cell.strip()) for cell in row):
+        return False
+    return not all(re.fullmatch(r"(19|20)\d\d", cell.strip()) for cell in row)
+
+
+# -- encodings
+
+
+def _encoding_of(sample: bytes) -> str:
+    for mark, encoding in _MARKS:
+        if sample.startswith(mark):
+            return encoding
+    pairs = sample[:2000]
+    if len(pairs) > 3 and pairs.count(0) * 3 > len(pairs):
+        return "utf-16-le" if pairs[1::2].count(0) > pairs[::2].count(0) else "utf-16-be"
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(sample)
+    except UnicodeDecodeError:
+        return _guess(sample)
+    return "utf-8"
+
+
+def _guess(sample: bytes) -> str:
+    """Another encoding where many letters are not Latin, else UTF-8 with single bytes that are not."""
+    high, letters = len(re.findall(rb"[\x80-\xff]", sample)), len(re.findall(rb"[A-Za-z]", sample))
+    if high < 32 or high * 3 < letters or importlib.util.find_spec("charset_normalizer") is None:
+        return "utf-8"
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(sample[:16_000]).best()
+    return best.encoding.replace("_", "-") if best else "utf-8"
+
+
+def _lines_of(opener: Callable[[], IO[str]], notes: list[str]) -> Iterator[str]:
+    """The lines of the file, in which single bytes that are no UTF-8 are letters of Windows-1252."""
+    converted = False
+    with opener() as file:
+        for line in file:
+            if line.isascii() or not _ESCAPED.search(line):
+                yield line
+                continue
+            if not converted:
+                converted = True
+                notes.append("Windows-1252")
+            yield line.translate(_WINDOWS)
+
+
+# -- delimiters and quotation marks
+
+
+def _form_of(lines: list[str], given: str, *, tabs: bool) -> _Form:
+    text = "".join(lines)
+    delimiter = given or _delimiter_of(lines, tabs=tabs)
+    spaces = re.search(re.escape(delimiter) + ' +"', text) is not None
+    ends = re.escape(delimiter)
+    escaped = re.search(rf'[^\\{ends}]\\"(?!\s*({ends}|[\r\n]|$))', text) is not None
+    return _Form(delimiter, spaces, escaped)
+
+
+def _delimiter_of(lines: list[str], *, tabs: bool) -> str:
+    if tabs and any("\t" in line for line in lines):
+        return "\t"
+    best, most = _NONE, 0.5
+    for delimiter in _DELIMITERS:
+        widths = [len(row) for row in csv.reader(lines, delimiter=delimiter) if row]
+        (width, many), *_ = Counter(widths).most_common(1) or [(0, 0)]
+        if width < 2:
+            continue
+        share = many / len(widths)
+        if widths[0] not in (width, width - 1) and len(widths) > 1:
+            share *= 0.9
+        if share + min(width, 10) / 100 > most:
+            best, most = delimiter, share + min(width, 10) / 100
+    if best == _NONE and lines:
+        found = max(_DELIMITERS, key=lines[0].count)
+        return found if lines[0].count(found) else _NONE
+    return best
+
+
+class _OpenQuoteError(Exception):
+    """A quotation mark is not closed."""
+
+
+def _rows_of(lines: Iterator[str], form: _Form, notes: list[str]) -> Iterator[list[str]]:
+    """The rows. Where a quotation mark is never closed, its line is a row of its own, and the next go on."""
+    pending: list[str] = []
+    opened = 0
+
+    def feed() -> Iterator[str]:
+        for line in lines:
+            pending.append(line)
+            if len(pending) > _LONGEST_CELL:
+                raise _OpenQuoteError
+            yield line
+        if pending:
+            raise _OpenQuoteError
+
+    while True:
+        try:
+            for row in form.reader(feed()):
+                pending.clear()
+                if row:
+                    yield row
+            break
+        except _OpenQuoteError:
+            opened += 1
+            bad, again = pending[0], pending[1:]
+            pending = []
+            yield from form.reader([bad], quotes=False)
+            lines = chain(again, lines)
+    if opened:
+        notes.append(f"{opened:,} row{'s' * (opened != 1)} with an open quotation mark")
