@@ -105,6 +105,13 @@ def _look_at_magic(text: str) -> Iterator[Finding]:
         yield Finding("runs text", rest, 0)
     elif name == "save":
         yield Finding("writes", _file_of(rest), 0)
+    elif name == "store" and rest:
+        if rest.startswith("-r"):
+            yield Finding("runs text", rest, 0)
+        elif rest.startswith(("-d", "-z")):
+            yield Finding("deletes", rest, 0)
+        else:
+            yield Finding("writes", rest.rpartition(">")[2].strip(), 0)
     elif name == "snapshot":
         kind = "writes" if rest.startswith("save") else "runs text"
         yield Finding(kind, _file_of(rest.partition(" ")[2]), 0)

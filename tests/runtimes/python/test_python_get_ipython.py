@@ -2,7 +2,9 @@
 
 # ruff: noqa: E501 - code as it is written in cells
 
+import pickle
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -47,6 +49,9 @@ Make = Callable[..., Computer]
         ("class GiShown: pass\nget_ipython().display_formatter.formatters['text/plain'].for_type(GiShown, lambda v, p, cycle: p.text('own text'))\nGiShown()", "own text\n"),
         ("import asyncio\n(await get_ipython().run_cell_async('4 + 4', silent=True)).result", "8\n"),
         ("open('gi_file.py', 'w').write('gi_from_file = 5')\nget_ipython().safe_execfile('gi_file.py', globals())\ngi_from_file", "16\n5\n|5\n"),
+        ("get_ipython().ast_node_interactivity", "'last_expr'\n"),
+        ("import os\nos.path.basename(get_ipython().profile_dir.location)", "'profile_default'\n"),
+        ("get_ipython().profile_dir.startup_dir.startswith(get_ipython().ipython_dir)", "True\n"),
         ("ip = get_ipython()\n'IPKernelApp' in ip.config or 'ZMQ' in str(type(ip))", "False\n"),
     ],
 )  # fmt: skip
@@ -133,3 +138,91 @@ def test_magics_of_ipython_classes_are_known(shared: Computer) -> None:
         "get_ipython().register_magics(GiMagics)\n%gi_twice ab"
     )
     assert play(shared, "python", code).text == "('abab', True)\n"
+
+
+EVERY = "1\n2;\nx = 3\nfor n in (4, 5):\n    n\nif x:\n    x + 3\n"
+
+
+@pytest.mark.parametrize(
+    ("choose", "text"),
+    [
+        ("get_ipython().ast_node_interactivity = 'all'", "1\n2\n4\n5\n6\n"),
+        ("%config InteractiveShell.ast_node_interactivity = 'last'", "6\n"),
+        ("%config ZMQInteractiveShell.ast_node_interactivity = 'none'", ""),
+        ("%config InteractiveShell.ast_node_interactivity = 'last_expr'", ""),
+    ],
+)
+def test_a_notebook_chooses_whose_values_are_shown(computer: Computer, choose: str, text: str) -> None:
+    assert play(computer, "python", choose).state == "finished"
+    assert play(computer, "python", EVERY).text == text
+    # A semicolon at the end hides all of them.
+    assert play(computer, "python", EVERY + "7;").text == ""
+
+
+def test_an_assigned_value_is_shown_where_that_is_chosen(computer: Computer) -> None:
+    play(computer, "python", "%config InteractiveShell.ast_node_interactivity = 'last_expr_or_assign'")
+    played = [
+        play(computer, "python", code).text for code in ("a = 3", "a += 1", "a: int = 9", "a, b = 1, 2")
+    ]
+    assert played == ["3\n", "4\n", "9\n", ""]
+
+
+def test_the_class_of_ipython_chooses_too(make: Make) -> None:
+    pytest.importorskip("IPython", reason="IPython is not installed")
+    computer = make(python=sys.executable)
+    code = "from IPython.core.interactiveshell import InteractiveShell\nInteractiveShell.ast_node_interactivity = 'all'"
+    assert play(computer, "python", code).state == "finished"
+    assert play(computer, "python", "1\n2").text == "1\n2\n"
+
+
+def test_an_interactivity_that_does_not_exist_is_refused(computer: Computer) -> None:
+    played = play(computer, "python", "get_ipython().ast_node_interactivity = 'some'")
+    assert "ast_node_interactivity is one of all, last, last_expr, none, last_expr_or_assign" in played.reason
+
+
+def test_variables_are_stored_between_sessions(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    first = make()
+    played = play(first, "python", "numbers, word = [1, 2], 'x'\n%store numbers word\n%store word > out.txt")
+    assert played.text == (
+        "Stored 'numbers' (list)\nStored 'word' (str)\nWriting 'word' (str) to file 'out.txt'.\n"
+    )
+    assert (tmp_path / "ipython/profile_default/db/autorestore/numbers").is_file()
+    second = make()
+    assert play(second, "python", "%store -r numbers\nnumbers").text == "[1, 2]\n"
+    assert play(second, "python", "%store -r\nword, open('out.txt').read()").text == "('x', 'x\\n')\n"
+    listed = "Stored variables and their in-db values:\nnumbers -> [1, 2]\nword    -> 'x'\n"
+    assert play(second, "python", "%store").text == listed
+    assert (
+        play(second, "python", "%store -d numbers\n%store -z\n%store").text
+        == listed.partition("\n")[0] + "\n"
+    )
+    assert "there is no variable nothing" in play(second, "python", "%store nothing").reason
+    assert "cannot be stored" in play(second, "python", "f = open('out.txt')\n%store f").reason
+
+
+def test_what_ipython_stored_is_restored(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    folder = tmp_path / "profile_default/db/autorestore"
+    folder.mkdir(parents=True)
+    (folder / "kept").write_bytes(pickle.dumps({"a": 1}, protocol=2))
+    (folder / "torn").write_bytes(b"no pickle")
+    text = play(make(), "python", "%store -r\nkept").text
+    assert "Unable to restore variable 'torn'" in text
+    assert text.endswith("{'a': 1}\n")
+
+
+def test_options_are_listed_read_and_set(computer: Computer) -> None:
+    assert "    InlineBackend\n    InteractiveShell\n" in play(computer, "python", "%config").text
+    text = play(computer, "python", "%config InlineBackend").text
+    assert "InlineBackend.figure_format='png'\n" in text
+    code = "%config InlineBackend.figure_format = 'retina'\n%config InlineBackend.figure_format"
+    assert play(computer, "python", code).text == "'retina'\n"
+    # What is not known here is kept, as in IPython, and nothing that was never set can be read.
+    assert (
+        play(computer, "python", "%config SqlMagic.autopandas = True\n%config SqlMagic.autopandas").text
+        == "True\n"
+    )
+    assert "known are" in play(computer, "python", "%config Nothing").reason

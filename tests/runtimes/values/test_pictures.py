@@ -1,5 +1,6 @@
 """Figures, images and tables, of the libraries that make them."""
 
+import base64
 import sys
 from collections.abc import Iterator
 
@@ -60,3 +61,18 @@ def test_what_ipython_displays_is_shown(drawing: Computer) -> None:
         [("html", "<b>x</b>")],
         "",
     )
+
+
+def test_retina_figures_have_twice_the_dots(drawing: Computer) -> None:
+    def width(code: str) -> int:
+        played = play(drawing, "python", code)
+        (shown,) = played.shown
+        return int.from_bytes(base64.b64decode(shown.content)[16:20], "big")
+
+    plot = (
+        "%config InlineBackend.print_figure_kwargs = {'bbox_inches': None}\n"
+        "plt.figure(figsize=(2, 2)); plt.plot([1])"
+    )
+    plain = width(plot)
+    assert width(f"%config InlineBackend.figure_format = 'retina'\n{plot}") == 2 * plain
+    assert width(f"%config InlineBackend.figure_format = 'png'\n{plot}") == plain

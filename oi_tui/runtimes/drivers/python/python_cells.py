@@ -92,8 +92,11 @@ def parse(source, name, futures):
     return compile(source, name, "exec", ONLY_TREE | AWAIT | futures, True)
 
 
-def steps_of(tree, source, name, futures):
-    """The statements of a cell, ready to run, and the futures that the cell turns on from here."""
+def steps_of(tree, source, name, futures, shown="last_expr"):
+    """The statements of a cell, ready to run, and the futures that the cell turns on from here.
+
+    `shown` says whose values are shown, in the words of IPython's `ast_node_interactivity`.
+    """
     # Compiled whole first, so that a mistake anywhere means that nothing runs.
     whole = compile(tree, name, "exec", futures | AWAIT, True)
     futures |= whole.co_flags & _FUTURES
@@ -102,7 +105,7 @@ def steps_of(tree, source, name, futures):
     filters = (sys.modules.get("warnings") or _warnings).filters
     filters.insert(0, _IGNORE)
     try:
-        steps = list(_steps(tree, name, futures | AWAIT, _silent(source, tree)))
+        steps = list(_steps(tree, name, futures | AWAIT, "none" if _silent(source, tree) else shown))
     finally:
         filters.remove(_IGNORE)
     return steps, futures
@@ -131,15 +134,37 @@ def _lines(source):
     return lines
 
 
-def _steps(tree, name, flags, silent):
+def _steps(tree, name, flags, shown):
     """The cell's statements, each compiled: its line, its code, and whether its value is shown."""
     for statement in tree.body:
-        if statement is tree.body[-1] and isinstance(statement, _ast.Expr) and not silent:
+        is_last = statement is tree.body[-1]
+        wanted = shown == "all" or (is_last and shown != "none")
+        if wanted and isinstance(statement, _ast.Expr):
             expression = _ast.Expression(statement.value)
             yield statement.lineno, compile(expression, name, "eval", flags, True), True
             continue
-        module = _ast.Module([statement], [])
-        yield _first_line(statement), compile(module, name, "exec", flags, True), False
+        if wanted and shown in ("all", "last"):
+            # As at Python's own prompt, values within loops and conditions are shown as well.
+            code = compile(_ast.Interactive([statement]), name, "single", flags, True)
+        else:
+            code = compile(_ast.Module([statement], []), name, "exec", flags, True)
+        yield _first_line(statement), code, False
+        target = _assigned(statement) if wanted and shown == "last_expr_or_assign" else None
+        if target is not None:
+            yield statement.lineno, compile(target, name, "eval", flags, True), True
+
+
+def _assigned(statement):
+    """What the variable that a statement assigns to is read with; None for other statements."""
+    if isinstance(statement, _ast.Assign) and len(statement.targets) == 1:
+        target = statement.targets[0]
+    else:
+        target = getattr(statement, "target", None)
+    if not isinstance(target, _ast.Name) or isinstance(statement, (_ast.For, _ast.AsyncFor)):
+        return None
+    place = {"lineno": statement.lineno, "col_offset": target.col_offset}
+    place.update(end_lineno=statement.end_lineno, end_col_offset=target.end_col_offset)
+    return _ast.Expression(_ast.Name(target.id, _ast.Load(), **place))
 
 
 def _first_line(statement):

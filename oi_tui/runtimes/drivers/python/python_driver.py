@@ -309,7 +309,7 @@ class Driver:
         tree, source = self._parse(source, name)
         python_cells.remember(name, source)
         try:
-            steps, futures = python_cells.steps_of(tree, source, name, self.futures)
+            steps, futures = python_cells.steps_of(tree, source, name, self.futures, self._interactivity())
         except SyntaxError as error:
             lines = source.splitlines()
             if not error.text and error.lineno and error.lineno <= len(lines):
@@ -331,6 +331,12 @@ class Driver:
             self._trace = sys.gettrace()
             sys.settrace(None)
             self._put_back()
+
+    def _interactivity(self):
+        """Whose values a cell shows, where the program changed that as it is done in notebooks."""
+        if self.shell is None and "IPython.core.interactiveshell" not in sys.modules:
+            return "last_expr"
+        return self._get_ipython().ast_node_interactivity
 
     def _put_back(self):
         """After the program's own code: what the driver's could not work with."""

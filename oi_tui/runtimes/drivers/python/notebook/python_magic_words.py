@@ -20,7 +20,7 @@ from python_more_words import MoreWords
 
 #: What has no meaning here and does no harm where it is left out.
 _SILENT = frozenset(
-    "autoawait autocall autoindent automagic autosave clear cls colors config doctest_mode gui logoff logon "
+    "autoawait autocall autoindent automagic autosave clear cls colors doctest_mode gui logoff logon "
     "logstart logstate logstop nbagg notebook pdb rehashx unload_ext".split()
 )
 _SHELLS = frozenset(("bash", "sh", "zsh"))
@@ -369,6 +369,14 @@ class Magics(MoreWords):
             raise ValueError("write %snapshot save FILE or %snapshot load FILE")
         act = getattr(import_quietly("python_snapshot"), words[0])
         act(self._names, os.path.abspath(os.path.expanduser(words[1])))
+
+    def _line_store(self, rest):
+        """Keeps variables between sessions: `%store NAME`; `-r` brings them back, `-d NAME` forgets one."""
+        import_quietly("python_store").run(self._driver, rest, rest.split())
+
+    def _line_config(self, rest):
+        """Shows and changes options: `%config InlineBackend.figure_format = "retina"`."""
+        return self._driver._get_ipython().options.command(rest)
 
     # -- databases
 

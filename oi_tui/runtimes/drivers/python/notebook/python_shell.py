@@ -7,6 +7,7 @@ import builtins
 
 __builtins__ = dict(vars(builtins))
 
+import os
 import sys
 import types
 
@@ -62,6 +63,8 @@ class InteractiveShell:
         self._magics = python_magics.magics_of(driver)
         self.events = Events()
         self.config = {}
+        self.options = import_quietly("python_config").Options(self)
+        self.starting_dir = os.getcwd()
         self.user_module = driver.module
         #: What objects of extensions leave here, and what hides variables in IPython.
         self.configurables, self.user_ns_hidden = [], {}
@@ -78,6 +81,37 @@ class InteractiveShell:
         return self._driver.module.__dict__
 
     user_global_ns = user_ns
+
+    @property
+    def ast_node_interactivity(self):
+        """Which statements of a cell have their values shown: "last_expr", "all", "last" or "none"."""
+        return self.options.value("InteractiveShell", "ast_node_interactivity")
+
+    @ast_node_interactivity.setter
+    def ast_node_interactivity(self, value):
+        self.options.change("InteractiveShell", "ast_node_interactivity", value)
+
+    @property
+    def ipython_dir(self):
+        """The folder of IPython's files, where they would be."""
+        return os.path.expanduser(os.environ.get("IPYTHONDIR") or os.path.join("~", ".ipython"))
+
+    @property
+    def profile_dir(self):
+        """The folders of IPython's profile, where they would be."""
+        location = os.path.join(self.ipython_dir, "profile_default")
+        folders = {
+            name + "_dir": os.path.join(location, name)
+            for name in ("log", "pid", "security", "startup", "static")
+        }
+        return types.SimpleNamespace(location=location, **folders)
+
+    profile = "default"
+
+    @property
+    def db(self):
+        """What `%store` keeps, and other values, by their names."""
+        return import_quietly("python_store").Files(os.path.join(self.profile_dir.location, "db"))
 
     @property
     def execution_count(self):

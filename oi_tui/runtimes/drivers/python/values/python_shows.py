@@ -42,6 +42,9 @@ class Shows:
         #: How floats are shown, as `%.3f`; None for all digits. And what `get_ipython()` has for other types.
         self.float_format = None
         self.formatters = None
+        #: Of figures: what `savefig` is called with, whether they have twice the dots, and whether they are
+        #: closed at the end of a cell.
+        self.figure_options, self.is_fine, self.closes_figures = {"bbox_inches": "tight"}, False, True
         #: Whether containers are broken into lines.
         self.is_pretty = True
         #: Whether a value is being shown, which may show others.
@@ -146,7 +149,10 @@ class Shows:
         import io
 
         data = io.BytesIO()
-        figure.savefig(data, format="png", bbox_inches="tight")
+        options = dict(self.figure_options, format="png")
+        if self.is_fine:
+            options.setdefault("dpi", 2 * figure.dpi)
+        figure.savefig(data, **options)
         self._send("base64.png", _base64(data.getvalue()))
         # A change from now on makes it stale again, and worth showing again.
         figure.stale = False
@@ -164,7 +170,8 @@ class Shows:
                 if not _is_empty(figure) and (figure.stale or figure not in self._shown):
                     self.figure(figure)
             finally:
-                plot.close(figure)
+                if self.closes_figures:
+                    plot.close(figure)
 
     @staticmethod
     def choose_backend():
