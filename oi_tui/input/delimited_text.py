@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import IO, Any
 
-from oi_tui.input.table_readers import Records, find_header
+from oi_tui.input.table_records import Records, find_header
 
 _SAMPLE_BYTES, _SAMPLE_LINES = 64 * 1024, 200
 _DELIMITERS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from oi_tui.input import table_readers
-from oi_tui.input.table_readers import PACKED, Records
+from oi_tui.input.table_readers import PACKED
+from oi_tui.input.table_records import Records
 from oi_tui.runtimes.tables import Cell, Column, Row, Shape, Statistics, TableError, View
 
 _DATABASES = (".sqlite", ".sqlite3", ".db")

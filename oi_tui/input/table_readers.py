@@ -9,11 +9,12 @@ import json
 import lzma
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
 
+from oi_tui.input import delimited_text
+from oi_tui.input.table_records import Records, find_header
 from oi_tui.runtimes.tables import TableError
 
 #: The endings of files that are read, and the library that some of them need.
@@ -35,27 +36,7 @@ PACKED = (".gz", ".bz2", ".xz", ".zip")
 _BATCH = 5000
 #: So many rows are looked at to find out where the table begins.
 _SAMPLE = 200
-#: So many lines above a table can be its title.
-_TITLE = 10
 _NO_RECORD = "each record must be a JSON object"
-
-
-@dataclass
-class Records:
-    """What a file holds. `names` and `notes` may still grow while the rows are read."""
-
-    kind: str
-    names: list[str]
-    rows: Iterable[Sequence[object]]
-    #: The types of the columns and whether they hold numbers; without them they follow from the values.
-    types: tuple[tuple[str, bool], ...] = ()
-    #: Whether numbers are written as 1.234,5.
-    comma: bool = False
-    #: What the person should know of the file, in a few words each.
-    notes: list[str] = field(default_factory=list)
-    #: All tables of the file, where it can have several, and the one that is read.
-    tables: tuple[str, ...] = ()
-    table: str = ""
 
 
 def ending_of(name: str) -> str:
@@ -71,8 +52,6 @@ def read(path: Path, table: str) -> Records:
     """Begin to read a file; of a workbook, the sheet `table`. Raises TableError, OSError and ValueError."""
     ending = ending_of(path.name)
     if ending in (".csv", ".tsv", ".tab"):
-        from oi_tui.input import delimited_text
-
         return delimited_text.read(ending, lambda: open_bytes(path))
     return _READERS[ending](path, table)
 
@@ -94,14 +73,6 @@ def _open_zip(path: Path) -> IO[bytes]:
     if len(names) != 1:
         raise TableError(f"{path.name} holds {len(names):,} files, not one; unpack it first.")
     return archive.open(names[0])
-
-
-def find_header(rows: Sequence[Sequence[object]], width: int) -> int:
-    """Return the number of the row that has the names: the first that fills more than half of the columns."""
-    for at, row in enumerate(rows[: _TITLE + 1]):
-        if 2 * sum(value not in (None, "") for value in row) > width:
-            return at
-    return 0
 
 
 # -- JSON
