@@ -201,7 +201,7 @@ class OiTui(ImageSupportMixin, IdleClock):
         elif workspace.session.messages:
             self._chat.chat_view.show_session()
         if self._navigator:
-            self._chat.commands.open_navigator()
+            self._chat.commands.screens.open_navigator()
         elif self._chat.commands.choosing.local(self._say_words):
             pass
         elif self._words:
@@ -357,9 +357,9 @@ def run(
         for number in (signal.SIGINT, *ENDING):
             # Until the event loop takes over. A function, since what is ignored here would be in every child.
             signal.signal(number, lambda number, _: app.early_signals.append(number))
-        farewell = app.run(mouse=app.mouse) or ""
+        printed = app.run(mouse=app.mouse) or ""
         _bring_back(app.attention.restore())
-        _print(farewell)
+        _print(printed)
         return app.return_code or 0
 
 
@@ -369,9 +369,9 @@ def _already(workspace: "Workspace") -> "Workspace":
 
 def _close(workspace: "Workspace") -> None:
     """End everything, and print what a person wants to know then."""
-    from oi_tui.farewell import farewell
+    from oi_tui.exit_summary import exit_summary
 
-    resume = farewell(workspace)
+    resume = exit_summary(workspace)
     _print(workspace.close() or resume)
 
 

@@ -103,7 +103,7 @@ class Computer:
     def missing(self, language: str) -> str | None:
         return None
 
-    def standings(self) -> Sequence[Availability]:
+    def availability(self) -> Sequence[Availability]:
         return [Availability(name, f"{name} 1.0", f"/bin/{name}", True) for name in self.languages]
 
     def run(self, language: str, code: str, number: int | None = None) -> Iterator[Report]:

@@ -252,12 +252,12 @@ def prepare_files(folder: Path) -> None:
     work.mkdir()
     for name, text in FILES.items():
         (work / name).write_text(text)
-    witness = FileWatcher(Snapshots(folder / "snapshots"), work)
-    witness.before()
+    watcher = FileWatcher(Snapshots(folder / "snapshots"), work)
+    watcher.before()
     (work / "gone.txt").unlink()
     for name, text in CHANGED.items():
         (work / name).write_text(text)
-    witness.after("code")
+    watcher.after("code")
 
 
 def restore_files(folder: Path) -> None:
@@ -291,10 +291,10 @@ def wrong_after_restoring(folder: Path) -> Iterator[str]:
 
 
 def watch_a_run(folder: Path) -> None:
-    witness = FileWatcher(Snapshots(folder / "snapshots"), folder / "work")
-    witness.before()
+    watcher = FileWatcher(Snapshots(folder / "snapshots"), folder / "work")
+    watcher.before()
     (folder / "work" / "b.txt").write_text("later")
-    witness.after("second")
+    watcher.after("second")
 
 
 def wrong_after_watching(folder: Path) -> Iterator[str]:

@@ -4,15 +4,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
-from oi_tui.actions.confirm_trust import numbered
 from oi_tui.actions.copies import FileCopies
 from oi_tui.actions.data import DataActions
 from oi_tui.actions.databases import DatabaseActions
 from oi_tui.actions.documents import DocumentActions
 from oi_tui.actions.info import info
 from oi_tui.actions.interface import BUSY, DisplayActions
+from oi_tui.actions.languages import LanguageActions
 from oi_tui.actions.logging import LogActions
-from oi_tui.actions.manage_skills import save_skill, tell_skills, trust_skill
+from oi_tui.actions.manage_skills import SkillActions
 from oi_tui.actions.restore_files import FileRestorer
 from oi_tui.actions.rewind import Rewind
 from oi_tui.actions.sandbox import SandboxActions
@@ -23,18 +23,10 @@ from oi_tui.actions.trust_folder import trust_folder
 from oi_tui.engine import rerun
 from oi_tui.engine.events import Event
 from oi_tui.engine.settings.profile import Profile, settings
-from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.engine.storage.store import StoreError
-from oi_tui.input.history import History
-from oi_tui.input.history_browser import HistoryBrowser
-from oi_tui.runtimes.availability import describe
-from oi_tui.text import one_line, visible
 from oi_tui.workspace import Workspace
 
 T = TypeVar("T")
-
-#: Entries of a list that is written as lines.
-_LISTED = 100
 
 
 class ConversationActions(ABC):
@@ -61,6 +53,8 @@ class ConversationActions(ABC):
         self.copies = FileCopies(self, workspace)
         self.databases = DatabaseActions(self, workspace)
         self.snapshot = VariableSnapshot(self, workspace)
+        self.languages = LanguageActions(self, workspace)
+        self.skills = SkillActions(self, workspace)
         self._switching = ProfileSwitcher(self, workspace)
 
     @property
@@ -100,38 +94,6 @@ class ConversationActions(ABC):
         """Begin anew; the conversation so far is saved."""
         self._workspace.conversation.begin()
         self._show_other()
-
-    def knows_language(self, name: str) -> bool:
-        """Whether code can be run in what is called so: `%python print(1)`."""
-        return self._workspace.computer.resolve(name) is not None
-
-    def reset_languages(self) -> None:
-        """Let the languages forget."""
-        self._workspace.session.interrupt()
-        self._workspace.conversation.reset_languages()
-        self.tell("Interpreters restarted; variables, imports and working directories were cleared.")
-
-    def rewind(self, number: int | None) -> None:
-        """Go back to an own message; without a number, show which there are."""
-        if number is not None:
-            self.going_back.rewind(number)
-        elif own := self.going_back.own:
-            listed = "\n".join(f"  {n}: {one_line(m.content, 100)}" for n, m in enumerate(own, 1))
-            self.tell(f"Use %rewind N to go back to before one of these messages:\n{listed}")
-        else:
-            self.tell("You have not sent a message yet.", warning=True)
-
-    def run_again(self, number: int | None) -> None:
-        """Run the cells again that ran before."""
-        if codes := self.going_back.earlier(number):
-            self.start(self._workspace.session.run_again(codes))
-
-    def run_blocks(self) -> None:
-        """Ask to run the code blocks in the text of the last reply."""
-        if self.busy:
-            self.tell(BUSY, warning=True)
-        else:
-            self.start(self._workspace.session.run_blocks())
 
     def switch_profile(self, name: str) -> None:
         """Go on with another profile: its name, path or address."""
@@ -191,12 +153,6 @@ class ConversationActions(ABC):
             words = "on: the model can use your screen, mouse and keyboard" if on else "off"
             self.tell(f"OS mode {words}. Python restarts, so its variables are lost.", warning=on)
 
-    def search_history(self, text: str) -> None:
-        """List earlier messages that contain the words."""
-        found = HistoryBrowser(History().load()).containing(text, _LISTED)
-        listed = "\n".join(f"  {one_line(item, 200)}" for item in found)
-        self.tell(f"Matches, newest first:\n{listed}" if found else "No matching messages.")
-
     def tell_tokens(self, prompt: str) -> None:
         """Report the tokens of the next request, with the prompt if there is one, and the cost of all
         requests.
@@ -223,50 +179,12 @@ class ConversationActions(ABC):
         """Versions, model and key, folders, languages; their programs and a keyring are asked."""
         self.aside(lambda: info(self._workspace), self.tell)
 
-    def trust_language(self, name: str) -> None:
-        """Show the file of a language of the person's own whole, and let it run if they want."""
-        own = self._workspace.languages.custom
-        try:
-            shown = own.show(name)
-        except (OSError, ProfileError) as error:
-            self.tell(f"Could not read it: {error}", warning=True)
-            return
-        if shown is None:
-            self.tell(f"No profile defines a language {one_line(name, 40)}.", warning=True)
-            return
-
-        def accept() -> None:
-            try:
-                self.tell(own.trust(shown))
-            except OSError as error:
-                self.tell(f"Could not save that: {error.strerror or error}", warning=True)
-
-        lines = numbered(shown)
-        question = f"Trust {one_line(name, 40)} with exactly these {len(lines)} lines?"
-        self.confirm(question, [visible(shown.place), "", *lines], accept)
-
-    def tell_skills(self) -> None:
-        """List the skills."""
-        tell_skills(self, self._workspace.skills)
-
-    def trust_skill(self, name: str) -> None:
-        """Show a project's skill, and use it if the person wants."""
-        trust_skill(self, self._workspace.skills, name)
-
     def manage_servers(self, action: str, name: str, rest: str) -> None:
         """List MCP servers, or test, add, remove or review one."""
         # Loaded when it is needed: most people have no such servers.
         from oi_tui.actions.manage_servers import ServerManager
 
         ServerManager(self, self._workspace).do(action, name, rest)
-
-    def save_skill(self, name: str) -> None:
-        """Make a skill of the code that ran."""
-        save_skill(self, self._workspace, name)
-
-    def tell_languages(self) -> None:
-        """The languages here, and how to get others."""
-        self.tell(describe(self._workspace.computer.standings()))
 
     def open_conversation(self, id: str) -> None:
         """Show a saved conversation and go on with it."""

@@ -3,63 +3,69 @@
 from oi_tui import paths
 from oi_tui.actions.interface import UserInterface
 from oi_tui.engine import skills
-from oi_tui.engine.skills import SkillError, Skills
+from oi_tui.engine.skills import SkillError
 from oi_tui.text import one_line, visible
 from oi_tui.workspace import Workspace
 
 
-def tell_skills(ui: UserInterface, found: Skills) -> None:
-    """List the skills, and how to get one."""
-    lines = []
-    for skill in found.listed():
-        state = "" if skill.trusted else f" (not used; %skills trust {skill.name})"
-        source = f" (from the package {skill.package})" if skill.package else ""
-        lines.append(f"{skill.name}: {skill.description}{state}\n    {paths.short(skill.path)}{source}")
-    lines = lines or ["There are no skills."]
-    hint = "%skills save NAME makes a skill from the code that ran here. Your own skills are in"
-    ui.tell("\n".join([*lines, f"{hint} {paths.short(skills.folder())}."]))
+class SkillActions:
+    """Carries out `%skills`."""
 
+    def __init__(self, ui: UserInterface, workspace: Workspace) -> None:
+        self._ui = ui
+        self._workspace = workspace
 
-def trust_skill(ui: UserInterface, found: Skills, name: str) -> None:
-    """Show a skill of a project or a package whole, and use it if the person wants."""
-    skill = found.find(name)
-    if skill is None or skill.trusted:
-        why = "is already used" if skill else "does not exist"
-        ui.tell(f"The skill {one_line(name, 64)} {why}.", warning=skill is None)
-        return
+    def list(self) -> None:
+        """List the skills, and how to get one."""
+        lines = []
+        for skill in self._workspace.skills.listed():
+            state = "" if skill.trusted else f" (not used; %skills trust {skill.name})"
+            source = f" (from the package {skill.package})" if skill.package else ""
+            lines.append(f"{skill.name}: {skill.description}{state}\n    {paths.short(skill.path)}{source}")
+        lines = lines or ["There are no skills."]
+        hint = "%skills save NAME makes a skill from the code that ran here. Your own skills are in"
+        self._ui.tell("\n".join([*lines, f"{hint} {paths.short(skills.folder())}."]))
 
-    def accept() -> None:
+    def trust(self, name: str) -> None:
+        """Show a skill of a project or a package whole, and use it if the person wants."""
+        skill = self._workspace.skills.find(name)
+        if skill is None or skill.trusted:
+            why = "is already used" if skill else "does not exist"
+            self._ui.tell(f"The skill {one_line(name, 64)} {why}.", warning=skill is None)
+            return
+
+        def accept() -> None:
+            try:
+                self._workspace.skills.trust(skill)
+            except OSError as error:
+                self._ui.tell(f"Could not save that: {error.strerror or error}", warning=True)
+            else:
+                self._ui.tell(f"The skill {skill.name} is used until its file changes.")
+
+        lines = visible(skill.text).splitlines()
+        about = [visible(str(skill.path)), "The model gets these instructions.", "", *lines]
+        question = f"Trust the skill {skill.name} with exactly these {len(lines)} lines?"
+        self._ui.confirm(question, about, accept)
+
+    def save(self, name: str) -> None:
+        """Make a skill of the code that ran, have it edited and shown, and save it if the person wants."""
         try:
-            found.trust(skill)
-        except OSError as error:
-            ui.tell(f"Could not save that: {error.strerror or error}", warning=True)
-        else:
-            ui.tell(f"The skill {skill.name} is used until its file changes.")
+            target = skills.place_for(name)
+            text = skills.draft(name, self._workspace.session.messages)
+        except SkillError as error:
+            self._ui.tell(str(error), warning=True)
+            return
+        text = self._ui.edit(text, ".md")
+        if not text.strip():
+            self._ui.tell("Not saved: the text is empty.", warning=True)
+            return
 
-    lines = visible(skill.text).splitlines()
-    about = [visible(str(skill.path)), "The model gets these instructions.", "", *lines]
-    ui.confirm(f"Trust the skill {skill.name} with exactly these {len(lines)} lines?", about, accept)
+        def write() -> None:
+            try:
+                skills.save(name, text)
+            except (SkillError, OSError) as error:
+                self._ui.tell(f"Could not save the skill: {error}", warning=True)
+            else:
+                self._ui.tell(f"Saved {paths.short(target)}. Edit that file to improve the instructions.")
 
-
-def save_skill(ui: UserInterface, workspace: Workspace, name: str) -> None:
-    """Make a skill of the code that ran, have it edited and shown, and save it if the person wants."""
-    try:
-        target = skills.place_for(name)
-        text = skills.draft(name, workspace.session.messages)
-    except SkillError as error:
-        ui.tell(str(error), warning=True)
-        return
-    text = ui.edit(text, ".md")
-    if not text.strip():
-        ui.tell("Not saved: the text is empty.", warning=True)
-        return
-
-    def write() -> None:
-        try:
-            skills.save(name, text)
-        except (SkillError, OSError) as error:
-            ui.tell(f"Could not save the skill: {error}", warning=True)
-        else:
-            ui.tell(f"Saved {paths.short(target)}. Edit that file to improve the instructions.")
-
-    ui.confirm(f"Save this as the skill {name}?", visible(text).splitlines(), write)
+        self._ui.confirm(f"Save this as the skill {name}?", visible(text).splitlines(), write)

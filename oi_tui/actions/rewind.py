@@ -35,10 +35,15 @@ class Rewind:
         elif self._may():
             self._rewind(self.own[-1].id)
 
-    def rewind(self, number: int) -> None:
-        """Go back to before the person's message with this number, counted from 1."""
+    def rewind(self, number: int | None) -> None:
+        """Go back to before the person's message with this number, counted from 1; None lets them choose."""
         own = self.own
-        if not 1 <= number <= len(own):
+        if number is None:
+            if own:
+                self._choose()
+            else:
+                self._ui.tell("You have not sent a message yet.", warning=True)
+        elif not 1 <= number <= len(own):
             counted = "1 message" if len(own) == 1 else f"{len(own):,} messages"
             self._ui.tell(f"Message {number} does not exist: you sent {counted}.", warning=True)
         elif self._may():
@@ -110,6 +115,11 @@ class Rewind:
         if not codes:
             self._ui.tell("No cell of this conversation finished; there is nothing to run again.")
         return codes if self._may() else ()
+
+    def _choose(self) -> None:
+        """Let the person choose one of their messages: by its number."""
+        listed = "\n".join(f"  {n}: {one_line(m.content, 100)}" for n, m in enumerate(self.own, 1))
+        self._ui.tell(f"Use %rewind N to go back to before one of these messages:\n{listed}")
 
     def _rewind(self, id: str, *, keep: bool = False) -> None:
         session = self._workspace.session

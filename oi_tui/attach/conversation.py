@@ -68,7 +68,7 @@ class AttachedConversation:
     def __init__(
         self,
         link: Link,
-        story: PlainEventHandler,
+        handler: PlainEventHandler,
         keyboard: Keyboard,
         alarm: Wakeup,
         *,
@@ -76,7 +76,7 @@ class AttachedConversation:
     ) -> None:
         """`may_approve` says that a person at a terminal sees what is written."""
         self._link = link
-        self._story = story
+        self._handler = handler
         self._keyboard = keyboard
         self._alarm = alarm
         self._may_approve = may_approve
@@ -126,14 +126,14 @@ class AttachedConversation:
                 if message := is_of_person(event):
                     self._show_message(message)
                 else:
-                    self._story.tell(event)
+                    self._handler.tell(event)
             self._follow(record)
 
     def _show_message(self, message: Message) -> None:
         if self._said and self._said[0] == message.content:
             self._said.popleft()
         else:
-            self._story.note(f"\nYou, elsewhere: {message.content}")
+            self._handler.note(f"\nYou, elsewhere: {message.content}")
 
     def _follow(self, record: Mapping[str, Any]) -> None:
         match record:
@@ -156,11 +156,11 @@ class AttachedConversation:
             case {"event": "run.reported", "report": "input.received" | "ended"}:
                 self._end_input()
             case {"event": "error", "message": problem}:
-                self._story.note(str(problem))
+                self._handler.note(str(problem))
             case {"event": "connection.lost"}:
-                self._story.note("The connection is lost. Connecting again; ctrl+d leaves.")
+                self._handler.note("The connection is lost. Connecting again; ctrl+d leaves.")
             case {"event": "connection.back"}:
-                self._story.note("Connected again.")
+                self._handler.note("Connected again.")
             case {"event": "connection.ended", "message": reason}:
                 self.ended = str(reason)
 
@@ -190,18 +190,18 @@ class AttachedConversation:
             self._put_question(question)
         elif not self._busy:
             self._tell_unsent()
-            self._story.prompt("> " if self._keyboard.is_terminal else "")
+            self._handler.prompt("> " if self._keyboard.is_terminal else "")
 
     def _take(self, line: str) -> None:
         self._prompted = False
-        self._story.answered()
+        self._handler.answered()
         question = self._question
         if self._input:
             self._type(self._input, line)
         elif question and not question.sent and self._may_approve:
             self._answer(question, line)
         elif self._busy:
-            self._story.note("Not sent: the session is busy. ctrl+c stops it.")
+            self._handler.note("Not sent: the session is busy. ctrl+c stops it.")
         elif self._keyboard.is_terminal and not self._keyboard.settled(line):
             # More lines of a pasted text follow; it is one message.
             self._prompted = True
@@ -216,7 +216,7 @@ class AttachedConversation:
     def _end_of_input(self) -> None:
         """Leave. A question stays open for others, and what runs goes on."""
         self._left = True
-        self._story.note("")
+        self._handler.note("")
 
     def _handle_interrupt(self) -> None:
         """Stop what goes on if ctrl+c was pressed; twice while nothing does leaves."""
@@ -225,18 +225,18 @@ class AttachedConversation:
         self._alarm.interrupted = False
         self._prompted = False
         if self._busy:
-            self._story.hurry()
+            self._handler.hurry()
             self._send({"do": "stop"})
         elif time.monotonic() - self._interrupted < _TWICE:
             self._left = True
         else:
             self._interrupted = time.monotonic()
-            self._story.note("\nctrl+c again leaves; the session continues.")
+            self._handler.note("\nctrl+c again leaves; the session continues.")
 
     def _send(self, record: Mapping[str, Any]) -> bool:
         sent = self._link.send(record)
         if not sent:
-            self._story.note("Not sent: there is no connection just now.")
+            self._handler.note("Not sent: there is no connection just now.")
         return sent
 
     def _tell_unsent(self) -> None:
@@ -245,7 +245,7 @@ class AttachedConversation:
         self._keyboard.early.clear()
         self._keyboard.draft = ""
         if unsent:
-            self._story.note(f"Not sent: {one_line(unsent, 1000)}")
+            self._handler.note(f"Not sent: {one_line(unsent, 1000)}")
 
     # -- the question -----------------------------------------------------------------------------
 
@@ -256,15 +256,15 @@ class AttachedConversation:
         )
         offers = tuple(one_line(str(item), 200) for item in asked.get("always") or ())
         self._question = _Question(str(asked["id"]), message, code_hash(code), code, offers)
-        self._story.code(message, code)
+        self._handler.code(message, code)
         for text in filter(None, (asked.get("note"), asked.get("caution"))):
-            self._story.note(str(text))
+            self._handler.note(str(text))
         program, folder = str(asked.get("program", "")), str(asked.get("folder", ""))
-        self._story.note(f"It would run in {one_line(program, 200)}, in {one_line(folder, 300)}.")
+        self._handler.note(f"It would run in {one_line(program, 200)}, in {one_line(folder, 300)}.")
         if findings := [one_line(str(item), 200) for item in asked.get("findings") or ()]:
-            self._story.note(f"What it does: {'; '.join(findings)}.")
+            self._handler.note(f"What it does: {'; '.join(findings)}.")
         if not self._may_approve:
-            self._story.note("It waits for an answer elsewhere, because this is not a terminal.")
+            self._handler.note("It waits for an answer elsewhere, because this is not a terminal.")
 
     def _put_question(self, question: _Question) -> None:
         """Ask, once nobody types; what was typed before is no answer."""
@@ -273,19 +273,19 @@ class AttachedConversation:
         language = question.message.format or "code"
         always = _ALWAYS if question.offers and not question.edited else ""
         if question.why:
-            self._story.prompt(_WHY)
+            self._handler.prompt(_WHY)
         elif question.choosing:
-            self._story.prompt(_WHICH)
+            self._handler.prompt(_WHICH)
         elif is_tool(language):
-            self._story.prompt(_TOOL_QUESTION.format(one_line(words(language), 250), always))
+            self._handler.prompt(_TOOL_QUESTION.format(one_line(words(language), 250), always))
         else:
-            self._story.prompt(_QUESTION.format(one_line(language, 20), always))
+            self._handler.prompt(_QUESTION.format(one_line(language, 20), always))
 
     def _answer(self, question: _Question, line: str) -> None:
         if question.why:
             self._decide(question, "reject", reason=line.strip())
         elif not self._keyboard.settled(line):
-            self._story.note("Stop typing to answer.")
+            self._handler.note("Stop typing to answer.")
         elif question.choosing:
             self._choose(question, line.strip())
         else:
@@ -296,7 +296,7 @@ class AttachedConversation:
         if number.isdecimal() and 0 < int(number[:6]) <= len(question.offers):
             self._decide(question, "always", grant=int(number))
         elif number:
-            self._story.note(f"Enter a number from 1 to {len(question.offers)}.")
+            self._handler.note(f"Enter a number from 1 to {len(question.offers)}.")
 
     def _handle_answer(self, question: _Question, word: str) -> None:
         match word:
@@ -309,14 +309,14 @@ class AttachedConversation:
             case "a" | "always" if question.offers and not question.edited:
                 question.choosing = True
                 for number, offer in enumerate(question.offers, 1):
-                    self._story.note(f"  {number}  {offer}")
+                    self._handler.note(f"  {number}  {offer}")
             case "e" | "edit":
                 question.code, problem = edit(question.code, f".{question.message.format or 'txt'}")
                 if problem:
-                    self._story.note(problem)
-                self._story.code(question.message, question.code)
+                    self._handler.note(problem)
+                self._handler.code(question.message, question.code)
             case _:
-                self._story.note("Answer y, n or e, and enter.")
+                self._handler.note("Answer y, n or e, and enter.")
 
     def _decide(self, question: _Question, decision: str, **more: str | int) -> None:
         answer = {"do": "answer", "question": question.id, "hash": question.hash, "decision": decision}
@@ -328,7 +328,7 @@ class AttachedConversation:
             return
         self._question = None
         if not question.sent or decision == "withdrawn":
-            self._story.note(_ELSEWHERE.get(decision, "Answered elsewhere."))
+            self._handler.note(_ELSEWHERE.get(decision, "Answered elsewhere."))
         if self._keyboard.is_terminal:
             # What was begun as an answer must not become a message.
             self._keyboard.set_typed_aside()
@@ -341,12 +341,12 @@ class AttachedConversation:
         if self._keyboard.is_terminal:
             self._keyboard.set_typed_aside()
         self._input = request
-        self._story.ask_input(self._language or "The program", request)
+        self._handler.ask_input(self._language or "The program", request)
         if request.masked:
             self._echo.enter_context(self._keyboard.hidden())
 
     def _type(self, request: InputRequested, line: str) -> None:
-        self._story.take_input(line, masked=request.masked)
+        self._handler.take_input(line, masked=request.masked)
         if self._send({"do": "input", "text": line}):
             self._end_input()
 

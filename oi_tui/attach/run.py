@@ -47,15 +47,15 @@ def run(address: Address) -> int:
         if session is None:
             return 0
         save = Images(address, session).save
-        story = PlainEventHandler(say, note, save, echoes=keyboard.is_terminal)
-        story.note(f"Attached to {address.shown}. ctrl+d leaves; the session continues.")
+        handler = PlainEventHandler(say, note, save, echoes=keyboard.is_terminal)
+        handler.note(f"Attached to {address.shown}. ctrl+d leaves; the session continues.")
         link = Connection(address, session, alarm.ring)
         stack.callback(link.close)
         seen = keyboard.is_terminal and sys.stdout.isatty()
-        conversation = AttachedConversation(link, story, keyboard, alarm, may_approve=seen)
+        conversation = AttachedConversation(link, handler, keyboard, alarm, may_approve=seen)
         conversation.converse()
         if conversation.ended:
-            story.note(conversation.ended)
+            handler.note(conversation.ended)
         return FAILED if conversation.ended else 0
 
     return guarded(work)

@@ -51,7 +51,7 @@ def carry_out(text: str, actions: CommandActions) -> None:
         code = text[1 if text.startswith("!") else 2 :].strip()
         if not code:
             raise CommandError("Type a shell command after %%: %% ls")
-        actions.run_by_hand("shell", code)
+        actions.languages.run("shell", code)
         return
     if _FOR_THE_SHELL.match(text):
         raise CommandError("Type that in your shell, after you quit. Here, use %model, %profile or %help.")
@@ -59,10 +59,10 @@ def carry_out(text: str, actions: CommandActions) -> None:
     if not word:
         raise CommandError("Type a command name after %; %help lists them.")
     chosen = COMMANDS.get(_normalise(word))
-    if chosen is None and actions.knows_language(word):
+    if chosen is None and actions.languages.knows(word):
         if not argument:
             raise CommandError(f"Type code after it: %{word} CODE")
-        actions.run_by_hand(word, argument)
+        actions.languages.run(word, argument)
         return
     if chosen is None:
         near = _nearest(word)

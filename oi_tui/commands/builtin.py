@@ -8,12 +8,12 @@ _MESSAGES = "messages.json"
 
 @command("help", "Show keys and commands", keys="f1", shown=True)
 def _help(actions: CommandActions, _: str) -> None:
-    actions.open_help()
+    actions.screens.open_help()
 
 
 @command("keys", "List all key bindings")
 def _keys(actions: CommandActions, _: str) -> None:
-    actions.list_keys()
+    actions.screens.open_keys()
 
 
 @command("new", "Start a new conversation", keys="ctrl+n")
@@ -23,12 +23,12 @@ def _new(actions: CommandActions, _: str) -> None:
 
 @command("conversations", "Find and open another conversation", keys="ctrl+r", shown=True)
 def _conversations(actions: CommandActions, _: str) -> None:
-    actions.open_navigator()
+    actions.screens.open_navigator()
 
 
 @command("profile", "Edit settings, or switch to profile NAME", usage="[NAME]", keys="f2", shown=True)
 def _profile(actions: CommandActions, argument: str) -> None:
-    actions.open_profile(argument)
+    actions.screens.open_profile(argument)
 
 
 @command("trust", "Review this folder's settings, and trust them or not")
@@ -38,7 +38,7 @@ def _trust(actions: CommandActions, _: str) -> None:
 
 @command("model", "Choose a model, or switch to MODEL", usage="[NAME]", keys="ctrl+l")
 def _model(actions: CommandActions, argument: str) -> None:
-    actions.open_models(argument)
+    actions.screens.open_models(argument)
 
 
 @command("theme", "Choose a theme, or switch to THEME", usage="[NAME]")
@@ -48,12 +48,12 @@ def _theme(actions: CommandActions, argument: str) -> None:
 
 @command("stop", "Stop the reply, the question or the running code", keys="escape")
 def _stop(actions: CommandActions, _: str) -> None:
-    actions.stop()
+    actions.turn.stop()
 
 
 @command("continue", "Let the model continue")
 def _continue(actions: CommandActions, _: str) -> None:
-    actions.go_on()
+    actions.turn.go_on()
 
 
 @command("run", "Run your own code; the model does not see it", usage="LANGUAGE CODE")
@@ -61,7 +61,7 @@ def _run(actions: CommandActions, argument: str) -> None:
     language, code = split_word(argument)
     if not code:
         raise CommandError("Type a language and code: %run python print(1)")
-    actions.run_by_hand(language, code)
+    actions.languages.run(language, code)
 
 
 @command("auto_run", "Run code without asking, or ask again", usage="[on|off]")
@@ -128,7 +128,7 @@ def _connect(actions: CommandActions, argument: str) -> None:
 
 @command("permissions", "Show and revoke auto-approvals")
 def _permissions(actions: CommandActions, _: str) -> None:
-    actions.open_permissions()
+    actions.screens.open_permissions()
 
 
 @command("undo", "Remove your last message and everything after it")
@@ -143,7 +143,7 @@ def _redo(actions: CommandActions, _: str) -> None:
 
 @command("rewind", "Go back to before your message N; without N, choose one", usage="[N]")
 def _rewind(actions: CommandActions, argument: str) -> None:
-    actions.rewind(number(argument, "Type the number of your message: %rewind 2"))
+    actions.going_back.rewind(number(argument, "Type the number of your message: %rewind 2"))
 
 
 @command("fork", "Continue in a copy; this conversation stays as it is")
@@ -153,7 +153,7 @@ def _fork(actions: CommandActions, _: str) -> None:
 
 @command("rerun", "Run earlier cells again, up to cell N; each needs approval", usage="[N]")
 def _rerun(actions: CommandActions, argument: str) -> None:
-    actions.run_again(number(argument, "Type a cell number: %rerun 3"))
+    actions.turn.run_again(number(argument, "Type a cell number: %rerun 3"))
 
 
 @command(
@@ -167,7 +167,7 @@ def _snapshot(actions: CommandActions, argument: str) -> None:
 
 @command("offer", "Ask to run the code blocks in the text of the last reply")
 def _offer(actions: CommandActions, _: str) -> None:
-    actions.run_blocks()
+    actions.turn.run_blocks()
 
 
 @command("files", "List the files that cells changed, or only cell N", usage="[N]")
@@ -189,7 +189,7 @@ def _reset(actions: CommandActions, _: str) -> None:
 
 @command("restart", "Restart the interpreters; the conversation stays")
 def _restart(actions: CommandActions, _: str) -> None:
-    actions.reset_languages()
+    actions.languages.restart()
 
 
 @command("export", "Export as markdown, notebook, html, script or json", usage="[FORMAT] [PATH]")
@@ -251,16 +251,16 @@ def _info(actions: CommandActions, _: str) -> None:
 
 @command("doctor", "Check the installation, the machine and the terminal")
 def _doctor(actions: CommandActions, _: str) -> None:
-    actions.examine()
+    actions.screens.open_doctor()
 
 
 @command("skills", "List skills; save the code of this conversation as one", usage="[save NAME]")
 def _skills(actions: CommandActions, argument: str) -> None:
     word, name = split_word(argument)
     if not word:
-        actions.tell_skills()
+        actions.skills.list()
     elif word in ("trust", "save") and name:
-        (actions.trust_skill if word == "trust" else actions.save_skill)(name)
+        (actions.skills.trust if word == "trust" else actions.skills.save)(name)
     else:
         raise CommandError("Type %skills, %skills trust NAME or %skills save NAME.")
 
@@ -289,9 +289,9 @@ def _skill(actions: CommandActions, argument: str) -> None:
 def _languages(actions: CommandActions, argument: str) -> None:
     word, name = split_word(argument)
     if not word:
-        actions.tell_languages()
+        actions.languages.list()
     elif word == "trust" and name:
-        actions.trust_language(name)
+        actions.languages.trust(name)
     else:
         raise CommandError("Type %languages, or %languages trust NAME.")
 
@@ -313,7 +313,7 @@ def _log(actions: CommandActions, _: str) -> None:
 
 @command("focus", "Use the running program's terminal; else read the last output", keys="ctrl+o")
 def _focus(actions: CommandActions, _: str) -> None:
-    actions.use_terminal()
+    actions.reading.use_terminal()
 
 
 @command("variables", "List variables; enter inserts a name in the prompt", usage="[TEXT]", keys="f4")
@@ -335,7 +335,7 @@ def _table(actions: CommandActions, argument: str) -> None:
 
 @command("history", "Search your messages in all conversations", usage="[TEXT]", keys="ctrl+s")
 def _history(actions: CommandActions, argument: str) -> None:
-    actions.search_history(argument)
+    actions.reading.search_history(argument)
 
 
 @command("mouse", "Turn mouse support on or off", usage="[on|off]")
@@ -345,32 +345,32 @@ def _mouse(actions: CommandActions, argument: str) -> None:
 
 @command("blocks", "Move to the conversation: navigate by block, copy, fold", keys="ctrl+up")
 def _blocks(actions: CommandActions, _: str) -> None:
-    actions.focus_conversation()
+    actions.reading.focus_conversation()
 
 
 @command("find", "Find text; find and replace while editing", usage="[TEXT]", keys="ctrl+f")
 def _find(actions: CommandActions, argument: str) -> None:
-    actions.find(argument)
+    actions.reading.find(argument)
 
 
 @command("output", "Read the last output in full, or the output of cell N", usage="[N]")
 def _output(actions: CommandActions, argument: str) -> None:
-    actions.read_output(number(argument, "Type a cell number: %output 3"))
+    actions.reading.read_output(number(argument, "Type a cell number: %output 3"))
 
 
 @command("copy", "Copy the last code", keys="ctrl+y")
 def _copy(actions: CommandActions, _: str) -> None:
-    actions.copy_code()
+    actions.reading.copy_code()
 
 
 @command("prompt", "Move to the prompt", keys="ctrl+down")
 def _prompt(actions: CommandActions, _: str) -> None:
-    actions.focus_prompt()
+    actions.reading.focus_prompt()
 
 
 @command("palette", "Search all commands", keys="ctrl+p")
 def _palette(actions: CommandActions, _: str) -> None:
-    actions.open_palette()
+    actions.screens.open_palette()
 
 
 @command("print", "Quit, and print the conversation in the terminal")

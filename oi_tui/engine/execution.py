@@ -62,7 +62,7 @@ class Execution:
         grants: Permissions,
         stopped: threading.Event,
         outputs: Path | None = None,
-        witness: FileWatcher | None = None,
+        watcher: FileWatcher | None = None,
         earlier: EarlierCode | None = None,
         describe_calls: Callable[[ModelCalls, Profile], str] | None = None,
     ) -> None:
@@ -73,7 +73,7 @@ class Execution:
         self._grants = grants
         self._stopped = stopped
         self._outputs = outputs
-        self._witness = witness
+        self._watcher = watcher
         self._lock = threading.Lock()
         self._question: Answer | None = None
         self._running = False
@@ -386,10 +386,10 @@ class Execution:
         code = code.but(state="running", where=self._computer.where or None)
         yield from self._log.record(code)
         ended = RunEnded("interrupted", 0.0)
-        witness = None if self._computer.where else self._witness
-        elsewhere = self._computer.files_elsewhere if self._computer.where and self._witness else None
-        if witness:
-            witness.before(self._stopped.is_set)
+        watcher = None if self._computer.where else self._watcher
+        elsewhere = self._computer.files_elsewhere if self._computer.where and self._watcher else None
+        if watcher:
+            watcher.before(self._stopped.is_set)
         if elsewhere:
             elsewhere.watch(code.id)
         with self._lock:
@@ -418,7 +418,7 @@ class Execution:
                     self.cell_requests = CellRequests()
                 cell_requests.stop()
             yield from self._log.note(writer.finish())
-            if witness and (step := witness.after(code.id)):
+            if watcher and (step := watcher.after(code.id)):
                 yield FilesChanged(code.id, step)
             if elsewhere and (step := elsewhere.take_changes()):
                 yield self._note_changes(code.id, step)
@@ -426,9 +426,9 @@ class Execution:
 
     def _note_changes(self, id: str, step: Step) -> FilesChanged:
         """Keep which files of another machine changed; what they held is kept there."""
-        if self._witness and step.changes:
+        if self._watcher and step.changes:
             with contextlib.suppress(OSError):
-                self._witness.snapshots.note(step)
+                self._watcher.snapshots.note(step)
         return FilesChanged(id, step)
 
     def tell_losses(self) -> Iterator[Event]:

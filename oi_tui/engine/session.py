@@ -59,7 +59,7 @@ class Session:
         outputs: Path | None = None,
         facts: Callable[[Profile], ModelInfo] = lambda _profile: ModelInfo(),
         account: UsageTracker | None = None,
-        witness: FileWatcher | None = None,
+        watcher: FileWatcher | None = None,
         earlier: EarlierCode | None = None,
         notes: Callable[[], Sequence[str]] = tuple,
         tools: Callable[[], Sequence[Tool]] = tuple,
@@ -75,7 +75,7 @@ class Session:
         self.grants = Permissions(everything=profile.auto_run)
         self._computer = computer
         self._log = MessageLog(recorder, messages, outputs)
-        self._witness = witness
+        self._watcher = watcher
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._facts = facts
@@ -86,7 +86,7 @@ class Session:
             self.grants,
             self._stopped,
             outputs,
-            witness,
+            watcher,
             earlier,
             self._describe_calls if cells_reach_model else None,
         )
@@ -120,11 +120,11 @@ class Session:
         """Tell the conversation so far as events."""
         self._log.count_cells()
         messages = self.messages
-        witness = self._witness
-        known = set(witness.snapshots.known(m.id for m in messages if m.type == "code")) if witness else ()
+        watcher = self._watcher
+        known = set(watcher.snapshots.known(m.id for m in messages if m.type == "code")) if watcher else ()
         for message in messages:
             yield MessageRecorded(message)
-            if witness and message.id in known and (step := witness.snapshots.step(message.id)):
+            if watcher and message.id in known and (step := watcher.snapshots.step(message.id)):
                 yield FilesChanged(message.id, step)
 
     def turn(self, prompt: Prompt, *, run_last: bool = False) -> Iterator[Event]:

@@ -51,7 +51,7 @@ class PlainConversation:
     def __init__(
         self,
         workspace: Workspace,
-        story: PlainEventHandler,
+        handler: PlainEventHandler,
         keyboard: Keyboard,
         alarm: Wakeup,
         *,
@@ -59,7 +59,7 @@ class PlainConversation:
         reads: bool = True,
     ) -> None:
         self._workspace = workspace
-        self.story = story
+        self.handler = handler
         self.keyboard = keyboard
         self._alarm = alarm
         self._may_approve = seen and keyboard.is_terminal and reads
@@ -89,19 +89,19 @@ class PlainConversation:
                 if time.monotonic() - interrupted < TWICE:
                     return
                 interrupted = time.monotonic()
-                self.story.note("\nctrl+c again quits.")
+                self.handler.note("\nctrl+c again quits.")
                 continue
             if line is None:
                 if self.keyboard.is_terminal:
-                    self.story.note("")
+                    self.handler.note("")
                 return
             for event in self._workspace.session.tell_losses():
-                self.story.tell(event)
+                self.handler.tell(event)
             try:
                 text = self._with_more_lines(line).strip()
             except KeyboardInterrupt:
                 self._alarm.interrupted = False
-                self.story.note("\nThe message was not sent.")
+                self.handler.note("\nThe message was not sent.")
                 continue
             if text:
                 self.take(text)
@@ -130,7 +130,7 @@ class PlainConversation:
             commands.carry_out(text, self.commands)
         except CommandError as error:
             self.commands.put_back(text)
-            self.story.note(str(error))
+            self.handler.note(str(error))
 
     def say(self, text: str | None) -> None:
         """Let the model work on it; None lets it go on."""
@@ -150,7 +150,7 @@ class PlainConversation:
                     self._wait()
                     self._heed()
                     for event in turn.take():
-                        self.story.tell(event)
+                        self.handler.tell(event)
                         self._follow(event)
                         self._heed()
                         ended = event if isinstance(event, TurnEnded) else None
@@ -164,7 +164,7 @@ class PlainConversation:
         if ended.outcome != "done" and self._may_approve:
             self.keyboard.give_back()
         if self._workspace.session.saves_again():
-            self.story.note("Saving works again.")
+            self.handler.note("Saving works again.")
 
     def ask_number(self, question: str, most: int) -> int | None:
         """One of so many, counted from 0; None for anything else."""
@@ -215,16 +215,16 @@ class PlainConversation:
         if self._alarm.interrupted:
             self._alarm.interrupted = False
             self._question = None
-            self.story.hurry()
+            self.handler.hurry()
             self._workspace.session.interrupt()
 
     # -- approval --------------------------------------------------------------------------------
 
     def _ask(self, request: ApprovalRequested, code: str | None = None) -> None:
         self._code = request.message.content if code is None else code
-        self.story.code(request.message, self._code)
+        self.handler.code(request.message, self._code)
         for text in filter(None, (request.note, request.caution)):
-            self.story.note(text)
+            self.handler.note(text)
         if not self._may_approve:
             self.refused = True
             request.reply(Reject(_NOBODY, stop=True, by_person=False))
@@ -233,7 +233,7 @@ class PlainConversation:
         about = computer.describe(request.message.format or "")
         walls = ", in the sandbox" if computer.sandbox else ""
         place = one_line(computer.where) or f"in {one_line(str(computer.cwd))}{walls}"
-        self.story.note(f"It would run in {one_line(about)}, {place}.")
+        self.handler.note(f"It would run in {one_line(about)}, {place}.")
         self._tell_findings(request.message.format or "")
         self._question, self._why = request, False
         self._put_question(request)
@@ -244,7 +244,7 @@ class PlainConversation:
         language = computer.resolve(language) or language
         findings = look_through(language, self._code, computer.cwd, self._workspace.session.earlier)
         lines = [one_line(words, 200) for words in (*findings.sentences, findings.conclusion) if words]
-        self.story.note(f"What it does: {'; '.join(lines)}.")
+        self.handler.note(f"What it does: {'; '.join(lines)}.")
 
     def _put_question(self, request: ApprovalRequested) -> None:
         """Ask, once nobody types; what was typed before is no answer."""
@@ -252,18 +252,18 @@ class PlainConversation:
             return
         language = request.message.format or ""
         if is_tool(language):
-            self.story.prompt(_TOOL_QUESTION.format(tool=one_line(words(language), 250)))
+            self.handler.prompt(_TOOL_QUESTION.format(tool=one_line(words(language), 250)))
         else:
-            self.story.prompt(_QUESTION.format(language=one_line(language, 20)))
+            self.handler.prompt(_QUESTION.format(language=one_line(language, 20)))
 
     def _answer(self, request: ApprovalRequested, line: str | None) -> None:
-        self.story.answered()
+        self.handler.answered()
         if line is None:
             self._leave(request)
         elif self._why:
             self._decide(request, Reject(line.strip()))
         elif not self.keyboard.settled(line):
-            self.story.note("Stop typing to answer; your text is kept for the prompt.")
+            self.handler.note("Stop typing to answer; your text is kept for the prompt.")
             self._put_question(request)
         else:
             self._handle_answer(request, line.strip().lower())
@@ -281,14 +281,14 @@ class PlainConversation:
                 self._decide(request, Run(self._code, self._grant(request)))
             case "n" | "no":
                 self._why = True
-                self.story.prompt("Why not? The model gets your answer; enter for no reason: ")
+                self.handler.prompt("Why not? The model gets your answer; enter for no reason: ")
             case "e" | "edit":
                 code, problem = edit(self._code, f".{request.message.format or 'txt'}")
                 if problem:
-                    self.story.note(problem)
+                    self.handler.note(problem)
                 self._ask(request, code)
             case _:
-                self.story.note("Answer y, n, e or a, and enter.")
+                self.handler.note("Answer y, n, e or a, and enter.")
                 self._put_question(request)
 
     def _grant(self, request: ApprovalRequested) -> Permission:
@@ -309,13 +309,13 @@ class PlainConversation:
             self._end_input()
             return
         self._input = request
-        self.story.ask_input(self._language, request)
+        self.handler.ask_input(self._language, request)
         if not self._reads:
             self._type(request, None)
 
     def _type(self, request: InputRequested, line: str | None) -> None:
         if line is not None:
-            self.story.take_input(line, masked=request.masked)
+            self.handler.take_input(line, masked=request.masked)
         self._workspace.session.send_input(_END_OF_INPUT if line is None else f"{line}\n")
         self._end_input()
 

@@ -109,7 +109,7 @@ def _begin(
     alarm = Wakeup()
     stack.callback(alarm.close)
     keyboard = Keyboard(alarm)
-    story = PlainEventHandler(
+    handler = PlainEventHandler(
         say,
         notes,
         workspace.save_picture,
@@ -117,15 +117,15 @@ def _begin(
         indent=INDENT if reads else "",
     )
     for problem in workspace.remarks:
-        story.note(f"In your profile: {problem}")
+        handler.note(f"In your profile: {problem}")
     if wrong := endpoint.check_provider_address(profile):
-        story.note(wrong.sentence)
+        handler.note(wrong.sentence)
     if unkept := log.problem():
-        story.note(unkept)
+        handler.note(unkept)
     if unheld := workspace.computer.why_nothing_runs():
-        story.note(unheld)
+        handler.note(unheld)
     seen = sys.stdout.isatty()
-    return workspace, PlainConversation(workspace, story, keyboard, alarm, seen=seen, reads=reads)
+    return workspace, PlainConversation(workspace, handler, keyboard, alarm, seen=seen, reads=reads)
 
 
 def _served_here(profile: Profile, notes: Callable[[str], None]) -> Profile:
@@ -147,16 +147,16 @@ def _served_here(profile: Profile, notes: Callable[[str], None]) -> Profile:
 def _greet(conversation: PlainConversation, workspace: Workspace) -> None:
     model = one_line(workspace.profile.model, 60)
     asks = "runs without asking" if workspace.profile.auto_run else "needs your approval"
-    conversation.story.note(
+    conversation.handler.note(
         f"oi-tui {__version__}, plain mode. "
         + (f"The model is {model}. Code {asks}." if workspace.model.is_chosen else "")
         + (f" It runs {one_line(workspace.computer.where, 200)}." if workspace.computer.where else "")
         + "\n%help lists the commands; ctrl+d quits."
     )
     if workspace.is_new and setup.look(workspace.store):
-        conversation.story.note("Open Interpreter was found on this machine. oi-tui --import imports it.")
+        conversation.handler.note("Open Interpreter was found on this machine. oi-tui --import imports it.")
     if not workspace.model.is_chosen:
-        conversation.story.note(
+        conversation.handler.note(
             "No model is set: %model chooses one. ! runs a shell command, %python CODE runs Python."
         )
 

@@ -16,7 +16,7 @@ class Availability:
     active_line: bool
 
 
-def describe(standings: Sequence[Availability]) -> str:
+def describe(found: Sequence[Availability]) -> str:
     """The languages with version, program and whether their line is marked; how to get the others."""
     rows = [("language", "version", "line", "program")]
     rows += [
@@ -26,15 +26,13 @@ def describe(standings: Sequence[Availability]) -> str:
             "yes" if availability.active_line else "no",
             availability.program,
         )
-        for availability in standings
+        for availability in found
         if availability.program
     ]
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     lines = ["  ".join([*map(str.ljust, row, widths), row[3]]) for row in rows]
     lines.append("(line: the running line is marked)")
     missing = [
-        f"  {availability.name}: {availability.about}"
-        for availability in standings
-        if not availability.program
+        f"  {availability.name}: {availability.about}" for availability in found if not availability.program
     ]
     return "\n".join([*lines, "Not installed:", *missing] if missing else lines)

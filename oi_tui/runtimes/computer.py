@@ -163,9 +163,9 @@ class Computer:
         """Return why a known language cannot run, and how to install it; None when it can."""
         return self._catalog.missing(language)
 
-    def standings(self) -> tuple[Availability, ...]:
+    def availability(self) -> tuple[Availability, ...]:
         """The availability of every language. Asks each program for its version, which takes a moment."""
-        return self._catalog.standings()
+        return self._catalog.availability()
 
     def resolve(self, name: str) -> str | None:
         """The language that is meant by a name, an alias or an odd spelling; None when it is unknown."""

@@ -149,7 +149,7 @@ class LanguageCatalog:
             runtime = self._targets.current.runtimes.get(language.host)
         return (runtime.database if isinstance(runtime, PtyRuntime) else "") or "a database in memory"
 
-    def standings(self) -> tuple[Availability, ...]:
+    def availability(self) -> tuple[Availability, ...]:
         """The availability of every language. Asks each program for its version, which takes a moment."""
         return tuple(
             Availability(

@@ -23,7 +23,7 @@ from oi_tui.widgets.conversation.rows import RowImage
 from oi_tui.widgets.conversation.styles import Styles, look_of
 from oi_tui.widgets.footer import KeyFooter
 from oi_tui.widgets.images.image import ImageRow
-from oi_tui.widgets.images.protocol import means_of
+from oi_tui.widgets.images.protocol import image_support_of
 from oi_tui.widgets.images.sixel_overlay import SixelOverlay
 from oi_tui.widgets.truncate import ending
 
@@ -71,8 +71,10 @@ class Frame(Widget, can_focus=True):
     def look(self) -> Styles:
         """The styles to draw with, with pictures as high as the screen."""
         if self._look is None:
-            means = means_of(self.app).within(self.size.height, whole=True)
-            self._look = look_of(self.app.current_theme, colourful=not self.app.no_color, means=means)
+            image_support = image_support_of(self.app).within(self.size.height, whole=True)
+            self._look = look_of(
+                self.app.current_theme, colourful=not self.app.no_color, image_support=image_support
+            )
         return self._look
 
     def _visible(self) -> list[tuple[RowImage, int, int]]:

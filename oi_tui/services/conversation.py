@@ -141,7 +141,7 @@ class CurrentConversation:
             messages,
             outputs=paths.data() / "outputs",
             facts=self._model.facts,
-            witness=self._watcher if self._profile.file_snapshots else None,
+            watcher=self._watcher if self._profile.file_snapshots else None,
             earlier=self._languages.earlier,
             notes=lambda: (*self._languages.notes(), *self._skills.notes(sandboxed=computer.sandbox)),
             tools=self._mcp.tools,

@@ -41,7 +41,7 @@ class Languages(protocols.Computer, Protocol):
     def describe(self, language: str) -> str:
         """The program that runs the language, in a few words."""
 
-    def standings(self) -> Sequence[Availability]:
+    def availability(self) -> Sequence[Availability]:
         """The availability of every language; asks their programs, which takes a moment."""
 
     def memories(self) -> tuple[Memory, ...]:

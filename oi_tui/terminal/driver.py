@@ -58,14 +58,14 @@ def _typed_early(text: str) -> str:
 class TerminalDriver(LinuxDriver):
     """Reads keys, asks the terminal what it can show, and takes leave of it.
 
-    `farewell` gives what is written before the terminal is handed back, at the end and whenever the
+    `restoring` gives what is written before the terminal is handed back, at the end and whenever the
     application is suspended.
     """
 
     def __init__(self, app: App[Any], **options: Any) -> None:
         super().__init__(app, **options)
         self._replies = TerminalQueries(lambda answers: self.send_message(TerminalAnswered(answers)))
-        self.farewell: Callable[[], str] = lambda: ""
+        self.restoring: Callable[[], str] = lambda: ""
         self._parser = _KeyParser()
 
     def ask(self) -> None:
@@ -132,6 +132,6 @@ class TerminalDriver(LinuxDriver):
 
     def stop_application_mode(self) -> None:
         """Hand the terminal back, without our pictures."""
-        if self._writer_thread is not None and (farewell := self.farewell()):
-            self.write(farewell)
+        if self._writer_thread is not None and (restoring := self.restoring()):
+            self.write(restoring)
         super().stop_application_mode()

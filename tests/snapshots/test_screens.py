@@ -104,7 +104,7 @@ async def with_permissions(pilot: Pilot[None]) -> None:
     state = pilot.app.screen.query_one("#home-state", Static)
     # What lies behind follows four times a second.
     await until(pilot, lambda: "%permissions" in str(state.render()))
-    pilot.app.screen.commands.open_permissions()
+    pilot.app.screen.commands.screens.open_permissions()
     await until(pilot, lambda: isinstance(pilot.app.screen, PermissionsScreen))
 
 

@@ -226,7 +226,7 @@ async def full_screen(pilot: Pilot[None]) -> None:
 
 async def reading(pilot: Pilot[None]) -> None:
     await ended(pilot)
-    pilot.app.screen.commands.read_output(None)
+    pilot.app.screen.commands.reading.read_output(None)
     await at_a_screen(pilot, PagerScreen)
     await pilot.press("slash", *"row 7", "enter")
     await seen(pilot, "“row 7” in line", "lines", " of 30")

@@ -110,7 +110,7 @@ class ChatBody(Widget):
     @on(ApprovalPanel.HelpRequested)
     def handle_help_requested(self) -> None:
         """Say what the answers mean."""
-        self._chat.commands.open_help()
+        self._chat.commands.screens.open_help()
 
     @on(ApprovalPanel.DiffRequested)
     def handle_diff_requested(self) -> None:

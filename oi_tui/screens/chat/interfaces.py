@@ -8,6 +8,7 @@ from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
 from oi_tui.engine.events import Event
+from oi_tui.engine.settings.profile import Profile
 from oi_tui.screens.models import ModelChoice
 from oi_tui.widgets.prompt.prompt import Prompt
 
@@ -50,6 +51,26 @@ class ThemeKeeper(Protocol):
         """Use a theme, now and at the next start; None changes nothing."""
 
 
+class LanguageRunner(Protocol):
+    """The languages, for the user's own code."""
+
+    def run(self, name: str, code: str) -> None:
+        """Run the user's own code."""
+
+
+class ProfileUser(Protocol):
+    """Opens conversations, and takes settings."""
+
+    def open_conversation(self, id: str) -> None:
+        """Show a saved conversation and go on with it."""
+
+    def switch_profile(self, name: str) -> None:
+        """Go on with the profile of that name."""
+
+    def take_profile(self, profile: Profile) -> None:
+        """Go on with these settings."""
+
+
 class UserInterface(Protocol):
     """The commands of the chat screen, as the parts that carry some of them out see them."""
 
@@ -62,8 +83,9 @@ class UserInterface(Protocol):
     def in_background(self, work: Callable[[], object]) -> None:
         """Run something slow in a thread."""
 
-    def run_by_hand(self, language: str, code: str) -> None:
-        """Run the user's own code."""
+    @property
+    def languages(self) -> LanguageRunner:
+        """The languages."""
 
     @property
     def display(self) -> ThemeKeeper:

@@ -24,8 +24,8 @@ class Place(Protocol):
 class NavigatorActions:
     """Names, pins, deletes, copies and exports; what the disk refuses is reported, and nothing is changed."""
 
-    def __init__(self, shelf: Library, rows: ConversationList, place: Place) -> None:
-        self._shelf = shelf
+    def __init__(self, library: Library, rows: ConversationList, place: Place) -> None:
+        self._library = library
         self._rows = rows
         self._place = place
 
@@ -33,12 +33,12 @@ class NavigatorActions:
         """Give it another title; without one, or with the same, it keeps its own."""
         title = one_line(title.strip(), 200)
         if title and title != item.title:
-            self._attempt("Could not rename", lambda: self._shelf.rename(item, title))
+            self._attempt("Could not rename", lambda: self._library.rename(item, title))
             self._place.show(item.id)
 
     def pin(self, item: Summary) -> None:
         """Keep it at the top, or no longer."""
-        if self._attempt("Could not pin", lambda: self._shelf.pin(item)):
+        if self._attempt("Could not pin", lambda: self._library.pin(item)):
             self._place.tell("")
         self._place.show(item.id)
 
@@ -51,24 +51,24 @@ class NavigatorActions:
         shown = self._rows.items
         at = shown.place_of(item.id) or 0
         after = shown[at + 1 : at + 2] or shown[max(0, at - 1) : at]
-        if self._attempt("Could not delete", lambda: self._shelf.delete(item)):
+        if self._attempt("Could not delete", lambda: self._library.delete(item)):
             self._place.show(after[0].id if after else None)
             self._place.tell(f"Deleted {_quote_title(item)}; u restores it.")
 
     def undo(self) -> None:
         """Bring back what was deleted last."""
-        if not self._shelf.undoable:
+        if not self._library.undoable:
             self._place.tell("There is nothing to restore.")
             return
         back: list[Summary] = []
-        if self._attempt("Could not restore", lambda: back.append(self._shelf.undo())):
+        if self._attempt("Could not restore", lambda: back.append(self._library.undo())):
             self._place.show(back[0].id)
             self._place.tell(f"Restored {_quote_title(back[0])}.")
 
     def fork(self, item: Summary) -> None:
         """Copy it; the copy is selected."""
         copy: list[str] = []
-        if self._attempt("Could not copy", lambda: copy.append(self._shelf.fork(item))):
+        if self._attempt("Could not copy", lambda: copy.append(self._library.fork(item))):
             self._place.show(copy[0])
             self._place.tell(f"Copied {_quote_title(item)}; the copy is selected.")
 
@@ -76,7 +76,7 @@ class NavigatorActions:
         """Write it as a document, of the kind that the file's name ends with."""
         written: list[Path] = []
         if place.strip() and self._attempt(
-            "Could not export", lambda: written.append(self._shelf.export(item, place.strip()))
+            "Could not export", lambda: written.append(self._library.export(item, place.strip()))
         ):
             self._place.tell(f"Exported to {paths.short(written[0])}.")
 

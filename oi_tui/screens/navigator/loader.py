@@ -62,30 +62,30 @@ class Previewed(Message):
 class ConversationLoader:
     """Work for threads; each method only posts. They end early when their worker is cancelled."""
 
-    def __init__(self, shelf: Library, post: Callable[[Message], bool], clock: Callable[[], float]) -> None:
-        self._shelf = shelf
+    def __init__(self, library: Library, post: Callable[[Message], bool], clock: Callable[[], float]) -> None:
+        self._library = library
         self._post = post
         self._clock = clock
-        self._index = FullTextIndex(shelf.store.folder / "words.sqlite3")
+        self._index = FullTextIndex(library.store.folder / "words.sqlite3")
 
     def list_conversations(self) -> None:
         """Read the list."""
-        store = self._shelf.store
+        store = self._library.store
         waiting = len(conversations.waiting(store, conversations.folders()))
         self._post(Listed(store.listing(), waiting, store.deleted()))
 
     def index(self) -> None:
         """Take into the index what changed since the last time; before it, clear up."""
         worker = get_current_worker()
-        self._shelf.store.delete_expired()
-        self._index.update(self._shelf.store, lambda: worker.is_cancelled)
+        self._library.store.delete_expired()
+        self._index.update(self._library.store, lambda: worker.is_cancelled)
 
     def look_for(self, query: str, ids: list[str]) -> None:
         """Look for the words in the conversations."""
         worker = get_current_worker()
         hits: list[Hit] = []
         posted = time.monotonic()
-        for hit in search(self._shelf.store, query, ids, lambda: worker.is_cancelled, self._index):
+        for hit in search(self._library.store, query, ids, lambda: worker.is_cancelled, self._index):
             if hit is not None:
                 hits.append(hit)
             if hits and time.monotonic() - posted > _INTERVAL:
@@ -98,7 +98,7 @@ class ConversationLoader:
         """Read a conversation to show it in short, at `width` cells."""
         messages: list[lmc.Message] = []
         with contextlib.suppress(StoreError):
-            messages = self._shelf.store.read(item.id)
+            messages = self._library.store.read(item.id)
         shown = preview(item, messages, words, self._clock(), width=width, look=look)
         self._post(Previewed(item, shown))
 
@@ -106,7 +106,7 @@ class ConversationLoader:
         """Copy the conversations of Open Interpreter, and read the list again."""
         worker = get_current_worker()
         try:
-            report = self._shelf.import_conversations(lambda: worker.is_cancelled)
+            report = self._library.import_conversations(lambda: worker.is_cancelled)
         except OSError as error:
             came = ImportFinished(f"Could not import: {error.strerror or error}.")
         else:

@@ -87,9 +87,9 @@ class NavigatorScreen(Page[str | None]):
         self._side = VerticalScroll(self._shown, id="navigator-side", can_focus=False)
         self._line = EditLine(self._list, id="navigator-title")
         self._keys = KeyFooter(id="navigator-keys")
-        self._shelf = Library(store)
-        self._deeds = NavigatorActions(self._shelf, self._list, self)
-        self._reading = ConversationLoader(self._shelf, self.post_message, clock)
+        self._library = Library(store)
+        self._actions = NavigatorActions(self._library, self._list, self)
+        self._reading = ConversationLoader(self._library, self.post_message, clock)
         self._here = str(folder) if folder else None
         #: The folder whose conversations are shown, with those below it; None shows all.
         self._folder: str | None = None
@@ -139,8 +139,8 @@ class NavigatorScreen(Page[str | None]):
     def handle_listed(self, event: Listed) -> None:
         """Show the list."""
         selected = self._list.selected
-        self._shelf.listing, self._shelf.waiting = event.listing, event.waiting
-        self._shelf.knows_deleted(event.deleted)
+        self._library.listing, self._library.waiting = event.listing, event.waiting
+        self._library.knows_deleted(event.deleted)
         self._read = True
         self.show(select=selected.id if selected else None)
         if worth_searching(self._query):
@@ -154,14 +154,14 @@ class NavigatorScreen(Page[str | None]):
     def show(self, select: str | None = None) -> None:
         """Show what is looked for, with this conversation selected."""
         sought = words_of(self._query)
-        found = self._shelf.listing.matching(sought, self._folder, self._excerpts)
+        found = self._library.listing.matching(sought, self._folder, self._excerpts)
         self._list.show(found, words=sought, excerpts=self._excerpts if sought else None, select=select)
         nothing = self._read and not found
         self.set_class(nothing, "-empty")
         if nothing:
             self._empty.update(self._nothing())
         # With nothing to search, the keys are free for what can be done.
-        unused = self._read and not self._shelf.listing
+        unused = self._read and not self._library.listing
         if unused != self._search_box.disabled:
             self._search_box.disabled = unused
             if unused:
@@ -173,7 +173,7 @@ class NavigatorScreen(Page[str | None]):
     def _nothing(self) -> Content:
         if self._query or self._folder:
             return words.nothing_found(self._folder, elsewhere=bool(self._query))
-        return words.nothing_saved(self._shelf.waiting)
+        return words.nothing_saved(self._library.waiting)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Filter the titles at once, and the messages when the typing pauses."""
@@ -193,7 +193,7 @@ class NavigatorScreen(Page[str | None]):
             self._pause = later(self, _PAUSE, self._search)
 
     def _search(self) -> None:
-        query, ids = self._query, self._shelf.listing.readable
+        query, ids = self._query, self._library.listing.readable
         self._searching = self.run_worker(
             lambda: self._reading.look_for(query, ids), thread=True, group="search", exclusive=True
         )
@@ -284,7 +284,7 @@ class NavigatorScreen(Page[str | None]):
         item = self._list.selected
         if item is not None and not item.problem:
             self._list.spare()
-            self._line.ask(one_line(item.title), words.RENAME_KEYS, self._deeds.rename)
+            self._line.ask(one_line(item.title), words.RENAME_KEYS, self._actions.rename)
             self.tell("")
 
     def action_export(self) -> None:
@@ -293,7 +293,7 @@ class NavigatorScreen(Page[str | None]):
         if item is not None and not item.problem:
             place = paths.short(Path.home() / file_name(item.title, ".md"))
             self._list.spare()
-            self._line.ask(place, words.EXPORT_KEYS, self._deeds.export)
+            self._line.ask(place, words.EXPORT_KEYS, self._actions.export)
             self.tell("")
 
     @on(EditLine.Ended)
@@ -305,22 +305,22 @@ class NavigatorScreen(Page[str | None]):
     def action_pin(self) -> None:
         """Keep the selected conversation at the top, or no longer."""
         if self._list.selected is not None:
-            self._deeds.pin(self._list.selected)
+            self._actions.pin(self._list.selected)
 
     def action_delete(self) -> None:
         """Ask once, delete the second time."""
         if self._list.selected is not None:
-            self._deeds.delete(self._list.selected)
+            self._actions.delete(self._list.selected)
 
     def action_undo(self) -> None:
         """Bring back what was deleted last."""
-        self._deeds.undo()
+        self._actions.undo()
 
     def action_fork(self) -> None:
         """Copy the selected conversation; the copy is selected."""
         item = self._list.selected
         if item is not None and not item.problem:
-            self._deeds.fork(item)
+            self._actions.fork(item)
 
     def action_here(self) -> None:
         """Show the conversations of the folder where the person works only, or all again."""
@@ -339,7 +339,7 @@ class NavigatorScreen(Page[str | None]):
 
     def action_bring_in(self) -> None:
         """Copy the conversations of Open Interpreter."""
-        if self._shelf.waiting:
+        if self._library.waiting:
             self.tell("Importing the conversations of Open Interpreter …")
             self.run_worker(self._reading.import_conversations, thread=True, group="import", exclusive=True)
         else:
@@ -363,7 +363,7 @@ class NavigatorScreen(Page[str | None]):
         self._say()
 
     def _say(self) -> None:
-        shown, count = len(self._list.items), len(self._shelf.listing)
+        shown, count = len(self._list.items), len(self._library.listing)
         if not self._read:
             number = "loading …"
         elif self._query or self._folder:
@@ -372,11 +372,11 @@ class NavigatorScreen(Page[str | None]):
             number = f"{count:,} saved" if count else ""
         self._head.update(words.headline(number, self._folder))
         acting = self.focused is not self._search_box
-        waiting = self._shelf.waiting
+        waiting = self._library.waiting
         keys = words.list_keys(self._folder, waiting) if acting else words.search_keys(self._folder)
         if acting and self._read and not self._list.items:
-            undo = (("u", "undo"),) if self._shelf.undoable else ()
-            find = (("/", "search"),) if self._shelf.listing else ()
+            undo = (("u", "undo"),) if self._library.undoable else ()
+            find = (("/", "search"),) if self._library.listing else ()
             keys = (*undo, *find, ("escape", "back"))
         keys = self._line.keys or keys
         self._keys.show(keys, self._notice)

@@ -13,7 +13,7 @@ from oi_tui.widgets.conversation.layout import FoundRow, Layout
 from oi_tui.widgets.conversation.read_position import ReadPosition
 from oi_tui.widgets.conversation.selection import MARGIN
 from oi_tui.widgets.conversation.styles import Styles, look_of
-from oi_tui.widgets.images.protocol import ImageSupportMixin, means_of
+from oi_tui.widgets.images.protocol import ImageSupportMixin, image_support_of
 from oi_tui.widgets.images.sixel_overlay import SixelOverlay
 from oi_tui.widgets.timer import later
 
@@ -112,8 +112,8 @@ class BlockView(ScrollView):
     def look(self) -> Styles:
         """The styles to draw with."""
         if self._look is None:
-            colourful, means = not self.app.no_color, means_of(self.app)
-            self._look = look_of(self.app.current_theme, colourful=colourful, means=means)
+            colourful, image_support = not self.app.no_color, image_support_of(self.app)
+            self._look = look_of(self.app.current_theme, colourful=colourful, image_support=image_support)
         return self._look
 
     @property
@@ -144,7 +144,7 @@ class BlockView(ScrollView):
         """Watch the theme, and the ways in which the terminal shows pictures."""
         self.app.theme_changed_signal.subscribe(self, self._change_look)
         if isinstance(self.app, ImageSupportMixin):
-            self.app.means_changed.subscribe(self, self._change_look)
+            self.app.image_support_changed.subscribe(self, self._change_look)
 
     def _change_look(self, _: object) -> None:
         self._look = None

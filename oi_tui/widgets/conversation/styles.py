@@ -47,7 +47,7 @@ class Styles:
     #: What programs get for the sixteen colours of terminals; empty where the terminal has its own.
     sixteen: tuple[Color, ...] = ()
     #: How pictures are shown.
-    means: ImageSupport = BLOCKS
+    image_support: ImageSupport = BLOCKS
     _tokens: dict[_TokenType, Style] = field(default_factory=dict, repr=False)
 
     def token(self, kind: _TokenType) -> Style:
@@ -138,14 +138,14 @@ def _native(dark: bool, colourful: bool) -> Styles:
     )
 
 
-def look_of(theme: Theme, *, colourful: bool = True, means: ImageSupport = BLOCKS) -> Styles:
-    """The look for a theme; the same theme and means give the same object."""
+def look_of(theme: Theme, *, colourful: bool = True, image_support: ImageSupport = BLOCKS) -> Styles:
+    """The look for a theme; the same theme and image support give the same object."""
     colours = (theme.primary, theme.foreground, theme.background, theme.dark, theme.ansi, colourful)
-    key = (theme.name, colours, means)
+    key = (theme.name, colours, image_support)
     look = _LOOKS.get(key)
     if look is None:
         look = _native(theme.dark, colourful) if theme.ansi else _build_styles(theme, colourful)
-        look = _LOOKS[key] = replace(look, means=means, _tokens={})
+        look = _LOOKS[key] = replace(look, image_support=image_support, _tokens={})
     return look
 
 

@@ -56,8 +56,8 @@ class ImageRow:
 
     def seen(self) -> None:
         """Its rows are on the screen: have it drawn, unless it is already."""
-        shelf = self._look.means.shelf if self._look else None
-        if self._placed is not None and shelf is not None and not shelf.has(self._placed):
+        kitty = self._look.image_support.kitty if self._look else None
+        if self._placed is not None and kitty is not None and not kitty.has(self._placed):
             self._drawn = self._placed = None
         order = self._order()
         if order is None or (self._drawn is not None and not self._outdated) or self._asked == order:
@@ -83,8 +83,8 @@ class ImageRow:
         self._rows = None
 
     def _let_go(self) -> None:
-        if self._placed is not None and self._look is not None and self._look.means.shelf is not None:
-            self._look.means.shelf.remove(self._placed)
+        if self._placed is not None and self._look is not None and self._look.image_support.kitty is not None:
+            self._look.image_support.kitty.remove(self._placed)
         self._asked = self._drawn = self._placed = None
         self._outdated = False
 
@@ -92,9 +92,14 @@ class ImageRow:
         look = self._look
         if look is None or self._fault is not None or not self.shape[0]:
             return None
-        means, message = look.means, self.message
+        support, message = look.image_support, self.message
         return RenderRequest(
-            message.format, message.content, *self.shape, means.manner, means.fine, ground_of(look)
+            message.format,
+            message.content,
+            *self.shape,
+            support.manner,
+            support.fine,
+            ground_of(look),
         )
 
     def _take(self, order: RenderRequest, result: RenderedImage) -> None:
@@ -106,8 +111,8 @@ class ImageRow:
             self._fault = result.fault
         else:
             self._drawn = result
-            if result.png and self._look is not None and self._look.means.shelf is not None:
-                self._placed = self._look.means.shelf.show(result.png, *self.shape)
+            if result.png and self._look is not None and self._look.image_support.kitty is not None:
+                self._placed = self._look.image_support.kitty.show(result.png, *self.shape)
         if self._rows is not None and self._look is not None:
             self._rows = (self._rows[0], self._look, self._fill(self._look, self._rows[0]))
         self._changed()
@@ -119,11 +124,11 @@ class ImageRow:
                 self._size = size_of(self.message.format, self.message.content)
             except UnreadableError as error:
                 self._fault = str(error)
-        means = look.means
-        shown = means.manner != "off" and (look.colourful or means.manner != "blocks")
+        support = look.image_support
+        shown = support.manner != "off" and (look.colourful or support.manner != "blocks")
         if self._size is not None and shown:
             room = min(width, widest, MOST)
-            self.shape = fitting(self._size, room, min(means.highest, MOST), means.slant)
+            self.shape = fitting(self._size, room, min(support.highest, MOST), support.slant)
         return self._fill(look, width)
 
     def _fill(self, look: Styles, width: int) -> list[Row]:

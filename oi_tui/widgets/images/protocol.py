@@ -35,7 +35,7 @@ class ImageSupport:
     #: The most lines that a picture has.
     highest: int = 16
     #: Where Kitty's pictures are kept.
-    shelf: "KittyImages | None" = None
+    kitty: "KittyImages | None" = None
 
     def within(self, lines: int, *, whole: bool = False) -> "ImageSupport":
         """The same for a terminal with so many lines; for a picture that has them to itself with `whole`."""
@@ -52,19 +52,19 @@ BLOCKS = ImageSupport()
 
 
 class ImageSupportMixin(App[str]):
-    """An application that knows by which means it shows pictures, and finds out which there are."""
+    """An application that knows how it can show pictures, and finds out which there are."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.means = BLOCKS
-        self.means_changed: Signal[ImageSupport] = Signal(self, "means")
+        self.image_support = BLOCKS
+        self.image_support_changed: Signal[ImageSupport] = Signal(self, "image support")
         self._images = "blocks"
         self._asked = False
         self._answers = Answers()
         self._tmux: Tmux | None = None
 
     def show_images(self, wanted: str) -> None:
-        """Show pictures as the setting says, by the best means there are; ask the terminal where needed."""
+        """Show pictures as the setting says, as well as the terminal can; ask the terminal where needed."""
         from oi_tui.terminal.graphics import worth_asking
 
         self._images = wanted
@@ -87,8 +87,8 @@ class ImageSupportMixin(App[str]):
     def on_app_focus(self) -> None:
         """Tmux keeps back what is sent while nobody looks; the terminal around it may be another one now."""
         if "TMUX" in os.environ and self._images == "auto" and not self.is_headless:
-            shelf = self.means.shelf
-            if shelf is not None and shelf.doubtful:
+            kitty = self.image_support.kitty
+            if kitty is not None and kitty.doubtful:
                 self.send_again()
             self.run_worker(self._ask_tmux(), exit_on_error=False)
 
@@ -107,35 +107,35 @@ class ImageSupportMixin(App[str]):
         depth = self.console.color_system
         if self.is_headless or (chosen == "kitty" and depth not in ("truecolor", "256")):
             chosen = "off" if chosen == "off" else "blocks"
-        shelf = (self.means.shelf or self._new_shelf()) if chosen == "kitty" else None
+        kitty = (self.image_support.kitty or self._new_kitty()) if chosen == "kitty" else None
         slant = min(max(window[1] / window[0], 1.5), 3.0) if window else 2.0
-        self.use_means(ImageSupport(chosen, answers.cell, slant, shelf=shelf))
+        self.use_image_support(ImageSupport(chosen, answers.cell, slant, kitty=kitty))
 
-    def _new_shelf(self) -> "KittyImages":
+    def _new_kitty(self) -> "KittyImages":
         from oi_tui.widgets.images.kitty import KittyImages
 
         true_colours = self.console.color_system == "truecolor"
-        shelf = KittyImages(
+        kitty = KittyImages(
             self.write_as_it_is,
             tmux="TMUX" in os.environ,
             true_colours=true_colours and (self._tmux is None or self._tmux.colours),
             watched=lambda: self.app_focus,
         )
         if isinstance(self._driver, TerminalDriver):
-            self._driver.farewell = shelf.farewell
-        return shelf
+            self._driver.restoring = kitty.restoring
+        return kitty
 
     def send_again(self) -> None:
         """Send visible images again, because the terminal may have lost them."""
-        if self.means.shelf is not None:
-            self.write_as_it_is(self.means.shelf.farewell())
-            self.use_means(replace(self.means, shelf=self._new_shelf()))
+        if self.image_support.kitty is not None:
+            self.write_as_it_is(self.image_support.kitty.restoring())
+            self.use_image_support(replace(self.image_support, kitty=self._new_kitty()))
 
-    def use_means(self, means: ImageSupport) -> None:
-        """Show pictures by these means from now on."""
-        if means != self.means:
-            self.means = means
-            self.means_changed.publish(means)
+    def use_image_support(self, image_support: ImageSupport) -> None:
+        """Show pictures in this way from now on."""
+        if image_support != self.image_support:
+            self.image_support = image_support
+            self.image_support_changed.publish(image_support)
 
     def write_as_it_is(self, sequence: str) -> None:
         """Write to the terminal, where there is one."""
@@ -163,7 +163,7 @@ def use_images(app: App[Any], wanted: str) -> None:
         app.show_images(wanted)
 
 
-def means_of(app: App[Any]) -> ImageSupport:
-    """The means of an application, for the height of its screen."""
-    means = app.means if isinstance(app, ImageSupportMixin) else BLOCKS
-    return means.within(app.size.height)
+def image_support_of(app: App[Any]) -> ImageSupport:
+    """How an application can show pictures, for the height of its screen."""
+    image_support = app.image_support if isinstance(app, ImageSupportMixin) else BLOCKS
+    return image_support.within(app.size.height)

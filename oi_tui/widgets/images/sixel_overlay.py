@@ -34,7 +34,7 @@ class SixelOverlay:
     def painted(self, crop: Region) -> None:
         """A part of the widget was painted over; to be called whenever that happens."""
         app = self._widget.app
-        if not isinstance(app, ImageSupportMixin) or app.means.manner != "sixel":
+        if not isinstance(app, ImageSupportMixin) or app.image_support.manner != "sixel":
             return
         torn = [picture for picture, region in self._places() if region.overlaps(crop)]
         if not torn:

@@ -7,13 +7,13 @@ from oi_tui import paths
 from tests.terminal import Terminal
 
 BROKEN = """
-from oi_tui.screens.chat.commands.chat import ChatCommands
+from oi_tui.screens.chat.commands.open_screens import ChatScreens
 
 def open_help(self):
     key = "sk-canary-in-a-local"
     raise RuntimeError("it broke \\x1b]52;c;QQ==\\x07")
 
-ChatCommands.open_help = open_help
+ChatScreens.open_help = open_help
 from oi_tui.cli.main import main
 raise SystemExit(main(["--demo"]))
 """

@@ -206,8 +206,7 @@ def test_a_profile_brings_its_languages(folder: Path) -> None:
         assert workspace.computer.resolve("shout") == "shout"
         assert any("gone.py" in remark for remark in workspace.remarks)
         assert any(
-            standing.name == "shout" and standing.program is None
-            for standing in workspace.computer.standings()
+            item.name == "shout" and item.program is None for item in workspace.computer.availability()
         )
     finally:
         workspace.close()

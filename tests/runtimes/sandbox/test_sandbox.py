@@ -394,7 +394,7 @@ def test_an_interpreter_in_the_working_directory_is_not_asked_for_its_version(
     program.chmod(0o755)
     walled = make(cwd=project, sandbox=True, python=str(program))
     assert str(program) in walled.describe("python")
-    assert walled.standings()
+    assert walled.availability()
     assert not ran.exists()
 
 

@@ -34,9 +34,9 @@ def sent(text: str, *, multi_line: bool = True) -> tuple[list[str], str]:
     notes: list[str] = []
     space = Workspace(Profile(multi_line=multi_line), llm=Llm(), computer=Computer())
     with closing(Wakeup()) as alarm, closing(space):
-        story = PlainEventHandler(notes.append, notes.append, lambda _: "", echoes=False)
+        handler = PlainEventHandler(notes.append, notes.append, lambda _: "", echoes=False)
         keyboard = Interrupting(alarm, reading)
-        PlainConversation(space, story, keyboard, alarm, seen=False).converse()
+        PlainConversation(space, handler, keyboard, alarm, seen=False).converse()
         messages = [message.content for message in space.session.messages if message.role == "user"]
     os.close(reading)
     return messages, "".join(notes)

@@ -16,18 +16,18 @@ class Subject:
         self._name = name
         self._calls = calls
 
+    def knows(self, name: str) -> bool:
+        return name.lower() == "python"
+
     def __getattr__(self, name: str):
         return lambda *arguments, **_: self._calls.append((f"{self._name}.{name}", arguments))
 
 
-class Desk:
+class Actions:
     """Notes what it is told."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, tuple[object, ...]]] = []
-
-    def knows_language(self, name: str) -> bool:
-        return name.lower() == "python"
 
     def __getattr__(self, name: str):
         if name in SUBJECTS:
@@ -38,9 +38,9 @@ class Desk:
 @pytest.mark.parametrize(
     ("typed", "call"),
     [
-        ("%help", ("open_help", ())),
-        ("/help", ("open_help", ())),
-        ("%HELP", ("open_help", ())),
+        ("%help", ("screens.open_help", ())),
+        ("/help", ("screens.open_help", ())),
+        ("%HELP", ("screens.open_help", ())),
         ("%auto_run", ("switch_auto_run", (None,))),
         ("%auto_run on", ("switch_auto_run", (True,))),
         ("%auto_run off", ("switch_auto_run", (False,))),
@@ -58,31 +58,31 @@ class Desk:
         ("%sandbox off", ("sandbox.switch", (False,))),
         ("%sandbox allow  Example.com ", ("sandbox.allow", ("Example.com",))),
         ("%sandbox allow", ("sandbox.allow", ("",))),
-        ("%offer", ("run_blocks", ())),
-        ("%model  openai/x ", ("open_models", ("openai/x",))),
-        ("%run python print(1)", ("run_by_hand", ("python", "print(1)"))),
-        ("%% ls -l", ("run_by_hand", ("shell", "ls -l"))),
-        ("!ls -l", ("run_by_hand", ("shell", "ls -l"))),
-        ("! ls -l", ("run_by_hand", ("shell", "ls -l"))),
-        ("%python print(1)", ("run_by_hand", ("python", "print(1)"))),
-        ("%Python\nprint(1)", ("run_by_hand", ("Python", "print(1)"))),
-        ("%python\tprint(1)", ("run_by_hand", ("python", "print(1)"))),
-        ("%run python\nprint(1 + 2)", ("run_by_hand", ("python", "print(1 + 2)"))),
-        ("%run   python   print(1)", ("run_by_hand", ("python", "print(1)"))),
+        ("%offer", ("turn.run_blocks", ())),
+        ("%model  openai/x ", ("screens.open_models", ("openai/x",))),
+        ("%run python print(1)", ("languages.run", ("python", "print(1)"))),
+        ("%% ls -l", ("languages.run", ("shell", "ls -l"))),
+        ("!ls -l", ("languages.run", ("shell", "ls -l"))),
+        ("! ls -l", ("languages.run", ("shell", "ls -l"))),
+        ("%python print(1)", ("languages.run", ("python", "print(1)"))),
+        ("%Python\nprint(1)", ("languages.run", ("Python", "print(1)"))),
+        ("%python\tprint(1)", ("languages.run", ("python", "print(1)"))),
+        ("%run python\nprint(1 + 2)", ("languages.run", ("python", "print(1 + 2)"))),
+        ("%run   python   print(1)", ("languages.run", ("python", "print(1)"))),
         ("%auto-run\ton ", ("switch_auto_run", (True,))),
-        ("/Help", ("open_help", ())),
+        ("/Help", ("screens.open_help", ())),
         ("%tokens", ("tell_tokens", ("",))),
         ("%tokens how many are these?", ("tell_tokens", ("how many are these?",))),
         ("%export Markdown\t a b.md ", ("documents.export", ("Markdown", "a b.md"))),
         ("%export a.html", ("documents.export", ("a.html", ""))),
-        ("%rewind [2]", ("rewind", (2,))),
+        ("%rewind [2]", ("going_back.rewind", (2,))),
         ("%restore 3", ("files.restore", ("3",))),
     ],
 )
 def test_a_command_acts(typed: str, call: tuple[str, tuple[object, ...]]) -> None:
-    desk = Desk()
-    carry_out(typed, desk)
-    assert desk.calls == [call]
+    actions = Actions()
+    carry_out(typed, actions)
+    assert actions.calls == [call]
 
 
 @pytest.mark.parametrize(
@@ -110,16 +110,16 @@ def test_a_command_acts(typed: str, call: tuple[str, tuple[object, ...]]) -> Non
     ],
 )
 def test_a_mistake_is_answered_and_does_nothing(typed: str) -> None:
-    desk = Desk()
+    actions = Actions()
     assert is_command(typed)
     with pytest.raises(CommandError):
-        carry_out(typed, desk)
-    assert desk.calls == []
+        carry_out(typed, actions)
+    assert actions.calls == []
 
 
 def test_a_mistyped_name_is_answered_with_the_nearest() -> None:
     with pytest.raises(CommandError, match="%help"):
-        carry_out("%hlep", Desk())
+        carry_out("%hlep", Actions())
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_every_key_belongs_to_one_command() -> None:
     assert len(keys) == len(set(keys))
 
 
-def test_every_command_names_something_that_the_desk_can_do() -> None:
+def test_every_command_names_something_that_both_interfaces_can_do() -> None:
     from oi_tui.plain.commands import PlainCommands
     from oi_tui.screens.chat.commands.chat import ChatCommands
 

@@ -23,7 +23,7 @@ LEVELS: tuple[frozenset[str], ...] = (
     frozenset({"workspace", "commands", "themes", "input", "log", "profiles", "turn_worker"}),
     frozenset({"terminal"}),
     frozenset({"doctor", "actions"}),
-    frozenset({"acp", "farewell", "plain", "server"}),
+    frozenset({"acp", "exit_summary", "plain", "server"}),
     frozenset({"attach", "mcp_server"}),
     frozenset({"widgets"}),
     frozenset({"screens"}),

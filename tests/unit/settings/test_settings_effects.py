@@ -190,7 +190,7 @@ def saved(profile: Profile) -> object:
 def snapshots(profile: Profile) -> object:
     space = Workspace(profile, llm=Llm(), computer=Computer())
     try:
-        return space.session._witness is None
+        return space.session._watcher is None
     finally:
         space.close()
 

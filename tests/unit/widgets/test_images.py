@@ -72,7 +72,7 @@ async def test_two_pixels_make_a_cell() -> None:
 )
 async def test_pictures_fit(size: tuple[int, int], room: int) -> None:
     rows = (await shown(encoded(Image.new("RGB", size)), room))[:-1]
-    assert 1 <= len(rows) <= LOOK.means.highest
+    assert 1 <= len(rows) <= LOOK.image_support.highest
     assert all(1 <= len(row.plain) <= min(WIDEST, room) for row in rows)
 
 
@@ -236,7 +236,7 @@ async def test_a_file_that_went_away_before_it_was_seen_is_named(tmp_path: Path)
 async def test_without_colours_and_where_pictures_are_off_only_the_size_is_reported() -> None:
     content = encoded(Image.new("RGB", (8, 8)))
     assert plain(await shown(content, look=look_of(DARK, colourful=False))) == ["image 8x8"]
-    assert plain(await shown(content, look=look_of(DARK, means=ImageSupport("off")))) == ["image 8x8"]
+    assert plain(await shown(content, look=look_of(DARK, image_support=ImageSupport("off")))) == ["image 8x8"]
 
 
 async def test_only_what_is_seen_is_drawn_and_each_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -262,8 +262,8 @@ async def test_only_what_is_seen_is_drawn_and_each_once(monkeypatch: pytest.Monk
 
 def kitty(**options: bool) -> tuple[Styles, list[str]]:
     written: list[str] = []
-    shelf = KittyImages(written.append, **options)
-    return look_of(DARK, means=ImageSupport("kitty", (10, 20), shelf=shelf)), written
+    kitty = KittyImages(written.append, **options)
+    return look_of(DARK, image_support=ImageSupport("kitty", (10, 20), kitty=kitty)), written
 
 
 def recorded(written: list[str]) -> Record:
@@ -303,9 +303,9 @@ async def test_after_the_terminal_was_handed_back_pictures_are_sent_again_when_s
     picture.rows(40, look)
     picture.seen()
     await asyncio.wait_for(done.wait(), 30)
-    assert look.means.shelf is not None
-    farewell = look.means.shelf.farewell()
-    assert list(commands(farewell.encode()).deleted) == list(recorded(written).pictures)
+    assert look.image_support.kitty is not None
+    restoring = look.image_support.kitty.restoring()
+    assert list(commands(restoring.encode()).deleted) == list(recorded(written).pictures)
     done.clear()
     picture.seen()
     await asyncio.wait_for(done.wait(), 30)
@@ -314,27 +314,27 @@ async def test_after_the_terminal_was_handed_back_pictures_are_sent_again_when_s
 
 def test_the_terminal_keeps_few_pictures_and_their_names_differ() -> None:
     written: list[str] = []
-    shelf = KittyImages(written.append)
-    placed = [shelf.show(b"png", 2, 2) for _ in range(500)]
+    kitty = KittyImages(written.append)
+    placed = [kitty.show(b"png", 2, 2) for _ in range(500)]
     assert len({item.number for item in placed}) == 500
     record = recorded(written)
     assert record.deleted == [item.number for item in placed[: len(record.deleted)]]
-    assert sum(shelf.has(item) for item in placed) == 500 - len(record.deleted) < 100
+    assert sum(kitty.has(item) for item in placed) == 500 - len(record.deleted) < 100
 
 
 def test_a_picture_has_the_same_name_in_256_colours() -> None:
     from rich.color import ColorSystem
 
-    shelf = KittyImages(lambda _: None, true_colours=False)
+    kitty = KittyImages(lambda _: None, true_colours=False)
     for _ in range(300):
-        placed = shelf.show(b"", 1, 1)
+        placed = kitty.show(b"", 1, 1)
         assert placed.colour.downgrade(ColorSystem.EIGHT_BIT).number == placed.number & 0xFFFFFF
 
 
 def test_through_tmux_all_is_wrapped() -> None:
     written: list[str] = []
-    shelf = KittyImages(written.append, tmux=True)
-    shelf.show(b"x" * 9000, 4, 4)
+    kitty = KittyImages(written.append, tmux=True)
+    kitty.show(b"x" * 9000, 4, 4)
     words = "".join(written)
     parts = re.findall(r"\x1bPtmux;((?:\x1b\x1b|[^\x1b])*)\x1b\\", words)
     assert "".join(f"\x1bPtmux;{part}\x1b\\" for part in parts) == words

@@ -167,7 +167,7 @@ class CellActions:
             self._view.notify("Something is running; escape stops it.", timeout=2)
         elif cell.code.strip():
             try:
-                self._ui.run_by_hand(cell.message.format or "", cell.code)
+                self._ui.languages.run(cell.message.format or "", cell.code)
             except CommandError as error:
                 self._view.notify(str(error), severity="warning", markup=False)
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _NAMED = 3
 
 
-def farewell(workspace: "Workspace") -> str:
+def exit_summary(workspace: "Workspace") -> str:
     """Say how to resume the conversation, and what it used and wrote; "" where nothing was saved."""
     try:
         identity = workspace.store.find(workspace.conversation.id)

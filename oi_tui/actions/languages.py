@@ -1,0 +1,61 @@
+"""Lists the languages, runs the person's own code in them, and restarts them."""
+
+from oi_tui.actions.confirm_trust import numbered
+from oi_tui.actions.interface import UserInterface
+from oi_tui.commands.registry import CommandError
+from oi_tui.engine.settings.setting import ProfileError
+from oi_tui.runtimes.availability import describe
+from oi_tui.text import one_line, visible
+from oi_tui.workspace import Workspace
+
+
+class LanguageActions:
+    """Carries out `%languages`, `%run` and `%restart`."""
+
+    def __init__(self, ui: UserInterface, workspace: Workspace) -> None:
+        self._ui = ui
+        self._workspace = workspace
+
+    def knows(self, name: str) -> bool:
+        """Whether code can be run in what is called so: `%python print(1)`."""
+        return self._workspace.computer.resolve(name) is not None
+
+    def run(self, name: str, code: str) -> None:
+        """Run the person's own code. Raises CommandError where there is no such language."""
+        resolved = self._workspace.computer.resolve(name)
+        if resolved is None:
+            names = ", ".join(self._workspace.computer.languages)
+            raise CommandError(f"Unknown language “{one_line(name, 40)}”. Languages: {names}.")
+        self._ui.start(self._workspace.session.run(resolved, code))
+
+    def restart(self) -> None:
+        """Let the languages forget."""
+        self._workspace.session.interrupt()
+        self._workspace.conversation.reset_languages()
+        self._ui.tell("Interpreters restarted; variables, imports and working directories were cleared.")
+
+    def list(self) -> None:
+        """The languages here, and how to get others; their programs are asked."""
+        self._ui.aside(lambda: describe(self._workspace.computer.availability()), self._ui.tell)
+
+    def trust(self, name: str) -> None:
+        """Show the file of a language of the person's own whole, and let it run if they want."""
+        own = self._workspace.languages.custom
+        try:
+            shown = own.show(name)
+        except (OSError, ProfileError) as error:
+            self._ui.tell(f"Could not read it: {error}", warning=True)
+            return
+        if shown is None:
+            self._ui.tell(f"No profile defines a language {one_line(name, 40)}.", warning=True)
+            return
+
+        def accept() -> None:
+            try:
+                self._ui.tell(own.trust(shown))
+            except OSError as error:
+                self._ui.tell(f"Could not save that: {error.strerror or error}", warning=True)
+
+        lines = numbered(shown)
+        question = f"Trust {one_line(name, 40)} with exactly these {len(lines)} lines?"
+        self._ui.confirm(question, [visible(shown.place), "", *lines], accept)

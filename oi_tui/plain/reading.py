@@ -1,0 +1,67 @@
+"""Finds and repeats in plain mode what stands in the conversation."""
+
+from oi_tui.actions.interface import UserInterface
+from oi_tui.engine.export.plain_text import plain_text
+from oi_tui.engine.output.plain import plain
+from oi_tui.input.history import History
+from oi_tui.input.history_browser import HistoryBrowser
+from oi_tui.text import one_line, visible
+from oi_tui.workspace import Workspace
+
+#: Shown for what cannot be done with lines.
+SCREEN_ONLY = "This needs the full screen: start oi-tui without --plain."
+#: Lines that a search shows.
+_FOUND = 50
+#: Earlier messages that a search shows.
+_LISTED = 100
+
+
+class PlainReading:
+    """Carries out `%find`, `%output` and `%history`."""
+
+    def __init__(self, ui: UserInterface, workspace: Workspace) -> None:
+        self._ui = ui
+        self._workspace = workspace
+
+    def find(self, text: str) -> None:
+        """The lines of the conversation in which the text occurs."""
+        if not text:
+            self._ui.tell("Type the text to find: %find text")
+            return
+        lines = plain_text(self._workspace.session.messages).split("\n")
+        found = [line for line in lines if text.lower() in line.lower()]
+        more = f"\n… {len(found) - _FOUND} more" if len(found) > _FOUND else ""
+        self._ui.tell("\n".join(found[:_FOUND]) + more if found else f"“{one_line(text, 60)}” not found.")
+
+    def read_output(self, number: int | None) -> None:
+        """All that is kept of the output of a run."""
+        codes = [m for m in self._workspace.session.messages if m.type == "code" and m.role != "computer"]
+        if not codes or (number is not None and not 0 < number <= len(codes)):
+            self._ui.tell("No such output." if codes else "There is no output yet.")
+            return
+        code = codes[-1 if number is None else number - 1]
+        printed = [m for m in self._workspace.session.messages if m.parent == code.id and m.type == "console"]
+        text = "\n".join(visible(plain(m.content)) for m in printed).strip("\n")
+        self._ui.tell(text or "It has no output.")
+
+    def search_history(self, text: str) -> None:
+        """List earlier messages that contain the words."""
+        found = HistoryBrowser(History().load()).containing(text, _LISTED)
+        listed = "\n".join(f"  {one_line(item, 200)}" for item in found)
+        self._ui.tell(f"Matches, newest first:\n{listed}" if found else "No matching messages.")
+
+    def copy_code(self) -> None:
+        """Say that there is no screen."""
+        self._ui.tell(SCREEN_ONLY)
+
+    def use_terminal(self) -> None:
+        """Say that there is no screen."""
+        self._ui.tell(SCREEN_ONLY)
+
+    def focus_conversation(self) -> None:
+        """Say that there is no screen."""
+        self._ui.tell(SCREEN_ONLY)
+
+    def focus_prompt(self) -> None:
+        """Say that this is it."""
+        self._ui.tell("You are at the prompt.")

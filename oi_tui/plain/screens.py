@@ -1,0 +1,130 @@
+"""Lists in plain mode what the full screen shows on screens of its own."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from oi_tui import paths, profiles
+from oi_tui.commands import COMMANDS
+from oi_tui.doctor.in_use import InUse
+from oi_tui.doctor.report import report
+from oi_tui.engine.models import local_servers
+from oi_tui.engine.settings.profile import ProfileError, explain
+from oi_tui.engine.settings.setting import Value
+from oi_tui.text import one_line
+from oi_tui.workspace import Workspace
+
+#: Conversations that are listed.
+_LISTED = 20
+
+
+class PlainInterface(Protocol):
+    """The commands in plain mode, as the lists see them."""
+
+    def tell(self, text: str, *, warning: bool = False) -> None:
+        """Say something."""
+
+    def open_conversation(self, id: str) -> None:
+        """Show a saved conversation and go on with it."""
+
+    def switch_profile(self, name: str) -> None:
+        """Go on with the profile of that name."""
+
+
+class PlainScreens:
+    """Writes each list as lines; something of it is chosen by its number."""
+
+    def __init__(
+        self, ui: PlainInterface, workspace: Workspace, ask_number: Callable[[str, int], int | None]
+    ) -> None:
+        """`ask_number` asks for a number from 1 to a largest one, and returns its index."""
+        self._ui = ui
+        self._workspace = workspace
+        self._ask_number = ask_number
+
+    def open_help(self) -> None:
+        """Commands, one a line."""
+        width = max(len(command.title) for command in COMMANDS.values())
+        rows = [f"  {command.title:<{width}}  {command.summary}" for command in COMMANDS.values()]
+        self._ui.tell(
+            "Type a request, or a command. At a question: y runs, n rejects, e edits, a always runs the "
+            "language.\nctrl+c stops; ctrl+d quits. ! or %% before a line runs it in your shell.\n"
+            + "\n".join(rows)
+        )
+
+    def open_keys(self) -> None:
+        """There are no keys where whole lines are read."""
+        self._ui.tell("Plain mode reads lines; it has no key bindings.")
+
+    def open_navigator(self) -> None:
+        """The newest conversations; one of them is opened by its number."""
+        summaries = self._workspace.store.summaries()[:_LISTED]
+        if not summaries:
+            self._ui.tell("There are no saved conversations yet.")
+            return
+        rows = [f"  {number}  {one_line(summary.title, 70)}" for number, summary in enumerate(summaries, 1)]
+        self._ui.tell("Saved conversations, newest first:\n" + "\n".join(rows))
+        if (number := self._ask_number("Open which number? ", len(summaries))) is not None:
+            self._ui.open_conversation(summaries[number].id)
+
+    def open_profile(self, name: str) -> None:
+        """Every setting with its value, and where settings are changed; or those of the profile named."""
+        if name:
+            self._ui.switch_profile(name)
+            return
+        profile, path = self._workspace.profile, self._workspace.profile_path
+        rows = [f"  {key}: {one_line(value)}  ({origin})" for key, value, origin in explain(profile)]
+        where = f"\nChange them in {paths.short(path)}, or with flags." if path else ""
+        others = f"\n%profile NAME switches to another: {', '.join(map(one_line, profiles.names()))}"
+        self._ui.tell("Settings:\n" + "\n".join(rows) + where + others)
+
+    def open_models(self, name: str) -> None:
+        """Switch to the model named, or choose one by its number."""
+        if name:
+            self._use(model=name, api_base=self._workspace.model.base_for(name))
+            return
+        found = local_servers.find()
+        rows = [
+            f"  {number}  {item.model}  ({item.server} is running)" for number, item in enumerate(found, 1)
+        ]
+        rows.append(f"  {len(found) + 1}  demo  (a script, not an AI: needs no key and no network)")
+        self._ui.tell(
+            f"Current model: {self._workspace.profile.model}. Found on this machine:\n"
+            + "\n".join(map(one_line, rows))
+        )
+        self._ui.tell("%model NAME accepts any LiteLLM name.")
+        number = self._ask_number("Which number? ", len(rows))
+        if number is None:
+            return
+        if number == len(found):
+            self._use(model="demo", api_base=None)
+        else:
+            self._use(model=found[number].model, api_base=found[number].api_base)
+
+    def open_palette(self) -> None:
+        """The commands, which %help lists."""
+        self.open_help()
+
+    def open_permissions(self) -> None:
+        """List the auto-approvals, to be revoked by number."""
+        session = self._workspace.session
+        if not (found := session.permissions):
+            self._ui.tell("No auto-approvals: all code needs your approval.")
+            return
+        rows = [f"  {number}  {one_line(item.words, 100)}" for number, item in enumerate(found, 1)]
+        self._ui.tell("Auto-approvals of this conversation:\n" + "\n".join(rows))
+        if (number := self._ask_number("Revoke which number? ", len(found))) is not None:
+            session.revoke(found[number])
+            self._ui.tell(f"Revoked: {one_line(found[number].words, 100)} will ask again.")
+
+    def open_doctor(self) -> None:
+        """Say what is wrong here and how to put it right."""
+        in_use = InUse(self._workspace.profile, self._workspace.profile_path)
+        self._ui.tell(report(in_use, ask_terminal=False)[0])
+
+    def _use(self, **changes: Value) -> None:
+        try:
+            self._workspace.use(self._workspace.profile.with_changes("changed", **changes))
+        except ProfileError as error:
+            self._ui.tell(str(error))
+            return
+        self._ui.tell(f"The model is now {one_line(self._workspace.profile.model)}.")
