@@ -13,7 +13,7 @@ from tests.servers.openai_server import Answer, ModelServer, Say, spoken
 from tests.servers.wires import OpenAi
 
 HANGS: dict[str, tuple[Answer, str]] = {
-    "before the headers": (server.silent, "thinking"),
+    "before the headers": (server.silent, "Connecting to"),
     "in the words": (
         server.broken_off(Say("It begins. " * 3), chunks=12, then=lambda exchange: exchange.hang()),
         "It begins.",

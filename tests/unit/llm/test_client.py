@@ -233,12 +233,12 @@ def test_a_process_that_dies_is_a_fault_and_the_next_reply_starts_another(served
     with closing(ModelProcess(environment())) as models:
         reply = models.reply(request(served.base))
         stream = iter(reply)
-        first = [next(stream), next(stream)]
+        # On a busy machine, it is said that the server takes its time before the first word comes.
+        next(delta for delta in stream if text([delta]))
         assert models.pid
         os.kill(models.pid, signal.SIGKILL)
         with pytest.raises(LlmError) as raised:
-            first += stream
-        assert text(first)
+            list(stream)
         assert raised.value.fault.kind == "process"
         assert raised.value.fault.retryable
         assert text(list(models.reply(request(served.base)))) == "Back"
