@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
-from oi_tui.actions import manage_skills
+from oi_tui.actions.manage_skills import SkillActions
 from oi_tui.engine import skills
 from oi_tui.engine.llm.base import Text
 from oi_tui.engine.settings.profile import Profile
@@ -38,6 +39,10 @@ class Place:
             act()
 
 
+def actions(place: Place, found: Skills) -> SkillActions:
+    return SkillActions(place, Mock(skills=found))
+
+
 def of_project(folder: Path, name: str = "clean-csv", text: str = CSV) -> Path:
     path = folder / ".agents" / "skills" / name / "SKILL.md"
     path.parent.mkdir(parents=True)
@@ -60,11 +65,11 @@ def test_a_project_s_skill_is_used_once_exactly_its_text_is_trusted(tmp_path: Pa
     path = of_project(tmp_path)
     found, place = Skills(tmp_path), Place()
     assert (found.notes(), found.untrusted()) == ((), ["clean-csv"])
-    manage_skills.tell_skills(place, found)
+    actions(place, found).list()
     assert "not used; %skills trust clean-csv" in place.reported[-1]
-    manage_skills.trust_skill(Place(answer=False), found, "clean-csv")
+    actions(Place(answer=False), found).trust("clean-csv")
     assert found.notes() == ()
-    manage_skills.trust_skill(place, found, "clean-csv")
+    actions(place, found).trust("clean-csv")
     assert "Drop empty rows." in place.asked[-1]
     assert "clean-csv: Clean a CSV file" in found.notes()[0]
     assert found.notes(sandboxed=True) == found.notes()
@@ -115,17 +120,17 @@ def test_what_ran_is_saved_as_a_skill() -> None:
     llm = Llm([call("rows = '```'"), call("ls", "shell", id="c2", index=1)], [Text("Done.")])
     workspace = Workspace(Profile(auto_run=True), llm=llm, computer=Computer())
     place = Place()
-    manage_skills.save_skill(place, workspace, "tidy")
+    SkillActions(place, workspace).save("tidy")
     assert place.reported == ["No code has finished in this conversation."]
     list(workspace.session.turn("Tidy my rows: now"))
-    manage_skills.save_skill(place, workspace, "a name")
+    SkillActions(place, workspace).save("a name")
     assert "letters, digits" in place.reported[-1]
     place.edited = lambda text: " \n"
-    manage_skills.save_skill(place, workspace, "tidy")
+    SkillActions(place, workspace).save("tidy")
     assert place.reported[-1] == "Not saved: the text is empty."
     assert place.asked == []
     place.edited = lambda text: f"{text}\nNever touch column 3.\n"
-    manage_skills.save_skill(place, workspace, "tidy")
+    SkillActions(place, workspace).save("tidy")
     assert "Never touch column 3." in place.asked[-1], "what was edited is shown and saved"
     [skill] = Skills(Path("/")).listed()
     assert (skill.name, skill.description, skill.trusted) == ("tidy", "Tidy my rows: now", True)
@@ -133,7 +138,7 @@ def test_what_ran_is_saved_as_a_skill() -> None:
     assert "```shell\nls\n```" in skill.text
     assert skill.text.endswith("Never touch column 3.\n")
     assert "Save this as the skill tidy?" in place.asked[-1]
-    manage_skills.save_skill(place, workspace, "tidy")
+    SkillActions(place, workspace).save("tidy")
     assert "There is a skill tidy already" in place.reported[-1]
     workspace.close()
 
@@ -167,10 +172,10 @@ def test_a_skill_of_an_installed_package_is_used_once_it_is_trusted(packaged: Pa
     found, place = Skills(tmp_path), Place()
     assert found.notes() == ()
     assert found.untrusted() == [], "a start does not speak of it"
-    manage_skills.tell_skills(place, found)
+    actions(place, found).list()
     assert "calibrate: Clean a CSV file (not used; %skills trust calibrate)" in place.reported[-1]
     assert "(from the package sensor-tools)" in place.reported[-1]
-    manage_skills.trust_skill(place, found, "calibrate")
+    actions(place, found).trust("calibrate")
     assert "Drop empty rows." in place.asked[-1]
     assert f"- calibrate: Clean a CSV file ({packaged})" in found.notes()[0]
     packaged.write_text(packaged.read_text() + "More.\n")
