@@ -23,6 +23,7 @@ Kind = Literal[
     "clipboard",
     "network",
     "runs text",
+    "hidden",
     "processes",
     "programs",
     "moves",
@@ -48,6 +49,7 @@ WORDS: dict[Kind, str] = {
     "clipboard": "uses the clipboard",
     "network": "uses the network",
     "runs text": "runs text as code",
+    "hidden": "hides which functions it uses",
     "processes": "ends processes",
     "programs": "starts programs",
     "moves": "moves or renames files",
@@ -155,7 +157,11 @@ class Findings:
             return "not scanned"
         if self.nothing_listed:
             return "no findings (no guarantee)"
-        return "" if self.parsed or self.risks else "no findings, but only known risks were searched"
+        return (
+            ""
+            if self.parsed or self.risks or self.unchecked
+            else "no findings, but only known risks were searched"
+        )
 
     @property
     def lines(self) -> frozenset[int]:

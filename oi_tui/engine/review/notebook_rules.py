@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from oi_tui.engine.review import shell_rules, sql_rules
-from oi_tui.engine.review.findings import Finding, Kind
+from oi_tui.engine.review.findings import Finding, Kind, hosts
 from oi_tui.engine.review.line_rules import PATTERNS, look_for_patterns
+from oi_tui.engine.review.python_call_table import LOADING_VARIABLES
 
 #: Words that run a program of that name, or stand for one.
 _PROGRAMS = (
@@ -20,6 +21,18 @@ _IS_PROGRAM = re.compile(rf"(?:{'|'.join(_PROGRAMS)})(?!\w)")
 #: Those that need no `%` where the line is no Python.
 _AUTOMATIC = re.compile(r"^\s*((?:pip3?|conda|mamba|cd|ls|ll|lf|cat|pycat|less|more)\s+[^=(].*)$")
 _COMMAND = re.compile(r"^\s*(?:[\w.\[\], ]+=\s*)?(!!?|%)(?!=)(.*)$")
+#: Magics that run the Python behind their options.
+_MEASURED = re.compile(r"\s*(?:time|timeit|prun|debug|memit)\s+(?:-\w+(?:\s+\d+)?\s+)*(.+)$")
+#: Magics that write the file they name, after the letter of an option where one is here.
+_WRITING = {
+    "save": "",
+    "logstart": "",
+    "notebook": "",
+    "history": "-f",
+    "hist": "-f",
+    "edit": "",
+    "store": ">",
+}
 _SHELLS = frozenset(("bash", "sh", "zsh", "shell", "!", "system", "sx"))
 #: Cells whose text is only shown.
 _SHOWN = frozenset(("html", "svg", "markdown", "latex", "javascript", "js"))
@@ -35,6 +48,9 @@ def take_out(code: str) -> tuple[str, list[Finding]]:
             seen = list(_look_at_magic(words[1]))
         elif command := _COMMAND.match(line):
             sign, rest = command.groups()
+            if sign == "%" and (inner := _MEASURED.match(rest)) and _is_python(inner[1]):
+                lines[index] = line[: len(line) - len(line.lstrip())] + inner[1]
+                continue
             seen = list(_look_at_magic(rest) if sign == "%" else _look_at_program(rest))
         else:
             continue
@@ -65,7 +81,9 @@ def open_cell(code: str) -> tuple[str, list[Finding]]:
         found = sql_rules.look(body)[0]
     elif (language := _OTHERS.get(name, name)) in PATTERNS and name not in _SHOWN:
         found = [Finding("programs", name, 0), *look_for_patterns(language, body)]
-    elif name not in _SHOWN:
+    elif name in _SHOWN:
+        found = [Finding("network", host, 0) for host in hosts(body)]
+    else:
         # `%%time` and its like; and a name that is not known may be one that code gave to what runs Python.
         return f"\n{body}", []
     return "", [replace(item, line=item.line + 1) for item in found]
@@ -103,8 +121,6 @@ def _look_at_magic(text: str) -> Iterator[Finding]:
         yield from sql_rules.look(rest)[0]
     elif name in ("run", "load_ext", "reload_ext", "macro"):
         yield Finding("runs text", rest, 0)
-    elif name == "save":
-        yield Finding("writes", _file_of(rest), 0)
     elif name == "store" and rest:
         if rest.startswith("-r"):
             yield Finding("runs text", rest, 0)
@@ -112,6 +128,14 @@ def _look_at_magic(text: str) -> Iterator[Finding]:
             yield Finding("deletes", rest, 0)
         else:
             yield Finding("writes", rest.rpartition(">")[2].strip(), 0)
+    elif name in _WRITING:
+        _, mark, after = rest.partition(_WRITING[name]) if _WRITING[name] else ("", "", rest)
+        if mark or not _WRITING[name]:
+            yield Finding("writes", _file_of(after), 0)
+    elif name in ("env", "set_env") and re.split(r"[=\s]", rest)[0] in LOADING_VARIABLES:
+        yield Finding("system", re.split(r"[=\s]", rest)[0], 0)
+    elif name == "pastebin":
+        yield Finding("network", "", 0)
     elif name == "snapshot":
         kind = "writes" if rest.startswith("save") else "runs text"
         yield Finding(kind, _file_of(rest.partition(" ")[2]), 0)

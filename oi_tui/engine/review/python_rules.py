@@ -4,63 +4,12 @@ import ast
 import re
 import shlex
 import warnings
-from collections.abc import Iterator
 
-from oi_tui.engine.review import notebook_rules, shell_rules
+from oi_tui.engine.review import notebook_rules, shell_rules, sql_rules
+from oi_tui.engine.review import python_call_table as table
 from oi_tui.engine.review.findings import Finding, Kind, hosts, private
+from oi_tui.engine.review.python_references import References
 
-#: Calls by their full name, or by its beginning where it ends with a dot.
-_CALLS: dict[str, Kind] = {
-    **dict.fromkeys(
-        ("os.remove", "os.unlink", "os.rmdir", "os.removedirs", "shutil.rmtree", "send2trash.send2trash"),
-        "deletes",
-    ),
-    **dict.fromkeys(("os.rename", "os.renames", "os.replace", "shutil.move"), "moves"),
-    **dict.fromkeys(("os.system", "os.popen", "pty.spawn", "os.startfile", "webbrowser.open"), "programs"),
-    **dict.fromkeys(("subprocess.", "os.exec", "os.spawn", "os.posix_spawn", "pexpect."), "programs"),
-    **dict.fromkeys(("asyncio.create_subprocess_exec", "asyncio.create_subprocess_shell"), "programs"),
-    **dict.fromkeys(("os.kill", "os.killpg", "signal.pthread_kill"), "processes"),
-    **dict.fromkeys(("os.chmod", "os.chown", "os.lchown", "shutil.chown"), "system"),
-    **dict.fromkeys(("os.setuid", "os.setgid", "os.seteuid"), "rights"),
-    **dict.fromkeys(("eval", "exec", "compile", "__import__", "runpy."), "runs text"),
-    **dict.fromkeys(
-        ("pickle.load", "pickle.loads", "marshal.loads", "dill.load", "joblib.load"), "runs text"
-    ),
-    **dict.fromkeys(("importlib.import_module", "ctypes."), "runs text"),
-    **dict.fromkeys(
-        ("requests.", "httpx.", "aiohttp.", "urllib.request.", "urllib3.", "socket.", "http.client."),
-        "network",
-    ),
-    **dict.fromkeys(("ftplib.", "smtplib.", "imaplib.", "poplib.", "telnetlib.", "paramiko."), "network"),
-    **dict.fromkeys(("websockets.", "websocket.", "boto3.", "yfinance.", "huggingface_hub."), "network"),
-    **dict.fromkeys(
-        ("os.mkdir", "os.makedirs", "shutil.copy", "shutil.copyfile", "shutil.copytree"), "writes"
-    ),
-    **dict.fromkeys(
-        ("shutil.copy2", "os.truncate", "os.symlink", "os.link", "shutil.unpack_archive"), "writes"
-    ),
-    **dict.fromkeys(("numpy.save", "numpy.savetxt", "numpy.savez", "json.dump", "pickle.dump"), "writes"),
-    **dict.fromkeys(("urllib.request.urlretrieve",), "network"),
-}
-#: Where the file stands among the arguments of a call that writes one; the first otherwise.
-_FILE_AT = {"shutil.copy": 1, "shutil.copyfile": 1, "shutil.copytree": 1, "shutil.copy2": 1}
-#: Calls that write to something opened elsewhere.
-_NO_FILE = {"json.dump", "pickle.dump"}
-#: Methods of whatever object, by name. "replace" and "rename" belong to texts and tables too often.
-_METHODS: dict[str, Kind] = {
-    **dict.fromkeys(("unlink", "rmdir", "rmtree"), "deletes"),
-    **dict.fromkeys(("write_text", "write_bytes", "touch", "mkdir", "savefig", "symlink_to"), "writes"),
-    **dict.fromkeys(("to_csv", "to_excel", "to_parquet", "to_pickle", "to_feather", "to_hdf"), "writes"),
-    **dict.fromkeys(
-        ("to_json", "to_html", "write_html", "write_image", "write_csv", "write_parquet"), "writes"
-    ),
-    **dict.fromkeys(("chmod", "lchmod"), "system"),
-    **dict.fromkeys(("terminate", "send_signal"), "processes"),
-}
-#: Methods that give a text back where no file is named.
-_MAYBE = {"to_csv", "to_json", "to_html", "write_csv"}
-#: Where names of calls begin that are many.
-_BEGINNINGS = ("os.exec", "os.spawn", "os.posix_spawn")
 _SUBPROCESSES = ("run", "call", "check_call", "check_output", "Popen", "getoutput", "getstatusoutput")
 #: The modes of `open` that write.
 _WRITING = re.compile(r"[rbt]*[wax+][rbtwax+]*")
@@ -119,36 +68,69 @@ class _Visitor:
         self.found: list[Finding] = []
         #: Parts of longer names of the computer object, which are noted as a whole.
         self._reached: set[ast.expr] = set()
-        self._names: dict[str, str] = {
-            "np": "numpy",
-            "plt": "matplotlib.pyplot",
-            "pd": "pandas",
-            "sp": "subprocess",
-        }
+        self._references = References()
+        #: Names that the code gives a value itself.
+        self._stored: set[str] = set()
+        self._names = self._references.names
 
     def visit(self, tree: ast.AST) -> None:
         """Note all that the tree does."""
         # Imports first: a function may use what is imported below it.
         nodes = list(ast.walk(tree))
+        self._references.learn(nodes)
         for node in nodes:
-            if isinstance(node, ast.Import):
-                for name in node.names:
-                    self._names[name.asname or name.name.partition(".")[0]] = (
-                        name.name if name.asname else name.name.partition(".")[0]
-                    )
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                for name in node.names:
-                    self._names[name.asname or name.name] = f"{node.module}.{name.name}"
-                    if name.name == "*" and _of_computer(node.module) is not None:
-                        self._note("controls", _WHOLE_COMPUTER, node)
+            if (
+                isinstance(node, ast.ImportFrom)
+                and any(name.name == "*" for name in node.names)
+                and _of_computer(node.module or "") is not None
+            ):
+                self._note("controls", _WHOLE_COMPUTER, node)
         self._follow_computer(nodes)
+        called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+        #: Parts of a longer name, which is noted as a whole.
+        inner = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
         for node in nodes:
             if isinstance(node, ast.Call):
                 self._call(node)
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 self._text(node)
+            elif isinstance(node, ast.Assign | ast.AugAssign):
+                self._store(node)
             if isinstance(node, ast.Attribute | ast.Name):
                 self._computer(node)
+                if isinstance(node.ctx, ast.Load) and id(node) not in called and id(node) not in inner:
+                    self._reference(node)
+                self._hidden(node)
+
+    def _hidden(self, node: ast.Attribute | ast.Name) -> None:
+        """Note a name through which code gets at functions that it does not name."""
+        name = node.attr if isinstance(node, ast.Attribute) else node.id
+        if name in table.HIDDEN:
+            self._note("hidden", name, node)
+
+    def _reference(self, node: ast.Attribute | ast.Name) -> None:
+        """Note a function that is not called here but kept, or handed on to be called."""
+        name = self._full_name(node)
+        kind = table.CALLS.get(name)
+        if isinstance(node, ast.Name) and "." not in name and node.id in self._stored:
+            return
+        if kind is not None and self._is_meant(name):
+            self._note(kind, f"by {name}", node)
+
+    def _is_meant(self, name: str) -> bool:
+        """Whether a short name of a module is that of the module, and not of a variable."""
+        root = name.partition(".")[0]
+        return root not in table.SHORT_NAMES or root in self._references.imported
+
+    def _store(self, node: ast.Assign | ast.AugAssign) -> None:
+        """Note what is put into the environment of later programs, and in place of Python's own functions."""
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            if isinstance(target, ast.Subscript) and self._full_name(target.value) == "os.environ":
+                name = self._references.text(target.slice)
+                if name in table.LOADING_VARIABLES:
+                    self._note("system", name, target)
+            elif isinstance(target, ast.Attribute) and self._full_name(target) in table.HOOKS:
+                self._note("runs text", self._full_name(target), target)
 
     def _follow_computer(self, nodes: list[ast.AST]) -> None:
         """Learn other names that code gives to the computer object; note where it keeps it or hands it on."""
@@ -167,7 +149,9 @@ class _Visitor:
                     self._names.update(
                         {target.id: name for target in node.targets if isinstance(target, ast.Name)}
                     )
-        stored = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+        self._stored = stored = {
+            node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        }
         stored |= {node.arg for node in nodes if isinstance(node, ast.arg)}
         for node in nodes:
             if isinstance(node, ast.Subscript) and _looks_up_computer(node):
@@ -192,17 +176,22 @@ class _Visitor:
 
     def _call(self, call: ast.Call) -> None:
         name = self._full_name(call.func)
-        kind = _CALLS.get(name) or next(
-            (kind for start, kind in _CALLS.items() if _begins(name, start)), None
+        kind = table.CALLS.get(name) or next(
+            (kind for start, kind in table.CALLS.items() if _begins(name, start)), None
         )
-        if name == "open" or (isinstance(call.func, ast.Attribute) and call.func.attr == "open"):
+        if kind and not self._is_meant(name):
+            kind = None
+        if name in table.OPENERS or (isinstance(call.func, ast.Attribute) and call.func.attr == "open"):
             self._open(call, name)
+        elif name == "yaml.load":
+            if "Safe" not in ast.unparse(call):
+                self._note("runs text", "", call)
         elif kind == "programs":
             self._program(call, name)
         elif kind == "writes":
-            at = _FILE_AT.get(name, 0)
-            if name not in _NO_FILE:
-                self._note("writes", _literal(call.args[at]) if len(call.args) > at else "", call)
+            at = table.FILE_AT.get(name, 0)
+            if name not in table.NO_FILE:
+                self._note("writes", self._literal(call.args[at]) if len(call.args) > at else "", call)
         elif kind:
             self._note(kind, "" if kind in ("network", "runs text") else self._first(call), call)
         elif isinstance(call.func, ast.Attribute):
@@ -222,27 +211,56 @@ class _Visitor:
             self._note(kind, f"computer.{whole}", node)
 
     def _method(self, call: ast.Call, function: ast.Attribute) -> None:
-        kind = _METHODS.get(function.attr)
-        if kind is None:
+        kind = table.METHODS.get(function.attr)
+        of_texts = isinstance(function.value, ast.Attribute) and function.value.attr == "str"
+        if kind is None or of_texts:
+            self._odd_method(call, function)
             return
         if isinstance(function.value, ast.Call) and self._full_name(function.value.func).endswith("Path"):
             what = self._first(function.value)
-        elif function.attr in ("write_text", "write_bytes", "touch", "mkdir", "unlink", "rmdir", "terminate"):
+        elif function.attr in table.UNNAMED:
             what = ""
         else:
             what = self._first(call)
             named = (
                 what or call.args or any(keyword.arg and "path" in keyword.arg for keyword in call.keywords)
             )
-            if function.attr in _MAYBE and not named:
+            if function.attr in table.MAYBE and not named:
                 return
         self._note(kind, what, call)
 
+    def _odd_method(self, call: ast.Call, function: ast.Attribute) -> None:
+        """Methods that do something by what they are given."""
+        given = [self._references.text(arg) for arg in call.args]
+        first = given[0] if given else ""
+        if function.attr in table.STATEMENTS:
+            for item in sql_rules.look(first)[0] if sql_rules.is_statement(first) else ():
+                self._note(item.kind, item.what, call)
+        elif function.attr in table.COMMANDS and isinstance(function.value, ast.Call):
+            self._note("programs", shell_rules.program(first), call)
+            for item in shell_rules.look(first):
+                self._note(item.kind, item.what, call)
+        elif function.attr == "save" and re.fullmatch(r"[^\n]*\.\w{1,8}", first):
+            self._note("writes", first, call)
+        elif function.attr == "kill" and isinstance(function.value, ast.Call):
+            self._note("processes", "", call)
+        elif function.attr in ("rename", "replace") and len(given) == 1 and self._is_path(function.value):
+            self._note("moves", first, call)
+        elif function.attr in ("to_string", "info") and len(given) == 1 and first:
+            self._note("writes", first, call)
+        elif function.attr in table.GIVEN_NAMES:
+            for text in given:
+                if kind := table.METHODS.get(text) or table.CALLS.get(f"os.{text}"):
+                    self._note(kind, f"by {text}", call)
+
+    def _is_path(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Call) and self._full_name(node.func) in ("pathlib.Path", "Path")
+
     def _open(self, call: ast.Call, name: str) -> None:
-        method = name not in ("open", "io.open", "codecs.open", "builtins.open")
+        method = name not in table.OPENERS
         given = [*call.args[0 if method else 1 :], *(k.value for k in call.keywords if k.arg == "mode")]
-        mode = next((_literal(item) for item in given), "")
-        if not _WRITING.fullmatch(mode):
+        mode = next((self._literal(item) for item in given), "")
+        if not _WRITING.fullmatch(mode.partition(":")[0]):
             return
         owner = call.func.value if isinstance(call.func, ast.Attribute) else None
         if method and isinstance(owner, ast.Call) and self._full_name(owner.func).endswith("Path"):
@@ -253,10 +271,10 @@ class _Visitor:
     def _program(self, call: ast.Call, name: str) -> None:
         first = call.args[0] if call.args else None
         if isinstance(first, ast.List | ast.Tuple):
-            words = [_literal(elt) for elt in first.elts]
+            words = [self._literal(elt) for elt in first.elts]
             command = shlex.join(words)
         else:
-            command = _literal(first) if first is not None else ""
+            command = self._literal(first) if first is not None else ""
         if name.startswith("subprocess.") and name.rpartition(".")[2] not in _SUBPROCESSES:
             return
         seen = shell_rules.look(command)
@@ -265,14 +283,18 @@ class _Visitor:
             self._note(item.kind, item.what, call)
 
     def _first(self, call: ast.Call) -> str:
-        return _literal(call.args[0]) if call.args else ""
+        return self._literal(call.args[0]) if call.args else ""
+
+    def _literal(self, node: ast.expr) -> str:
+        """A text that stands in the code or is put together there, also within `Path(…)`; else ""."""
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute) and node.args:
+            named = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+            if named in ("Path", "expanduser"):
+                return self._literal(node.args[0])
+        return self._references.text(node)
 
     def _full_name(self, node: ast.expr) -> str:
-        parts = list(_parts(node))
-        if not parts:
-            return ""
-        head, *rest = reversed(parts)
-        return ".".join([self._names.get(head, head), *rest])
+        return self._references.full_name(node)
 
 
 def _of_computer(name: str) -> str | None:
@@ -292,30 +314,9 @@ def _looks_up_computer(node: ast.Subscript) -> bool:
         isinstance(node.slice, ast.Constant)
         and node.slice.value == "computer"
         and isinstance(node.value, ast.Call)
-        and list(_parts(node.value.func))[-1:] in (["globals"], ["locals"], ["vars"])
+        and ast.unparse(node.value.func) in ("globals", "locals", "vars")
     )
 
 
-def _parts(node: ast.expr) -> Iterator[str]:
-    """The names of `a.b.c`, from the last to the first; nothing for other expressions."""
-    parts = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    if isinstance(node, ast.Name):
-        yield from (*parts, node.id)
-
-
 def _begins(name: str, start: str) -> bool:
-    return name.startswith(start) and (start.endswith(".") or start in _BEGINNINGS)
-
-
-def _literal(node: ast.expr) -> str:
-    """A text that stands in the code as it is, also within `Path(…)`; else ""."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute) and node.args:
-        named = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
-        if named in ("Path", "expanduser"):
-            return _literal(node.args[0])
-    return ""
+    return name.startswith(start) and (start.endswith(".") or start in table.BEGINNINGS)

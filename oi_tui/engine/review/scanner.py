@@ -6,6 +6,7 @@ from pathlib import Path
 
 from oi_tui.engine import cell_target
 from oi_tui.engine.review import python_checker, python_rules, shell_checker, shell_rules, sql_rules
+from oi_tui.engine.review.call_search import look_for_calls
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.findings import Finding, Findings
 from oi_tui.engine.review.line_rules import PATTERNS, look_for_patterns
@@ -41,9 +42,11 @@ def look_through(language: str, code: str, cwd: Path, earlier: EarlierCode | Non
             seen += shell_rules.look(commands)
             unchecked += shell_checker.look(commands, cwd)
         case "fish":
-            seen, parsed = shell_rules.look(code), False
+            seen, unchecked, parsed = shell_rules.look(code), look_for_calls("fish", code), False
+            unchecked += [item for item in shell_checker.look(code, cwd) if item.kind == "reads"]
         case name if name in PATTERNS:
             seen, parsed = [*look_for_patterns(name, code), *_tools(name, code, earlier)], False
+            unchecked = look_for_calls(name, code)
         case _:
             return Findings(readable=False)
     if seen is None:

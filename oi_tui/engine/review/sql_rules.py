@@ -182,6 +182,19 @@ def look(code: str) -> tuple[list[Finding], list[Finding]]:
     return reader.found, reader.unchecked
 
 
+def is_statement(text: str) -> bool:
+    """Whether the text begins as a statement does that is known to do more than to read."""
+    first, _, rest = text.strip().partition(" ")
+    return bool(rest.strip()) and first.lower() in {
+        *_STATEMENTS,
+        "with",
+        "copy",
+        "attach",
+        "pragma",
+        "select",
+    }
+
+
 def shell_lines(code: str) -> str:
     """The commands of `.shell` lines, each on the line that it has in the code."""
     lines = [""] * (code.count("\n") + 1)

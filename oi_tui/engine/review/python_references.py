@@ -1,0 +1,158 @@
+"""Resolves what Python code refers to: full names of functions, however it gets at them, and texts."""
+
+import ast
+from collections.abc import Iterator
+
+from oi_tui.engine.review import python_call_table as table
+
+#: Calls that give the namespace of what they are given, or of the code itself.
+_NAMESPACES = frozenset(("vars", "globals", "locals"))
+#: Longer texts are not put together.
+_LONGEST = 1_000
+
+
+class References:
+    """What the names of a piece of code refer to, by its imports and assignments."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, str] = {
+            "np": "numpy",
+            "plt": "matplotlib.pyplot",
+            "pd": "pandas",
+            "sp": "subprocess",
+        }
+        #: Modules that the code imports itself.
+        self.imported: set[str] = set()
+        #: Texts that are assigned to a name once.
+        self.texts: dict[str, str] = {}
+
+    def learn(self, nodes: list[ast.AST]) -> None:
+        """Take in all imports, then the assignments of functions and texts."""
+        for node in nodes:
+            if isinstance(node, ast.Import):
+                for name in node.names:
+                    root = name.name.partition(".")[0]
+                    self.names[name.asname or root] = name.name if name.asname else root
+                    self.imported.add(root)
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                self.imported.add(node.module.partition(".")[0])
+                for name in node.names:
+                    self.names[name.asname or name.name] = f"{node.module}.{name.name}"
+                    if name.name == "*":
+                        self._learn_all(node.module)
+        assigned = [node for node in nodes if isinstance(node, ast.Assign) and len(node.targets) == 1]
+        for node in assigned:
+            for target, value in _pairs(node.targets[0], node.value):
+                self._assign(target, value)
+
+    def _learn_all(self, module: str) -> None:
+        """What a module gives with `*`, as far as it matters."""
+        for full in table.CALLS:
+            owner, _, name = full.rpartition(".")
+            if owner == module and name:
+                self.names[name] = full
+
+    def _assign(self, target: ast.expr, value: ast.expr) -> None:
+        if not isinstance(target, ast.Name):
+            return
+        if text := self.text(value):
+            # A name that has several texts has none that is known.
+            self.texts[target.id] = text if self.texts.get(target.id, text) == text else ""
+            return
+        self.texts[target.id] = ""
+        if isinstance(value, ast.Name | ast.Attribute | ast.Call | ast.Subscript):
+            full = self.full_name(value)
+            if full in table.CALLS or full in table.INNER_MODULES:
+                self.names[target.id] = full
+
+    def text(self, node: ast.expr | None) -> str:
+        """A text that stands in the code, or is put together from such; "" for others."""
+        match node:
+            case ast.Constant(str(value)):
+                return value
+            case ast.Name(name):
+                return self.texts.get(name, "")
+            case ast.BinOp(left, ast.Add(), right):
+                first, second = self.text(left), self.text(right)
+                return (first + second)[:_LONGEST] if first and second else ""
+            case ast.JoinedStr(values) if all(isinstance(item, ast.Constant) for item in values):
+                return "".join(self.text(item) for item in values)
+            case ast.Call(ast.Attribute(owner, "join"), [ast.List(items) | ast.Tuple(items)], []):
+                texts = [self.text(item) for item in items]
+                glue = owner.value if isinstance(owner, ast.Constant) and isinstance(owner.value, str) else ""
+                return glue.join(texts)[:_LONGEST] if all(texts) else ""
+            case ast.Subscript(value, ast.Slice(None, None, ast.UnaryOp(ast.USub(), ast.Constant(1)))):
+                return self.text(value)[::-1]
+            case _:
+                return ""
+
+    def full_name(self, node: ast.expr) -> str:
+        """The name of what an expression refers to, from its module on; "" where that is not known."""
+        parts = list(self._parts(node))
+        if not parts:
+            return ""
+        parts = ".".join([self.names.get(parts[0], parts[0]), *parts[1:]]).split(".")
+        inner = [at for at, part in enumerate(parts) if at and part.lstrip("_") in table.INNER_MODULES]
+        if inner and (parts[0] in self.imported or parts[0] in table.INNER_MODULES):
+            parts = [parts[inner[-1]].lstrip("_"), *parts[inner[-1] + 1 :]]
+        parts[0] = table.SAME_MODULES.get(parts[0], parts[0])
+        if parts[:1] == ["builtins"] and len(parts) > 1:
+            parts = parts[1:]
+        return ".".join(parts)
+
+    def _parts(self, node: ast.expr) -> Iterator[str]:
+        """The names of `a.b.c` from the first to the last, also where they are looked up by texts."""
+        match node:
+            case ast.Name(name):
+                yield name
+            case ast.Attribute(value, "__dict__"):
+                yield from self._parts(value)
+            case ast.Attribute(value, name):
+                owner = list(self._parts(value))
+                yield from (*owner, name) if owner else ()
+            case ast.Subscript(value, index):
+                yield from self._looked_up(value, self.text(index))
+            case ast.Call(ast.Name("getattr"), [value, name, *_]):
+                owner, text = list(self._parts(value)), self.text(name)
+                yield from (*owner, text) if owner and text else ()
+            case ast.Call(function, [argument, *_]) if self._imports(function):
+                yield from self.text(argument).split(".") if self.text(argument) else ()
+            case _:
+                return
+
+    def _imports(self, function: ast.expr) -> bool:
+        return isinstance(function, ast.Name | ast.Attribute) and (
+            (isinstance(function, ast.Name) and function.id in ("__import__", "import_module"))
+            or (isinstance(function, ast.Attribute) and function.attr in ("__import__", "import_module"))
+        )
+
+    def _looked_up(self, value: ast.expr, key: str) -> Iterator[str]:
+        """What a namespace has under a text: `sys.modules["os"]`, `vars(os)["x"]`, `os.__dict__["x"]`."""
+        if not key:
+            return
+        if isinstance(value, ast.Attribute) and value.attr == "__dict__":
+            owner = list(self._parts(value.value))
+            yield from (*owner, key) if owner else ()
+        elif (
+            isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in _NAMESPACES
+        ):
+            owner = list(self._parts(value.args[0])) if value.args else []
+            yield from (*owner, key)
+        elif (
+            isinstance(value, ast.Attribute)
+            and value.attr == "modules"
+            and self.full_name(value) == "sys.modules"
+        ):
+            yield from key.split(".")
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Each target with its value, also of `a, b = c, d`."""
+    if (
+        isinstance(target, ast.Tuple | ast.List)
+        and isinstance(value, ast.Tuple | ast.List)
+        and len(target.elts) == len(value.elts)
+    ):
+        yield from zip(target.elts, value.elts, strict=True)
+    else:
+        yield target, value

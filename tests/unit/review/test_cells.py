@@ -1,0 +1,128 @@
+"""Cells that act, and cells that do not, in every language: the first are listed, the second are not.
+
+The cells are in hostile_cells.txt and harmless_cells.txt. A line `%%%% LANGUAGE KIND` begins each; with a
+kind, that kind must be named, and without one something must be listed.
+"""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from oi_tui.engine.review import call_search
+from oi_tui.engine.review.findings import Findings
+from oi_tui.engine.review.harmless_names import HARMLESS, REACHING
+from oi_tui.engine.review.line_rules import PATTERNS
+from oi_tui.engine.review.scanner import look_through
+
+HERE = Path(__file__).parent
+FOLDER = Path("/home/ada/sales")
+
+
+class Cell(NamedTuple):
+    language: str
+    kind: str
+    code: str
+
+
+def cells(name: str) -> Iterator[Cell]:
+    for part in (HERE / name).read_text().split("%%%% ")[1:]:
+        header, _, code = part.partition("\n")
+        language, _, kind = header.partition(" ")
+        yield Cell(language, kind, code.removesuffix("\n"))
+
+
+def listed(cell: Cell) -> Findings:
+    return look_through(cell.language, cell.code, FOLDER)
+
+
+HOSTILE = list(cells("hostile_cells.txt"))
+LANGUAGES = sorted({cell.language for cell in HOSTILE})
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_nothing_that_acts_is_without_a_word(language: str) -> None:
+    silent = [
+        cell.code
+        for cell in HOSTILE
+        if cell.language == language and listed(cell).readable and not listed(cell).sentences
+    ]
+    assert silent == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_nothing_that_acts_runs_by_the_grant_for_code_without_findings(language: str) -> None:
+    silent = [cell.code for cell in HOSTILE if cell.language == language and listed(cell).nothing_listed]
+    assert silent == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_a_cell_does_is_named(language: str) -> None:
+    unnamed = [
+        (cell.kind, cell.code)
+        for cell in HOSTILE
+        if cell.language == language
+        and cell.kind
+        and not {cell.kind, f"{cell.kind} outside"} & {item.kind for item in listed(cell).found}
+    ]
+    assert unnamed == []
+
+
+@pytest.mark.parametrize("language", sorted({cell.language for cell in cells("harmless_cells.txt")}))
+def test_ordinary_cells_have_nothing_listed(language: str) -> None:
+    wrong = [
+        (cell.code, listed(cell).sentences)
+        for cell in cells("harmless_cells.txt")
+        if cell.language == language and listed(cell).sentences
+    ]
+    assert wrong == []
+
+
+def test_every_language_that_is_searched_by_lines_is_searched_for_calls() -> None:
+    told = {language: call_search.look_for_calls(language, "zzz(1)") for language in PATTERNS}
+    del told["applescript"], told["python"]  # these have no calls of this form, and a reader of their own
+    assert [language for language, found in told.items() if found[0].what != "zzz(…)"] == []
+    assert set(HARMLESS) == set(REACHING)
+
+
+def test_code_without_parser_is_never_free_of_findings_for_a_grant() -> None:
+    found = look_through("javascript", "1 + 1", FOLDER)
+    assert not found.nothing_listed
+    assert found.conclusion == "no findings, but only known risks were searched"
+
+
+def test_what_is_listed_has_its_line_and_is_not_too_much() -> None:
+    code = "// close(x) is only a word\nlet s = 'go(1)'\n\nhide(1); hide(2)\nopenSesame()"
+    found = look_through("javascript", code, FOLDER)
+    assert found.sentences == ["not checked: hide(…) (line 4), openSesame(…) (line 5)"]
+    assert found.conclusion == ""
+    many = "\n".join(f"f{number}()" for number in range(500))
+    assert len(call_search.look_for_calls("javascript", many)) == 40
+    assert call_search.look_for_calls("javascript", "x" * 100_001)[0].what == "code of this length"
+
+
+def test_code_within_texts_is_looked_at() -> None:
+    assert listed(Cell("javascript", "", "`${unlock(1)} and ${1 + 1}`")).sentences == [
+        "not checked: unlock(…) (line 1)"
+    ]
+    assert listed(Cell("ruby", "", '"#{unlock(1)}"')).sentences == ["not checked: unlock(…) (line 1)"]
+    assert listed(Cell("julia", "", '"$(unlock(1))"')).sentences == ["not checked: unlock(…) (line 1)"]
+
+
+def test_own_functions_and_variables_are_known() -> None:
+    assert listed(Cell("javascript", "", "const add = (a, b) => a + b; add(1, 2)")).sentences == []
+    assert listed(Cell("r", "", "add <- function(a, f) f(a)\nadd(1, sqrt)")).sentences == []
+    # What they are made of is listed where it stands.
+    assert listed(Cell("javascript", "", "const go = fetch; go(u)")).sentences == [
+        "not checked: fetch (line 1)"
+    ]
+
+
+def test_the_time_for_odd_code_grows_no_faster_than_its_length() -> None:
+    began = time.process_time()
+    for text in ("a.", "f(", "'", "/*", "x = ", "f(){", "function f(", "a\n", "(a,", "int "):
+        call_search.look_for_calls("javascript", text * (50_000 // len(text)))
+    # About two seconds; with one pattern that looks back over lines it was a minute.
+    assert time.process_time() - began < 20
