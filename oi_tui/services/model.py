@@ -102,6 +102,7 @@ class ModelService:
         """Start the model process, without waiting for it."""
         if self.is_reached_by_process:
             self.process.start()
+            self.process.prepare(self._profile.model, self._profile.api_base)
             threading.Thread(target=self.facts, args=(self._profile,), daemon=True).start()
 
     def run_llamafile(self, running: Llamafile | None) -> None:

@@ -1,6 +1,7 @@
 """LiteLLM in its process: it talks to nobody but the model, prints nothing, and is loaded by nobody else."""
 
 import json
+import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -51,6 +52,7 @@ def test_nothing_but_the_model_is_talked_to_from_import_to_end(tmp_path: Path, s
     )
     with closing(ModelProcess(variables)) as models:
         models.start()
+        models.prepare("openai/gpt-4o", served.base)
         for model in ("gpt-4o", "claude-3-5-sonnet-20240620", "meta-llama/Llama-3-8B", "ollama/llama3.1"):
             models.facts(model, timeout=100)
             models.count(model, ["a few words"], timeout=100)
@@ -82,6 +84,39 @@ def test_nothing_is_printed_and_no_environment_file_is_read(tmp_path: Path, serv
         streams = [Path(f"/proc/{models.pid}/fd/{number}").readlink() for number in (0, 1, 2)]
         assert {str(stream) for stream in streams} == {"/dev/null"}
         assert "sk-planted" not in served.exchange().headers.get("authorization", "")
+
+
+#: Prints the modules that a first reply still imports after a preparation.
+FIRST_REPLY = """
+import asyncio, dataclasses, os, sys
+from oi_tui.engine.llm.base import Request
+from oi_tui.engine.llm.transport.completion import Completion
+from oi_tui.engine.llm.transport.provider import QUIET, Provider
+
+async def main(base):
+    await provider.prepare("openai/m", base)
+    before = set(sys.modules)
+    request = Request(model="openai/m", messages=[{"role": "user", "content": "Hi"}], api_base=base)
+    pieces = []
+    await Completion(provider, dataclasses.asdict(request), lambda **piece: pieces.append(piece)).run()
+    assert any("text" in piece for piece in pieces), pieces
+    print(*sorted(set(sys.modules) - before))
+
+os.environ.update(QUIET)
+provider = Provider()
+asyncio.run(main(sys.argv[1]))
+"""
+
+
+@pytest.mark.slow
+def test_a_prepared_process_imports_next_to_nothing_for_the_first_reply(served: ModelServer) -> None:
+    served.answer(server.spoken(Say("Hello.")))
+    command = [sys.executable, "-c", FIRST_REPLY, served.base]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=100, check=True)
+    imported = done.stdout.split()
+    assert len(served.requests) == 1, "the preparation asks nobody"
+    assert not [name for name in imported if name.startswith("openai")]
+    assert len(imported) < 20, "without a preparation 470"
 
 
 def test_the_process_is_modest_but_not_starved(models: ModelProcess) -> None:

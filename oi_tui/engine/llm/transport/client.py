@@ -110,6 +110,10 @@ class ModelProcess:
         """Start the process ahead of the first reply; returns at once."""
         self._living()
 
+    def prepare(self, model: str, api_base: str | None) -> None:
+        """Have the process load what a first request to this model needs; returns at once."""
+        self._living().send({"do": "prepare", "id": 0, "model": model, "api_base": api_base})
+
     def reply(self, request: Request) -> ModelReply:
         """Send the request. Returns at once; waiting happens while iterating. Raises `LlmError`, rarely."""
         if not request.api_key:

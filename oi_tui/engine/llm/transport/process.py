@@ -6,6 +6,7 @@ It reads JSON lines from its standard input and writes JSON lines to its standar
     {"do": "cancel", "id": 7}                      stop it; its connection is closed
     {"do": "facts", "id": 8, "model": "gpt-4o"}    what LiteLLM's own table says of a model
     {"do": "count", "id": 9, "model": ..., "texts": [...]}    how many tokens each of the texts is
+    {"do": "prepare", "id": 0, "model": ..., "api_base": ...}    load what a first request needs; no answer
 
     {"id": 7, "text": "Hel"}                       and `reasoning`, `call`, `usage`, `finish`, `gap`
     {"id": 7, "fault": {...}}                      the reply broke off
@@ -53,6 +54,7 @@ class Service:
         self._since = 0.0
         self._provider: Provider | None = None
         self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._preparation: asyncio.Task[None] | None = None
 
     async def run(self, lines: AsyncIterator[str], provider: Provider) -> None:
         """Serve until the lines end."""
@@ -67,6 +69,8 @@ class Service:
                 self._say(id=number, facts=provider.facts(order["model"]))
             elif order["do"] == "count":
                 self._tasks[number] = asyncio.create_task(self._count(number, order, provider))
+            elif order["do"] == "prepare":
+                self._preparation = asyncio.create_task(self._prepare(order, provider))
             else:
                 self._tasks[number] = asyncio.create_task(self._reply(number, order["request"], provider))
 
@@ -78,6 +82,15 @@ class Service:
         finally:
             del self._tasks[number]
             self._say(id=number, end=True)
+
+    async def _prepare(self, order: dict[str, Any], provider: Provider) -> None:
+        """Load what a first request needs, unless one is here already: it loads the same."""
+        # Orders that came while LiteLLM was imported have their tasks before the first of these begins.
+        if self._tasks:
+            return
+        # What cannot be loaded ahead is reported by the request that needs it.
+        with contextlib.suppress(Exception):
+            await provider.prepare(order["model"], order["api_base"])
 
     async def _count(self, number: int, order: dict[str, Any], provider: Provider) -> None:
         """Count beside what else goes on: the first time takes a while."""

@@ -3,6 +3,7 @@
 LiteLLM is imported here and nowhere else, in a process of its own.
 """
 
+import asyncio
 import gc
 import os
 from collections.abc import Mapping
@@ -51,6 +52,13 @@ def _import_litellm() -> Any:
     return litellm
 
 
+def _load_openai() -> None:
+    """Load what OpenAI's library imports when it is used first, which is a quarter of a first request."""
+    import openai
+
+    openai.AsyncOpenAI(api_key="none", base_url="http://127.0.0.1").chat.completions  # noqa: B018
+
+
 class Provider:
     """LiteLLM, imported and made quiet."""
 
@@ -94,6 +102,19 @@ class Provider:
             # The client insists on a key, a server of one's own mostly does not.
             key = "none-needed"
         return model, base, key
+
+    async def prepare(self, model: str, base: str | None) -> None:
+        """Load what LiteLLM loads with its first request, for a model and its base; asks no network."""
+        name = model if model == "demo" else self.address({"model": model, "api_base": base})[0]
+        if name == "demo" or name.startswith("openai/") or "/" not in name:
+            await asyncio.to_thread(_load_openai)
+        hello = [{"role": "user", "content": "hello"}]
+        # A reply that is given with the request: all but the way to the server is used.
+        stream = await self.litellm.acompletion(
+            model="openai/prepared", messages=hello, mock_response="hello", stream=True
+        )
+        async for _ in stream:
+            pass
 
     def check_name(self, model: str) -> ErrorInfo | None:
         """Return why a name without a provider is wrong or ambiguous; else None."""
