@@ -83,15 +83,17 @@ class ApiSettings:
 
     def write(self, key: str, value: Any) -> None:
         """Change a key of `ACTING`. Raises ProfileError, a ValueError, for a value that is none."""
-        if self._started and key in AT_THE_START:
-            raise AttributeError(f"{key} can only be set before the first chat or the first code")
         if key == "llm.api_base" and isinstance(value, str):
             # Open Interpreter's documentation has an address with a space behind it.
             value = value.strip()
         if key == "conversation_history_path" and isinstance(value, str | Path):
             # A profile needs a folder that does not depend on where it is used; a script means where it is.
             value = str(value) if str(value).startswith("~") else str(Path(value).absolute())
-        self.profile = self.profile.with_changes(**{self._names[key]: value})
+        changed = self.profile.with_changes(**{self._names[key]: value})
+        # In a notebook, the cell with the settings is run again and again.
+        if self._started and key in AT_THE_START and changed != self.profile:
+            raise AttributeError(f"{key} can only be changed before the first chat or the first code")
+        self.profile = changed
 
 
 class SettingGroup:

@@ -15,7 +15,7 @@ from oi_tui.api.terminal import ProgramInput
 from oi_tui.engine.credentials.redaction import learn
 from oi_tui.engine.events import ApprovalRequested, Event, Reject, Run, RunReported, TurnEnded
 from oi_tui.engine.llm.request_log import LoggedLlm
-from oi_tui.engine.open_interpreter.chunks import Chunk, to_message
+from oi_tui.engine.open_interpreter.chunks import Chunk, system_texts, to_message, unknown_part
 from oi_tui.engine.session import Session
 from oi_tui.messages import InputRequested
 
@@ -119,6 +119,8 @@ class Turns:
         profile = self._settings.profile
         journal, messages = self._open()
         learn(profile.api_key)
+        if given := system_texts(self.messages):
+            profile = profile.with_changes(system_message="\n\n".join((profile.system_message, *given)))
         model, facts = self._model.choose()
         runtimes = self._computer.runtimes
         self._session = Session(
@@ -135,6 +137,8 @@ class Turns:
 
     def _open(self) -> Any:
         self._computer.declare()
+        # The list may have been changed since it was assigned.
+        _check(self.messages)
         return self.file.open(self.messages, self._settings.profile, self._computer.runtimes.cwd)
 
     def _guard(self, work: Callable[[], Iterator[_T]]) -> Generator[_T, None, None]:
@@ -232,7 +236,7 @@ class Turns:
                 f"chat() takes a text, a message or a list of messages, not {type(message).__name__}"
             )
         elif isinstance(message, dict):
-            _check_content(message)
+            _check_message(message)
         is_new = isinstance(message, str | dict)
         self.new_from = len(self.messages) + is_new
         return to_message(message) if isinstance(message, dict) else message if is_new else None
@@ -240,16 +244,19 @@ class Turns:
 
 def _check(messages: Iterable[Chunk]) -> list[Chunk]:
     found = list(messages)
-    if wrong := [item for item in found if not isinstance(item, dict)]:
-        raise TypeError(f"messages must be dictionaries, not {wrong[0]!r}")
     for item in found:
-        _check_content(item)
+        if not isinstance(item, dict):
+            raise TypeError(f"messages must be dictionaries, not {item!r}")
+        _check_message(item)
     return found
 
 
-def _check_content(message: Chunk) -> None:
+def _check_message(message: Chunk) -> None:
+    """Raise TypeError for a message that would reach the model as something else than was meant."""
     if isinstance(message.get("content"), list | tuple):
         raise TypeError(
             "the content of a message must be text, not a list of parts. Give each part as a message of its "
             'own, an image as {"role": "user", "type": "image", "format": "base64.png", "content": "..."}'
         )
+    if (problem := unknown_part(message)) is not None:
+        raise TypeError(problem)

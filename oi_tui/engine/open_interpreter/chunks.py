@@ -2,12 +2,12 @@
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 from oi_tui.engine.open_interpreter.messages import messages_of
 from oi_tui.engine.output.plain import EscapeFilter, LineEnds, plain
 from oi_tui.engine.storage.records import message_from
-from oi_tui.messages import Message
+from oi_tui.messages import Message, MessageType, Role
 from oi_tui.text import visible
 
 #: A message or a piece of one, as Open Interpreter 0.4.3 shapes them.
@@ -15,6 +15,9 @@ Chunk = dict[str, Any]
 _FIELDS = ("role", "type", "format", "content", "recipient")
 #: Types of signals between programs, which are no part of what a model reads.
 _SIGNALS = frozenset({"command", "confirmation", "error", "review", "status"})
+_TYPES = frozenset({*get_args(MessageType), *_SIGNALS})
+#: Open Interpreter's server has its own role, and some histories begin with a system message.
+_ROLES = frozenset({*get_args(Role), "server", "system"})
 #: Fields of ours that decide what the model gets of a message.
 _FOR_THE_MODEL = (
     "parent",
@@ -118,7 +121,10 @@ def read_chunk(chunk: Mapping[str, Any]) -> list[Message]:
     >>> [message.type for message in read_chunk({"role": "assistant", "message": "Look:", "code": "1"})]
     ['message', 'code']
     """
-    return [to_message(chunk)] if "type" in chunk or "content" in chunk else messages_of(dict(chunk))
+    has_calls = chunk.get("tool_calls") or chunk.get("function_call")
+    if "type" in chunk or ("content" in chunk and not has_calls):
+        return [to_message(chunk)]
+    return messages_of(dict(chunk))
 
 
 def to_message(chunk: Mapping[str, Any]) -> Message:
@@ -127,10 +133,33 @@ def to_message(chunk: Mapping[str, Any]) -> Message:
     known.setdefault("role", "user")
     known.setdefault("type", "message")
     known["content"] = str(known.get("content", ""))
-    if known["type"] in _SIGNALS:
+    if known["type"] in _SIGNALS or known["role"] == "system":
+        # A system message is sent with that of the profile, not as words of the person.
         known["recipient"] = "user"
     found = message_from({"created": time.time(), **chunk, **known})
     return found or Message(**known, unknown={name: chunk[name] for name in chunk if name not in _FIELDS})
+
+
+def unknown_part(chunk: Mapping[str, Any]) -> str | None:
+    """Say what of a message is no role or no type; None where both are known.
+
+    >>> unknown_part({"role": "king", "type": "message", "content": "Hello"})
+    "a message has the role 'king'; the roles are user, assistant and computer"
+    """
+    role, kind = chunk.get("role", "user"), chunk.get("type", "message")
+    if "type" not in chunk and "content" not in chunk:
+        # Entries of version 0.1 and before are read with what they are made of.
+        return None
+    if kind not in _TYPES:
+        return f"a message has the type {kind!r}; the types are {', '.join(get_args(MessageType))}"
+    if kind not in _SIGNALS and role not in _ROLES:
+        return f"a message has the role {role!r}; the roles are user, assistant and computer"
+    return None
+
+
+def system_texts(chunks: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the texts of the system messages in a conversation."""
+    return [str(chunk.get("content") or "") for chunk in chunks if chunk.get("role") == "system"]
 
 
 def from_messages(messages: Sequence[Message]) -> list[Chunk]:

@@ -103,7 +103,9 @@ def test_what_languages_start_with_is_refused_once_they_have_started(
 ) -> None:
     assert interpreter.computer.runtimes
     place, name = part(interpreter, key)
-    with pytest.raises(AttributeError, match="only be set before the first chat"):
+    # As when the cell of a notebook with the settings is run again.
+    setattr(place, name, getattr(place, name))
+    with pytest.raises(AttributeError, match="only be changed before the first chat"):
         setattr(place, name, other_value(BY_KEY[key]))
 
 
@@ -295,6 +297,27 @@ def test_what_is_no_message_is_refused(interpreter: OpenInterpreter) -> None:
     with pytest.raises(TypeError, match="messages must be dictionaries"):
         interpreter.messages = ["hello"]  # type: ignore[list-item]
     assert interpreter.messages == []
+
+
+@pytest.mark.parametrize(
+    ("message", "says"),
+    [
+        ({"role": "king", "type": "message", "content": "x"}, "the role 'king'; the roles are user"),
+        ({"role": None, "content": "x"}, "the role None"),
+        ({"role": "tool", "content": "x"}, "the role 'tool'"),
+        ({"role": "user", "type": "smell", "content": "x"}, "the type 'smell'; the types are message"),
+    ],
+)
+def test_a_message_of_an_unknown_role_or_type_is_refused(
+    message: dict[str, Any], says: str, interpreter: OpenInterpreter
+) -> None:
+    with pytest.raises(TypeError, match=says):
+        interpreter.messages = [message]
+    with pytest.raises(TypeError, match=says):
+        interpreter.chat(message, display=False)
+    interpreter.messages.append(message)
+    with pytest.raises(TypeError, match=says):
+        interpreter.chat("hello", display=False)
 
 
 @pytest.mark.parametrize(

@@ -115,6 +115,22 @@ def test_messages_of_version_0_1_reach_the_model(make: Make, served: server.Mode
     ]
 
 
+def test_code_in_a_message_of_openai_reaches_the_model(make: Make, served: server.ModelServer) -> None:
+    asked = {"name": "execute", "arguments": json.dumps({"language": "python", "code": "1+1"})}
+    called = {"id": "a", "type": "function", "function": asked}
+    interpreter = make()
+    interpreter.chat(
+        [
+            {"role": "user", "content": "add"},
+            {"role": "assistant", "content": None, "tool_calls": [called]},
+            {"role": "user", "content": "go on"},
+        ],
+        display=False,
+    )
+    assert "1+1" in json.dumps(served.requests[0]["messages"][2])
+    assert interpreter.messages[1]["content"] == "1+1"
+
+
 @pytest.mark.parametrize(
     "signal",
     [
@@ -137,6 +153,19 @@ def test_signals_in_a_list_of_messages_do_not_reach_the_model(
     said = {"role": "user", "type": "message", "content": "one"}
     make().chat([said, signal, {**said, "content": "two"}], display=False)
     assert contents(served.requests[0]["messages"]) == ["one\n\ntwo"]
+
+
+def test_a_system_message_in_a_list_of_messages_is_sent_as_one(
+    make: Make, served: server.ModelServer
+) -> None:
+    interpreter = make()
+    system = {"role": "system", "type": "message", "content": "You are a pirate."}
+    interpreter.chat([system, {"role": "user", "type": "message", "content": "one"}], display=False)
+    interpreter.chat("two", display=False)
+    for request in served.requests:
+        assert "\n\nYou are a pirate." in request["messages"][0]["content"]
+        assert "pirate" not in json.dumps(request["messages"][1:])
+    assert interpreter.system_message.count("pirate") == 0
 
 
 @pytest.mark.parametrize("whole", [True, False])
