@@ -238,6 +238,7 @@ def _describe(status: Status) -> list[str]:
             names = [tool.name for tool in status.tools]
             more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
             lines.append(f"    tools: {one_line(', '.join(names[:_LISTED]), 1000) or 'none'}{more}")
+            lines += [f"    {note}" for note in status.notes]
     if status.state == "changed":
         lines.append(f"    some tools have changed and are not used; %mcp trust {server.name} shows them")
     return lines

@@ -38,12 +38,16 @@ _IN_CODE = (
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool: its server, its own name, what its server says of it, and the schema of its arguments."""
+    """A tool: its server, its name, what its server says of it, and the schema of its arguments.
+
+    `original` is what the server calls it, where `name` is another one.
+    """
 
     server: str
     name: str
     description: str = ""
     schema: Mapping[str, Any] = field(default_factory=dict)
+    original: str = ""
 
     @property
     def language(self) -> str:

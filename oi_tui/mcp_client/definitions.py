@@ -17,12 +17,13 @@ from oi_tui.engine.settings.mcp_servers import McpServer
 from oi_tui.engine.tools import Tool
 from oi_tui.text import visible
 
-#: What is used of a server: so many tools, so much of a description, so much of a schema, in characters.
+#: What is used of a server: so many tools, so much of a name, a description and a schema, in characters.
 MOST_TOOLS = 128
+_NAME = 128
 _DESCRIPTION = 2_000
 _SCHEMA = 20_000
 #: Of all definitions of a server.
-_ALL = 400_000
+ALL_CHARACTERS = 400_000
 #: What of a definition may change what the tool is taken for.
 _PINNED = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
 Definition = Mapping[str, Any]
@@ -32,8 +33,9 @@ _NOT_AT_TOP = ("anyOf", "oneOf", "allOf", "not", "enum")
 
 def tool_of(server: str, definition: Definition) -> Tool | None:
     """Return the tool of a definition, its texts made safe; None where it cannot be used."""
-    name, description = definition.get("name"), definition.get("description") or ""
-    if not isinstance(name, str) or not name or len(name) > 128 or not name.isprintable() or " " in name:
+    original, description = definition.get("name"), definition.get("description") or ""
+    name = usable_name(original) if isinstance(original, str) else ""
+    if not name:
         return None
     schema = _safe(definition.get("inputSchema") or {})
     if not isinstance(schema, dict) or len(json.dumps(schema)) > _SCHEMA:
@@ -43,7 +45,19 @@ def tool_of(server: str, definition: Definition) -> Tool | None:
     schema = {key: value for key, value in schema.items() if key not in _NOT_AT_TOP}
     text = visible(str(description))
     text = text if len(text) <= _DESCRIPTION else text[:_DESCRIPTION] + "…"
-    return Tool(server, name, text, schema)
+    return Tool(server, name, text, schema, "" if name == original else str(original))
+
+
+def usable_name(name: str) -> str:
+    """Return a name without spaces and control characters, of 128 characters at most; "" if none is left.
+
+    >>> usable_name("search the web")
+    'search_the_web'
+    """
+    usable = "_".join("".join(char if char.isprintable() else " " for char in name).split())
+    if len(usable) <= _NAME:
+        return usable
+    return f"{usable[: _NAME - 9]}_{hashlib.sha256(name.encode(errors='surrogatepass')).hexdigest()[:8]}"
 
 
 def _safe(value: Any, depth: int = 0) -> Any:
@@ -62,7 +76,7 @@ def bounded(offered: Sequence[Definition]) -> list[Definition]:
     total = 0
     for entry in offered[:MOST_TOOLS]:
         total += len(json.dumps(entry))
-        if total > _ALL:
+        if total > ALL_CHARACTERS:
             break
         found.append(entry)
     return found

@@ -4,7 +4,7 @@ import os
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -42,6 +42,8 @@ class Status:
     tools: tuple[Tool, ...] = ()
     offered: Sequence[Definition] = ()
     used: Sequence[Definition] = ()
+    #: What is different here from what the server offers, in sentences: other names, tools that are left out.
+    notes: tuple[str, ...] = ()
     settled: threading.Event = field(default_factory=threading.Event)
     #: The addresses that a person is to open in a browser.
     addresses: "queue.SimpleQueue[str]" = field(default_factory=queue.SimpleQueue)
@@ -145,7 +147,7 @@ class McpServers:
         self, tool: Tool, arguments: Mapping[str, Any], stopped: threading.Event | None = None
     ) -> Mapping[str, Any]:
         """Call a tool; a server that has ended is started again. Raises CallError."""
-        order = {"do": "call", "tool": tool.name, "arguments": arguments}
+        order = {"do": "call", "tool": tool.original or tool.name, "arguments": arguments}
         return dict(self.ask(tool.server, order, stopped, needs=tool))
 
     def ask(
@@ -299,19 +301,25 @@ class McpServers:
         """
         offered = definitions.bounded(given)
         kept = self._pins.of(status.server)
+        is_new = kept is None
         if kept is None:
             self._pins.keep(status.server, offered)
             kept = [definitions.pinned(definition) for definition in offered]
         digests = {definitions.digest(definition) for definition in kept}
         same = [definition for definition in offered if definitions.digest(definition) in digests]
         other = [str(definition.get("name")) for definition in offered if definition not in same]
-        tools = (definitions.tool_of(status.server.name, item) for item in same)
+        read = [definitions.tool_of(status.server.name, item) for item in same]
+        # Of names that differ in capitals only, the first counts everywhere; one that was changed comes last.
+        in_order = sorted(filter(None, read), key=lambda tool: bool(tool.original))
         with self._lock:
-            # Of names that differ in capitals only, the first counts everywhere.
-            status.tools = tuple(_first(filter(None, tools), lambda tool: tool.language))
+            status.tools = tuple(_first(in_order, lambda tool: tool.language))
+            status.notes = tuple(_notes(given, offered, read, status.tools))
             status.offered, status.used = offered, kept
             status.state = "changed" if other else "ready"
             status.problem = ""
+        if is_new and not quiet:
+            for note in status.notes:
+                self._say(f"The MCP server {status.server.name}: {note}")
         if other and not quiet:
             names = one_line(", ".join(other), 200)
             self._say(
@@ -355,6 +363,26 @@ class McpServers:
                 self._take(about, record["offered"]["tools"])
             except OSError as error:
                 self._fail(about, f"its tools could not be kept: {error.strerror or error}")
+
+
+def _notes(
+    given: Sequence[Definition],
+    offered: Sequence[Definition],
+    read: Sequence[Tool | None],
+    used: Sequence[Tool],
+) -> Iterator[str]:
+    """Say which tools have another name here, and which are left out."""
+    if renamed := [f"“{tool.original[:60]}” is {tool.name[:60]}" for tool in used if tool.original]:
+        yield one_line(f"names without spaces are used for tools: {', '.join(renamed)}", 500)
+    if unnamed := read.count(None):
+        yield f"tools that have no name are left out: {unnamed}"
+    if twice := [tool.original or tool.name for tool in read if tool and tool not in used]:
+        yield one_line(f"tools with the name of another one are left out: {', '.join(twice)}", 500)
+    if more := len(given) - len(offered):
+        yield (
+            f"tools left out because there are too many: {more}. Of one server, {definitions.MOST_TOOLS} "
+            f"tools and {definitions.ALL_CHARACTERS:,} characters of definitions are used"
+        )
 
 
 def _first(tools: Iterable[Tool], key: Callable[[Tool], str]) -> list[Tool]:

@@ -1,7 +1,8 @@
 """An MCP server that misbehaves at one step: `python faulty_mcp.py FAULT STEP`. It needs no library.
 
 The steps are initialize, tools/list and tools/call. The faults are close, silence, garbage, long, deep, wrong
-and odd, which is wrong in parts; `deaf` ignores that its input ends, and that it is asked to end.
+and odd, which is wrong in parts; `deaf` ignores that its input ends, and that it is asked to end. With
+`names` it breaks no step, but its tools have unusual names.
 """
 
 import json
@@ -59,6 +60,9 @@ def misbehave(number: int) -> None:
             send(json.dumps({"jsonrpc": "2.0", "id": number, "result": {"tools": 5, "content": "x"}}))
 
 
+NAMES = ("go on", "go_on", "say hello", "x" * 200, "tab\tand\nline", " ")
+if FAULT == "names":
+    RESULTS["tools/list"] = {"tools": [{**TOOL, "name": name} for name in NAMES]}
 if FAULT == "deaf":
     for item in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         signal.signal(item, signal.SIG_IGN)
@@ -67,6 +71,9 @@ for line in sys.stdin:
     method, number = request["method"], request.get("id")
     if number is None:
         continue
+    if FAULT == "names" and method == "tools/call":
+        text = f"called {request['params']['name']}"
+        RESULTS[method] = {"content": [{"type": "text", "text": text}]}
     if method == STEP:
         misbehave(number)
     if method not in RESULTS:

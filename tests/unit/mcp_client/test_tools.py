@@ -339,6 +339,35 @@ def test_of_names_that_are_alike_the_first_counts_everywhere(open_workspace: Ope
     assert [language.name for language in servers.languages()] == ["mcp:t.do", "mcp:t.a.b", "mcp:t.a_b"]
 
 
+def test_tools_with_spaces_or_very_long_names_get_a_usable_name_and_are_told(
+    open_workspace: Open, tmp_path: Path
+) -> None:
+    said: list[str] = []
+    workspace = open_workspace(servers=[f"t = {sys.executable} {SERVER.parent / 'faulty_mcp.py'} names none"])
+    servers = workspace.mcp.servers
+    servers._say = said.append
+    long = "x" * 200
+    names = {tool.original or tool.name: tool.name for tool in servers.tools()}
+    assert names["say hello"] == "say_hello"
+    assert names["tab\tand\nline"] == "tab_and_line"
+    assert len(names[long]) == 128
+    assert names[long].startswith("x" * 119 + "_")
+    # The tool of that very name comes first, whatever the order.
+    assert names["go_on"] == "go_on"
+    assert "go on" not in names
+    by_name = {tool.name: tool for tool in servers.tools()}
+    # The server is asked by its own name.
+    for name in ("say hello", long):
+        result = servers.call(by_name[names[name]], {})
+        assert result["content"][0]["text"] == f"called {name}"
+    assert "“say hello” is say_hello" in said[0]
+    assert said[1:] == [
+        "The MCP server t: tools that have no name are left out: 1",
+        "The MCP server t: tools with the name of another one are left out: go on",
+    ]
+    assert [f"The MCP server t: {note}" for note in servers.status[0].notes] == said
+
+
 def test_no_question_cuts_off_which_tool_it_is() -> None:
     long = Tool("server", "delete_" + "x" * 100 + "_now")
     request = ApprovalRequested(Message(role="assistant", type="code", format=long.language, content="{}"))
