@@ -3,7 +3,6 @@
 import contextlib
 import errno
 import json
-import mmap
 import os
 import select
 import shutil
@@ -97,19 +96,25 @@ class Channel:
         self._highest = 0
         self._cell: Path | None = None
         (self.folder / "line").write_bytes(b"\0" * 3 * _LINE.size)
-        with (self.folder / "line").open("r+b") as file:
-            self._line = mmap.mmap(file.fileno(), 3 * _LINE.size)
+        # Read as a file and not as memory: a program that cuts the file short would end us with a signal.
+        self._line = os.open(self.folder / "line", os.O_RDONLY | os.O_CLOEXEC)
 
     @property
     def line(self) -> int:
         """The line that runs now, as the driver last wrote it; 0 for none."""
-        return int(_LINE.unpack_from(self._line)[0])
+        return self._numbers()[0]
 
     @property
     def cell(self) -> tuple[int, int]:
         """The cell's number, and which run of that number it is, as the Python driver wrote them; else 0."""
-        cell, run = (_LINE.unpack_from(self._line, place * _LINE.size)[0] for place in (1, 2))
-        return int(cell), int(run)
+        _, cell, run = self._numbers()
+        return cell, run
+
+    def _numbers(self) -> tuple[int, int, int]:
+        """The numbers that the driver writes; zeros where a program has cut them off."""
+        data = os.pread(self._line, 3 * _LINE.size, 0).ljust(3 * _LINE.size, b"\0")
+        line, cell, run = (int(_LINE.unpack_from(data, place * _LINE.size)[0]) for place in range(3))
+        return line, cell, run
 
     def write_cell(self, code: str, number: int | None = None) -> Path:
         """Put code where the driver can read it; the path ends with the cell's number. Raises OSError.
@@ -194,5 +199,5 @@ class Channel:
         """Close the pipes and remove the folder."""
         os.close(self._requests)
         os.close(self.events)
-        self._line.close()
+        os.close(self._line)
         shutil.rmtree(self.folder, ignore_errors=True)

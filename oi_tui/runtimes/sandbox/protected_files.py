@@ -221,8 +221,15 @@ def _find_linked(cwd: Path, entries: Sequence[tuple[Path, os.stat_result]]) -> l
 
 
 def _runs_something(path: Path) -> bool:
+    """Whether settings of git make it run a program; also where they cannot be read.
+
+    Code inside may have made the file: no link is followed, and no pipe waited for.
+    """
     try:
-        with path.open("rb") as file:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                return True
             return bool(_RUNS.search(file.read(100_000)))
     except OSError:
         return True

@@ -11,6 +11,7 @@ import ipaddress
 import re
 import socket
 import threading
+import time
 import typing
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,17 @@ _PIECE = 65_536
 #: In seconds, to connect, and for the head of a request.
 _PATIENCE = 20.0
 _USUAL_PORTS = (80, 443)
+#: So many requests are served at once: each takes a thread and two descriptors of the application.
+_MOST_AT_ONCE = 64
+_METHOD = re.compile(r"[A-Za-z]{1,20}")
+#: Networks whose addresses hold one of version 4, and how far from the end it stands, in bits.
+_EMBEDDING = (
+    ("::ffff:0:0/96", 0),
+    ("64:ff9b::/96", 0),
+    ("64:ff9b:1::/48", 0),
+    ("::/96", 0),
+    ("2002::/16", 80),
+)
 Resolve = typing.Callable[[str, int], typing.List[str]]  # noqa: UP006 -- evaluated by Python 3.8
 
 
@@ -66,11 +78,14 @@ class HostProxy:
         path.chmod(0o600)
         self._server.listen(64)
         self._open: set[socket.socket] = set()
+        self._free = threading.Semaphore(_MOST_AT_ONCE)
+        self._closed = threading.Event()
         self._lock = threading.Lock()
         threading.Thread(target=self._accept, name="sandbox gateway", daemon=True).start()
 
     def close(self) -> None:
         """End all connections."""
+        self._closed.set()
         with self._lock:
             ended = [self._server, *self._open]
             self._open.clear()
@@ -84,7 +99,14 @@ class HostProxy:
             try:
                 client, _ = self._server.accept()
             except OSError:
-                return
+                # Without descriptors for the moment, later requests are served all the same.
+                if self._closed.wait(0.1):
+                    return
+                continue
+            if not self._free.acquire(blocking=False):
+                _answer(client, 503, f"More than {_MOST_AT_ONCE} requests at once. Try again.")
+                client.close()
+                continue
             threading.Thread(target=self._serve, args=(client,), name="sandbox request", daemon=True).start()
 
     def _serve(self, client: socket.socket) -> None:
@@ -113,6 +135,7 @@ class HostProxy:
             with self._lock:
                 self._open.discard(client)
             client.close()
+            self._free.release()
 
     def _connect(self, request: _Request) -> socket.socket:
         if not self._is_named(request.host, request.port):
@@ -161,8 +184,12 @@ def _is_public(address: str) -> bool:
         found = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
         return False
-    mapped = getattr(found, "ipv4_mapped", None) or getattr(found, "sixtofour", None)
-    return found.is_global and not found.is_multicast and (mapped is None or mapped.is_global)
+    if not found.is_global or found.is_multicast:
+        return False
+    if found.version == 4:
+        return True
+    held = [shift for network, shift in _EMBEDDING if found in ipaddress.ip_network(network)]
+    return all(ipaddress.ip_address((int(found) >> shift) & 0xFFFFFFFF).is_global for shift in held)
 
 
 def _format(request: _Request) -> str:
@@ -171,13 +198,14 @@ def _format(request: _Request) -> str:
 
 
 def _read_head(client: socket.socket) -> tuple[bytes, bytes]:
-    data = b""
-    while b"\r\n\r\n" not in data:
+    data = bytearray()
+    until = time.monotonic() + _PATIENCE
+    while data.find(b"\r\n\r\n", max(0, len(data) - _PIECE - 3)) < 0:
         piece = client.recv(_PIECE)
-        if not piece or len(data) > _LONGEST_HEAD:
+        if not piece or len(data) > _LONGEST_HEAD or time.monotonic() > until:
             raise _RefusedError("This is not a proxy request.")
         data += piece
-    head, _, rest = data.partition(b"\r\n\r\n")
+    head, _, rest = bytes(data).partition(b"\r\n\r\n")
     return head, rest
 
 
@@ -190,7 +218,9 @@ def _parse(head: bytes) -> _Request:
         parts = urlsplit(f"//{target}" if method == "CONNECT" else target)
         host, port = (parts.hostname or "").rstrip("."), parts.port or 80
         known = method == "CONNECT" or parts.scheme == "http"
-        if not (host and known and version.startswith("HTTP/1")):
+        if not (host and known and version.startswith("HTTP/1") and _METHOD.fullmatch(method)):
+            raise ValueError
+        if re.search(rb"\n|[\0-\x08\x0b-\x1f]", head.replace(b"\r\n", b"")):
             raise ValueError
     except ValueError:
         raise _RefusedError("This is not a proxy request.") from None
@@ -199,10 +229,13 @@ def _parse(head: bytes) -> _Request:
     kept = [part for part in fields.split(b"\r\n") if not _HOP.match(part)]
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     first = f"{method} {path} {version}".encode("latin-1")
-    return _Request(host, port, b"\r\n".join([first, *kept, b"Connection: close", b"", b""]))
+    # The host that was allowed, and not another one that the same server answers for.
+    named = f"[{host}]" if ":" in host else host
+    host_field = f"Host: {named if port == 80 else f'{named}:{port}'}".encode("latin-1")
+    return _Request(host, port, b"\r\n".join([first, host_field, *kept, b"Connection: close", b"", b""]))
 
 
-_HOP = re.compile(rb"(?i)(proxy-[a-z-]+|connection|keep-alive)\s*:|$")
+_HOP = re.compile(rb"(?i)(proxy-[a-z-]+|connection|keep-alive|host)\s*:|[ \t]|$")
 
 
 def _relay(one: socket.socket, other: socket.socket) -> None:

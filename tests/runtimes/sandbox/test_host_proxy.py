@@ -1,5 +1,6 @@
 """Programs in the sandbox reach the hosts that a person named, and no other."""
 
+import contextlib
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -120,6 +121,40 @@ def test_a_name_does_not_lead_to_a_private_address(ask: Ask, host: str) -> None:
     assert f"%sandbox allow {shown}\n".encode() in answer
 
 
+def test_the_server_is_asked_for_the_host_that_is_allowed_and_for_no_other(ask: Ask, port: int) -> None:
+    request = (
+        f"GET http://files.example.com:{port}/x HTTP/1.1\r\nHost: secret.example.org\r\n"
+        " folded: x\r\nhost: again.example.org\r\n\r\n"
+    )
+    answer = ask(request, f"files.example.com:{port}", f"127.0.0.1:{port}")
+    assert f"for files.example.com:{port} ".encode() in answer
+
+
+def test_many_connections_take_a_bounded_part_of_the_application(tmp_path: Path, port: int) -> None:
+    gateway = HostProxy(tmp_path / "gateway", [f"127.0.0.1:{port}"], lambda _: None)
+    with contextlib.ExitStack() as clients:
+
+        def connected() -> socket.socket:
+            client = clients.enter_context(socket.socket(socket.AF_UNIX))
+            client.settimeout(20)
+            client.connect(str(tmp_path / "gateway"))
+            return client
+
+        waiting = [connected() for _ in range(proxy._MOST_AT_ONCE)]
+        # Those that are served are taken one after the other, so that this one is the first too many.
+        assert connected().recv(100).startswith(b"HTTP/1.1 503")
+        for client in waiting:
+            client.close()
+
+        def answer() -> bytes:
+            client = connected()
+            client.sendall(get(f"127.0.0.1:{port}").encode())
+            return b"".join(iter(lambda: client.recv(65536), b""))
+
+        assert any(b"page /x" in answer() for _ in range(100))
+    gateway.close()
+
+
 def test_a_host_that_is_allowed_later_is_reached_at_once(tmp_path: Path, port: int) -> None:
     hosts: list[str] = []
     refused: list[str] = []
@@ -155,6 +190,9 @@ def test_a_private_address_that_is_named_too_is_reached(ask: Ask, port: int) -> 
         "CONNECT a:99999 HTTP/1.1\r\n\r\n",
         "CONNECT [::1 HTTP/1.1\r\n\r\n",
         "x" * 70_000 + "\r\n\r\n",
+        "GET http://files.example.com/ HTTP/1.1\r\nX: y\nHost: other.example.org\r\n\r\n",
+        "GET\thttp://files.example.com/ HTTP/1.1\r\n\r\n",
+        "GE\0T http://files.example.com/ HTTP/1.1\r\n\r\n",
     ],
 )
 def test_what_is_no_request_is_refused(ask: Ask, request_: str) -> None:
@@ -175,6 +213,9 @@ def test_what_is_no_request_is_refused(ask: Ask, request_: str) -> None:
         "fd00::1",
         "224.0.0.1",
         "2002:7f00:1::",
+        "64:ff9b::7f00:1",
+        "64:ff9b::a00:1",
+        "::7f00:1",
         "nonsense",
     ],
 )
@@ -184,6 +225,8 @@ def test_addresses_that_are_not_public(address: str) -> None:
 
 def test_an_address_of_the_internet_is_public() -> None:
     assert proxy._is_public("8.8.8.8")
+    assert proxy._is_public("2001:4860:4860::8888")
+    assert proxy._is_public("64:ff9b::808:808")
 
 
 @walls

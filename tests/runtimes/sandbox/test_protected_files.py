@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -181,3 +182,26 @@ def test_names_that_a_disk_may_take_for_others_are_reported(name: str, tmp_path:
     watch = protected_files.ProtectedFileWatch(tmp_path)
     (tmp_path / name).write_text("x")
     assert f"created {name}" in str(watch.changed())
+
+
+@pytest.mark.parametrize("name", [".git/config", "bare/config", ".git/hooks/pre-commit", "Makefile"])
+def test_a_pipe_in_the_place_of_a_file_holds_nobody_up(tmp_path: Path, name: str) -> None:
+    (tmp_path / "bare" / "objects").mkdir(parents=True)
+    (tmp_path / "bare" / "HEAD").touch()
+    watch = protected_files.ProtectedFileWatch(tmp_path)
+    path = tmp_path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(path)
+    said: list[str | None] = []
+    looking = threading.Thread(target=lambda: said.append(watch.changed()), daemon=True)
+    looking.start()
+    looking.join(20)
+    # It waited for somebody to write into the pipe.
+    assert said == [f"created {name}: programs outside the sandbox may run it. Review it first."]
+
+
+def test_settings_of_git_that_are_a_link_are_not_read(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    watch = protected_files.ProtectedFileWatch(tmp_path)
+    (tmp_path / ".git" / "config").symlink_to("/dev/zero")
+    assert "created .git/config" in (watch.changed() or "")

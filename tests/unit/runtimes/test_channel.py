@@ -77,3 +77,17 @@ def test_reading_comes_to_an_end_while_somebody_writes_without_one(channel: Chan
         os.kill(child, 9)
         os.waitpid(child, 0)
         os.close(writer)
+
+
+def test_a_program_that_cuts_the_file_of_lines_short_ends_nobody(channel: Channel) -> None:
+    path = channel.folder / "line"
+    path.write_bytes((7).to_bytes(4, "little") + (3).to_bytes(4, "little") + (2).to_bytes(4, "little"))
+    assert (channel.line, channel.cell) == (7, (3, 2))
+    # Read as memory, it ended the application with SIGBUS.
+    os.truncate(path, 0)
+    assert (channel.line, channel.cell) == (0, (0, 0))
+    os.truncate(path, 5)
+    assert channel.cell == (0, 0)
+    path.unlink()
+    os.mkfifo(path)
+    assert channel.line == 0
