@@ -85,6 +85,9 @@ def test_a_printed_table_leaves_no_column_out(python: Computer) -> None:
         ("[{'a': n, 'b': str(n)} for n in range(300)]", "list of dict: 300 rows by 2 columns\nColumns: a int, b str", "299,299"),
         ("{n: [n] * 1000 for n in range(1000)}", "dict of 1,000:\n\n{0: [0, 0,", "… 970 more"),
         ("'x' * 100000", "'xxx", "(100,000 characters)"),
+        ("b'x' * 100000", "b'xxx", "(100,000 bytes)"),
+        ("class Bunch(dict): pass\nBunch(data=numpy.zeros((500, 4)), frame=df, note='y' * 3000, more=list(range(900)))", "Bunch of 4:\n\n{'data': <ndarray of 500 by 4 float64>, 'frame': <DataFrame of 500 by 31>, 'note': 'yyy", "… 892 more]"),
+        ("class Long:\n def __repr__(self): return 'begin' + '.' * 50000 + 'end'\nLong()", "begin...", "...end"),
         ("pandas.DataFrame()", "DataFrame: 0 rows by 0 columns", ""),
     ],
 )  # fmt: skip
@@ -101,6 +104,12 @@ def test_values_of_many_kinds_are_reported_compactly(
 @pytest.mark.parametrize("code", ["5", "[1, 2]", "'text'", "{'a': 1}", "numpy.arange(3)", "print('x')"])
 def test_what_is_short_is_reported_as_it_is_shown(python: Computer, code: str) -> None:
     assert views(python, code) == [None]
+
+
+def test_a_text_of_a_few_pages_is_reported_whole(python: Computer) -> None:
+    summary = "class Summary:\n def __repr__(self): return 'line\\n' * 1000 + 'the last'\nSummary()"
+    assert views(python, summary) == [None]
+    assert play(python, "python", summary).text.endswith("the last\n")
 
 
 def test_a_page_is_reported_in_its_own_words(python: Computer) -> None:

@@ -114,6 +114,35 @@ def test_what_cannot_be_compared_is_sorted_by_its_text_and_missing_values_come_l
     assert [row.cells[0] for row in table.page(View(sort=0), 0, 9, 0, 1)] == ["1", "2", "b", None]
 
 
+def test_columns_with_missing_integers_arrays_and_any_type_are_shown(python: Computer) -> None:
+    code = """import datetime, decimal
+dirty = pandas.DataFrame({
+    "nullable": pandas.array([1, None, 3], dtype="Int64"),
+    "flag": pandas.array([True, None, False], dtype="boolean"),
+    "vectors": [numpy.zeros(3), numpy.ones(3), None],
+    "period": pandas.period_range("2024-01", periods=3, freq="M"),
+    "interval": pandas.interval_range(0, 3),
+    "zoned": pandas.date_range("2024", periods=3, tz="UTC"),
+    "huge": [2**70, 1, None],
+    "exact": [decimal.Decimal("1.10"), None, decimal.Decimal(2)],
+    "bytes": [b"\\x00", b"abc", None],
+    "kind": pandas.Categorical(["lo", None, "hi"]),
+    "nested": [{"k": [1]}, [2], None],
+})
+dirty"""
+    played = play(python, "python", code)
+    shown = [report.table for _, report in played.reports if isinstance(report, Printed) and report.table]
+    assert shown
+    first = json.loads(shown[0])["rows"]
+    assert "1180591620717411303424" in str(first)
+    table = python.table("python", "dirty")
+    assert [row.cells[0] for row in table.page(View(sort=0), 0, 9, 0, 11)] == ["1", "3", None]
+    for column in range(11):
+        assert dict(table.statistics(column).facts)["rows"] == "3"
+        table.page(View(sort=column), 0, 9, 0, 11)
+    assert table.shape(View(words="abc")).rows == 1
+
+
 def test_objects_of_the_program_are_not_asked_for_their_text(python: Computer) -> None:
     assert python.table("python", "loud").page(View(), 0, 1, 0, 1)[0].cells == ("<Loud>",)
 

@@ -16,6 +16,8 @@ import sys
 _WHOLE, _HEAD, _TAIL = 20, 8, 4
 #: The most characters of a cell of a table, of a string in a container, and of a whole view.
 _CELL, _STRING, _MOST = 80, 400, 12_000
+#: The last characters of a long text, which are kept with the first.
+_END = 2_000
 #: A value whose text is no longer than this is kept as it is.
 _SHORT = 1_500
 #: Missing values are counted in tables of up to so many cells.
@@ -33,7 +35,7 @@ def view_of(value, text):
     try:
         view = _table_of(value) or _array_of(value)
         if view is None and len(text) > _SHORT:
-            view = _of_records(value) or _compact(value)
+            view = _of_records(value) or _of_container(value) or _of_text(value, text)
         return view
     except Exception:
         # A strange value is given as it prints itself.
@@ -92,7 +94,7 @@ def _table_of(value):
     if library == "polars" and name in ("DataFrame", "Series"):
         frame = value if name == "DataFrame" else value.to_frame()
         return _of_polars(frame, name)
-    if library == "pyarrow" and name == "Table":
+    if library == "pyarrow" and name in ("Table", "RecordBatch"):
         return _of_arrow(value)
     return None
 
@@ -156,7 +158,7 @@ def _of_arrow(table):
         part = table.slice(start, stop - start)
         return zip(*(part.column(at).to_pylist() for at in range(len(fields))))
 
-    return format_table("pyarrow Table", table.num_rows, table.num_columns, columns, lines)
+    return format_table("pyarrow " + type(table).__name__, table.num_rows, table.num_columns, columns, lines)
 
 
 def _of_records(records):
@@ -255,22 +257,61 @@ def _array_of(value):
     return "{}: {} {}{}\n\n{}".format(type(value).__name__, shape, value.dtype, facts, text)
 
 
+def _of_text(value, text):
+    """The beginning and the end of a text that is too long to be given whole; None for others."""
+    if len(text) <= _MOST:
+        return None
+    what = "{:,} {}".format(len(value), "bytes") if type(value) is bytes else ""
+    what = what or "{:,} characters".format(len(value) if type(value) is str else len(text))
+    return "{} … ({}) … {}".format(text[: _MOST - _END], what, text[-_END:])
+
+
+def _of_container(value):
+    kind = _container_of(value)
+    if kind is None:
+        return None
+    return "{} of {:,}:\n\n{}".format(type(value).__name__, len(value), _compact(value)[:_MOST])
+
+
+def _container_of(value):
+    """The kind of a container, also of a class that was derived from it; None for other values."""
+    found = next((kind for kind in (dict, list, tuple, set, frozenset) if isinstance(value, kind)), None)
+    # A named tuple says more as it prints itself.
+    return None if found is tuple and hasattr(value, "_fields") else found
+
+
+def _brief(value):
+    """What a table or an array within a container is, in a few words; None for other values."""
+    library, name = kind_of(value)
+    shape = getattr(value, "shape", None)
+    if library:
+        if type(shape) is not tuple:
+            shape = (value.num_rows, value.num_columns)
+        return "<{} of {}>".format(name, " by ".join(map("{:,}".format, shape)))
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(value, numpy.ndarray) and value.size > 20:
+        shape = " by ".join(map("{:,}".format, value.shape))
+        return "<{} of {} {}>".format(type(value).__name__, shape, value.dtype)
+    return None
+
+
 def _compact(value, depth=0):
-    """Containers with their length and their first items, and long strings with their length."""
-    kind = type(value)
-    if kind is str:
-        text = repr(value[:_STRING])
-        return text if len(value) <= _STRING else "{}… ({:,} characters)".format(text, len(value))
-    if kind is bytes:
-        text = repr(value[:_STRING])
-        return text if len(value) <= _STRING else "{}… ({:,} bytes)".format(text, len(value))
-    if kind not in (list, tuple, set, frozenset, dict):
-        text = repr(value)
-        return text if len(text) <= _STRING else "{}… ({:,} characters)".format(text[:_STRING], len(text))
+    """Containers with their first items, and long texts with their length."""
+    kind = _container_of(value)
+    if kind is None:
+        brief = _brief(value)
+        if brief is not None:
+            return brief
+        text = repr(value[:_STRING] if type(value) in (str, bytes) else value)
+        many = len(value) if type(value) in (str, bytes) else len(text)
+        if many <= _STRING:
+            return text
+        what = "bytes" if type(value) is bytes else "characters"
+        return "{}… ({:,} {})".format(text if type(value) in (str, bytes) else text[:_STRING], many, what)
     many = len(value)
     shown = 30 if depth == 0 else 8
     if depth > 5:
-        return "<{} of {:,}>".format(kind.__name__, many)
+        return "<{} of {:,}>".format(type(value).__name__, many)
     items = []
     for item in value.items() if kind is dict else value:
         if len(items) == shown:
@@ -281,7 +322,4 @@ def _compact(value, depth=0):
         else:
             items.append(_compact(item, depth + 1))
     opening, closing = {list: "[]", tuple: "()", dict: "{}"}.get(kind, "{}")
-    text = opening + ", ".join(items) + closing
-    if depth == 0:
-        return "{} of {:,}:\n\n{}".format(kind.__name__, many, text[:_MOST])
-    return text
+    return opening + ", ".join(items) + closing

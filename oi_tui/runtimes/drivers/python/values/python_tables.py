@@ -36,6 +36,10 @@ _WRITTEN = (
     "numpy",
     "polars",
     "pyarrow",
+    "shapely",
+    "ipaddress",
+    "sympy",
+    "cftime",
 )
 #: Of a table in the conversation: shown whole up to so many rows, else so many of the first and the last.
 _WHOLE, _HEAD, _TAIL = 16, 8, 4
@@ -161,7 +165,10 @@ def _align(values):
 
 
 def _is_float(value):
-    return isinstance(value, float) or getattr(getattr(value, "dtype", None), "kind", "") == "f"
+    if isinstance(value, float):
+        return True
+    # A number of numpy, and no array of them.
+    return getattr(getattr(value, "dtype", None), "kind", "") == "f" and not getattr(value, "shape", ())
 
 
 def _cut(text):
@@ -253,7 +260,13 @@ def _bars(counts, edges):
 
 
 def _is_missing(value):
-    return value is None or value != value or type(value).__name__ in ("NaTType", "NAType")
+    if value is None or type(value).__name__ in ("NaTType", "NAType"):
+        return True
+    try:
+        # Not of an array, which compares its items.
+        return bool(value != value)
+    except Exception:
+        return False
 
 
 def _text(value, whole):
@@ -337,7 +350,7 @@ class _Lists:
         there = [number for number, value in enumerate(values) if not _is_missing(value)]
         try:
             there.sort(key=values.__getitem__, reverse=descending)
-        except TypeError:
+        except (TypeError, ValueError):
             there.sort(key=lambda number: str(values[number]), reverse=descending)
         return there + [number for number, value in enumerate(values) if _is_missing(value)]
 
@@ -379,7 +392,7 @@ class _Pandas(_Lists):
         column = self.frame.iloc[:, at].reset_index(drop=True)
         try:
             return column.sort_values(ascending=not descending, kind="stable").index.to_numpy()
-        except TypeError:
+        except (TypeError, ValueError):
             return super().sorted(at, descending)
 
 
