@@ -59,7 +59,7 @@ def test_what_ipython_displays_is_shown(drawing: Computer) -> None:
     played = play(drawing, "python", "from IPython.display import HTML, display\ndisplay(HTML('<b>x</b>'))")
     assert ([(shown.format, shown.content) for shown in played.shown], played.text) == (
         [("html", "<b>x</b>")],
-        "",
+        "x\n",
     )
 
 

@@ -26,6 +26,16 @@ _COUNTED = 20_000_000
 _KINDS = ("DataFrame", "Series", "Table", "RecordBatch")
 #: The rows of a query of SQL (python_sql_cells.py), a class of our own.
 SQL_ROWS = "SqlRows"
+#: What shows something that is no text, by its tag in a page.
+_MEDIA = {
+    "img": "image",
+    "iframe": "page",
+    "audio": "audio",
+    "video": "video",
+    "svg": "drawing",
+    "canvas": "drawing",
+}
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 #: Columns beyond this are only counted.
 _COLUMNS = 500
 
@@ -42,6 +52,11 @@ def view_of(value, text):
         return None
 
 
+def without_colours(text):
+    """A text without what colours it on a terminal."""
+    return _COLOURS.sub("", text) if "\x1b" in text else text
+
+
 def text_of_html(html):
     """The words of a page, without its tags; cells of a table are parted by bars."""
     from html.parser import HTMLParser
@@ -56,6 +71,13 @@ def text_of_html(html):
                 words.append("\n")
             elif tag in ("td", "th"):
                 words.append(" | ")
+            elif tag in _MEDIA:
+                found = dict(attributes)
+                source = found.get("src") or ""
+                what = found.get("alt") or ("" if source.startswith("data:") else source)
+                words.append(" [{}] ".format(": ".join(filter(None, [_MEDIA[tag], what[:200]]))))
+                if tag in ("audio", "video"):
+                    hidden.append(tag)
 
         def handle_endtag(self, tag):
             if hidden and tag == hidden[-1]:

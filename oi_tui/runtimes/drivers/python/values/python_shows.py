@@ -22,6 +22,8 @@ _FRAMES = ("DataFrame", "Series", "Table", "RecordBatch", "SqlRows")
 _RECORDS = ("dict", "Row")
 #: Values of these types are what their `repr` is.
 _PLAIN = (int, str, float, bool, bytes)
+#: Libraries of figures that are pages.
+_PLOTS = ("plotly", "altair", "bokeh")
 #: So many values of a cell are told apart from what is printed.
 _MOST_VALUES = 1000
 
@@ -54,11 +56,16 @@ class Shows:
         imports.prepare("matplotlib", _choose_backend)
         imports.prepare("pandas", _show_all_columns)
         imports.prepare("PIL.ImageShow", self._add_viewer)
+        imports.prepare("IPython.core.display_functions", self._take_display)
         imports.prepare("IPython.display", self._take_display)
+        plots = lambda: import_quietly("python_plots")  # noqa: E731
+        imports.prepare("plotly.io._renderers", lambda module: plots().prepare_plotly(module, self))
+        imports.prepare("bokeh.io.showing", lambda module: plots().prepare_bokeh(module, self))
+        imports.prepare("tqdm.notebook", lambda module: plots().prepare_tqdm(module))
 
     def result(self, value, kind="display"):
         """Show a value: the "result" of a cell's last expression, or another one."""
-        if not self._is_figure(value) and self._displays_itself(value):
+        if not self._is_figure(value) and not self._is_plot(value) and self._displays_itself(value):
             return
         marks = self.kept is None and not self._valued and self._channel._owner == os.getpid()
         if not marks or self._values >= _MOST_VALUES:
@@ -82,16 +89,25 @@ class Shows:
             else:
                 self.figure(value)
             return
-        rich = self._rich(value)
+        if self._is_plot(value):
+            self._import_quietly("python_plots").show(self, value)
+            return
+        bundle = self._bundle(value)
+        rich = self._rich(value, bundle)
         if rich and rich[0] != "html":
             self._send(*rich)
             return
-        text = self._text(value, whole=rich is None)
+        text = bundle.get("text/plain")
+        if not isinstance(text, str):
+            text = self._text(value, whole=rich is None)
         nondescript = rich and _is_nondescript(text)
         view = self._view(value, text, rich if nondescript else None)
         table = self._table(value)
-        if table is not None and view is None:
-            view = text
+        if view is None and (table is not None or rich):
+            # What is printed says all: nobody sees the page here.
+            view = self._import_quietly("python_model_view").without_colours(text)
+        if nondescript and view.strip():
+            nondescript, text = False, view
         if view is not None:
             self._flush()
             self._channel.send("view", placed=True, content=view, table=table)
@@ -124,7 +140,10 @@ class Shows:
         try:
             for value in values:
                 if raw:
-                    value = displays.Bundle(value)
+                    figure = None
+                    if any(library in sys.modules for library in _PLOTS):
+                        figure = self._import_quietly("python_plots").figure_in(value)
+                    value = displays.Bundle(value) if figure is None else figure
                 self.result(value)
         finally:
             self._key = before
@@ -194,7 +213,9 @@ class Shows:
         # IPython's own shows only what it is, where no kernel of its runs.
         display.display = self.display
         display.update_display = self.update_display
-        display.clear_output = self._import_quietly("python_display").clear_output
+        displays = self._import_quietly("python_display")
+        display.clear_output = displays.clear_output
+        display.publish_display_data = displays.publisher_of(self)
 
     def _add_viewer(self, image_show):
         shows = self
@@ -223,9 +244,7 @@ class Shows:
         views = self._import_quietly("python_model_view")
         view = views.view_of(value, text)
         if view is None and html:
-            bundle = self._call(value, "_repr_mimebundle_")
-            bundle = bundle[0] if isinstance(bundle, tuple) and bundle else bundle
-            bundle = bundle if isinstance(bundle, dict) else {}
+            bundle = self._bundle(value)
             for mime, method in (("text/markdown", "_repr_markdown_"), ("text/latex", "_repr_latex_")):
                 found = bundle.get(mime) or self._call(value, method)
                 if isinstance(found, str) and found.strip():
@@ -278,13 +297,23 @@ class Shows:
         names = vars(sys.modules["__main__"])
         return self._import_quietly("python_tables").inline(value, names)
 
-    def _rich(self, value):
-        """The richest form of a value: (format, content), or None when text is all there is."""
-        bundle = self._call(value, "_repr_mimebundle_")
+    def _bundle(self, value):
+        """The forms that a value gives of itself all at once, by their types; none for most values."""
+        if isinstance(value, type) or not hasattr(type(value), "_repr_mimebundle_"):
+            return {}
+        try:
+            bundle = value._repr_mimebundle_(include=None, exclude=None)
+        except TypeError:
+            # Some take no arguments.
+            bundle = self._call(value, "_repr_mimebundle_")
+        except Exception:
+            return {}
         if isinstance(bundle, tuple):
             bundle = bundle[0] if bundle else None
-        if not isinstance(bundle, dict):
-            bundle = {}
+        return bundle if isinstance(bundle, dict) else {}
+
+    def _rich(self, value, bundle):
+        """The richest form of a value: (format, content), or None when text is all there is."""
         for mime, method, format in (
             ("image/png", "_repr_png_", "base64.png"),
             ("image/jpeg", "_repr_jpeg_", "base64.jpeg"),
@@ -305,6 +334,15 @@ class Shows:
             if isinstance(data, str):
                 return format, "".join(data.split()) if format != "html" else data
         return None
+
+    def _is_plot(self, value):
+        """Whether it is a figure of a library whose figures are pages."""
+        if isinstance(value, type):
+            return False
+        libraries = (item.__module__.partition(".")[0] for item in type(value).__mro__)
+        if not any(library in _PLOTS for library in libraries):
+            return False
+        return bool(self._import_quietly("python_plots").library_of(value))
 
     @staticmethod
     def _is_figure(value):

@@ -1,0 +1,245 @@
+"""Figures of plotly, altair and bokeh: a picture where something here can draw one, and always the page."""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import builtins
+
+__builtins__ = dict(vars(builtins))
+
+import collections
+import importlib.util
+import io
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from python_driver import import_quietly
+
+#: Classes of figures, by their libraries.
+_CLASSES = {"plotly": "BaseFigure", "altair": "TopLevelMixin", "bokeh": "LayoutDOM"}
+_BROWSERS = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+    "brave-browser",
+)
+#: Nothing is loaded from the network for a picture.
+_OPTIONS = (
+    *("--headless", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--disable-extensions"),
+    *("--disable-sync", "--disable-background-networking", "--force-device-scale-factor=2"),
+    *("--virtual-time-budget=5000", "--proxy-server=127.0.0.1:9", "--proxy-bypass-list=<-loopback>"),
+)
+#: How long a browser may take, in seconds.
+_PATIENCE = 20.0
+#: Where the pages of this process are; the folder is made for the first.
+_pages = []
+#: What draws pictures, in words for somebody who has none of it.
+_ENGINES = {
+    "plotly": "install kaleido (%pip install kaleido) or Chromium",
+    "altair": "install vl-convert (%pip install vl-convert-python)",
+    "bokeh": "install Chromium",
+}
+
+
+def library_of(value):
+    """Return the library whose figure a value is; "" for other values."""
+    for entry in type(value).__mro__:
+        library = entry.__module__.partition(".")[0]
+        if _CLASSES.get(library) == entry.__name__:
+            return library
+    return ""
+
+
+def figure_in(forms):
+    """Return the figure of plotly or altair that is given as its JSON; None for other forms."""
+    for form, data in forms.items():
+        if not isinstance(data, dict):
+            continue
+        if form == "application/vnd.plotly.v1+json" and "plotly" in sys.modules:
+            data = {name: data[name] for name in ("data", "layout", "frames") if name in data}
+            return sys.modules["plotly"].graph_objects.Figure(data, skip_invalid=True)
+        if form.startswith("application/vnd.vegalite.") and "altair" in sys.modules:
+            return sys.modules["altair"].Chart.from_dict(data)
+    return None
+
+
+def show(shows, value):
+    """Say what the figure is, show its picture, and name its page."""
+    library = library_of(value)
+    print(_describe(value, library))
+    try:
+        page = _save(value, library)
+    except Exception as error:
+        page = ""
+        print("Its page could not be written: {}: {}".format(type(error).__name__, error))
+    picture, problem = _draw(value, library, page)
+    if picture:
+        shows._send("base64.png", picture)
+    else:
+        print("No picture could be made{}. To see one here, {}.".format(problem, _ENGINES[library]))
+    if page:
+        print("Interactive page, for a browser: {}".format(page))
+
+
+# -- what it is
+
+
+def _describe(value, library):
+    try:
+        if library == "plotly":
+            kinds = collections.Counter(trace.type for trace in value.data)
+            traces = ", ".join("{} {}".format(many, kind) for kind, many in kinds.items())
+            title = value.layout.title.text
+            return "plotly figure: {}{}".format(traces or "empty", ' "{}"'.format(title) if title else "")
+        if library == "altair":
+            found = value.to_dict()
+            mark = found.get("mark", {})
+            mark = mark.get("type", "") if isinstance(mark, dict) else mark
+            axes = [
+                "{} is {}".format(name, axis.get("field", axis.get("aggregate")))
+                for name, axis in found.get("encoding", {}).items()
+                if isinstance(axis, dict) and (axis.get("field") or axis.get("aggregate"))
+            ]
+            return "altair chart: {}".format(", ".join(filter(None, [mark, *axes])) or type(value).__name__)
+    except Exception:
+        # A figure that cannot be described may still be drawn.
+        pass
+    return "{} {}".format(library, type(value).__name__.lower())
+
+
+# -- its page
+
+
+def _save(value, library):
+    if not _pages:
+        _pages.append(tempfile.mkdtemp(prefix="oi-tui-plots-"))
+        _pages.append(0)
+    _pages[1] += 1
+    path = os.path.join(_pages[0], "plot-{}.html".format(_pages[1]))
+    if library == "plotly":
+        # The library itself is a file beside the pages, which they share.
+        value.write_html(path, include_plotlyjs="directory")
+    elif library == "altair":
+        value.save(path, format="html", inline=_is_installed("vl_convert"))
+    else:
+        resources, embed = sys.modules["bokeh"].resources, __import__("bokeh.embed", fromlist=["embed"])
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(embed.file_html(value, resources.INLINE, "Bokeh plot"))
+    return path
+
+
+def _is_installed(name):
+    return importlib.util.find_spec(name) is not None
+
+
+# -- its picture
+
+
+def _draw(value, library, page):
+    """Return the picture as base64, and why there is none."""
+    problem = ""
+    if library == "plotly" and _is_installed("kaleido"):
+        try:
+            width, height = _size(value, library)
+            return _base64(value.to_image(format="png", width=width, height=height, scale=2)), ""
+        except Exception as error:
+            problem = " by kaleido ({})".format(str(error).strip().partition("\n")[0][:200])
+    if library == "altair":
+        if not _is_installed("vl_convert"):
+            return "", ""
+        try:
+            file = io.BytesIO()
+            value.save(file, format="png", scale_factor=2)
+            return _base64(file.getvalue()), ""
+        except Exception as error:
+            return "", " by vl-convert ({})".format(str(error).strip().partition("\n")[0][:200])
+    browser = next(filter(None, map(shutil.which, _BROWSERS)), None)
+    if browser is None or not page:
+        return "", problem
+    picture, trouble = _photograph(browser, page, _size(value, library))
+    return picture, trouble or problem
+
+
+def _base64(data):
+    return import_quietly("binascii").b2a_base64(data, newline=False).decode()
+
+
+def _size(value, library):
+    """The size of the figure in pixels, or a usual one."""
+    try:
+        part = value.layout if library == "plotly" else value
+        width, height = int(part.width or 700), int(part.height or 450)
+    except Exception:
+        width, height = 700, 450
+    return max(100, min(width, 4000)), max(80, min(height, 4000))
+
+
+def _photograph(browser, page, size):
+    width, height = size
+    with tempfile.TemporaryDirectory(prefix="oi-tui-plot-", ignore_cleanup_errors=True) as folder:
+        picture = os.path.join(folder, "plot.png")
+        words = [browser, *_OPTIONS, "--window-size={},{}".format(width + 16, height + 16)]
+        words += ["--no-sandbox"] if os.geteuid() == 0 else []
+        words += ["--user-data-dir=" + os.path.join(folder, "profile"), "--screenshot=" + picture]
+        null = subprocess.DEVNULL
+        process = None
+        try:
+            process = subprocess.Popen([*words, "file://" + page], stdin=null, stdout=null, stderr=null)
+            process.wait(_PATIENCE)
+            with open(picture, "rb") as file:
+                return _base64(file.read()), ""
+        except subprocess.TimeoutExpired:
+            return "", " (the browser took more than {:.0f} s)".format(_PATIENCE)
+        except OSError:
+            return "", " (the browser {} made none)".format(os.path.basename(browser))
+        finally:
+            if process is not None and process.poll() is None:
+                process.kill()
+                process.wait()
+
+
+# -- how the libraries themselves show figures
+
+
+def prepare_plotly(renderers, shows):
+    """Have `fig.show()` show figures here, unless the environment names another renderer."""
+    if "PLOTLY_RENDERER" in os.environ:
+        return
+    base = __import__("plotly.io._base_renderers", fromlist=["ExternalRenderer"])
+
+    class Renderer(base.ExternalRenderer):
+        def render(self, fig_dict):
+            figure = sys.modules["plotly"].graph_objects.Figure(fig_dict, skip_invalid=True)
+            shows.result(figure)
+
+    renderers.renderers["oi_tui"] = Renderer()
+    renderers.renderers.default = "oi_tui"
+
+
+def prepare_bokeh(showing, shows):
+    """Have `show(figure)` show figures here, in place of opening a browser."""
+
+    def show(obj, *_args, **_options):
+        shows.result(obj)
+
+    showing.show = show
+
+
+def prepare_tqdm(notebook):
+    """Have the bars of notebooks, which are widgets of a page, be those of a terminal."""
+    standard = __import__("tqdm.std", fromlist=["tqdm"]).tqdm
+
+    class tqdm_notebook(standard):
+        def __init__(self, *args, display=True, **options):
+            super().__init__(*args, **options)
+
+    def trange(*args, **options):
+        return tqdm_notebook(range(*args), **options)
+
+    notebook.tqdm = notebook.tqdm_notebook = tqdm_notebook
+    notebook.trange = notebook.tnrange = trange
