@@ -76,7 +76,7 @@ def test_forms_of_a_value_are_shown_by_their_types(python: Computer) -> None:
     assert played.text == "words\n"
     assert [(shown.format, shown.content) for shown in played.shown] == [("html", "<b>words</b>")]
     page = run(python, "display({'text/html': '<b>words</b>'}, raw=True)", 51)
-    assert (page.text, [shown.view for shown in page.shown]) == ("", ["words"])
+    assert (page.text, [shown.view for shown in page.shown]) == ("words\n", ["words"])
     assert run(python, "display({'text/markdown': '*a*'}, raw=True)", 52).text == "*a*\n"
     assert "takes a dictionary" in run(python, "display(3, raw=True)", 53).text
 
