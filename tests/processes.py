@@ -27,6 +27,10 @@ class Process:
         return f"{self.pid} ({self.state}) {self.command}"
 
 
+#: Processes that may outlive the test which started them: those that the tests of a worker share.
+lasting: set[Process] = set()
+
+
 def marked(mark: str) -> list[Process]:
     """The living processes that inherited the mark, whoever their parent is now."""
     return [process for pid in _pids() if _has_mark(pid, mark) for process in _read(pid)]
@@ -58,7 +62,11 @@ def started_since(before: Collection[int], pid: int, mark: str) -> list[Process]
     Only what is new is looked at: this comes after every test, and there may be hundreds of others.
     """
     new = [process for item in _pids() if item not in before for process in _read(item)]
-    return [process for process in new if _is_below(process, pid) or _has_mark(process.pid, mark)]
+    return [
+        process
+        for process in new
+        if process not in lasting and (_is_below(process, pid) or _has_mark(process.pid, mark))
+    ]
 
 
 def kill(processes: Collection[Process]) -> None:

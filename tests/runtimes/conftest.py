@@ -1,6 +1,7 @@
+import fcntl
+import os
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -9,16 +10,22 @@ import pytest
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.language import Choices
 from oi_tui.runtimes.languages import java
+from tests import processes, programs
 from tests.programs import PATH, why_not
-from tests.runtimes.playing import kept_running, play
-from tests.runtimes.samples import ALL
+from tests.runtimes.playing import kept_running, living, play
+from tests.runtimes.samples import PYTHON, SHELL, Sample
 from tests.servers.sshd import HOST, Sshd
+
+
+def sample_of(request: pytest.FixtureRequest) -> Sample | None:
+    """The language that the test is given as a parameter."""
+    callspec = getattr(request.node, "callspec", None)
+    return callspec.params.get("sample") if callspec else None
 
 
 def options_of(request: pytest.FixtureRequest) -> dict[str, Any]:
     """What the test's sample wants its computer to be made with."""
-    callspec = getattr(request.node, "callspec", None)
-    sample = callspec.params.get("sample") if callspec else None
+    sample = sample_of(request)
     return dict(sample.options) if sample else {}
 
 
@@ -54,22 +61,35 @@ def node_with_types(own_world: Path, path_with_ssh: str, monkeypatch: pytest.Mon
 
 @pytest.fixture(scope="session")
 def java_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home in which Java starts quickly: what it needs for that is made once, and not in every test."""
-    home = tmp_path_factory.mktemp("java-home")
+    """A home in which Java starts quickly: what it needs for that is made once for all tests and workers."""
+    common = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        common = common.parent
+    home = common / "java-home"
+    home.mkdir(mode=0o700, exist_ok=True)
     program = java.find(Choices())
     if program:
-        with pytest.MonkeyPatch.context() as patch:
+        with open(home / "lock", "w") as lock, pytest.MonkeyPatch.context() as patch:
+            fcntl.flock(lock, fcntl.LOCK_EX)
             patch.setenv("OI_TUI_HOME", str(home))
-            subprocess.run(java.making_of(program), check=True)
+            if not (home / "made").exists():
+                subprocess.run(java.making_of(program), check=True)
+                (home / "made").touch()
     return home
 
 
+def needs_java(request: pytest.FixtureRequest) -> bool:
+    """Whether a test says that it runs Java."""
+    return "jshell" in programs.needed_by(request.node)
+
+
 @pytest.fixture(autouse=True)
-def java_starts_quickly(own_world: Path, java_home: Path) -> None:
-    """Each home has that of Java."""
-    state = own_world / "oi-tui" / "state"
-    state.mkdir(mode=0o700, parents=True)
-    (state / "java").symlink_to(java_home / "state" / "java")
+def java_starts_quickly(own_world: Path, request: pytest.FixtureRequest) -> None:
+    """Each home of a test that runs Java has that of Java."""
+    if needs_java(request):
+        state = own_world / "oi-tui" / "state"
+        state.mkdir(mode=0o700, parents=True)
+        (state / "java").symlink_to(request.getfixturevalue("java_home") / "state" / "java")
 
 
 @pytest.fixture
@@ -92,32 +112,53 @@ def computer(make: Callable[..., Computer]) -> Computer:
     return make()
 
 
+class Shared:
+    """A computer for each set of options; a language starts when the first test asks for it.
+
+    What it starts lives longer than that test, and has nothing of its environment.
+    """
+
+    def __init__(self, tmp_path_factory: pytest.TempPathFactory, path: str) -> None:
+        self._factory = tmp_path_factory
+        self._path = path
+        self._home = tmp_path_factory.mktemp("home")
+        self.computers: dict[str, Computer] = {}
+
+    def get(self, options: dict[str, Any], wanted: list[Sample], java_home: Path | None) -> Computer:
+        """The computer with these options, in which the languages of some samples run."""
+        key = str(options)
+        before = processes.descendants(os.getpid())
+        with pytest.MonkeyPatch.context() as patch:
+            patch.delenv(processes.MARK)
+            patch.setenv("PATH", self._path)
+            patch.setenv("HOME", str(self._home))
+            patch.setenv("OI_TUI_HOME", str(java_home or self._home))
+            if key not in self.computers:
+                self.computers[key] = Computer(**there({"cwd": self._factory.mktemp("shared"), **options}))
+            computer = self.computers[key]
+            running = living(computer)
+            for sample in wanted:
+                if sample.language not in running:
+                    assert play(computer, sample.language, sample.hello).state == "finished", sample.name
+        processes.lasting.update(set(processes.descendants(os.getpid())) - set(before))
+        return computer
+
+
 @pytest.fixture(scope="session")
-def computers(
-    tmp_path_factory: pytest.TempPathFactory, java_home: Path, sshd: Path | None
-) -> Iterator[dict[str, Computer]]:
-    """A computer for each set of options; its processes run before the first test."""
-    with pytest.MonkeyPatch.context() as patch, ExitStack() as stack:
-        patch.setenv("LC_ALL", "C.UTF-8")
-        patch.setenv("PATH", f"{sshd}:{PATH}" if sshd else PATH)
-        patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
-        patch.setenv("OI_TUI_HOME", str(java_home))
-        found: dict[str, Computer] = {}
-        for sample in filter(lambda sample: sample.here, ALL):
-            key = str(dict(sample.options))
-            if key not in found:
-                options = {"cwd": tmp_path_factory.mktemp("shared"), **dict(sample.options)}
-                found[key] = Computer(**there(options))
-                stack.callback(found[key].close)
-            assert play(found[key], sample.language, sample.hello).state == "finished", sample.name
-        yield found
+def shared_computers(tmp_path_factory: pytest.TempPathFactory, sshd: Path | None) -> Iterator[Shared]:
+    """The computers that tests share."""
+    found = Shared(tmp_path_factory, f"{sshd}:{PATH}" if sshd else PATH)
+    yield found
+    for computer in found.computers.values():
+        computer.close()
 
 
 @pytest.fixture
-def shared(
-    computers: dict[str, Computer], request: pytest.FixtureRequest, own_world: Path
-) -> Iterator[Computer]:
-    """A computer for tests that leave a language as they found it."""
-    computer = computers[str(options_of(request))]
+def shared(shared_computers: Shared, request: pytest.FixtureRequest, own_world: Path) -> Iterator[Computer]:
+    """A computer for tests that leave a language as they found it; without a sample, with Python and bash."""
+    sample = sample_of(request)
+    wanted = [one for one in ((sample,) if sample else (PYTHON, SHELL)) if one.here]
+    java_home = request.getfixturevalue("java_home") if needs_java(request) else None
+    computer = shared_computers.get(options_of(request), wanted, java_home)
     with kept_running(computer):
         yield computer

@@ -17,7 +17,8 @@ from oi_tui.runtimes.runs import stopping
 from tests.runtimes.playing import Played, alive, kept_running, living, marked, play, until
 from tests.runtimes.samples import ALL, Sample
 
-pytestmark = pytest.mark.parametrize("sample", ALL, ids=lambda sample: sample.name)
+#: The scope puts the tests of one language together, so that a worker starts few of them.
+pytestmark = pytest.mark.parametrize("sample", ALL, ids=lambda sample: sample.name, scope="module")
 Make = Callable[..., Computer]
 
 

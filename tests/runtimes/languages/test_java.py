@@ -4,6 +4,7 @@
 
 import os
 import shutil
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from oi_tui import paths
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.variables import Detail
-from tests.runtimes.playing import play, until
+from tests.runtimes.playing import living, play, until
 
 pytestmark = pytest.mark.needs("jshell")
 
@@ -80,6 +81,16 @@ def test_an_interrupt_reaches_what_swallows_its_exception(java: Computer) -> Non
     played = play(java, "java", code, stop_at="go\r\n")
     assert (played.state, played.steps) == ("interrupted", ["interrupt"])
     assert play(java, "java", "kept").text == "7\n"
+
+
+def test_an_interrupt_of_an_earlier_run_stops_no_later_one(java: Computer) -> None:
+    # A child that an interrupt ends may let its run end before the machine has taken the signal itself.
+    pid = living(java)["java"]
+    for _ in range(40):
+        for number in (signal.SIGINT, signal.SIGUSR1):
+            os.kill(pid, number)
+        played = play(java, "java", "6*7")
+        assert (played.text, played.state) == ("42\n", "finished")
 
 
 def test_variables_are_reported_with_types_and_shapes(computer: Computer) -> None:

@@ -110,21 +110,29 @@ def test_a_clean_up_without_end_fails_one_test_only(tmp_path: Path) -> None:
     assert "Timeout (0:00:00." in done.stderr
 
 
+#: Says that a test has begun, in the process that is ended, once its recorder has heard of it.
+SAYS_BEGUN = """
+import pathlib, pytest
+class Begun:
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logstart(self): pathlib.Path(__file__).with_name("begun").touch()
+def pytest_configure(config):
+    if not hasattr(config, "workerinput"): config.pluginmanager.register(Begun())
+"""
+
+
 @pytest.mark.slow
 def test_a_run_that_is_ended_names_the_tests_that_did_not_end(tmp_path: Path) -> None:
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -q -p no:cacheprovider\n")
-    (tmp_path / "test_it.py").write_text(
-        "import pathlib, threading\n"
-        "def test_stuck():\n"
-        "    pathlib.Path(__file__).with_name('begun').touch()\n"
-        "    threading.Event().wait()\n"
-    )
+    (tmp_path / "test_it.py").write_text("import threading\ndef test_stuck(): threading.Event().wait()\n")
+    (tmp_path / "conftest.py").write_text(SAYS_BEGUN)
     command = [sys.executable, "-m", "pytest", "-p", "tests.twice", "-n", "1"]
     environment = _environment(OI_TUI_TEST_RESULTS=str(tmp_path / "results"))
     with subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE) as inner:
-        assert wait_until((tmp_path / "begun").exists, 120)
+        begun = wait_until((tmp_path / "begun").exists, 120)
         inner.terminate()
         written = inner.communicate(timeout=60)[0].decode()
+    assert begun
     assert "NOT ENDED\n  test_it.py::test_stuck" in written
     assert inner.returncode == 1
 

@@ -29,6 +29,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -121,6 +123,7 @@ public class OiTui {
     System.setIn(new Keyboard());
     Signal.handle(new Signal("INT"), signal -> stop());
     Signal.handle(new Signal("USR1"), signal -> stop());
+    Signal.handle(LAST, signal -> taken.release());
     Loading loading = new Loading();
     shell = JShell.builder().executionEngine(new Engine(loading), Map.of()).build();
     memory = new OiTuiMemory(shell, OiTui::spell, loading.inOrder);
@@ -137,6 +140,7 @@ public class OiTui {
       request.setLength(0);
       switch (words[0]) {
         case "run" -> {
+          takeLateSignals();
           run(words[1], Path.of(words[2]));
           prepare();
         }
@@ -443,6 +447,28 @@ public class OiTui {
   }
 
   // -- stopping
+
+  /** A signal that does nothing, with a higher number than those that stop a run: the machine takes it after them. */
+  private static final Signal LAST = new Signal("URG");
+  /** How many of it were taken. */
+  private final Semaphore taken = new Semaphore(0);
+
+  /**
+   * Take the signals that were sent before this run: one that comes late must not stop it. A child that the same
+   * interrupt ended may have let the run before end first.
+   */
+  private void takeLateSignals() throws InterruptedException {
+    // When the first is raised, this thread takes also what still waits outside of the machine; the second comes after it.
+    for (int times = 0; times < 2; times++) {
+      taken.drainPermits();
+      Signal.raise(LAST);
+      if (!taken.tryAcquire(1, TimeUnit.SECONDS)) return;
+    }
+    // Each signal has a thread of its own, which may not have run yet.
+    for (Thread thread : Thread.getAllStackTraces().keySet()) {
+      if (thread.getName().matches("SIG(INT|USR1) handler")) thread.join(1000);
+    }
+  }
 
   /** Wake what sleeps or waits; what goes on all the same is stopped. */
   private void stop() {
