@@ -34,6 +34,7 @@ from oi_tui.system.environment import close_to_others
 from oi_tui.terminal.ansi16_filter import Ansi16Filter
 from oi_tui.terminal.contrast_filter import ContrastFilter
 from oi_tui.terminal.driver import TerminalDriver
+from oi_tui.terminal.filter_chain import FilterChain
 from oi_tui.terminal.notifications import Notifier, run_tool
 from oi_tui.terminal.sanitize_filter import SanitizeFilter
 from oi_tui.text import visible
@@ -60,6 +61,8 @@ ENDING = (
     signal.SIGPROF,
     signal.SIGXCPU,
 )
+#: One of each: what was drawn is kept for the same filters.
+_CONTRAST, _ANSI16, _SANITIZE = ContrastFilter(), Ansi16Filter(), SanitizeFilter()
 
 
 def _command_entries() -> type[Provider]:
@@ -116,6 +119,7 @@ class OiTui(ImageSupportMixin, IdleClock):
         self._words = words
         self._resume = resume
         self._navigator = navigator
+        self._filter_chain = FilterChain(())
         #: Signals that arrived before the event loop could handle them.
         self.early_signals: list[int] = []
         for item in (DARK, LIGHT):
@@ -136,12 +140,10 @@ class OiTui(ImageSupportMixin, IdleClock):
     def get_line_filters(self) -> Sequence[LineFilter]:
         """The last guards: no unsafe character leaves through any widget, and words can be read."""
         few = self.console.color_system == "standard" and not self.native_ansi_color
-        return [
-            *super().get_line_filters(),
-            ContrastFilter(),
-            *([Ansi16Filter()] if few else []),
-            SanitizeFilter(),
-        ]
+        filters = (*super().get_line_filters(), _CONTRAST, *([_ANSI16] if few else []), _SANITIZE)
+        if self._filter_chain.filters != filters:
+            self._filter_chain = FilterChain(filters)
+        return [self._filter_chain]
 
     def get_driver_class(self) -> type[Driver]:
         """A driver that tells what the terminal answers from what is typed, unless another was chosen."""

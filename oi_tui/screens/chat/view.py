@@ -423,8 +423,12 @@ class ChatView(Widget):
         self.input_line.dismiss()
         self.find_line.dismiss()
         self.conversation.clear()
-        self.screen.add_class("-empty")
-        for event in self.session.replay():
+        events = list(self.session.replay())
+        # Once for all: each change gives every widget of the screen its styles anew.
+        self.screen.set_class(not events, "-empty")
+        if events:
+            self.sidebar.fit()
+        for event in events:
             self.show(event)
         self.sidebar.forget()
         self.conversation.scroll_end()

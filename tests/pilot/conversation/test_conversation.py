@@ -33,6 +33,7 @@ from oi_tui.themes import THEMES
 from oi_tui.widgets.conversation.conversation import Conversation
 from tests.pilot.waiting import until
 
+SANITIZE = SanitizeFilter()
 CODE = "import os\nfor name in os.listdir():\n    print(name)"
 
 
@@ -48,7 +49,7 @@ class Screen(App[None]):
         self.copied: list[tuple[str, str]] = []
 
     def get_line_filters(self):  # type: ignore[no-untyped-def]
-        return [SanitizeFilter(), *super().get_line_filters()]
+        return [SANITIZE, *super().get_line_filters()]
 
     def compose(self) -> ComposeResult:
         yield Conversation(id="conversation")
