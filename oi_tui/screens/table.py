@@ -222,16 +222,17 @@ class TableScreen(Page[None]):
             self._show(replace(view, sort=None))
             return
         self._table.show(shape, view)
-        rows = (
-            f"{shape.total:,} rows"
-            if shape.rows == shape.total
-            else f"{shape.rows:,} of {shape.total:,} rows"
-        )
-        words = f"{self._called}  {shape.kind}  {rows}, {len(shape.columns):,} columns"
+        rows = f"{shape.total:,} row{'s' * (shape.total != 1)}"
+        if shape.rows != shape.total:
+            rows = f"{shape.rows:,} of {rows}"
+        if len(self._tables) > 1 and self._source is not None:
+            self._called = self._source.name
+        many = len(shape.columns)
+        words = f"{self._called} · {shape.kind} · {rows}, {many:,} column{'s' * (many != 1)}"
         if len(self._tables) > 1:
-            words += f"  {len(self._tables):,} tables"
+            words += f" · {len(self._tables):,} tables"
         if view.words:
-            words += f"  filter: {view.words}"
+            words += f" · filter: {view.words}"
         self.query_one("#table-head", Static).update(Content(one_line(words, 300)))
         self._say("")
 

@@ -61,11 +61,39 @@ def test_a_failed_cell_and_a_number_that_is_used_again(python: Computer) -> None
     )
 
 
+def _up(lines: int) -> str:
+    """What goes back to the first of the last lines, and removes them."""
+    return f"\x1b[{lines}A\r\x1b[J"
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("for n in range(3):\n    h.update(n)", f"0\n{_up(1)}0\n{_up(1)}1\n{_up(1)}2\n"),
+        ("h.update(list(range(60)))\nh.update('short')", None),
+        ("print('between')\nh.update(1)", "0\nbetween\n1\n"),
+        ("print('half', end='')\nk = display(5, display_id=True)\nk.update(6)", "0\nhalf5\n6\n"),
+        ("display(1, display_id='h')\ndisplay(2, display_id='h');", "0\n1\n2\n"),
+    ],
+)
+def test_updated_text_takes_the_place_of_the_last_lines(
+    python: Computer, code: str, text: str | None
+) -> None:
+    played = run(python, f"h = display(0, display_id='h')\n{code}", 44).text
+    assert played == text if text else played.endswith(f"{_up(60)}'short'\n")
+
+
+def test_many_updates_are_one_line(python: Computer) -> None:
+    played = run(python, "h = display(0, display_id=True)\nfor n in range(1200):\n    h.update(n)", 45)
+    assert played.text.endswith(f"{_up(1)}1198\n{_up(1)}1199\n")
+    assert played.text.count(_up(1)) == 1200
+
+
 def test_a_display_with_an_id_has_a_handle(python: Computer) -> None:
     played = run(
         python, "handle = display('one', display_id=True)\nhandle.update('two')\nhandle.display('three')", 40
     )
-    assert played.text == "'one'\n'two'\n'three'\n"
+    assert played.text == f"'one'\n{_up(1)}'two'\n'three'\n"
     assert run(python, "display('x', display_id='mine').display_id", 41).text == "'x'\n'mine'\n"
     assert run(python, "display('x')", 42).text == "'x'\n"
     assert "display_id required" in run(python, "display('x', update=True)", 43).text

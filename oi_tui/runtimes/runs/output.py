@@ -30,6 +30,11 @@ class RunOutput:
         self._view: str | None = None
         #: The table that is shown in place of what is printed now.
         self._table: str | None = None
+        #: How much was printed, and the lines of the value that is shown under a key, if one is.
+        self._total = self._lines = 0
+        self._key: str | None = None
+        #: Of values that were shown under a key: how much was printed then, and their lines.
+        self._shown: dict[str, tuple[int, int]] = {}
 
     @property
     def due(self) -> float:
@@ -51,6 +56,9 @@ class RunOutput:
         text = self._decoder.decode(data)
         self._text.append(text)
         self._size += len(text)
+        self._total += len(text)
+        if self._key is not None:
+            self._lines += text.count("\n")
         self.last_at = time.monotonic()
 
     def replace_with(self, view: object, table: object) -> None:
@@ -62,16 +70,32 @@ class RunOutput:
     def display(self, format: str, content: str, key: object) -> None:
         """Report an image or a page at its place in the output, or at that of the one with the same key."""
         self.flush()
+        if format.startswith("base64"):
+            # No line above a picture can be written anew.
+            self._key = None
+            self._shown.clear()
         self._report(Displayed(format, content, self._view, key if isinstance(key, str) else None))
 
-    def begin_value(self, kind: object) -> None:
-        """Report that what is printed from now on shows a value."""
+    def begin_value(self, kind: object, key: object = None, *, updates: bool = False) -> None:
+        """Report that what is printed from now on shows a value.
+
+        One that `updates` the last thing that was printed, shown under the same key, takes its lines.
+        """
         self.flush()
+        if isinstance(key, str):
+            total, lines = self._shown.pop(key, (-1, 0))
+            if updates and total == self._total:
+                self._report(Printed(f"\x1b[{lines}A\r\x1b[J"))
+            self._key = None if self.is_on_a_line else key
+            self._lines = 0
         self._report(ValueBegan("result" if kind == "result" else "display"))
 
     def end_value(self) -> None:
         """Report that the value has been shown."""
         self.flush()
+        if self._key is not None and self._lines and not self.is_on_a_line:
+            self._shown[self._key] = (self._total, self._lines)
+        self._key = None
         self._report(ValueEnded())
 
     def flush_if_due(self, now: float) -> None:

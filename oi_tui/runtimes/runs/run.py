@@ -185,7 +185,8 @@ class Run:
         elif kind in ("view", "view_end"):
             self._output.replace_with(event.get("content"), event.get("table"))
         elif kind == "value":
-            self._output.begin_value(event.get("kind"))
+            updates = event.get("updates") is True
+            self._output.begin_value(event.get("kind"), event.get("key"), updates=updates)
         elif kind == "value_end":
             self._output.end_value()
         elif kind == "input":

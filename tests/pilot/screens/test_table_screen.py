@@ -202,7 +202,7 @@ async def test_another_table_of_the_file_is_chosen_from_a_list(tmp_path: Path) -
     database.close()
     async with looking(tmp_path, lambda: TableFile(tmp_path / "shop.db")) as (app, pilot, reached):
         await reached(lambda: "first" in app.shown)
-        assert "2 tables" in app.head
+        assert app.head == "shop.db::one · SQLite table · 1 row, 1 column · 2 tables"
         assert "t other tables" in app.foot
         await pilot.press("t")
         await reached(lambda: isinstance(app.screen, TableChoice))

@@ -109,6 +109,24 @@ def test_frames_of_other_libraries(python: Computer, library: str) -> None:
     assert dict(table.statistics(0).facts)["max"] == "3"
 
 
+@pytest.mark.parametrize("kind", ["float", "int8", "bool"])
+def test_equal_numbers_keep_their_order_in_both_directions(python: Computer, kind: str) -> None:
+    values = {
+        "float": "[2.0, None, 1.0, 2.0, None, 1.0]",
+        "int8": "[2, 0, 1, 2, 0, 1]",
+        "bool": "[1, 0, 1, 0, 1, 0]",
+    }
+    made = f"ties = pandas.DataFrame({{'v': pandas.Series({values[kind]}, dtype='{kind}')}})"
+    assert play(python, "python", made).state == "finished"
+    table = python.table("python", "ties")
+
+    def order(view: View) -> str:
+        return "".join(row.label for row in table.page(view, 0, 9, 0, 1))
+
+    expected = {"float": ("250314", "032514"), "int8": ("142503", "032514"), "bool": ("135024", "024135")}
+    assert (order(View(sort=0)), order(View(sort=0, descending=True))) == expected[kind]
+
+
 def test_what_cannot_be_compared_is_sorted_by_its_text_and_missing_values_come_last(python: Computer) -> None:
     table = python.table("python", "mixed")
     assert [row.cells[0] for row in table.page(View(sort=0), 0, 9, 0, 1)] == ["1", "2", "b", None]

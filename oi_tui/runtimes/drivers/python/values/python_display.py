@@ -19,7 +19,8 @@ _TEXTS = ("text/plain", "text/markdown", "text/latex", "application/json")
 class DisplayHandle:
     """What `display(..., display_id=...)` returns.
 
-    An image that it is updated with takes the place of the one before, other values are shown below.
+    An image that it is updated with takes the place of the one before, and text does if nothing was printed
+    since; otherwise it is shown below.
     """
 
     def __init__(self, shows, display_id=None):

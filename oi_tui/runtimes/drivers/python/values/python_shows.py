@@ -39,6 +39,7 @@ class Shows:
         #: How often something was shown anew under an id; and what is being shown under one.
         self._times = {}
         self._key = None
+        self._updates = False
         #: A list for what would be displayed, while somebody keeps that.
         self.kept = None
         #: How floats are shown, as `%.3f`; None for all digits. And what `get_ipython()` has for other types.
@@ -68,13 +69,13 @@ class Shows:
         if not self._is_figure(value) and not self._is_plot(value) and self._displays_itself(value):
             return
         marks = self.kept is None and not self._valued and self._channel._owner == os.getpid()
-        if not marks or self._values >= _MOST_VALUES:
+        if not marks or (self._values >= _MOST_VALUES and not self._key):
             self._show(value)
             return
         self._valued = True
         self._values += 1
         self._flush()
-        self._channel.send("value", placed=True, kind=kind)
+        self._channel.send("value", placed=True, kind=kind, key=self._key, updates=self._updates)
         try:
             self._show(value)
         finally:
@@ -122,7 +123,8 @@ class Shows:
     def display(self, *values, display_id=None, raw=False, update=False, clear=False, **_options):
         """Show each of the values as well as it can be shown; with `raw` they are dictionaries of forms.
 
-        With `update`, an image takes the place of the one that this cell showed under the id.
+        With `update`, an image takes the place of the one that this cell showed under the id, and text that
+        of the last lines, if these were shown under it.
         """
         if update and display_id is None:
             raise TypeError("display_id required for update_display")
@@ -135,8 +137,9 @@ class Shows:
             if display_id is not True:
                 self._times[display_id] = self._times.get(display_id, 0) + 1
         name = handle.display_id if handle else display_id
-        before = self._key
+        before = self._key, self._updates
         self._key = "{}/{}".format(self._times.get(name, 0), name) if name else None
+        self._updates = update
         try:
             for value in values:
                 if raw:
@@ -146,7 +149,7 @@ class Shows:
                     value = displays.Bundle(value) if figure is None else figure
                 self.result(value)
         finally:
-            self._key = before
+            self._key, self._updates = before
         return handle
 
     def update_display(self, value, *, display_id, **options):
@@ -386,7 +389,7 @@ def _show_all_columns(pandas):
 
 
 def _choose_backend(matplotlib):
-    if "MPLBACKEND" not in os.environ:
+    if not os.environ.get("MPLBACKEND"):
         matplotlib.rcParams["backend"] = "module://" + _FIGURES
 
 

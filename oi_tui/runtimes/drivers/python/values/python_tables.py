@@ -389,11 +389,25 @@ class _Pandas(_Lists):
         return self.frame.iloc[:, at].to_numpy(dtype=float, na_value=float("nan"))
 
     def sorted(self, at, descending):
+        values = getattr(self.frame.iloc[:, at], "array", None)
+        kind = getattr(self.frame.dtypes.iloc[at], "kind", "")
+        numpy = sys.modules["numpy"]
+        if kind in tuple("iufb") and isinstance(self.frame.dtypes.iloc[at], numpy.dtype):
+            return _order_of(numpy, values.to_numpy(), descending)
         column = self.frame.iloc[:, at].reset_index(drop=True)
         try:
             return column.sort_values(ascending=not descending, kind="stable").index.to_numpy()
         except (TypeError, ValueError):
             return super().sorted(at, descending)
+
+
+def _order_of(numpy, values, descending):
+    """The numbers of the rows in the order of their values, equal ones as they are, missing ones last."""
+    if not descending:
+        return values.argsort(kind="stable")
+    order = len(values) - 1 - values[::-1].argsort(kind="stable")[::-1]
+    missing = int(numpy.isnan(values).sum()) if values.dtype.kind == "f" else 0
+    return numpy.concatenate([order[missing:], order[:missing]]) if missing else order
 
 
 class _Polars(_Lists):
