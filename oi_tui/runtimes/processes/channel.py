@@ -26,11 +26,45 @@ LONGEST_EVENT = 64 * 1024 * 1024
 #: than a pipe holds: whatever was in it when the reading began has been read.
 _GULP = 2 * 1024 * 1024
 
+#: So much room, in bytes and in files, a channel takes at most: cells, and values that it hands over.
+_ROOM_NEEDED = 4 * 10**6
+_FILES_NEEDED = 32
+
 
 def _folder_for_pipes() -> str | None:
-    """Memory rather than disk: a full disk or an emptied /tmp then takes no run with it."""
+    """Memory rather than disk: a full disk or an emptied /tmp then takes no run with it.
+
+    Of memory there may be little: a container often has 64 MB, which programs use as well.
+    """
     memory = "/dev/shm"
-    return memory if os.access(memory, os.W_OK | os.X_OK) else None
+    try:
+        room = os.statvfs(memory)
+    except OSError:
+        return None
+    files = room.f_favail >= _FILES_NEEDED or room.f_files == 0
+    fits = files and room.f_bavail * room.f_frsize >= _ROOM_NEEDED
+    return memory if fits and os.access(memory, os.W_OK | os.X_OK) else None
+
+
+def _make_folder() -> Path:
+    """Make the folder of a channel. Raises RuntimeError where there is no room, and OSError."""
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="oi-tui-", dir=_folder_for_pipes()))
+        try:
+            for name in ("requests", "events"):
+                os.mkfifo(folder / name, 0o600)
+            (folder / "line").write_bytes(b"\0" * 3 * _LINE.size)
+        except OSError:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            place = tempfile.gettempdir()
+            raise RuntimeError(
+                f"there is no space left in {place}. Delete files there, or set TMPDIR"
+            ) from None
+        raise
+    return folder
 
 
 class LineReader:
@@ -86,16 +120,13 @@ class Channel:
     """
 
     def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="oi-tui-", dir=_folder_for_pipes()))
-        for name in ("requests", "events"):
-            os.mkfifo(self.folder / name, 0o600)
+        self.folder = _make_folder()
         flags = os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC
         self._requests = os.open(self.folder / "requests", flags)
         self.events = os.open(self.folder / "events", flags)
         self._lines = LineReader(LONGEST_EVENT)
         self._highest = 0
         self._cell: Path | None = None
-        (self.folder / "line").write_bytes(b"\0" * 3 * _LINE.size)
         # Read as a file and not as memory: a program that cuts the file short would end us with a signal.
         self._line = os.open(self.folder / "line", os.O_RDONLY | os.O_CLOEXEC)
 

@@ -1,14 +1,24 @@
 """The channel to a language: what a program can write there holds nobody up and fills no memory."""
 
+import errno
 import os
 import random
+import tempfile
 import time
 import tracemalloc
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from oi_tui.runtimes.processes import channel as channels
 from oi_tui.runtimes.processes.channel import Channel, LineReader
+
+#: The fields of `os.statvfs_result`, in their order.
+STATVFS = [
+    *("f_bsize", "f_frsize", "f_blocks", "f_bfree", "f_bavail"),
+    *("f_files", "f_ffree", "f_favail", "f_flag", "f_namemax"),
+]
 
 
 @pytest.fixture
@@ -91,3 +101,31 @@ def test_a_program_that_cuts_the_file_of_lines_short_ends_nobody(channel: Channe
     path.unlink()
     os.mkfifo(path)
     assert channel.line == 0
+
+
+def test_a_full_disk_in_memory_is_not_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    usual = os.statvfs("/")
+    for room in ({"f_bavail": 3}, {"f_favail": 3, "f_files": 100}):
+        fields = [getattr(usual, name) for name in STATVFS]
+        for name, value in ({"f_bavail": 10**9, "f_favail": 10**6, "f_files": 10**6} | room).items():
+            fields[STATVFS.index(name)] = value
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "statvfs", lambda _, fields=fields: os.statvfs_result(fields))
+            made = Channel()
+        assert made.folder.parent == tmp_path
+        made.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_any_room_a_sentence_says_where(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "mkfifo", fail)
+    monkeypatch.setattr(channels, "_folder_for_pipes", lambda: str(tmp_path))
+    with pytest.raises(RuntimeError, match=r"there is no space left in .*set TMPDIR"):
+        Channel()
+    assert list(tmp_path.iterdir()) == []

@@ -58,9 +58,9 @@ def main():
     files = json.loads(zlib.decompress(read(size)).decode())
     memory = "/dev/shm"
     try:
-        folder = tempfile.mkdtemp(
-            prefix="oi-tui-", dir=memory if os.access(memory, os.W_OK | os.X_OK) else None
-        )
+        room = os.statvfs(memory) if os.access(memory, os.W_OK | os.X_OK) else None
+        fits = room is not None and room.f_bavail * room.f_frsize >= 4 * 10**6
+        folder = tempfile.mkdtemp(prefix="oi-tui-", dir=memory if fits else None)
         for name in files:
             path = os.path.join(folder, name)
             os.makedirs(os.path.dirname(path), exist_ok=True)
