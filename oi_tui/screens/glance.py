@@ -57,7 +57,10 @@ def groups(view: "ChatView") -> list[Group]:
     """What acts now, by where it acts; what waits for an answer first."""
     found: list[Group] = []
     if view.conversation.editing:
-        found.append(("In the code", _EDITING))
+        in_vi = view.conversation.editor.vi is not None
+        found.append(
+            ("In the code", [(":q!" if in_vi and key == "escape" else key, what) for key, what in _EDITING])
+        )
     elif view.approval.display:
         found.append(("At the question", view.approval.short_help))
     if view.busy:

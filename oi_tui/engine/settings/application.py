@@ -150,6 +150,15 @@ class ApplicationSettings:
         later="at the next start",
         must=key_bindings.problem,
     )
+    editing: str = setting(
+        "standard",
+        "The keys in the prompt and in the code editor: standard, or vi. With vi, escape leaves insert mode, "
+        "and stops a run in normal mode only. :w finishes editing, :q! cancels it.",
+        key="editing",
+        title="Keys for typing",
+        section="Application",
+        choices=("standard", "vi"),
+    )
     multi_line: bool = setting(
         True,
         'Three quotation marks (""") or a line of ``` begin a message of several lines and end it. '

@@ -366,7 +366,7 @@ class ChatScreen(BaseScreen[None]):
         """What has the keyboard, as far as it has keys of its own."""
         view = self.chat_view
         if view.conversation.editing:
-            return "editing"
+            return "editing in vi" if view.conversation.editor.vi else "editing"
         if self._home and self._home.has_focus_within:
             return "home"
         return view.place
@@ -391,16 +391,20 @@ class ChatScreen(BaseScreen[None]):
             has_model=view.workspace.model.is_chosen,
             named=view.workspace.conversation.title,
         )
+        vi = self.prompt.vi if self.prompt.has_focus else None
+        mode = ((vi.shown, "bold"),) if vi else ()
         if self._hint:
-            self._status.left, self._status.right = ((self._hint, ""),), ()
+            self._status.left, self._status.right = (*mode, (self._hint, "")), ()
         else:
             now = time.monotonic()
             left = None if progress.until is None else progress.until - now
-            self._status.left, self._status.right = status.status(
+            left_part, self._status.right = status.status(
                 doing,
                 now - progress.since,
                 left,
                 progress.choice,
                 self._place,
                 pointer=view.workspace.languages.has_pointer,
+                stop="esc esc stop" if vi and vi.mode == "insert" else "esc stop",
             )
+            self._status.left = (*mode, *left_part)

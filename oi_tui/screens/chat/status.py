@@ -62,6 +62,7 @@ POINTER = "the model has the mouse: move it to pause"
 #: The keys that matter while something other than the prompt has the keyboard.
 _HINTS = {
     "editing": ("f5 done", "esc cancel", "f8 changes", "ctrl+f replace"),
+    "editing in vi": ("f5 done", ":q! cancel", "f8 changes", "ctrl+f replace"),
     "blocks": ("c copy", "o output", "r rerun", "ctrl+down prompt", "? more"),
     "asking": ("page up/down read", "tab prompt", "f1 help"),
     "reason": ("enter reject", "esc reject and stop"),
@@ -74,7 +75,7 @@ _HINTS = {
 #: Names of commands as a newcomer looks for them.
 _NAMES = {"profile": "settings"}
 #: Where escape does something else than to stop.
-_OWN_ESCAPE = ("editing", "reason", "granting", "finding", "sidebar")
+_OWN_ESCAPE = ("editing", "editing in vi", "reason", "granting", "finding", "sidebar")
 
 
 def status(
@@ -85,11 +86,13 @@ def status(
     place: str = "",
     *,
     pointer: bool = False,
+    stop: str = "esc stop",
 ) -> tuple[Facts, Facts]:
     """The current activity, its time or the seconds `left`; and the keys that matter now.
 
     `choice` says what escape does now, where it does something else than to stop. `place` is what has the
-    keyboard, as in `_HINTS`; "" is the prompt. `pointer` says that running code uses mouse and keyboard.
+    keyboard, as in `_HINTS`; "" is the prompt. `pointer` says that running code uses mouse and keyboard,
+    and `stop` which keys stop what goes on.
     """
     shown = [
         f"{command.keys} {_NAMES.get(command.name, command.name)}"
@@ -107,7 +110,7 @@ def status(
         now = ((POINTER, "$text-warning bold"), *now)
     if choice:
         return (*now, (choice, "$text-warning")), keys
-    return now, keys if place in _OWN_ESCAPE else (("esc stop", ""), *keys)
+    return now, keys if place in _OWN_ESCAPE else ((stop, ""), *keys)
 
 
 def nothing_said() -> Content:

@@ -52,6 +52,7 @@ from oi_tui.widgets.conversation.conversation import Conversation
 from oi_tui.widgets.conversation.find_bar import FindBar
 from oi_tui.widgets.editor.code_editor import CodeEditor
 from oi_tui.widgets.editor.find_replace_bar import FindReplaceBar
+from oi_tui.widgets.editor.text_area import StableTextArea
 from oi_tui.widgets.idle import looks_away
 from oi_tui.widgets.log_panel import LogPanel
 from oi_tui.widgets.motion import use_motion
@@ -113,11 +114,13 @@ class ChatView(Widget):
         self._began = 0.0
         self.tokens = 0
         prompt.multi_line = workspace.profile.multi_line
+        prompt.use_vi(workspace.profile.editing == "vi")
         self.conversation = Conversation(id="conversation", saved_as=workspace.save_picture)
         self.approval = ApprovalPanel(id="approval")
         self.input_line = StdinBar(id="input")
         self.find_line = FindBar(self.conversation, id="find")
         self.replace_line = FindReplaceBar(self.conversation.editor, id="replace")
+        self.conversation.editor.use_vi(workspace.profile.editing == "vi")
         self.conversation.on_edit_ended = self.replace_line.dismiss
         self.foreground = Foreground(self)
         self.sidebar = SidebarControl(self, workspace, lambda: self.tokens)
@@ -328,8 +331,36 @@ class ChatView(Widget):
     def handle_caret_moved(self, event: CodeEditor.SelectionChanged) -> None:
         """Say where the caret is in the code."""
         if event.text_area is self.conversation.editor:
-            row, column = event.selection.end
-            self.approval.note_caret(row + 1, column + 1)
+            self._show_caret()
+
+    @on(StableTextArea.ViChanged)
+    def handle_vi_changed(self, event: StableTextArea.ViChanged) -> None:
+        """Say which mode the editor is in."""
+        if event.text_area is self.conversation.editor:
+            event.stop()
+            self._show_caret()
+
+    def _show_caret(self) -> None:
+        editor = self.conversation.editor
+        row, column = editor.cursor_location
+        self.approval.note_caret(row + 1, column + 1, editor.vi.shown if editor.vi else "")
+
+    @on(CodeEditor.ViCommand)
+    def handle_vi_command(self, event: CodeEditor.ViCommand) -> None:
+        """Finish or cancel editing, by the names that vi has for it."""
+        event.stop()
+        match event.line.strip():
+            case "w" | "wq" | "x":
+                self.questions.finish_edit()
+            case "q" if self.conversation.editor.modified:
+                self.notify("You changed the code. :q! drops the changes, :w keeps them.", severity="warning")
+            case "q" | "q!":
+                self.questions.cancel_edit()
+            case other:
+                self.notify(
+                    f"Unknown command: :{one_line(other, 40)}. There are :w, :q, :q! and :NUMBER.",
+                    severity="warning",
+                )
 
     @on(StdinBar.Typed)
     def handle_typed(self, event: StdinBar.Typed) -> None:

@@ -120,6 +120,7 @@ class ApprovalPanel(Widget, can_focus=True):
         self._question: Question | None = None
         #: The place of the caret in the code while it is edited, in words.
         self._caret = ""
+        self._in_vi = False
         #: How many lines of the code are out of sight.
         self._below = 0
         self._quiet = KeyGuard()
@@ -224,8 +225,9 @@ class ApprovalPanel(Widget, can_focus=True):
     def _runs_soon(self) -> bool:
         return last_activity(self.app) <= self._runs_at < math.inf
 
-    def note_edit(self) -> None:
-        """The code is being edited; the panel asks again afterwards."""
+    def note_edit(self, *, vi: bool = False) -> None:
+        """The code is being edited, perhaps with the keys of vi; the panel asks again afterwards."""
+        self._in_vi = vi
         if self.app.size.height >= _LOW:
             # The conversation above keeps its place.
             self.styles.min_height = self.outer_size.height
@@ -234,9 +236,9 @@ class ApprovalPanel(Widget, can_focus=True):
         self.armed = False
         self._describe()
 
-    def note_caret(self, row: int, column: int) -> None:
-        """Say where the caret is in the edited code; both count from 1."""
-        self._caret = f"Ln {row}, Col {column}"
+    def note_caret(self, row: int, column: int, mode: str = "") -> None:
+        """Say where the caret is in the edited code, from 1, and in which mode of vi, if any."""
+        self._caret = f"{one_line(mode, 40)} · Ln {row}, Col {column}".removeprefix(" · ")
         if self.stage is Stage.EDITING:
             self.border_subtitle = self._state
 
@@ -497,7 +499,7 @@ class ApprovalPanel(Widget, can_focus=True):
                 request, question.code, question.where, question.findings, self._below, level
             )
         else:
-            title, facts = of_stage(self.stage, request)
+            title, facts = of_stage(self.stage, request, vi=self._in_vi)
         if self.app.size.height < _LOW:
             # The answers come first; what else there is to know is in the conversation.
             facts = facts[:1]

@@ -80,7 +80,7 @@ def risk_lines(findings: Findings, code: str, width: int, most: int) -> Content:
     return Content("\n").join(rows)
 
 
-def of_stage(stage: str, request: ApprovalRequested) -> tuple[str, list[str]]:
+def of_stage(stage: str, request: ApprovalRequested, *, vi: bool = False) -> tuple[str, list[str]]:
     """The title and the facts while the answer is worked out."""
     language = _language(request)
     match stage:
@@ -88,7 +88,7 @@ def of_stage(stage: str, request: ApprovalRequested) -> tuple[str, list[str]]:
             keys = [
                 "f5 done",
                 "ctrl+enter run",
-                "esc cancel",
+                ":q! cancel" if vi else "esc cancel",
                 "f8 your changes",
                 "ctrl+f find",
                 "ctrl+g $EDITOR",

@@ -70,6 +70,12 @@ class CodeEditor(StableTextArea):
         chosen: int
         note: str
 
+    @dataclass
+    class ViCommand(Message):
+        """The person typed a line after the colon of vi, such as wq."""
+
+        line: str
+
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+home", "text_start", "Go to start", show=False, id="editor.start"),
         Binding("ctrl+end", "text_end", "Go to end", show=False, id="editor.end"),
@@ -96,6 +102,20 @@ class CodeEditor(StableTextArea):
         self._original = text.split("\n")
         self._found = {}
         self.load_text(text)
+        if self.vi:
+            self.vi.begin("normal")
+
+    def use_vi(self, wanted: bool) -> None:
+        """Take the keys of vi, or no longer."""
+        if wanted == (self.vi is not None):
+            return
+        self.vi = None
+        if wanted:
+            from oi_tui.widgets.vi.vi import Vi
+
+            self.vi = Vi(
+                self, self._note_vi, lambda line: self.post_message(self.ViCommand(line)), mode="normal"
+            )
 
     @property
     def modified(self) -> bool:
@@ -217,9 +237,11 @@ class CodeEditor(StableTextArea):
     async def _on_key(self, event: events.Key) -> None:
         if self.read_only:
             return
-        if self.completion.take_key(event.key):
+        if (self.vi is None or self.vi.mode == "insert") and self.completion.take_key(event.key):
             event.stop()
             event.prevent_default()
+            return
+        if self.take_vi_key(event):
             return
         if event.key not in ("enter", "tab", "shift+tab"):
             await obey(self, event)

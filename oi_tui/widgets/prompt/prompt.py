@@ -111,6 +111,38 @@ class Prompt(CompletingTextArea):
         self.theme = "prompt"
         self._fit()
 
+    def use_vi(self, wanted: bool) -> None:
+        """Take the keys of vi, or no longer."""
+        if wanted == (self.vi is not None):
+            return
+        self.vi = None
+        if wanted:
+            from oi_tui.widgets.vi.vi import Vi
+
+            self.vi = Vi(self, self._note_vi)
+        self._note_vi()
+
+    def _take_vi_key(self, event: events.Key) -> bool:
+        """Give vi a key, unless it sends the message or leaves the first or the last row for the history."""
+        vi = self.vi
+        if vi is None or event.key == "enter":
+            return False
+        if vi.mode == "normal" and not vi.is_pending:
+            if event.key == "question_mark" and not self.text:
+                return False
+            if event.character == "/":
+                vi.begin("insert")
+                event.stop()
+                event.prevent_default()
+                self.action_search_history()
+                return True
+            if (event.character == "k" and self._on_row(0)) or (event.character == "j" and self._on_row(-1)):
+                event.key, event.character = "up" if event.character == "k" else "down", None
+                return False
+        if event.key == "escape" and vi.mode == "insert":
+            self._close_offers()
+        return self.take_vi_key(event)
+
     def put_back(self, text: str) -> None:
         """Put text before what is being typed; nothing that was typed is lost."""
         self.text = "\n".join(part for part in (text, self.text) if part)
@@ -126,6 +158,8 @@ class Prompt(CompletingTextArea):
             self._held = None
             self._burst_has_lines = True
             self.insert("\n")
+        if self._take_vi_key(event):
+            return
         match event.key:
             case "enter":
                 event.stop()
@@ -276,6 +310,8 @@ class Prompt(CompletingTextArea):
             self._remember(self.full(text))
         self.clear()
         self.history.clear()
+        if self.vi:
+            self.vi.begin("insert")
         self.post_message(self.Sent(text))
 
     def _on_row(self, row: int) -> bool:

@@ -281,6 +281,17 @@ def beside(profile: Profile) -> object:
     return asyncio.run(work())
 
 
+def typed_as_in_vi(profile: Profile) -> object:
+    """What the prompt holds after keys that mean something else in vi."""
+
+    async def work() -> object:
+        async with sitting([Text("ok")], **chosen(profile)) as desk:
+            await desk.pilot.press("a", "b", "escape", "x")
+            return desk.prompt
+
+    return asyncio.run(work())
+
+
 def seated(profile: Profile) -> object:
     """What the application does in a turn: whom it calls how, whether it has a title, what it asks for."""
 
@@ -427,6 +438,7 @@ EFFECTS: dict[str, Effect] = {
     "mouse": Effect(moused),
     "sidebar": Effect(beside),
     "multi_line": Effect(seated),
+    "editing": Effect(typed_as_in_vi),
     "notifications": Effect(seated),
     "terminal_title": Effect(seated),
     "model_titles": Effect(seated),

@@ -31,6 +31,8 @@ class DisplaySettings:
         use_images(self._chat.app, profile.images)
         self._view.sidebar.fit()
         self._chat.prompt.multi_line = profile.multi_line
+        self._chat.prompt.use_vi(profile.editing == "vi")
+        self._view.conversation.editor.use_vi(profile.editing == "vi")
 
     def switch_theme(self, name: str) -> None:
         """Use a theme, now and the next time; without a name, choose one."""

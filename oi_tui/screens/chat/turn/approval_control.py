@@ -68,7 +68,7 @@ class ApprovalControl:
 
     def edit(self, request: ApprovalRequested) -> None:
         """Open the code for editing, where it stands."""
-        self._panel.note_edit()
+        self._panel.note_edit(vi=self._conversation.editor.vi is not None)
         self._conversation.edit(request.message.id)
         self._doing("editing")
 

@@ -1,0 +1,45 @@
+"""Reads the keys of a command of vi: a count, an operator and a motion, or a command of its own."""
+
+import re
+from dataclasses import dataclass
+
+_SHAPE = re.compile(
+    r"(?P<count>[1-9]\d*)?(?:(?P<operator>[dcy<>])(?P<again>[1-9]\d*)?)?(?P<rest>.*)", re.DOTALL
+)
+#: Keys that need one more.
+_PREFIXES = "fFtTrgZ"
+#: Commands that are short for an operator with a motion.
+_SHORT = {"x": "dl", "X": "dh", "D": "d$", "C": "c$", "s": "cl", "S": "cc", "Y": "yy"}
+
+
+@dataclass(frozen=True)
+class Command:
+    """A whole command: `rest` is its motion, object or name."""
+
+    count: int | None
+    operator: str
+    rest: str
+
+    @property
+    def times(self) -> int:
+        """How often it is done."""
+        return self.count or 1
+
+
+def read(typed: str, *, visual: bool) -> Command | None:
+    """Return the command that was typed; None while keys are missing."""
+    found = _SHAPE.fullmatch(typed)
+    if found is None:
+        return None
+    count, operator, rest = found["count"], found["operator"] or "", found["rest"]
+    if visual and operator:
+        # A selection is what the operator takes.
+        return Command(int(count) if count else None, operator, "")
+    if not operator and not visual and rest in _SHORT:
+        operator, rest = _SHORT[rest][0], _SHORT[rest][1:]
+    takes_object = operator or visual
+    if not rest or (len(rest) == 1 and (rest in _PREFIXES or (takes_object and rest in "ia"))):
+        return None
+    counts = [int(number) for number in (count, found["again"]) if number]
+    times = counts[0] * (counts[1] if counts[1:] else 1) if counts else None
+    return Command(times, operator, rest)
