@@ -6,11 +6,12 @@ import pytest
 from textual.widgets import Input
 
 from oi_tui.engine.llm.base import ErrorInfo, Text
-from oi_tui.screens.chat.commands import chat as commands
+from oi_tui.screens.chat.commands import turns
 from oi_tui.screens.models import ModelsScreen
 from oi_tui.screens.navigator.screen import NavigatorScreen
 from oi_tui.screens.pager import PagerScreen
 from oi_tui.widgets.conversation.blocks import NoticeBlock, ProseBlock
+from oi_tui.widgets.lists.conversation_list import ConversationList
 from tests.fakes import Gate, call
 from tests.pilot.test_chat import Desk, sitting
 
@@ -94,7 +95,7 @@ async def test_ctrl_o_opens_the_last_output_where_no_program_runs() -> None:
 
 
 async def test_escape_twice_clears_the_prompt_and_undo_restores_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commands, "_TWICE", 60.0)
+    monkeypatch.setattr(turns, "_TWICE", 60.0)
     async with sitting() as desk:
         await desk.type("some words", "escape")
         assert desk.prompt == "some words"
@@ -108,7 +109,7 @@ async def test_escape_twice_clears_the_prompt_and_undo_restores_it(monkeypatch: 
 async def test_escape_twice_with_nothing_typed_offers_an_earlier_message(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(commands, "_TWICE", 60.0)
+    monkeypatch.setattr(turns, "_TWICE", 60.0)
     async with sitting([Text("a")]) as desk:
         await words(desk, "hello")
         await desk.type("", "escape", "escape")
@@ -198,8 +199,12 @@ async def test_a_stopped_turn_hands_no_message_to_the_shell() -> None:
 async def test_a_conversation_that_was_found_leaves_the_keyboard_at_the_prompt() -> None:
     async with sitting([Text("about greenhouses")]) as desk:
         await words(desk, "tell me")
-        saved = desk.workspace.conversation.id
-        desk.chat.commands._open(saved, "greenhouses")
+        await desk.pilot.press("ctrl+r")
+        await desk.until(lambda: isinstance(desk.app.screen, NavigatorScreen))
+        await desk.pilot.press(*"greenhouses")
+        rows = desk.app.screen.query_one(ConversationList)
+        await desk.until(lambda: "about greenhouses" in "".join(part.text for part in rows.render_line(2)))
+        await desk.pilot.press("enter")
         await desk.until(lambda: desk.bench.find_line.display)
         await desk.pilot.press("n", "o", "w")
         assert desk.prompt == "now"
