@@ -48,7 +48,7 @@ EACH = r"[\d.e+]+ \w?s ± [\d.e+]+ \w?s per loop \(mean ± std. dev. of {} loops
         ("pwd", r"'/.*'\n"),
         ("who_ls\n", r"\[(.|\n)*\]\n"),
         ("ls -ad", r"\.\n"),
-        ("pwd = 'mine'\npwd", "'mine'\n"),
+        ("pwd = 'mine'\ndisplay(pwd)\ndel pwd", "'mine'\n"),
         ("!echo kept > oi_cat\ncat oi_cat", "kept\n"),
         ("!echo kept > oi_less\nless oi_less", "kept\n"),
         ("!!echo listed", r"\['listed'\]\n"),

@@ -88,6 +88,7 @@ def test_a_printed_table_leaves_no_column_out(python: Computer) -> None:
         ("b'x' * 100000", "b'xxx", "(100,000 bytes)"),
         ("class Bunch(dict): pass\nBunch(data=numpy.zeros((500, 4)), frame=df, note='y' * 3000, more=list(range(900)))", "Bunch of 4:\n\n{'data': <ndarray of 500 by 4 float64>, 'frame': <DataFrame of 500 by 31>, 'note': 'yyy", "… 892 more]"),
         ("class Long:\n def __repr__(self): return 'begin' + '.' * 50000 + 'end'\nLong()", "begin...", "...end"),
+        ("pandas.DataFrame({'': [1], None: [2], ('a', 1): [3]})", "DataFrame: 1 row by 3 columns\nColumns: '' int64, ", "('a', 1) int64"),
         ("pandas.DataFrame()", "DataFrame: 0 rows by 0 columns", ""),
     ],
 )  # fmt: skip

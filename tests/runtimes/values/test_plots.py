@@ -120,6 +120,8 @@ def test_figures_of_the_libraries_themselves_have_a_page(
 @pytest.mark.parametrize(
     ("code", "text"),
     [
+        ("%%html\n<p>a cell</p>", "a cell\n"),
+        ("%%svg\n<svg></svg>", "[drawing]\n"),
         ("from IPython.display import HTML\nHTML('<b>bold</b> words')", "bold words\n"),
         ("from IPython.display import display_html\ndisplay_html('<i>x</i>', raw=True)", "x\n"),
         ("from IPython.display import publish_display_data\npublish_display_data({'text/html': '<p>sent</p>'})", "sent\n"),

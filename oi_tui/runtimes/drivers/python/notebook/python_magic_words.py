@@ -338,13 +338,13 @@ class Magics(MoreWords):
 
     def _cell_html(self, rest, body):
         """Displays the lines below it as a page."""
-        self._driver.shows._send("html", body)
+        self._driver.shows.display({"text/html": body}, raw=True)
 
     _cell_HTML = _cell_html
 
     def _cell_svg(self, rest, body):
         """Displays the lines below it as a picture."""
-        self._driver.shows._send("html", body)
+        self._driver.shows.display({"image/svg+xml": body}, raw=True)
 
     def _cell_markdown(self, rest, body):
         """Prints the lines below it."""

@@ -210,7 +210,7 @@ def _of_records(records):
 def format_table(name, rows, width, columns, lines, index="", counted=True):
     """A table in words: shape, columns, and rows as CSV, those in the middle left out first."""
     labels = ", ".join(
-        "{} {}{}".format(_label(label), kind, " ({:,} missing)".format(gone) if gone else "")
+        "{} {}{}".format(_label(label) or repr(label), kind, " ({:,} missing)".format(gone) if gone else "")
         for label, kind, gone in columns
     )
     head = "{}: {:,} row{} by {:,} column{}".format(name, rows, "s" * (rows != 1), width, "s" * (width != 1))
