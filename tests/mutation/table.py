@@ -56,7 +56,7 @@ GROUPS: Mapping[str, Mapping[str, Sequence[str]]] = {
     "review": _modules(
         "engine/review",
         "permissions scanner findings line_rules python_rules shell_rules python_checker "
-        "python_call_table python_references call_search "
+        "python_call_table python_references call_search shell_expansion "
         "python_names python_calls python_expressions python_syntax shell_checker earlier_code "
         "readable_files local_modules",
         REVIEW,

@@ -3,9 +3,11 @@
 import re
 import shlex
 from collections.abc import Iterator
+from itertools import pairwise
 
 from oi_tui.engine.review import sql_rules
 from oi_tui.engine.review.findings import Finding, Kind, hosts, pieces, private
+from oi_tui.engine.review.shell_expansion import commands_in_texts, expand, here_strings
 
 _COMMANDS: dict[str, Kind] = {
     **dict.fromkeys(("rm", "rmdir", "unlink", "shred", "srm", "trash", "wipe"), "deletes"),
@@ -20,6 +22,16 @@ _COMMANDS: dict[str, Kind] = {
     ),
     **dict.fromkeys(("shutdown", "reboot", "poweroff", "halt", "launchctl", "useradd", "passwd"), "system"),
     **dict.fromkeys(("mkfs", "fdisk", "parted", "diskutil", "iptables", "sysctl", "defaults"), "system"),
+    **dict.fromkeys(("userdel", "groupdel"), "deletes"),
+    **dict.fromkeys(
+        ("socat", "lynx", "w3m", "mosh", "sshfs", "smbclient", "rclone", "lftp", "axel"), "network"
+    ),
+    **dict.fromkeys(("sendmail", "mutt", "finger"), "network"),
+    "skill": "processes",
+    **dict.fromkeys(("chattr", "setfacl", "ssh-copy-id", "modprobe", "insmod", "rmmod", "swapoff"), "system"),
+    **dict.fromkeys(("usermod", "visudo", "chsh", "nixos-rebuild"), "system"),
+    "secret-tool": "secrets",
+    **dict.fromkeys(("split", "csplit", "patch"), "writes"),
     **dict.fromkeys(("eval", "source", "."), "runs text"),
     **dict.fromkeys(("touch", "mkdir", "truncate", "ln", "install"), "writes"),
 }
@@ -29,9 +41,12 @@ _SHELLS = ("sh", "bash", "zsh", "dash", "fish", "ksh", "python", "python3", "nod
 _BEFORE = frozenset(
     (
         *("env", "nohup", "time", "command", "exec", "nice", "ionice", "xargs", "builtin", "setsid"),
+        *("chrt", "taskset", "flock", "chroot", "unshare", "nsenter", "fakeroot", "systemd-run", "coproc"),
         *("timeout", "watch", "strace", "ltrace", "stdbuf", "unbuffer", "busybox", "toybox", "parallel"),
     )
 )
+#: Those of them with one more word before the command.
+_TAKES_ONE = frozenset(("timeout", "chrt", "taskset", "flock", "chroot"))
 _INSTALL = re.compile(
     r"^(?:(?:pip3?|pipx|uv pip|python3? -m pip|npm|pnpm|yarn|brew|apt|apt-get|dnf|yum|apk|conda|mamba|gem"
     r"|cargo|go|snap|port|flatpak|zypper) (?:-\S+ )*"
@@ -50,6 +65,11 @@ _DELETING = re.compile(
 )
 #: Programs that are given statements of SQL.
 _DATABASES = frozenset(("psql", "mysql", "mariadb", "sqlite3", "duckdb", "clickhouse-client", "sqlcmd"))
+#: Settings of git by which it runs a program.
+_RUN_BY_GIT = re.compile(
+    r"^alias\.|pager|hookspath|fsmonitor|sshcommand|editor|askpass|^credential\.|^filter\.|textconv|\.cmd$",
+    re.IGNORECASE,
+)
 _WEB_GIT = ("clone", "fetch", "pull", "push", "ls-remote", "submodule")
 _KEYWORDS = frozenset(("if", "then", "else", "elif", "do", "while", "until", "!", "fi", "done"))
 _SUBSTITUTED = re.compile(r"\$\(([^()]*)\)|`([^`]*)`")
@@ -62,16 +82,23 @@ _BETWEEN = " \t;&|()"
 #: Longer lines are read in pieces of so many characters: the work for a line grows faster than its length.
 _LONGEST = 20_000
 #: Options of `sudo` and its like that take a word.
-_WITH_WORD = ("-u", "-g", "-n", "-I", "-L", "-P", "-d")
+_WITH_WORD = ("-k", "-u", "-g", "-n", "-I", "-L", "-P", "-d")
 
 
 def look(code: str) -> list[Finding]:
     """Find what the commands do, as far as it shows."""
     found: list[Finding] = []
+    variables: dict[str, str] = {}
     for number, line in _lines(code):
         for piece in pieces(line, _LONGEST):
             found += [Finding(kind, what, number) for kind, what in _line(piece)]
-    return found
+            if (expanded := expand(piece, variables)) != piece:
+                found += [Finding(kind, what, number) for kind, what in _line(expanded)]
+            for text in here_strings(piece):
+                found += [Finding(kind, what, number) for kind, what in _line(text)]
+            if "/dev/tcp/" in piece or "/dev/udp/" in piece:
+                found.append(Finding("network", "/dev/tcp", number))
+    return list(dict.fromkeys(found))
 
 
 def program(command: str) -> str:
@@ -153,8 +180,10 @@ def _command(words: list[str], *, piped: bool) -> Iterator[tuple[Kind, str]]:
             yield "rights", name
             plain = _after_options(plain[1:])
         elif name in _BEFORE:
+            for text in commands_in_texts(name, plain[1:]):
+                yield from _grave(text)
             plain = _after_options(plain[1:])
-            if name == "timeout":
+            if name in _TAKES_ONE:
                 plain = plain[1:]
         else:
             break
@@ -181,13 +210,15 @@ def _program(words: list[str], *, piped: bool) -> Iterator[tuple[Kind, str]]:
             yield kind, name
     elif kind:
         yield kind, name if kind != "moves" else ""
+    for text in commands_in_texts(name, arguments):
+        yield from _grave(text)
     if name in _SHELLS:
         if piped and not files:
             yield "runs text", f"what is piped into {name}"
         if "-e" in arguments[:-1] and name in ("perl", "ruby", "node"):
             yield "runs text", f"{name} -e"
-        if "-c" in arguments[:-1]:
-            inner = arguments[arguments.index("-c") + 1]
+        if flag := next((item for item in arguments[:-1] if re.fullmatch(r"-[a-z]*c", item)), ""):
+            inner = arguments[arguments.index(flag) + 1]
             if name in ("sh", "bash", "zsh", "dash", "ksh", "fish"):
                 for line in inner.split("\n"):
                     yield from _line(line)
@@ -202,11 +233,18 @@ def _program(words: list[str], *, piped: bool) -> Iterator[tuple[Kind, str]]:
     elif name == "find":
         if "-delete" in arguments:
             yield "deletes", ""
-        for flag in ("-exec", "-execdir", "-ok"):
+        yield from (("writes", after) for flag, after in pairwise(arguments) if flag.startswith("-fprint"))
+        for flag in ("-exec", "-execdir", "-ok", "-okdir"):
             if flag in arguments:
                 yield from _command(arguments[arguments.index(flag) + 1 :], piped=False)
     elif name == "git":
         step = next(iter(files), "")
+        if step == "rm" or (
+            step in ("worktree", "remote", "tag") and {"remove", "rm", "-d"} & set(arguments)
+        ):
+            yield "deletes", f"git {step}"
+        if step == "config" and len(files) > 2 and _RUN_BY_GIT.search(files[1]):
+            yield "system", f"git config {files[1]}"
         if step in _WEB_GIT:
             yield "network", f"git {step}"
         if _loses_work(step, arguments):
@@ -231,6 +269,18 @@ def _program(words: list[str], *, piped: bool) -> Iterator[tuple[Kind, str]]:
             yield from _line(word.partition("=")[2])
     elif name == "unzip" or (name in ("tar", "bsdtar") and re.match(r"-?-?\w*x", " ".join(arguments[:1]))):
         yield "writes", ""
+
+
+def _grave(text: str) -> Iterator[tuple[Kind, str]]:
+    """What a text does if it is a command, without what a name in a sentence may only seem to be."""
+    words = _split(text)
+    name = words[0] if words else ""
+    if name.startswith(("/", "./")):
+        name = name.rpartition("/")[2]
+    if len(words) > 1 and (
+        _COMMANDS.get(name) == "deletes" or name in (*_RIGHTS, "sh", "bash", "curl", "wget")
+    ):
+        yield from _line(text)
 
 
 def _loses_work(step: str, arguments: list[str]) -> bool:

@@ -126,3 +126,83 @@ def test_the_time_for_odd_code_grows_no_faster_than_its_length() -> None:
         call_search.look_for_calls("javascript", text * (50_000 // len(text)))
     # About two seconds; with one pattern that looks back over lines it was a minute.
     assert time.process_time() - began < 20
+
+
+def test_ordinary_commands_of_the_shell_are_not_called_dangerous() -> None:
+    commands = """
+git commit -m "rm old files and sudo notes"
+git commit -am 'rm x'
+git log --grep 'rm x'
+git config user.name "Ada L"
+git config --get alias.x
+git status && git diff
+git checkout -b feature/rm
+echo "please rm x"
+echo 'curl it'
+grep -rn "rm -rf" src
+awk '{print "rm x"}' f
+awk -F, '{s += $2} END {print s}' a.csv
+sed 's/rm x/rm y/' f
+tar -tzf a.tgz
+make test
+make -j4 all
+npm run build
+ls -la | sort -k2 | head
+for f in *.csv; do wc -l "$f"; done
+x=5; echo $x
+name="a b"; echo "${name}"
+export PYTHONPATH=src
+ps aux | grep python
+find . -name '*.py' -print
+docker ps
+docker logs web
+kubectl get pods
+python3 script.py --remove-nothing
+pytest -k 'rm and x'
+ssh-keygen -lf key.pub
+ulimit -a
+openssl dgst -sha256 f
+less README.md
+man ls
+vim notes.txt
+psql -c 'select 1'
+zip a.zip f
+tmux ls
+cat <<< 'hello world'
+printf '%s\\n' "rm x"
+"""
+    wrong = [
+        (line, found.sentences)
+        for line in commands.strip().split("\n")
+        if (found := look_through("shell", line, FOLDER)).risks
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "rm${IFS}x",
+        "{rm,x}",
+        "$(echo rm) x",
+        "a=rm; $a x",
+        "a=r; b=m; $a$b x",
+        "c='rm x'\n$c",
+        "$'rm' x",
+        "bash <<< 'rm x'",
+        "bash -lc 'rm x'",
+        "timeout -k 1 5 rm x",
+        "flock l rm x",
+        "vim -c '!rm x' -c q",
+        "git -c alias.x='!rm x' x",
+        "git rebase -x 'rm x' main",
+        "awk 'BEGIN{system(\"rm x\")}'",
+        "sed -n '1e rm x' f",
+        "tar cf /dev/null f --checkpoint-action=exec='rm x'",
+        "env -S 'rm x'",
+        "find . -okdir rm x {} ;",
+        "git rm x",
+    ],
+)
+def test_commands_that_are_put_together_or_handed_on_are_named(code: str) -> None:
+    assert "deletes" in {item.kind for item in look_through("shell", code, FOLDER).found}
