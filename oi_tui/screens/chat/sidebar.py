@@ -128,13 +128,13 @@ class SidebarControl:
     def follow(self, event: Event) -> None:
         """Learn anew what may be different after the event."""
         match event:
-            case MessageRecorded(Message(type="code", state=state)) if state not in _UNFINISHED:
-                self._outdated = True
+            case MessageRecorded(Message(type="code", state=state)):
+                self._outdated = self._outdated or state not in _UNFINISHED
                 self._update()
             case FilesChanged():
                 self._outdated = True
                 self._update()
-            case UsageReported() | TurnEnded():
+            case UsageReported() | TurnEnded() | MessageRecorded(Message(type="message")):
                 self._update()
 
     def forget(self) -> None:
@@ -181,10 +181,28 @@ class SidebarControl:
         elif self.shown and self._sidebar:
             self._sidebar.show(self._facts())
 
+    def _turn(self) -> tuple[list[Message], list[tuple[int, Message]]]:
+        """The messages since the last one of the person, and their code with the numbers of the cells."""
+        messages: list[Message] = []
+        codes: list[tuple[int, Message]] = []
+        number = 0
+        for message in self._workspace.session.messages:
+            if message.role == "user" and message.type != "code":
+                messages, codes = [], []
+            messages.append(message)
+            if message.type == "code" and message.role != "computer":
+                number += 1
+                codes.append((number, message))
+        return messages, codes
+
     def _facts(self) -> "SidebarFacts":
+        from oi_tui.widgets.sidebar.plan import find_plan
         from oi_tui.widgets.sidebar.rows import SidebarFacts
 
         session = self._workspace.session
         ledger = session.ledger
-        known = SidebarFacts(self._memories, self._steps, self._tokens(), session.window)
+        messages, codes = self._turn()
+        known = SidebarFacts(
+            self._memories, tuple(codes), find_plan(messages), self._steps, self._tokens(), session.window
+        )
         return replace(known, requests=ledger.requests, price=ledger.price if ledger.requests else "")

@@ -1,16 +1,38 @@
 """The rows of the sidebar."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from oi_tui.actions.restore_files import MARKS
 from oi_tui.file_changes.snapshots import Step
+from oi_tui.messages import Message
 from oi_tui.runtimes.variables import Memory, Variable, by_interest
-from oi_tui.text import one_line
+from oi_tui.text import duration, one_line
+from oi_tui.widgets.sidebar.plan import PlanItem
 
 #: Rows that the variables of a language and the changed files have at least, also where room is short.
 _FEWEST = 5
+#: So many steps of a turn, and items of a plan, are listed at most.
+_MOST_ITEMS = 7
+#: From so many rows on there is room for both.
+_TALL = 30
+#: Comments at the beginning of code, with which a model often says what it does.
+_COMMENT = re.compile(r"\s*(?:#|//|--)\s+(?P<words>[^\n]*\w[^\n]*)")
+#: What stands beside steps that did not simply finish.
+_STATES = {
+    "writing": "writing…",
+    "queued": "not run yet",
+    "running": "running",
+    "waiting": "waiting for input",
+    "failed": "failed",
+    "interrupted": "stopped",
+    "lost": "crashed",
+    "rejected": "rejected",
+    "skipped": "skipped",
+    "unfinished": "incomplete",
+}
 #: The width of the bar that shows how full the context window is, in cells.
 _BAR = 20
 
@@ -20,6 +42,10 @@ class SidebarFacts:
     """What the sidebar shows."""
 
     memories: tuple[Memory, ...] = ()
+    #: The code of the current turn, with the numbers of the cells.
+    codes: tuple[tuple[int, Message], ...] = ()
+    #: The plan of the model in the current turn.
+    plan: tuple[PlanItem, ...] = ()
     #: Steps that changed files, with the numbers of their cells, oldest first.
     steps: tuple[tuple[int, Step], ...] = ()
     #: Tokens of the last request and its reply.
@@ -55,12 +81,57 @@ def sidebar_rows(facts: SidebarFacts, height: int) -> list[SidebarRow]:
     context = _context(facts)
     known = [memory for memory in facts.memories if memory.state == "known" and memory.variables]
     files = sum(len(step.changes) for _, step in facts.steps)
-    fixed = len(context) + 4 + 2 * max(len(known), 1)
+    most = max(1, min(_MOST_ITEMS, (height - 20) // 4))
+    turn = _plan(facts.plan, most)
+    if not turn or height >= _TALL:
+        turn += _turn(facts.codes, most)
+    fixed = len(turn) + len(context) + 4 + 2 * max(len(known), 1)
     room = max(height - fixed, 0)
     for_files = min(files, max(_FEWEST, room // 3))
     for_each = max(_FEWEST, (room - max(for_files, 1)) // max(len(known), 1))
     variables = _variables(known, facts.memories, for_each)
-    return [*variables, *_files(facts.steps, for_files), SidebarRow(), *context]
+    return [*turn, *variables, *_files(facts.steps, for_files), SidebarRow(), *context]
+
+
+def _plan(items: Sequence[PlanItem], most: int) -> list[SidebarRow]:
+    """The plan in the model's words; how far it is only where the model says so."""
+    if not items:
+        return []
+    told = any(item.done is not None for item in items)
+    done = sum(bool(item.done) for item in items)
+    rows = [SidebarRow("Plan", f"{done} of {len(items)} done" if told else "", "heading")]
+    # Those that are done make room for those that are not.
+    undone = next((at for at, item in enumerate(items) if not item.done), 0)
+    first = min(undone, max(len(items) - most, 0))
+    for number, item in enumerate(items[first : first + most], first + 1):
+        mark = "✓" if item.done else "·" if told else f"{number}."
+        rows.append(SidebarRow(f"{mark} {item.text}"))
+    if (hidden := len(items) - first - most) > 0:
+        rows.append(SidebarRow(f"… {hidden} more"))
+    return [*rows, SidebarRow()]
+
+
+def _turn(codes: Sequence[tuple[int, Message]], most: int) -> list[SidebarRow]:
+    """The pieces of code of a turn that has several, and how they stand."""
+    if len(codes) < 2:
+        return []
+    done = sum(message.state == "finished" for _, message in codes)
+    rows = [SidebarRow("Steps of this turn", f"{done:,} of {len(codes):,} done", "heading")]
+    if (earlier := len(codes) - most) > 0:
+        rows.append(SidebarRow(f"… {earlier:,} earlier"))
+    rows += [_step(number, message) for number, message in codes[-most:]]
+    return [*rows, SidebarRow()]
+
+
+def _step(number: int, message: Message) -> SidebarRow:
+    if message.state == "finished":
+        words = "done" if message.seconds is None else duration(message.seconds)
+    else:
+        words = _STATES.get(message.state or "", "not run yet")
+    kind: Literal["facts", "warning"] = "warning" if message.state in ("failed", "lost") else "facts"
+    comment = _COMMENT.match(message.content)
+    what = comment["words"] if comment else message.format or "text"
+    return SidebarRow(f"[{number}] {one_line(what, 60)}", words, kind)
 
 
 def _variables(known: Sequence[Memory], all_: Sequence[Memory], room: int) -> list[SidebarRow]:

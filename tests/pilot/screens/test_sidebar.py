@@ -9,9 +9,11 @@ from textual.widgets import Input
 
 from oi_tui.engine.llm.base import Text, Usage
 from oi_tui.file_changes.snapshots import Change, Step
+from oi_tui.messages import Message
 from oi_tui.runtimes.variables import Detail, Memory, Variable
 from oi_tui.screens.pager import PagerScreen
 from oi_tui.screens.variables import VariablesScreen
+from oi_tui.widgets.sidebar.plan import PlanItem, find_plan
 from oi_tui.widgets.sidebar.rows import SidebarFacts, short_count, sidebar_rows
 from oi_tui.widgets.sidebar.sidebar import Sidebar
 from tests.fakes import call
@@ -205,6 +207,58 @@ async def test_files_are_listed_and_a_click_on_undo_restores_them(tmp_path: Path
         assert "undo" in "\n".join(screen_lines(desk))
 
 
+async def test_the_code_of_a_turn_with_several_pieces_is_listed_with_its_state() -> None:
+    async with wide([call("a")], [call("fail")], [Text("Done.")], [call("b")], [Text("Done.")]) as desk:
+        await desk.type("go")
+        await desk.until(lambda: "Steps of this turn 1 of 2 done" in shown(desk))
+        rows = shown(desk)
+        start = rows.index("Steps of this turn 1 of 2 done")
+        assert rows[start + 1].startswith("[1] python")
+        assert rows[start + 2] == "[2] python failed"
+        await desk.until(lambda: not desk.bench.busy)
+        await desk.type("go on")
+        await desk.until(lambda: not desk.bench.busy and len(desk.bench.session.messages) > 6)
+        # A turn with one piece needs no list.
+        await desk.until(lambda: not any(row.startswith("Steps") for row in shown(desk)))
+
+
+def said(content: str, type: str = "message") -> Message:
+    return Message(role="assistant", type=type, content=content)
+
+
+@pytest.mark.parametrize(
+    ("messages", "plan"),
+    [
+        (
+            [said("Plan:\n1. **Read** it\n2. Plot `it`\n"), said("x", "code")],
+            [("Read it", None), ("Plot it", None)],
+        ),
+        ([said("- [x] Read\n- [ ] Plot"), said("x", "code")], [("Read", True), ("Plot", False)]),
+        (
+            [said("1. a\n2. b"), said("x", "code"), said("- [x] a\n- [ ] b"), said("1. c\n2. d")],
+            [("a", True), ("b", False)],
+        ),
+        ([said("1. a\n2. b")], []),
+        ([said("1. a"), said("x", "code")], []),
+        ([said("```\n1. a\n2. b\n```"), said("x", "code"), said("1. found\n2. too")], []),
+    ],
+)
+def test_a_plan_is_what_the_model_wrote_before_its_code(
+    messages: list[Message], plan: list[tuple[str, bool | None]]
+) -> None:
+    assert [(item.text, item.done) for item in find_plan(messages)] == plan
+
+
+def test_a_long_plan_shows_what_is_still_to_do() -> None:
+    items = tuple(PlanItem(f"item {n}", n < 5) for n in range(12))
+    rows = [f"{row.text} {row.note}".strip() for row in sidebar_rows(SidebarFacts(plan=items), 50)]
+    assert rows[:2] == ["Plan 5 of 12 done", "· item 5"]
+    rows = [row.text for row in sidebar_rows(SidebarFacts(plan=items[:6]), 50)]
+    assert rows[1:7] == ["✓ item 0", "✓ item 1", "✓ item 2", "✓ item 3", "✓ item 4", "· item 5"]
+    numbered = SidebarFacts(plan=(PlanItem("a"), PlanItem("b")))
+    assert [row.text for row in sidebar_rows(numbered, 9)][:3] == ["Plan", "1. a", "… 1 more"]
+
+
 def texts(facts: SidebarFacts, height: int = 40) -> list[str]:
     return [f"{row.text} {row.note}".strip() for row in sidebar_rows(facts, height)]
 
@@ -212,7 +266,10 @@ def texts(facts: SidebarFacts, height: int = 40) -> list[str]:
 def test_the_rows_fit_however_many_variables_and_files_there_are() -> None:
     many = Memory("python", "known", tuple(Variable(f"v{n}", "int", "1") for n in range(900)), 1000)
     changes = tuple(Change(f"f{n}", "created") for n in range(80))
-    facts = SidebarFacts((many,), ((1, Step("a", "/", changes)),), 900, 1000, 3, "cost unknown")
+    codes = tuple(
+        (n, Message(role="assistant", type="code", format="python", state="finished")) for n in range(9)
+    )
+    facts = SidebarFacts((many,), codes, (), ((1, Step("a", "/", changes)),), 900, 1000, 3, "cost unknown")
     for height in (24, 30, 50, 100):
         rows = texts(facts, height)
         assert len(rows) <= height, height
