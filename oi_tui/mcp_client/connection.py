@@ -26,6 +26,10 @@ _MISSING = 'MCP servers need one more package: pip install "oi-tui[mcp]"'
 _GONE = "the process that talks to MCP servers ended"
 
 
+#: Takes what a server says during a call: its progress, or a question for the person.
+Hear = Callable[[Mapping[str, Any]], None]
+
+
 class CallError(Exception):
     """What a server did not do, in a sentence."""
 
@@ -44,21 +48,35 @@ class Connection:
         self._answers: dict[int, queue.SimpleQueue[Mapping[str, Any]]] = {}
         self._closed = False
 
-    def ask(self, order: Mapping[str, Any], stopped: threading.Event | None = None) -> Any:
-        """Carry out an order and return what comes of it. Raises CallError, also once `stopped` is set."""
+    def ask(
+        self,
+        order: Mapping[str, Any],
+        stopped: threading.Event | None = None,
+        hear: Hear | None = None,
+    ) -> Any:
+        """Carry out an order and return what comes of it. Raises CallError, also once `stopped` is set.
+
+        `hear` gets what the server says meanwhile.
+        """
         number = next(self._numbers)
         answers: queue.SimpleQueue[Mapping[str, Any]] = queue.SimpleQueue()
         with self._lock:
             self._answers[number] = answers
             self._send({**order, "id": number})
         try:
-            answer = self._wait(number, answers, stopped)
+            answer = self._wait(number, answers, stopped, hear)
         finally:
             with self._lock:
                 self._answers.pop(number, None)
         if "error" in answer:
             raise CallError(answer["error"])
         return answer["result"]
+
+    def answer(self, order: Mapping[str, Any]) -> None:
+        """Send the answer to a question that a server has asked; one that comes too late is left out."""
+        with self._lock, suppress(CallError):
+            if self._process is not None and self._process.poll() is None:
+                self._send({"do": "answer", **order})
 
     def close(self) -> None:
         """End the process and all servers."""
@@ -77,11 +95,19 @@ class Connection:
             process.wait()
 
     def _wait(
-        self, number: int, answers: "queue.SimpleQueue[Mapping[str, Any]]", stopped: threading.Event | None
+        self,
+        number: int,
+        answers: "queue.SimpleQueue[Mapping[str, Any]]",
+        stopped: threading.Event | None,
+        hear: Hear | None,
     ) -> Mapping[str, Any]:
         while True:
             try:
-                return answers.get(timeout=0.05 if stopped else None)
+                record = answers.get(timeout=0.05 if stopped else None)
+                if "error" in record or "result" in record:
+                    return record
+                if hear:
+                    hear(record)
             except queue.Empty:
                 if stopped and stopped.is_set():
                     with self._lock, suppress(CallError):

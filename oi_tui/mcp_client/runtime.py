@@ -1,23 +1,35 @@
 """Calls one tool, as the runtime of the language that stands for it."""
 
 import json
+import queue
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Any
 
 from oi_tui.engine.tools import Tool, arguments_of
-from oi_tui.mcp_client.connection import CallError
+from oi_tui.mcp_client.connection import CallError, Hear
+from oi_tui.mcp_client.elicitation import Form
 from oi_tui.mcp_client.images import read_image
-from oi_tui.messages import Printed, Report, RunEnded, Started
+from oi_tui.messages import InputReceived, InputRequested, Printed, Report, RunEnded, Started
 from oi_tui.runtimes.language import Choices, Language, RuntimeWithoutTerminal, Start
-from oi_tui.text import visible
+from oi_tui.text import one_line, visible
 
 #: Calls a tool with arguments; raises CallError, also once the event is set.
 Call = Callable[[Tool, Mapping[str, Any], threading.Event], Mapping[str, Any]]
+#: The same for a call whose progress is shown, and whose server may ask the person.
+CallAndHear = Callable[[Tool, Mapping[str, Any], threading.Event, Hear], Mapping[str, Any]]
+#: Gives a server the answer to its question during a call, which has a number.
+Answer = Callable[[Tool, int, Mapping[str, Any]], None]
+#: Seconds between two looks at what was typed.
+_FRAME = 0.05
+#: What the person types who gives no answer.
+_END_OF_INPUT = "\x04"
+#: Removes a line of progress.
+_ERASE = "\r\x1b[K"
 
 
-def language_of(tool: Tool, reached: str, call: Call) -> Language:
+def language_of(tool: Tool, reached: str, call: CallAndHear, answer: Answer) -> Language:
     """Return the language that stands for a tool; `reached` says how its server is reached."""
 
     def find(_: Choices) -> str:
@@ -31,11 +43,11 @@ def language_of(tool: Tool, reached: str, call: Call) -> Language:
         title=f"the tool {tool.name} of {tool.server}",
         hint="It belongs to an MCP server of the profile.",
         keeps="",
-        input="none",
+        input="reported",
         find=find,
         describe=lambda program: f"the MCP server {tool.server} ({program})",
         start=start,
-        runtime=lambda language: ToolRuntime(language, tool, call),
+        runtime=lambda language: ToolRuntime(language, tool, call, answer),
         outside="MCP servers run outside of it",
     )
 
@@ -43,12 +55,13 @@ def language_of(tool: Tool, reached: str, call: Call) -> Language:
 class ToolRuntime(RuntimeWithoutTerminal):
     """A tool at work; it remembers nothing."""
 
-    def __init__(self, language: Language, tool: Tool, call: Call) -> None:
+    def __init__(self, language: Language, tool: Tool, call: CallAndHear, answer: Answer) -> None:
         self.language = language
         self._tool = tool
         self._call = call
+        self._answer = answer
         self._stop = threading.Event()
-        self._notes: list[Report] = []
+        self._typed: queue.SimpleQueue[str] = queue.SimpleQueue()
 
     def run(
         self,
@@ -59,6 +72,7 @@ class ToolRuntime(RuntimeWithoutTerminal):
         """Call the tool with the arguments in the code."""
         began = time.monotonic()
         self._stop.clear()
+        self._typed = queue.SimpleQueue()
         if stopped.is_set():
             self._stop.set()
         arguments = arguments_of(code)
@@ -67,7 +81,7 @@ class ToolRuntime(RuntimeWithoutTerminal):
             return
         yield Started()
         try:
-            result = self._call(self._tool, arguments, self._stop)
+            result = yield from self._carry_out(arguments)
         except CallError as error:
             seconds = time.monotonic() - began
             if self._stop.is_set():
@@ -81,6 +95,66 @@ class ToolRuntime(RuntimeWithoutTerminal):
         failed = bool(result.get("isError"))
         yield RunEnded("failed" if failed else "finished", time.monotonic() - began)
 
+    def _carry_out(self, arguments: Mapping[str, Any]) -> Generator[Report, None, Mapping[str, Any]]:
+        """Call the tool, show its progress, and ask the person what it asks. Raises CallError."""
+        said: queue.SimpleQueue[Mapping[str, Any] | CallError] = queue.SimpleQueue()
+
+        def work() -> None:
+            try:
+                said.put({"result": self._call(self._tool, arguments, self._stop, said.put)})
+            except CallError as error:
+                said.put(error)
+
+        threading.Thread(target=work, name=f"{self.language.name} call", daemon=True).start()
+        progress = False
+        try:
+            while True:
+                record = said.get()
+                if progress:
+                    yield Printed(_ERASE)
+                    progress = False
+                if isinstance(record, CallError):
+                    raise record
+                if "result" in record:
+                    return dict(record["result"])
+                if "asks" in record:
+                    yield from self._ask(record)
+                elif "progress" in record:
+                    yield Printed(_progress(record))
+                    progress = True
+        except GeneratorExit:
+            self._stop.set()
+            raise
+
+    def _ask(self, record: Mapping[str, Any]) -> Iterator[Report]:
+        """Ask the person, and give the server the answer."""
+        form = Form(self._tool.server, record["asks"])
+        yield Printed(form.introduction.replace("\n", "\r\n"))
+        while prompt := form.prompt:
+            yield Printed(prompt)
+            yield InputRequested(prompt, masked=False)
+            while not self._stop.is_set():
+                try:
+                    line = self._typed.get(timeout=_FRAME)
+                except queue.Empty:
+                    continue
+                yield InputReceived()
+                problem = form.take(None if line == _END_OF_INPUT else line)
+                yield Printed(f"{problem}\r\n" if problem else "\r\n")
+                break
+            else:
+                yield InputReceived()
+                return
+        outcome = {"accept": "Answered.", "decline": "Declined."}.get(form.result["action"], "Cancelled.")
+        yield Printed(f"{outcome}\r\n")
+        self._answer(self._tool, record["id"], form.result)
+
+    def send_input(self, text: str) -> None:
+        """Take a line that the person types for the server."""
+        lines = text.split("\n")
+        for line in lines if lines[-1] else lines[:-1]:
+            self._typed.put(line)
+
     def interrupt(self) -> None:
         """Stop the call; its server goes on."""
         self._stop.set()
@@ -92,6 +166,17 @@ class ToolRuntime(RuntimeWithoutTerminal):
     def close(self) -> None:
         """Stop the call."""
         self._stop.set()
+
+
+def _progress(record: Mapping[str, Any]) -> str:
+    """A line that says how far a call is; the next one takes its place."""
+    done, total, message = record["progress"], record.get("total"), record.get("message")
+    amount = f"{_amount(done)} of {_amount(total)}" if total else _amount(done)
+    return visible(one_line(f"{amount}: {message}" if message else amount, 100))
+
+
+def _amount(number: float) -> str:
+    return f"{number:,.0f}" if number == round(number) else f"{number:g}"
 
 
 def shown(result: Mapping[str, Any]) -> Iterator[Report]:

@@ -17,7 +17,7 @@ from oi_tui.engine.settings.mcp_servers import McpServer, McpServerError
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.tools import Tool
 from oi_tui.mcp_client import definitions
-from oi_tui.mcp_client.connection import CallError, Connection
+from oi_tui.mcp_client.connection import CallError, Connection, Hear
 from oi_tui.mcp_client.definitions import Definition, Pins
 from oi_tui.mcp_client.runtime import language_of
 from oi_tui.mcp_client.sign_ins import SignIns, may_sign_in
@@ -144,11 +144,23 @@ class McpServers:
             return [language for _, language in self._languages.values()]
 
     def call(
-        self, tool: Tool, arguments: Mapping[str, Any], stopped: threading.Event | None = None
+        self,
+        tool: Tool,
+        arguments: Mapping[str, Any],
+        stopped: threading.Event | None = None,
+        hear: Hear | None = None,
     ) -> Mapping[str, Any]:
-        """Call a tool; a server that has ended is started again. Raises CallError."""
-        order = {"do": "call", "tool": tool.original or tool.name, "arguments": arguments}
-        return dict(self.ask(tool.server, order, stopped, needs=tool))
+        """Call a tool; a server that has ended is started again. Raises CallError.
+
+        `hear` gets what the server says meanwhile; without it, the server cannot ask the person.
+        """
+        name = tool.original or tool.name
+        order = {"do": "call", "tool": name, "arguments": arguments, "may_ask": hear is not None}
+        return dict(self.ask(tool.server, order, stopped, needs=tool, hear=hear))
+
+    def answer(self, tool: Tool, call: int, result: Mapping[str, Any]) -> None:
+        """Answer what a server has asked the person during a call."""
+        self._connection.answer({"server": tool.server, "id": call, "result": result})
 
     def ask(
         self,
@@ -156,6 +168,7 @@ class McpServers:
         order: Mapping[str, Any],
         stopped: threading.Event | None = None,
         needs: Tool | None = None,
+        hear: Hear | None = None,
     ) -> Any:
         """Have a server carry out an order. Raises CallError; also where it has no tool like `needs`."""
         status = self.find(name)
@@ -169,7 +182,7 @@ class McpServers:
         self._make_ready(status, stopped)
         if needs and needs not in status.tools:
             raise CallError(f"its tool {needs.name} has changed, or is gone")
-        return self._connection.ask({**order, "server": name}, stopped)
+        return self._connection.ask({**order, "server": name}, stopped, hear)
 
     def test(self, status: Status) -> None:
         """Connect anew. Raises CallError."""
@@ -236,7 +249,7 @@ class McpServers:
             status.settled.set()
 
     def _language(self, tool: Tool, reached: str) -> Language:
-        return language_of(tool, reached, self.call)
+        return language_of(tool, reached, self.call, self.answer)
 
     # -- connections -----------------------------------------------------------------------------
 

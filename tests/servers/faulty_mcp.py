@@ -2,7 +2,7 @@
 
 The steps are initialize, tools/list and tools/call. The faults are close, silence, garbage, long, deep, wrong
 and odd, which is wrong in parts; `deaf` ignores that its input ends, and that it is asked to end. With
-`names` it breaks no step, but its tools have unusual names.
+`names` it breaks no step, but its tools have unusual names; with `asks` it asks the person during each call.
 """
 
 import json
@@ -74,6 +74,12 @@ for line in sys.stdin:
     if FAULT == "names" and method == "tools/call":
         text = f"called {request['params']['name']}"
         RESULTS[method] = {"content": [{"type": "text", "text": text}]}
+    if FAULT == "asks" and method == "tools/call":
+        question = {"message": "Really?", "requestedSchema": {"type": "object", "properties": {}}}
+        send(json.dumps({"jsonrpc": "2.0", "id": "q", "method": "elicitation/create", "params": question}))
+        while (answer := json.loads(sys.stdin.readline())).get("id") != "q":
+            pass
+        RESULTS[method] = {"content": [{"type": "text", "text": f"the person: {answer['result']['action']}"}]}
     if method == STEP:
         misbehave(number)
     if method not in RESULTS:

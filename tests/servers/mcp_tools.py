@@ -5,8 +5,10 @@ import os
 import sys
 import time
 from pathlib import Path
+from typing import Annotated, Literal
 
-from mcp.server.mcpserver import Context, Image, MCPServer
+import anyio
+from mcp.server.mcpserver import Context, Elicit, ElicitationResult, Image, MCPServer, Resolve
 from pydantic import BaseModel
 
 server = MCPServer("tools", version="1")
@@ -64,9 +66,42 @@ async def grow(ctx: Context) -> str:
     return "grown"
 
 
+async def wanted_name() -> Elicit[Name]:
+    return Elicit("Your name?", Name)
+
+
 @server.tool(description="Asks for a name.")
-async def ask(ctx: Context) -> str:
+async def ask(name: Annotated[ElicitationResult[Name], Resolve(wanted_name)]) -> str:
+    return str(name)
+
+
+@server.tool(description="Asks in the way of older versions of the protocol.")
+async def ask_as_before(ctx: Context) -> str:
     return str(await ctx.elicit("Your name?", Name))
+
+
+class Trip(BaseModel):
+    days: int
+    class_: Literal["first", "second"] = "second"
+    return_: bool
+    note: str = ""
+
+
+async def wanted_trip() -> Elicit[Trip]:
+    return Elicit("Which trip?", Trip)
+
+
+@server.tool(description="Asks for several things.")
+async def book(trip: Annotated[Trip, Resolve(wanted_trip)]) -> str:
+    return str(trip)
+
+
+@server.tool(description="Reports how far it is.")
+async def slow(ctx: Context, gate: str) -> str:
+    await ctx.report_progress(3, 10, "reading")
+    while not Path(gate).exists():
+        await anyio.sleep(0.02)
+    return "read"
 
 
 @server.tool(description="Fails.")

@@ -40,6 +40,10 @@ class Child:
             if task := self._working.get(number):
                 task.cancel()
             return
+        if order["do"] == "answer":
+            if owner := self._owners.get(order["server"]):
+                owner.take_answer(number, order["result"])
+            return
         task = asyncio.create_task(self._answer(number, order))
         self._working[number] = task
         task.add_done_callback(lambda _: self._working.pop(number, None))

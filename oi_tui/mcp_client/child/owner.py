@@ -14,7 +14,7 @@ from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 from mcp.shared.message import SessionMessage
-from mcp.types import CONNECTION_CLOSED, Implementation
+from mcp.types import CONNECTION_CLOSED, ElicitResult, Implementation
 from pydantic import ValidationError
 
 from oi_tui.engine.llm.hosts import is_near, is_this_machine
@@ -32,6 +32,8 @@ SIGN_IN = 300.0
 _ENDING = 5.0
 #: Seconds that a server has to accept a subscription.
 _LISTENING = 5.0
+#: Seconds between two reports of a call's progress.
+_BETWEEN = 0.1
 #: Pages of a list, and entries in all, that are read.
 _MOST_PAGES = 20
 _MOST_ENTRIES = 500
@@ -53,6 +55,8 @@ class Owner:
         self._end = ""
         #: Whether changes of tools come by a subscription, and not as notifications alone.
         self._listens = False
+        #: The calls in progress whose person can be asked, the newest last, each with its open question.
+        self._asking: dict[int, asyncio.Future[dict[str, Any]] | None] = {}
         self._ended = asyncio.Event()
         self._ready: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self._owning = asyncio.create_task(self._own())
@@ -80,6 +84,8 @@ class Owner:
         if self._client is None:
             raise ServerError(self._end or "it ended")
         try:
+            if order["do"] == "call":
+                return await self._call(self._client, order)
             return await _ORDERS[order["do"]](self._client, order)
         except MCPError as error:
             if error.code == CONNECTION_CLOSED:
@@ -89,12 +95,56 @@ class Owner:
         except (OSError, ValueError, RuntimeError, httpx2.HTTPError) as error:
             raise ServerError(self._end or _sentence(error)) from None
 
+    def take_answer(self, call: int, result: Order) -> None:
+        """Give a server the answer to what it has asked during a call."""
+        question = self._asking.get(call)
+        if question and not question.done():
+            question.set_result(dict(result))
+
+    async def _call(self, client: Client, order: Order) -> Any:
+        number = order["id"]
+        told = 0.0
+
+        async def tell(progress: float, total: float | None, message: str | None) -> None:
+            nonlocal told
+            now = asyncio.get_running_loop().time()
+            # A server may report each byte.
+            if now - told >= _BETWEEN:
+                told = now
+                self._report({"id": number, "progress": progress, "total": total, "message": message})
+
+        if order.get("may_ask"):
+            self._asking[number] = None
+        try:
+            name, arguments = order["tool"], dict(order["arguments"])
+            result = await client.call_tool(name, arguments, progress_callback=tell)
+        finally:
+            question = self._asking.pop(number, None)
+            if question and not question.done():
+                question.set_result({"action": "cancel"})
+        return _plain(result)
+
+    async def _ask(self, context: Any, params: Any) -> ElicitResult:  # noqa: ARG002 -- as the package calls it
+        """Have the application ask the person; a request that belongs to no call there is cancelled."""
+        free = [number for number, question in self._asking.items() if question is None]
+        if not free:
+            return ElicitResult(action="cancel")
+        number = free[-1]
+        answer = self._asking[number] = asyncio.get_running_loop().create_future()
+        self._report({"id": number, "asks": _plain(params)})
+        try:
+            return ElicitResult.model_validate(await answer)
+        finally:
+            if number in self._asking:
+                self._asking[number] = None
+
     async def _own(self) -> None:
         """Hold the connection from its beginning to its end."""
         try:
             async with Client(
                 self._transport(),
                 message_handler=self._handle_notification,
+                elicitation_callback=self._ask,
                 client_info=Implementation(name="oi-tui", version=__version__),
             ) as client:
                 self._client = client
@@ -219,7 +269,10 @@ def _sentence(error: BaseException) -> str:
         place = ".".join(map(str, first["loc"]))
         return f"what it sent is not valid: {place}: {first['msg']}" if place else "what it sent is not valid"
     if found := _ASKS.search(str(error)):
-        return f"the tool asks for {found[1]}, which oi-tui does not offer to MCP servers"
+        return (
+            f"the tool asks for {found[1]} in a way that its server does not allow with this version of the "
+            "protocol"
+        )
     # An output that does not fit its schema is followed by all of both.
     return str(error).partition("\n\n")[0] or type(error).__name__
 
@@ -255,11 +308,6 @@ def _plain(item: Any) -> dict[str, Any]:
     return dict(item.model_dump(by_alias=True, mode="json", exclude_none=True))
 
 
-async def _call(client: Client, order: Order) -> Any:
-    result = await client.call_tool(order["tool"], dict(order["arguments"]))
-    return _plain(result)
-
-
 async def _resources(client: Client, _: Order) -> Any:
     if client.server_capabilities.resources is None:
         return []
@@ -283,7 +331,6 @@ async def _prompt(client: Client, order: Order) -> Any:
 
 
 _ORDERS: dict[str, Callable[[Client, Order], Awaitable[Any]]] = {
-    "call": _call,
     "resources": _resources,
     "read": _read,
     "prompts": _prompts,

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from oi_tui.engine import tools
-from oi_tui.engine.events import ApprovalRequested, Event, Noticed, TurnEnded
+from oi_tui.engine.events import ApprovalRequested, Event, MessageGrew, Noticed, RunReported, TurnEnded
 from oi_tui.engine.llm.base import Text, ToolCallPiece
 from oi_tui.engine.review.findings import Findings
 from oi_tui.engine.review.permissions import Permission
 from oi_tui.engine.settings.mcp_servers import McpServer
 from oi_tui.engine.tools import Tool
-from oi_tui.messages import Message
+from oi_tui.messages import InputRequested, Message
 from oi_tui.widgets.approval.text import about
 from oi_tui.workspace import Workspace
 from tests.processes import wait_until
@@ -155,10 +155,99 @@ def test_images_of_other_formats_are_converted_and_broken_ones_never_sent(open_w
     assert "[an image of type image/png that cannot be read]" in output(workspace)
 
 
-def test_a_tool_that_asks_the_person_says_that_it_cannot(open_workspace: Open) -> None:
+def answering(workspace: Workspace, *lines: str) -> list[str]:
+    """Run the turn and type a line at each question; return the questions."""
+    left = list(lines)
+    asked = []
+    for event in workspace.session.turn("go"):
+        if isinstance(event, RunReported) and isinstance(event.report, InputRequested):
+            asked.append(event.report.prompt)
+            workspace.computer.send_input(left.pop(0))
+    assert left == []
+    return asked
+
+
+def test_a_tool_asks_the_person_and_the_answer_goes_to_its_server_only(open_workspace: Open) -> None:
     workspace = open_workspace([call("ask")], [Text("Done.")], auto_run=True)
+    assert answering(workspace, "Ada\n") == ["Name: "]
+    written = output(workspace)
+    assert "The MCP server t asks: Your name?" in written
+    assert "ctrl+d declines" in written
+    before, _, result = written.partition("Answered.")
+    assert "Ada" not in before
+    assert "Ada" in result
+
+
+def test_a_form_is_asked_field_by_field_until_each_answer_fits(open_workspace: Open) -> None:
+    workspace = open_workspace([call("book")], [Text("Done.")], auto_run=True)
+    asked = answering(workspace, "many\n", "\n", "3\n", "third\n", "First\n", "perhaps\n", "yes\n", "\n")
+    assert [prompt.partition(" (")[0] for prompt in asked] == [
+        *["Days"] * 3,
+        *["Class"] * 2,
+        *["Return"] * 2,
+        "Note",
+    ]
+    written = output(workspace)
+    for problem in (
+        "Type a whole number.",
+        "This is needed.",
+        "Type one of these: first, second.",
+        "Type yes",
+    ):
+        assert problem in written
+    assert "days=3 class_='first' return_=True note=''" in written
+
+
+def test_whoever_declines_or_stops_gives_no_answer(open_workspace: Open) -> None:
+    workspace = open_workspace([call("ask")], [Text("Done.")], [call("ask")], auto_run=True)
+    assert answering(workspace, "\x04") == ["Name: "]
+    assert "Declined." in output(workspace)
+    assert "DeclinedElicitation" in output(workspace) or "action='decline'" in output(workspace)
+    ends = []
+    for event in workspace.session.turn("again"):
+        if isinstance(event, RunReported) and isinstance(event.report, InputRequested):
+            workspace.session.interrupt()
+        if isinstance(event, TurnEnded):
+            ends.append(event.outcome)
+    assert ends == ["interrupted"]
+    # The server goes on.
+    add = next(tool for tool in workspace.mcp.tools() if tool.name == "add")
+    assert workspace.mcp.servers.call(add, {"a": 1})["structuredContent"] == {"sum": 2}
+
+
+def test_a_server_of_an_older_protocol_asks_the_person_too(open_workspace: Open) -> None:
+    line = f"t = {sys.executable} {SERVER.parent / 'faulty_mcp.py'} asks none"
+    workspace = open_workspace([call("add")], [Text("Done.")], servers=[line], auto_run=True)
+    assert answering(workspace, "why\n", "yes\n") == ["Answer yes or no: "] * 2
+    assert "the person: accept" in output(workspace)
+
+
+def test_a_tool_that_asks_as_its_server_does_not_allow_says_so(open_workspace: Open) -> None:
+    workspace = open_workspace([call("ask_as_before")], [Text("Done.")], auto_run=True)
     work(workspace)
-    assert "the tool asks for elicitation/create, which oi-tui does not offer" in output(workspace)
+    assert "the tool asks for elicitation/create in a way that its server does not allow" in output(workspace)
+
+
+def test_a_tool_that_nobody_hears_cannot_ask(open_workspace: Open) -> None:
+    workspace = open_workspace()
+    (ask,) = (tool for tool in workspace.mcp.tools() if tool.name == "ask")
+    result = workspace.mcp.servers.call(ask, {})
+    assert "cancel" in result["content"][0]["text"].lower()
+
+
+def test_the_progress_of_a_slow_tool_is_shown_and_is_no_part_of_the_result(
+    open_workspace: Open, workplace: Path
+) -> None:
+    gate = workplace / "gate"
+    workspace = open_workspace([call("slow", gate=str(gate))], [Text("Done.")], auto_run=True)
+    seen = []
+    for event in workspace.session.turn("go"):
+        if isinstance(event, MessageGrew) and "reading" in event.text:
+            seen.append(event.text)
+            gate.touch()
+    assert seen == ["3 of 10: reading"]
+    assert "reading" not in requests(workspace)[-1].messages[-1]["content"]
+    assert "read" in requests(workspace)[-1].messages[-1]["content"]
 
 
 def test_a_tool_that_is_added_while_the_server_runs_is_reported_and_waits_for_a_review(
