@@ -17,6 +17,7 @@ from oi_tui.server.backend import Backend
 from oi_tui.server.context import ServerContext, read_object
 from oi_tui.server.guard import Guard, Receive, RefusedError, Scope, Send, error_body
 from oi_tui.server.hosted_session import ConflictError
+from oi_tui.server.kernels import notebook_sessions
 from oi_tui.server.kernels import routes as kernels
 from oi_tui.server.kernels.channels import Kernel
 from oi_tui.server.openai import completions, responses
@@ -54,6 +55,10 @@ def routes() -> list[BaseRoute]:
         Route(f"{kernel}/interrupt", kernels.interrupt_kernel, methods=["POST"]),
         Route(f"{kernel}/restart", kernels.restart_kernel, methods=["POST"]),
         WebSocketRoute(f"{kernel}/channels", kernels.channels),
+        Route("/api/sessions", notebook_sessions.list_sessions, methods=["GET"]),
+        Route("/api/sessions", notebook_sessions.create_session, methods=["POST"]),
+        Route("/api/sessions/{id}", notebook_sessions.show_session, methods=["GET"]),
+        Route("/api/sessions/{id}", notebook_sessions.end_session, methods=["DELETE"]),
         Route("/v1/sessions", native.list_sessions, methods=["GET"]),
         Route("/v1/sessions", native.create_session, methods=["POST"]),
         Route(session, native.show_session, methods=["GET"]),
@@ -170,8 +175,14 @@ async def _refused(_request: Request, problem: Exception) -> Response:
 
 async def _no_route(request: Request, problem: Exception) -> Response:
     assert isinstance(problem, HTTPException)
+    nothing = "There is nothing at this address; GET /openapi.json lists all."
+    if request.url.path.startswith(("/api/", "/lab", "/tree", "/notebooks")):
+        nothing = (
+            "There is nothing at this address. Of Jupyter's server, there are /api/kernelspecs, "
+            "/api/kernels, /api/kernels/ID/channels and /api/sessions; no files, terminals or pages."
+        )
     why = {
-        404: "There is nothing at this address; GET /openapi.json lists all.",
+        404: nothing,
         405: f"{request.method} is not possible at this address; GET /openapi.json lists what is.",
     }.get(problem.status_code, problem.detail)
     return JSONResponse(error_body(problem.status_code, why), problem.status_code, problem.headers)

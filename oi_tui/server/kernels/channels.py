@@ -50,6 +50,8 @@ class Kernel:
     used: datetime = field(default_factory=lambda: datetime.now(UTC))
     #: One cell runs at a time, whichever client sent it.
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    #: The notebook that uses it, where it has a session of Jupyter's: its id, path, name and type.
+    notebook: dict[str, str] = field(default_factory=dict)
 
     def described(self) -> dict[str, Any]:
         """The kernel as Jupyter describes it, and its session, where its questions are answered."""

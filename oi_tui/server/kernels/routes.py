@@ -53,10 +53,15 @@ async def list_kernels(request: Request) -> Response:
 
 async def start_kernel(request: Request) -> Response:
     """Make a kernel, with a session of its own."""
-    context = context_of(request)
     body = await read_object(request) if await request.body() else {}
+    kernel = await begin_kernel(context_of(request), str(body.get("name") or ""))
+    return JSONResponse(kernel.described(), 201)
+
+
+async def begin_kernel(context: ServerContext, name: str) -> Kernel:
+    """Make a kernel of that name, "" for the usual one. Raises RefusedError."""
+    name = name or _DEFAULT
     session = await context.sessions.create()
-    name = str(body.get("name") or _DEFAULT)
     language = _language(session, name)
     computer = session.backend.computer
     if language is None or computer.missing(language):
@@ -65,7 +70,7 @@ async def start_kernel(request: Request) -> Response:
         raise RefusedError(400, f"There is no kernel {name[:50]}. Kernels: {names}.", param="name")
     kernel = Kernel(str(uuid.uuid4()), language, kernel_name(language), session)
     context.kernels[kernel.id] = kernel
-    return JSONResponse(kernel.described(), 201)
+    return kernel
 
 
 async def show_kernel(request: Request) -> Response:
@@ -75,7 +80,7 @@ async def show_kernel(request: Request) -> Response:
 
 async def end_kernel(request: Request) -> Response:
     """End a kernel and its session."""
-    await _end(context_of(request), _kernel(request))
+    await finish_kernel(context_of(request), _kernel(request))
     return Response(status_code=204)
 
 
@@ -102,7 +107,9 @@ async def channels(socket: WebSocket) -> None:
         await socket.close(4404, "There is no such kernel.")
         return
     limits = context.options.limits
-    connection = KernelConnection(socket, kernel, limits, lambda: _end(context, kernel), binary=binary)
+    connection = KernelConnection(
+        socket, kernel, limits, lambda: finish_kernel(context, kernel), binary=binary
+    )
     kernel.clients.add(connection)
     try:
         await while_connected(socket, connection.receive(), connection.execute())
@@ -110,7 +117,8 @@ async def channels(socket: WebSocket) -> None:
         kernel.clients.discard(connection)
 
 
-async def _end(context: ServerContext, kernel: Kernel) -> None:
+async def finish_kernel(context: ServerContext, kernel: Kernel) -> None:
+    """End a kernel and its session."""
     context.kernels.pop(kernel.id, None)
     with suppress(UnknownSessionError):
         await context.sessions.remove(kernel.session.id)

@@ -314,3 +314,58 @@ def test_nobody_watches_through_a_kernel_so_that_its_question_ends_as_rejected(s
         assert reply["status"] == "error"
         assert "Nobody was connected" in reply["evalue"]
     assert running.computer.ran == []
+
+
+# ---- Sessions, as VS Code and JupyterLab ask for them
+
+
+def test_a_notebook_has_a_session_with_a_kernel_until_it_is_ended(serve: Serve) -> None:
+    running = serve(auto_run=True)
+    asked = {"path": "a.ipynb", "name": "a.ipynb", "type": "notebook", "kernel": {"name": "python3"}}
+    with running.http() as client:
+        made = client.post("/api/sessions", json=asked)
+        assert made.status_code == 201
+        session = made.json()
+        assert (session["path"], session["notebook"]["path"], session["type"]) == (
+            "a.ipynb",
+            "a.ipynb",
+            "notebook",
+        )
+        assert client.get("/api/sessions").json() == [session]
+        assert [kernel["id"] for kernel in client.get("/api/kernels").json()] == [session["kernel"]["id"]]
+        # The same notebook keeps its kernel.
+        assert client.post("/api/sessions", json=asked).json()["id"] == session["id"]
+        place = f"/api/sessions/{session['id']}"
+        with channels(running, session["kernel"]) as socket:
+            assert of(execute(socket, "print(1)"), "stream")[0]["text"] == "out of print(1)"
+        assert client.delete(place).status_code == 204
+        assert client.get("/api/sessions").json() == client.get("/api/kernels").json() == []
+        assert client.get(place).status_code == 404
+
+
+def test_a_session_may_use_a_kernel_that_is_there(serve: Serve) -> None:
+    running = serve()
+    kernel = started(running)
+    with running.http() as client:
+        assert client.get("/api/sessions").json() == []
+        body = {"path": "a", "kernel": {"id": kernel["id"]}}
+        assert client.post("/api/sessions", json=body).json()["kernel"]["id"] == kernel["id"]
+        assert len(client.get("/api/kernels").json()) == 1
+        for wrong, status, says in (
+            ({"path": "b", "kernel": {"id": kernel["id"]}}, 409, "belongs to another session"),
+            ({"path": "c", "kernel": {"id": "none"}}, 400, "GET /api/kernels lists all"),
+            ({"path": "d", "kernel": "python3"}, 400, "kernel must be an object"),
+            ({"path": 5}, 400, "path must be text"),
+            ({"path": "e", "kernel": {"name": "cobol"}}, 400, "There is no kernel cobol"),
+        ):
+            answer = client.post("/api/sessions", json=wrong)
+            assert (answer.status_code, says in answer.text) == (status, True), answer.text
+
+
+@pytest.mark.parametrize("path", ["/api/contents/a.ipynb", "/api/terminals", "/lab", "/tree"])
+def test_what_else_jupyter_has_is_answered_with_what_there_is(path: str, serve: Serve) -> None:
+    with serve().http() as client:
+        answer = client.get(path)
+    assert answer.status_code == 404
+    assert "/api/kernelspecs" in answer.text
+    assert "no files" in answer.text

@@ -1,0 +1,93 @@
+"""Jupyter's sessions: a kernel and the notebook that uses it, as VS Code and JupyterLab ask for them."""
+
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from oi_tui.server.context import context_of, read_object
+from oi_tui.server.guard import RefusedError
+from oi_tui.server.kernels.channels import Kernel
+from oi_tui.server.kernels.routes import begin_kernel, finish_kernel
+
+#: The longest path, name or type of a notebook, in characters.
+_LONGEST = 1_000
+
+
+async def list_sessions(request: Request) -> Response:
+    """Every session whose kernel is still there."""
+    kernels = context_of(request).kernels.values()
+    return JSONResponse([_described(kernel) for kernel in kernels if kernel.notebook])
+
+
+async def create_session(request: Request) -> Response:
+    """Give a notebook a kernel; one that has a kernel keeps it."""
+    context = context_of(request)
+    body = await read_object(request)
+    notebook = _notebook(body)
+    for kernel in context.kernels.values():
+        if kernel.notebook and kernel.notebook["path"] == notebook["path"]:
+            return JSONResponse(_described(kernel), 201)
+    kernel = await _kernel(request, body)
+    kernel.notebook = {"id": str(uuid.uuid4()), **notebook}
+    return JSONResponse(_described(kernel), 201)
+
+
+async def show_session(request: Request) -> Response:
+    """One session."""
+    return JSONResponse(_described(_find(request)))
+
+
+async def end_session(request: Request) -> Response:
+    """End a session and its kernel."""
+    await finish_kernel(context_of(request), _find(request))
+    return Response(status_code=204)
+
+
+async def _kernel(request: Request, body: Mapping[str, Any]) -> Kernel:
+    """Return the kernel that a request names by its id, or a new one of the language that it names."""
+    context = context_of(request)
+    wanted = body.get("kernel") or {}
+    if not isinstance(wanted, dict):
+        raise RefusedError(400, 'kernel must be an object, such as {"name": "python3"}.', param="kernel")
+    if wanted.get("id"):
+        found = context.kernels.get(str(wanted["id"]))
+        if found is None:
+            raise RefusedError(
+                400, "There is no kernel of this id; GET /api/kernels lists all.", param="kernel"
+            )
+        if found.notebook:
+            raise RefusedError(
+                409, "The kernel belongs to another session; end that one first.", param="kernel"
+            )
+        return found
+    return await begin_kernel(context, str(wanted.get("name") or ""))
+
+
+def _notebook(body: Mapping[str, Any]) -> dict[str, str]:
+    path = body.get("path") or (body.get("notebook") or {}).get("path")
+    found = {
+        "path": path or str(uuid.uuid4()),
+        "name": body.get("name") or "",
+        "type": body.get("type") or "notebook",
+    }
+    for name, value in found.items():
+        if not isinstance(value, str) or len(value) > _LONGEST:
+            raise RefusedError(400, f"{name} must be text of at most {_LONGEST:,} characters.", param=name)
+    return found
+
+
+def _find(request: Request) -> Kernel:
+    for kernel in context_of(request).kernels.values():
+        if kernel.notebook and kernel.notebook["id"] == request.path_params["id"]:
+            return kernel
+    raise RefusedError(404, "There is no such session; GET /api/sessions lists all.")
+
+
+def _described(kernel: Kernel) -> dict[str, Any]:
+    notebook = kernel.notebook
+    # Older clients read the path there.
+    older = {"notebook": {"path": notebook["path"], "name": notebook["name"]}}
+    return {**notebook, "kernel": kernel.described(), **older}
