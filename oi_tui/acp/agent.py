@@ -17,7 +17,7 @@ from oi_tui.acp.prompts import messages_of, refused
 from oi_tui.acp.updates import Update, Updates, agent_text, describe
 from oi_tui.engine.events import ApprovalRequested, Event, RunReported, TurnEnded, UsageReported
 from oi_tui.engine.settings.setting import ProfileError
-from oi_tui.engine.storage.store import StoreError
+from oi_tui.engine.storage.store import NoConversationError, StoreError
 from oi_tui.messages import InputReceived, InputRequested, Message, RunEnded
 from oi_tui.text import one_line, visible
 from oi_tui.version import __version__
@@ -29,6 +29,8 @@ _OPTIONS = [
     schema.PermissionOption(option_id="reject", name="Do not run", kind="reject_once"),
 ]
 _NO_INPUT = "The program asked for {}, which this editor cannot give. It was stopped."
+#: The protocol's code for what is not there.
+_NOT_FOUND = -32002
 #: How long a cancelled prompt waits for its code to end before it is answered, in seconds.
 _GRACE = 0.1
 #: How long the next prompt waits for that code, before its language is ended, and after that, in seconds.
@@ -370,7 +372,11 @@ class OiTuiAgent:
             workspace.conversation.resume(id)
         except StoreError as error:
             await asyncio.to_thread(workspace.close)
-            raise refused(visible(str(error))) from None
+            sentence = visible(str(error))
+            if isinstance(error, NoConversationError):
+                # One without messages is not saved; by this code, clients know to begin a new one.
+                raise RequestError(_NOT_FOUND, sentence) from None
+            raise refused(sentence) from None
         return workspace
 
     def _workspace(self, cwd: str, servers: Sequence[Any] | None) -> Workspace:

@@ -51,6 +51,10 @@ class StoreError(OSError):
     """A conversation that cannot be opened, in a sentence that names it."""
 
 
+class NoConversationError(StoreError):
+    """There is no conversation of that id."""
+
+
 class Store:
     """The conversations in a folder. The folder need not exist; it is made with the first conversation."""
 
@@ -290,7 +294,7 @@ class Store:
 
     def _path(self, id: str) -> Path:
         if not _ID.fullmatch(id) or id == _CATALOGUE:
-            raise StoreError(f"No conversation {id!r}.")
+            raise NoConversationError(f"No conversation {id!r}.")
         return self.folder / f"{id}{_SUFFIX}"
 
     def files(self, *, everything: bool = False) -> Iterator[tuple[str, os.stat_result]]:
@@ -322,7 +326,7 @@ class Store:
                     raise
                 descriptor, writable = os.open(path, os.O_RDONLY | flags), False
         except FileNotFoundError:
-            raise StoreError(f"No conversation {id!r}.") from None
+            raise NoConversationError(f"No conversation {id!r}.") from None
         except OSError as error:
             raise StoreError(f"Could not open the conversation {id!r}: {error.strerror}.") from None
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):

@@ -227,6 +227,19 @@ async def test_a_folder_that_is_missing_is_named(workplace: Path) -> None:
                 await connection.new_session(cwd=str(workplace / "missing"))
 
 
+async def test_a_session_that_was_never_used_is_not_found_by_the_code_of_the_protocol(
+    workplace: Path,
+) -> None:
+    """Clients such as acpx begin a new session then, and give up with any other code."""
+    with ModelServer() as server:
+        async with agent(Editor(), server) as (connection, _):
+            session = (await connection.new_session(cwd=str(workplace))).session_id
+            await connection.close_session(session_id=session)
+            with pytest.raises(acp.RequestError, match=f"No conversation '{session}'") as raised:
+                await connection.load_session(cwd=str(workplace), session_id=session)
+            assert raised.value.code == -32002
+
+
 DEAF = """
 import signal, time
 signal.signal(signal.SIGINT, signal.SIG_IGN)
