@@ -109,6 +109,7 @@ class OiTui(ImageSupportMixin, IdleClock):
         words: str = "",
         resume: str | None = None,
         navigator: bool = False,
+        come_back: str = "",
     ) -> None:
         """`open_workspace` is called once, after the first frame, because it takes its time."""
         super().__init__()
@@ -117,6 +118,8 @@ class OiTui(ImageSupportMixin, IdleClock):
         self.mouse = mouse
         self._wanted_images = images
         self._words = words
+        #: The target on which something was left running that is come back to.
+        self._left_target = come_back
         self._resume = resume
         self._navigator = navigator
         self._filter_chain = FilterChain(())
@@ -202,13 +205,15 @@ class OiTui(ImageSupportMixin, IdleClock):
             self._chat.commands.open_conversation(self._resume)
         elif workspace.session.messages:
             self._chat.chat_view.show_session()
+        if self._left_target:
+            self._chat.commands.target.attach(self._left_target)
         if self._navigator:
             self._chat.commands.screens.open_navigator()
         elif self._chat.commands.choosing.local(self._say_words):
             pass
         elif self._words:
             self._say_words()
-        elif not self._resume and first_run.due(workspace):
+        elif not (self._resume or self._left_target) and first_run.due(workspace):
             first_run.FirstRun(self._chat.commands, self._chat.chat_view).begin()
         else:
             self._chat.commands.tell_of_no_model()
@@ -325,6 +330,7 @@ def run(
     words: str = "",
     resume: str | None = None,
     navigator: bool = False,
+    come_back: str = "",
     open_workspace: "Callable[[Profile, Path | None], Workspace] | None" = None,
 ) -> int:
     """Run the application until the person leaves. Returns the exit code.
@@ -355,6 +361,7 @@ def run(
             words=words,
             resume=resume,
             navigator=navigator,
+            come_back=come_back,
         )
         for number in (signal.SIGINT, *ENDING):
             # Until the event loop takes over. A function, since what is ignored here would be in every child.

@@ -37,6 +37,10 @@ State = Literal[
 Decision = Literal["approved", "edited", "rejected", "auto"]
 
 
+#: How the reason of an interrupted run begins that goes on elsewhere, where nobody follows it any more.
+DETACHED = "detached, not stopped: "
+
+
 def new_id() -> str:
     """A name for a message that no other message has."""
     return uuid.uuid4().hex

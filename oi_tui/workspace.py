@@ -75,6 +75,7 @@ class Workspace:
             session=lambda: self.session,
             ask_model=lambda text, images: self.side_requests.ask(text, images),
             takes_images=lambda: self.model.takes_images,
+            conversation=lambda: self.conversation.id,
             cell_model=CellModel(lambda: self.model.logged, self.model.facts, lambda: self.session),
             computer=computer,
             lent=lent,
@@ -165,6 +166,9 @@ class Workspace:
 
     def close(self) -> str:
         """End everything; nothing is left running. Returns what became of unsaved messages, or ""."""
+        if self.profile.keep_running == "always":
+            self.session.end_after_run()
+            self.languages.computer.detach_at_end()
         self.side_requests.stop_naming()
         self.side_requests.stop_questions()
         self.languages.stop_computer_api()

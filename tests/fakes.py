@@ -19,6 +19,7 @@ from oi_tui.messages import (
 )
 from oi_tui.runtimes.availability import Availability
 from oi_tui.runtimes.completions import Completions
+from oi_tui.runtimes.remote.link import LeftRun
 from oi_tui.runtimes.remote.target import TargetError, parse
 from oi_tui.runtimes.tables import TableError, TableSource
 from oi_tui.runtimes.variables import Detail, Memory
@@ -177,6 +178,20 @@ class Computer:
     @property
     def targets(self) -> Sequence[str]:
         return tuple(dict.fromkeys((self.target, *self.connected)))
+
+    def is_running_on(self, target: str) -> bool:
+        return False
+
+    def detach(self, target: str = "") -> str:
+        return "Nothing was started there."
+
+    def attach(self, left: object, stopped: object = None, *, ask: object = None) -> Sequence[LeftRun]:
+        raise TargetError("Nothing was left there.")
+
+    def follow(self, run: object) -> Iterator[Report]:
+        return iter(())
+
+    def detach_at_end(self) -> None: ...
 
     def connect(self, spelling: str, stopped: object = None, *, ask: object = None) -> None:
         before = self.target

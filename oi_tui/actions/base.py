@@ -24,6 +24,7 @@ from oi_tui.engine import rerun
 from oi_tui.engine.events import Event
 from oi_tui.engine.settings.profile import Profile, settings
 from oi_tui.engine.storage.store import StoreError
+from oi_tui.runtimes.remote import left_targets
 from oi_tui.workspace import Workspace
 
 T = TypeVar("T")
@@ -194,6 +195,9 @@ class ConversationActions(ABC):
             self.tell(f"Could not open the conversation: {error}", warning=True)
             return
         self._show_other()
+        if left_targets.of_conversation(id):
+            # Its variables are not gone, and a notice says where they are.
+            return
         if lost := rerun.lost(self._workspace.session.messages):
             self.tell(" ".join(filter(None, (lost, self.snapshot.describe()))))
 

@@ -2,16 +2,21 @@
 
 import threading
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from oi_tui.actions.interface import BUSY, UserInterface
-from oi_tui.engine import cell_target
+from oi_tui.engine import cell_target, rerun
 from oi_tui.engine.credentials import redaction
-from oi_tui.runtimes.remote import ssh_hosts
-from oi_tui.runtimes.remote.target import TargetError
+from oi_tui.engine.direct_runs import LeftCode
+from oi_tui.runtimes.remote import left_targets, ssh_hosts
+from oi_tui.runtimes.remote.left_targets import LeftTarget
+from oi_tui.runtimes.remote.target import LOCAL, GoneError, TargetError
 from oi_tui.services.languages import Languages
-from oi_tui.text import one_line
+from oi_tui.text import one_line, visible
 from oi_tui.workspace import Workspace
+
+if TYPE_CHECKING:
+    from oi_tui.runtimes.remote.link import LeftRun
 
 #: So many hosts of the ssh configuration are named.
 _NAMED = 20
@@ -66,6 +71,18 @@ class _Attempt:
             self._stopped.set()
         return None
 
+    def come_back(self, computer: Languages, left: LeftTarget) -> "str | Sequence[LeftRun]":
+        """Come back to what was left running; blocks. Returns what runs there, or why that failed."""
+        try:
+            return computer.attach(left, self._stopped, ask=self._answer if self._ask else None)
+        except GoneError as gone:
+            left_targets.remove(left)
+            return f"{gone}."
+        except TargetError as error:
+            return str(error)
+        finally:
+            self._stopped.set()
+
     def _answer(self, question: str, masked: bool) -> str | None:
         if self._ask is None or self._stopped.is_set():
             return None
@@ -119,6 +136,92 @@ class TargetActions:
             lambda problem: self._arrive_beside(problem, name, language, cell if code else ""),
         )
 
+    # -- what keeps running there
+
+    def detach(self, name: str) -> None:
+        """Leave what runs on a target running there; a turn in progress that waits for it ends."""
+        computer, session = self._workspace.computer, self._workspace.session
+        named = name or computer.target
+        runs = computer.is_running_on(named)
+        if named == LOCAL:
+            words = "Code runs on this machine; %detach is for targets. %target lists them."
+            self._ui.tell(words, warning=True)
+        elif self._ui.busy and not runs:
+            self._ui.tell(BUSY, warning=True)
+        else:
+
+            def leave() -> str:
+                if runs:
+                    session.end_after_run()
+                return computer.detach(named)
+
+            self._ui.aside(leave, lambda problem: self._depart(problem, named))
+
+    def _depart(self, problem: str, name: str) -> None:
+        name = one_line(name, 200)
+        if problem:
+            self._ui.tell(one_line(problem, 500), warning=True)
+            return
+        self._settle()
+        place = one_line(self._workspace.computer.where or "on this machine", 300)
+        days = self._workspace.profile.keep_running_days
+        self._ui.tell(
+            f"{name} goes on running without you, for up to {days:g} days. %attach {name} comes back to it, "
+            f"from this or another conversation. Code now runs {place}."
+        )
+
+    def attach(self, name: str) -> None:
+        """Come back to what was left running, or list it."""
+        if not name:
+            listed = [f"  {number}  {left.describe()}" for number, left in enumerate(left_targets.shown(), 1)]
+            words = "Left running on targets:\n{}\n%attach TARGET or %attach NUMBER comes back to it."
+            nothing = "Nothing was left running on a target. %detach leaves what runs on one."
+            self._ui.tell(words.format("\n".join(map(visible, listed))) if listed else nothing)
+            return
+        left = left_targets.choose(name)
+        if isinstance(left, str):
+            self._ui.tell(left, warning=True)
+        elif self._ui.busy:
+            self._ui.tell(BUSY, warning=True)
+        else:
+            self._ui.tell(f"Connecting to {one_line(left.target, 200)} …")
+            attempt = _Attempt(left.target, self._ask)
+            computer = self._workspace.computer
+            self._ui.aside(lambda: attempt.come_back(computer, left), self._return)
+
+    def _return(self, came: "str | Sequence[LeftRun]") -> None:
+        """Show what comes of the code that was left running."""
+        computer = self._workspace.computer
+        if isinstance(came, str):
+            self._ui.tell(one_line(came, 500), warning=True)
+            return
+        self._settle()
+        place = one_line(computer.where, 300)
+        going_on = sum(run.is_running for run in came)
+        ended = f"{rerun.cells(len(came) - going_on)} ended meanwhile" if len(came) > going_on else ""
+        runs = f"{rerun.cells(going_on)} still running" if going_on else "nothing is running"
+        facts = ", ".join(filter(None, (runs, ended)))
+        self._ui.tell(
+            f"Code now runs {place}, with the variables that were left there ({facts}). "
+            "It needs its own approvals."
+        )
+        if came:
+            codes = [
+                LeftCode(run.language, run.code, run.message, lambda run=run: computer.follow(run))  # type: ignore[misc]
+                for run in came
+            ]
+            self._ui.start(self._workspace.session.follow(codes))
+
+    def _settle(self) -> None:
+        """Take over where code runs now; nothing that was allowed elsewhere is allowed there."""
+        computer, session = self._workspace.computer, self._workspace.session
+        profile = self._workspace.profile
+        if computer.target != profile.target:
+            self._ui.take_profile(profile.with_changes("changed", target=computer.target, auto_run=False))
+        if session.auto_run:
+            self._ui.switch_auto_run(False)
+        session.grants.enter(computer.place_key)
+
     def _arrive_beside(self, problem: str | None, name: str, language: str, cell: str) -> None:
         """Run the person's cell on the target that was reached, or say how cells get there."""
         computer = self._workspace.computer
@@ -138,6 +241,12 @@ class TargetActions:
             else:
                 self._ui.start(self._workspace.session.run(resolved, cell))
 
+    def _tell_of_left(self, target: str) -> None:
+        """Say that something else was left running on the target."""
+        if any(left.target == target for left in left_targets.shown()):
+            name = one_line(target, 200)
+            self._ui.tell(f"Something was left running there earlier: {left_targets.way_back(name)}.")
+
     def _arrive(self, problem: str | None) -> None:
         """Say where code runs now; nothing that was allowed elsewhere is allowed there."""
         computer, session = self._workspace.computer, self._workspace.session
@@ -146,6 +255,7 @@ class TargetActions:
             self._ui.tell(f"{one_line(problem, 500)} Code still runs {place}.", warning=True)
         else:
             self._ui.tell(f"Code now runs {place}. It has its own variables and needs its own approvals.")
+            self._tell_of_left(computer.target)
         profile = self._workspace.profile
         if computer.target != profile.target:
             self._ui.take_profile(profile.with_changes("changed", target=computer.target, auto_run=False))

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from oi_tui import profiles
 from oi_tui.actions import confirm_trust
@@ -19,6 +20,9 @@ from oi_tui.engine.settings.profile import Profile, conversations, settings
 from oi_tui.engine.settings.setting import ProfileError, Value
 from oi_tui.system.environment import close_to_others
 from oi_tui.text import one_line
+
+if TYPE_CHECKING:
+    from oi_tui.runtimes.remote.left_targets import LeftTarget
 
 #: The exit code for a command line, profile or terminal that cannot be used.
 USAGE = 2
@@ -117,12 +121,20 @@ def _start(arguments: list[str]) -> int:
             notes.append(_SEEN)
     if problem := server_options.misplaced(given):
         raise UsageError(problem)
-    if "attach" in given:
+    left = _find_left(given)
+    if "attach" in given and not left:
         return _attach(given, words)
     profile, path = read_profile(given)
+    if left:
+        if words:
+            raise UsageError("--attach takes no request; type it when you are back")
+        # What was left is the target; another one could not be reached without it.
+        profile = profile.with_changes("flag", target="local")
     _refuse_contradiction(profile)
     profile = replace(profile, unknown=(*profile.unknown, *notes))
     resume = _conversation(given.resume, profile) if "resume" in given else None
+    if left and left.conversation and not resume:
+        resume = _saved(left.conversation, profile)
     if "server" in given:
         gc.enable()
         return _serve(given, profile, path)
@@ -144,12 +156,20 @@ def _start(arguments: list[str]) -> int:
     if without_screen:
         from oi_tui.plain.run import converse
 
+        words = f"%attach {left.target}" if left else words
         return converse(profile, profile_path=path, words=words, resume=resume)
     _tune_textual()
     with _loading_model_process() if not profile.completions else contextlib.nullcontext():
         from oi_tui.app import run
 
-        return run(profile, profile_path=path, words=words, resume=resume, navigator="conversations" in given)
+        return run(
+            profile,
+            profile_path=path,
+            words=words,
+            resume=resume,
+            navigator="conversations" in given,
+            come_back=left.target if left else "",
+        )
 
 
 def _attach(given: argparse.Namespace, words: str) -> int:
@@ -237,6 +257,23 @@ def _conversation(wanted: str, profile: Profile) -> str:
         return store.find(wanted)
     except StoreError as error:
         raise UsageError(f"{error} oi-tui --conversations lists all") from None
+
+
+def _find_left(given: argparse.Namespace) -> "LeftTarget | None":
+    """What was left running on the target that --attach names, if it names one. Raises UsageError."""
+    try:
+        return server_options.find_left(given)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
+def _saved(id: str, profile: Profile) -> str | None:
+    """The conversation, if it is saved."""
+    from oi_tui.engine.storage.store import Store, StoreError
+
+    with contextlib.suppress(StoreError):
+        return Store(conversations(profile)).find(id)
+    return None
 
 
 def _tune_textual() -> None:

@@ -1,10 +1,14 @@
 """The flags of the server."""
 
 import argparse
+import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from oi_tui.engine.settings.profile import Profile
+
+if TYPE_CHECKING:
+    from oi_tui.runtimes.remote.left_targets import LeftTarget
 
 #: The flags that only mean something beside --server: name, metavar (None for a switch) and help.
 _FLAGS: tuple[tuple[str, str | None, str], ...] = (
@@ -35,7 +39,8 @@ def add(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const=DEFAULT_ADDRESS,
         metavar="ADDRESS",
-        help="join a session of a running --server from this terminal: an address, or the path of a socket",
+        help="join a session of a running --server from this terminal: an address, or the path of a socket; "
+        "or come back to what %%detach left running on a target: ssh:HOST",
     )
     for flag, metavar, help_text in _FLAGS:
         if metavar is None:
@@ -66,6 +71,25 @@ def serve(given: argparse.Namespace, profile: Profile, path: Path | None) -> int
             raise
         raise OptionError(_MISSING.format(missing.name)) from None
     return server.run(profile, path, options, open_page="open" in given)
+
+
+def find_left(given: argparse.Namespace) -> "LeftTarget | None":
+    """What was left running on the target that --attach names; None for the address of a server.
+
+    Raises ValueError where nothing was left there.
+    """
+    named = getattr(given, "attach", "")
+    if not re.match(r"(?:ssh|container|command):", named) or re.fullmatch(r"\w+:\d+", named):
+        return None
+    from oi_tui.runtimes.remote import left_targets
+
+    for other in ("server", "acp", "mcp", "stdin"):
+        if other in given:
+            raise ValueError(f"--attach {named} and --{other} cannot be used together")
+    left = left_targets.choose(named)
+    if isinstance(left, str):
+        raise ValueError(left)
+    return left
 
 
 def attach(given: argparse.Namespace) -> int:

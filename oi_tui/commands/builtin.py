@@ -107,6 +107,16 @@ def _on(actions: CommandActions, argument: str) -> None:
     actions.target.run_on(name, language, code)
 
 
+@command("detach", "Leave what runs on the target running there, and go on without it", usage="[TARGET]")
+def _detach(actions: CommandActions, argument: str) -> None:
+    actions.target.detach(argument)
+
+
+@command("attach", "List what was left running on targets, or come back to it", usage="[TARGET|NUMBER]")
+def _attach(actions: CommandActions, argument: str) -> None:
+    actions.target.attach(argument)
+
+
 @command(
     "get", "Copy a file of the target, or of another TARGET, to this machine", usage="[TARGET] FILE [NAME]"
 )

@@ -16,7 +16,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Permissions": ("auto_run", "permissions", "sandbox", "trust", "os"),
     "Model and settings": ("model", "profile", "theme", "sidebar", "mouse", "skills", "mcp"),
-    "Other machines and databases": ("target", "on", "get", "put", "connect"),
+    "Other machines and databases": ("target", "on", "detach", "attach", "get", "put", "connect"),
     "Save and load": ("export", "markdown", "jupyter", "html", "script", "save_message", "load_message"),
     "Help": ("help", "keys", "palette", "info", "doctor", "log", "verbose", "debug"),
 }

@@ -2,14 +2,26 @@
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from oi_tui.engine import rerun
 from oi_tui.engine.events import Event, Noticed, TurnEnded
 from oi_tui.engine.execution import Execution
 from oi_tui.engine.message_log import MessageLog
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.messages import Message
+from oi_tui.messages import Message, Report
 from oi_tui.text import duration
+
+
+@dataclass(frozen=True, slots=True)
+class LeftCode:
+    """Code that was left running on another machine, and what comes of it."""
+
+    language: str
+    code: str
+    #: The id of its message; "" where it is not known.
+    message: str
+    reports: Callable[[], Iterator[Report]]
 
 
 class DirectRuns:
@@ -43,6 +55,16 @@ class DirectRuns:
             yield from self._log.record(message)
             yield from self._execution.cell(message, profile)
         yield TurnEnded("done")
+
+    def follow(self, runs: Sequence[LeftCode]) -> Iterator[Event]:
+        """Show, each as a cell of its own, what comes of code that was left running. Nothing is run."""
+        known = {message.id: message for message in self._log.messages if message.is_cell}
+        for run in runs:
+            if self._stopped.is_set():
+                break
+            code = rerun.copy_for_following(known.get(run.message), run.language, run.code, run.message)
+            yield from self._execution.follow(code, run.reports(), run.message)
+        yield TurnEnded("interrupted" if self._stopped.is_set() else "done")
 
     def run_again(self, profile: Callable[[], Profile], codes: Sequence[Message]) -> Iterator[Event]:
         """Ask for each piece anew and run it, until one does not come to its end."""

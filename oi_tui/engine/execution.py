@@ -41,7 +41,7 @@ from oi_tui.engine.tools import (
 )
 from oi_tui.file_changes.snapshots import Step
 from oi_tui.file_changes.watcher import FileWatcher
-from oi_tui.messages import Displayed, Message, Printed, RunEnded
+from oi_tui.messages import Displayed, Message, Printed, Report, RunEnded
 
 #: So many characters of the names of tools are shown with a question, without being cut off anywhere.
 _MOST_NAMED = 500
@@ -378,6 +378,44 @@ class Execution:
             finally:
                 self._in_windows = False
 
+    def follow(self, code: Message, reports: Iterator[Report], watched: str) -> Iterator[Event]:
+        """Show what comes of code that was left running elsewhere, where the computer is. Nothing is run.
+
+        `watched` is the id under which the files that it changes are reported.
+        """
+        code = code.but(state="running", where=self._computer.where or None)
+        yield from self._log.record(code)
+        elsewhere = self._computer.files_elsewhere if self._watcher else None
+        if elsewhere:
+            elsewhere.watch(watched)
+        with self._lock:
+            self._running = True
+        language = self._computer.resolve(code.format or "") or code.format or ""
+        self.earlier.enter(self._computer.place_key)
+        self.earlier.note(language, cell_target.split(code.content)[1], self._computer.cwd)
+        writer = RunBuilder(code, self._outputs)
+        try:
+            ended = yield from self._take_reports(code, reports, writer)
+        finally:
+            with self._lock:
+                self._running = False
+        yield from self._log.note(writer.finish())
+        if elsewhere and (step := elsewhere.take_changes()):
+            yield self._note_changes(code.id, replace(step, id=code.id))
+        yield from self._log.record(code.but(state=ended.state, seconds=ended.seconds, reason=ended.reason))
+
+    def _take_reports(self, code: Message, reports: Iterator[Report], writer: RunBuilder) -> Steps[RunEnded]:
+        """Show the reports of a run; the last one."""
+        ended = RunEnded("interrupted", 0.0)
+        for report in reports:
+            if isinstance(report, RunEnded):
+                ended = report
+            elif isinstance(report, Printed | Displayed):
+                yield from self._log.note(writer.take(report), growth=writer.whole)
+            else:
+                yield RunReported(code.id, report)
+        return ended
+
     def _run(
         self, code: Message, body: str, callable_tools: CallableTools | None, cell_requests: CellRequests
     ) -> Iterator[Event]:
@@ -404,13 +442,8 @@ class Execution:
             self.earlier.note(language, body, self._computer.cwd)
             writer = RunBuilder(code, self._outputs)
             try:
-                for report in self._computer.run(code.format or "", body, self._log.number(code.id)):
-                    if isinstance(report, RunEnded):
-                        ended = report
-                    elif isinstance(report, Printed | Displayed):
-                        yield from self._log.note(writer.take(report), growth=writer.whole)
-                    else:
-                        yield RunReported(code.id, report)
+                reports = self._computer.run(code.format or "", body, self._log.number(code.id))
+                ended = yield from self._take_reports(code, reports, writer)
             finally:
                 with self._lock:
                     self._running = False

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from oi_tui.messages import Message
+from oi_tui.messages import Message, new_id
 from oi_tui.text import duration, one_line
 
 #: How code begins that keeps or restores variables: to run it again would change what is kept.
@@ -42,6 +42,39 @@ def copy_for_rerun(earlier: Message) -> Message:
         parent=earlier.id,
         state="queued",
     )
+
+
+def copy_for_following(earlier: Message | None, language: str, code: str, id: str) -> Message:
+    """A new message for code that was left running, whose `earlier` message may be in another conversation.
+
+    Without it, the model does not see the code: it may be the person's own.
+    """
+    parent = id or new_id()
+    if earlier is None:
+        return Message(
+            role="assistant",
+            type="code",
+            format=language,
+            content=code,
+            recipient="user",
+            parent=parent,
+            decision="approved",
+        )
+    return Message(
+        role=earlier.role,
+        type="code",
+        format=earlier.format,
+        content=earlier.content,
+        recipient=earlier.recipient,
+        parent=parent,
+        decision=earlier.decision,
+        grant=earlier.grant,
+    )
+
+
+def is_continued(message: Message) -> bool:
+    """Whether this cell shows how code went on that was left running."""
+    return message.is_cell and message.role == "assistant" and message.parent is not None
 
 
 def seconds(codes: Sequence[Message]) -> float:

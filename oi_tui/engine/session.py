@@ -6,7 +6,7 @@ from pathlib import Path
 
 from oi_tui.engine import rerun
 from oi_tui.engine.cell_requests import CellRequests, describe_calls
-from oi_tui.engine.direct_runs import DirectRuns
+from oi_tui.engine.direct_runs import DirectRuns, LeftCode
 from oi_tui.engine.events import (
     Event,
     FilesChanged,
@@ -228,6 +228,15 @@ class Session:
         `asker` is what that program calls itself. With it, the code is asked for whatever was granted.
         """
         return self._start(self._direct.propose(self.profile, language, code, asker))
+
+    def follow(self, runs: Sequence[LeftCode]) -> Iterator[Event]:
+        """Show what comes of code that was left running on another machine, where the computer is by now."""
+        return self._start(self._direct.follow(runs))
+
+    def end_after_run(self) -> None:
+        """Have the turn end when the run in progress does, which nobody interrupts."""
+        self._stopped.set()
+        self._exchange.cancel()
 
     def run_unrecorded(self, language: str, code: str) -> Iterator[Event]:
         """Ask for and run a piece of the application's own, as if a model had written it; nothing is kept."""

@@ -15,7 +15,7 @@ from oi_tui.engine.events import (
     TurnEnded,
 )
 from oi_tui.engine.output.plain import plain
-from oi_tui.messages import InputRequested, Message, Starting, Stopping
+from oi_tui.messages import DETACHED, InputRequested, Message, Starting, Stopping
 from oi_tui.text import names, one_line, prose, visible, with_line_ends
 
 #: Before each line that a program printed: nothing that it prints can be taken for words of ours.
@@ -224,7 +224,11 @@ class PlainEventHandler:
             return
         self._over.add(message.id)
         took = f" in {message.seconds:.1f} s" if message.seconds is not None else ""
-        why = f": {one_line(message.reason, 300)}" if message.reason else "."
+        reason = one_line(message.reason or "", 300)
+        if state == "interrupted" and reason.startswith(DETACHED):
+            self.note(f"Detached{took}, not stopped: {reason[len(DETACHED) :]}")
+            return
+        why = f": {reason}" if reason else "."
         self.note(f"{_ENDS.get(state, state)}{took}{why}")
 
     # -- what programs print -------------------------------------------------------------------

@@ -4,6 +4,7 @@ import contextlib
 import threading
 from collections.abc import Generator, Iterator, Sequence
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from oi_tui.messages import InputRequested, Printed, Report, RunEnded, Starting
 from oi_tui.runtimes.guest_runtime import GuestRuntime
@@ -12,6 +13,9 @@ from oi_tui.runtimes.language_catalog import LanguageCatalog
 from oi_tui.runtimes.pty_runtime import PtyRuntime
 from oi_tui.runtimes.sandbox.confinement import Confinement
 from oi_tui.runtimes.targets import RuntimeOptions, Targets
+
+if TYPE_CHECKING:
+    from oi_tui.runtimes.remote.link import LeftRun
 
 #: So much of the output of startup code is shown if it fails, in characters.
 _STARTUP_OUTPUT = 2000
@@ -72,6 +76,24 @@ class CellRunner:
                     if isinstance(report, RunEnded) and report.state == "lost":
                         self._targets.current.prepared.discard(owner)
                     yield report
+        finally:
+            self._targets.running = None
+
+    def follow(self, left: "LeftRun") -> Generator[Report, None, None]:
+        """Report what comes of a run that was left on the current target, like `run`. It starts nothing."""
+        self._stopped.clear()
+        language = self._catalog.find(left.language)
+        place = self._targets.place
+        if language is None or place is None or left.language not in place.left_languages:
+            yield RunEnded("failed", left.seconds, f"{left.language[:40]} is not at work there.")
+            return
+        with self._targets.lock:
+            state = self._targets.current
+            runtime = state.runtimes.setdefault(language.name, place.runtime(language))
+            self._targets.running = runtime
+        try:
+            with contextlib.closing(runtime.follow(left)) as reports:  # type: ignore[attr-defined]
+                yield from reports
         finally:
             self._targets.running = None
 

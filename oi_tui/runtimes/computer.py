@@ -16,7 +16,8 @@ from oi_tui.runtimes.language import Choices, Language
 from oi_tui.runtimes.language_catalog import LanguageCatalog
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.runtimes.pty_runtime import PtyRuntime
-from oi_tui.runtimes.remote.target import LOCAL
+from oi_tui.runtimes.remote.target import LOCAL, Staying
+from oi_tui.runtimes.remote.target import USUAL as USUAL_STAYING
 from oi_tui.runtimes.sandbox.confinement import Confinement
 from oi_tui.runtimes.sandbox.limits import USUAL, Limits
 from oi_tui.runtimes.tables import LiveTable
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from oi_tui.runtimes.remote.askpass import Ask
     from oi_tui.runtimes.remote.files import PlaceFiles
     from oi_tui.runtimes.remote.jupyter_server import FindToken
+    from oi_tui.runtimes.remote.left_targets import LeftTarget
+    from oi_tui.runtimes.remote.link import LeftRun
 
 _MORE_PLACES = (
     "These targets are connected: {}. To run a cell on one of them, make the first line of its code "
@@ -77,13 +80,15 @@ class Computer:
         find_token: "FindToken | None" = None,
         share_keys: bool = False,
         unlisted: Callable[[], Sequence[Language]] = tuple,
+        staying: Staying = USUAL_STAYING,
     ) -> None:
         """`startup` is code, with its language, that runs when the language starts.
 
         `ask` answers the questions of ssh while the target is reached; without it, they make that fail.
         `find_token` finds the kept token of a Jupyter server.
         `unlisted` gives languages that are not offered as such, but can run: the tools of other programs.
-        They run on this machine, whatever the target. Raises TargetError where the target cannot be reached.
+        They run on this machine, whatever the target. `staying` says what keeps running on targets when they
+        are left. Raises TargetError where the target cannot be reached.
         """
         self._options = options = RuntimeOptions(
             cwd=paths.typed(cwd).absolute() if cwd else Path.cwd(),
@@ -93,6 +98,7 @@ class Computer:
             active_line=active_line,
             share_keys=share_keys,
             find_token=find_token,
+            staying=staying,
         )
         self._confinement = Confinement(
             options.cwd,
@@ -243,6 +249,34 @@ class Computer:
     ) -> None:
         """Let cells name that target; code goes on running where it does. Blocks. Raises TargetError."""
         self._targets.connect(spelling, stopped, ask, sandbox=self.sandbox)
+
+    def is_running_on(self, target: str) -> bool:
+        """Whether code runs on that target just now."""
+        return self._targets.is_running_on(target)
+
+    def detach(self, target: str = "") -> str:
+        """Leave what runs on a target running there, and go on without it: a run in progress there ends here.
+
+        Blocks. Returns why that was not done, in a sentence, or "".
+        """
+        return self._targets.detach(target or self.target)
+
+    def attach(
+        self, left: "LeftTarget", stopped: threading.Event | None = None, *, ask: "Ask | None" = None
+    ) -> "tuple[LeftRun, ...]":
+        """Come back to what was left on a target, and run code there from now on. Blocks.
+
+        Returns the runs that went on or ended there. Nothing is started. Raises TargetError.
+        """
+        return self._targets.attach(left, stopped, ask, sandbox=self.sandbox)
+
+    def follow(self, run: "LeftRun") -> Generator[Report, None, None]:
+        """Report what comes of a run that was left, like `run`; it is not run again."""
+        return self._runner.follow(run)
+
+    def detach_at_end(self) -> None:
+        """Leave running on targets what the settings say; everything else is about to end."""
+        self._targets.detach_at_end()
 
     # -------------------------------------------------------------------------------------- sandbox
 

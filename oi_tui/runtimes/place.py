@@ -7,6 +7,7 @@ from oi_tui.runtimes.language import Language, Runtime
 
 if TYPE_CHECKING:
     from oi_tui.runtimes.remote.files import PlaceFiles
+    from oi_tui.runtimes.remote.link import LeftRun
 
 
 class Place(Protocol):
@@ -38,6 +39,21 @@ class Place(Protocol):
 
     def runtime(self, language: Language) -> Runtime:
         """The language, to be run there."""
+
+    @property
+    def is_used(self) -> bool:
+        """Whether it is connected, and something was started there."""
+
+    @property
+    def left_languages(self) -> Sequence[str]:
+        """The languages that were at work when the connection was made."""
+
+    @property
+    def left_runs(self) -> "tuple[LeftRun, ...]":
+        """The runs that went on when the connection was made."""
+
+    def detach(self) -> str:
+        """Leave what runs there running, and end the connection. Returns why not, else ""."""
 
     def resize(self, columns: int, rows: int) -> None:
         """Tell programs the size of their terminal."""

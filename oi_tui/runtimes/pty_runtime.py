@@ -156,6 +156,12 @@ class PtyRuntime:
             if process.ended:
                 self._drop(process)
 
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process of the language lives."""
+        process = self._process
+        return process is not None and not process.ended
+
     def runs_in(self, pid: int) -> bool:
         """Whether that process is the one in which code runs, and not one that code started."""
         process = self._process

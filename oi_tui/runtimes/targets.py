@@ -2,6 +2,7 @@
 
 import contextlib
 import threading
+import time
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -10,14 +11,19 @@ from typing import TYPE_CHECKING
 
 from oi_tui.messages import Loss
 from oi_tui.runtimes.language import Choices, Runtime
-from oi_tui.runtimes.remote.target import LOCAL, Target, TargetError, parse
+from oi_tui.runtimes.remote.target import LOCAL, Staying, Target, TargetError, parse
 
 if TYPE_CHECKING:
     from oi_tui.runtimes.place import Place
     from oi_tui.runtimes.remote.askpass import Ask
     from oi_tui.runtimes.remote.files import PlaceFiles
     from oi_tui.runtimes.remote.jupyter_server import FindToken
-    from oi_tui.runtimes.remote.link import Stopped
+    from oi_tui.runtimes.remote.left_targets import LeftTarget
+    from oi_tui.runtimes.remote.link import LeftRun, Stopped
+
+#: How long the end of a run that was left running may take here, in seconds.
+_PATIENCE = 10.0
+_GLANCE = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +37,7 @@ class RuntimeOptions:
     active_line: bool
     share_keys: bool
     find_token: "FindToken | None"
+    staying: Staying
 
 
 @dataclass(slots=True)
@@ -152,11 +159,88 @@ class Targets:
             with self.lock:
                 self._others[target.spelling] = TargetState(place)
 
+    def detach(self, name: str) -> str:
+        """Leave what runs on a target running there, and go on without it.
+
+        A run in progress there ends here, and has to end before this returns. Blocks. Returns why not, or "".
+        """
+        key = self.find(name)
+        place = next((place for place in self.places() if place.spelling == key), None)
+        if place is None:
+            return f"{name} is not connected." if name != LOCAL else "Code runs on this machine."
+        if problem := place.detach():
+            return problem
+        until = time.monotonic() + _PATIENCE
+        while self._is_running_on(place.spelling) and time.monotonic() < until:
+            time.sleep(_GLANCE)
+        self._let_go(place.spelling)
+        return ""
+
+    def is_running_on(self, name: str) -> bool:
+        """Whether code runs on that target just now."""
+        return self._is_running_on(self.find(name) or "")
+
+    def _is_running_on(self, key: str) -> bool:
+        # Without a run, somebody visits only until the cell is put away.
+        return self.current.key == key and (self.running is not None or self.home != key)
+
+    def _let_go(self, key: str) -> None:
+        """Forget a target; its cells run on this machine from now on."""
+        if self.home == key:
+            self.home = LOCAL
+        if self.current.key == key:
+            self._switch(LOCAL)
+        with self.lock:
+            state = self._others.pop(key, None)
+        if state and state.place:
+            state.place.close()
+
+    def attach(
+        self, left: "LeftTarget", stopped: "Stopped | None", ask: "Ask | None", *, sandbox: bool
+    ) -> "tuple[LeftRun, ...]":
+        """Come back to what was left on a target, and run code there from now on. Blocks.
+
+        Returns the runs that go on there, or ended meanwhile. Raises TargetError.
+        """
+        target = parse(left.target)
+        if target is None or target.kind == "kernel":
+            raise TargetError(f"{left.target} cannot be left running.")
+        if sandbox:
+            raise TargetError(f"The sandbox works on this machine only: turn it off to use {left.target}.")
+        self._refuse_while_running()
+        with self._connecting:
+            there = next((place for place in self.places() if place.spelling == left.target), None)
+            if there and there.is_used:
+                raise TargetError(
+                    f"{left.target} is connected, and something was started there. Use %detach first."
+                )
+            place = self._make_place(target, stopped, ask, left)
+            self._let_go(left.target)
+            state = TargetState(place, prepared=set(place.left_languages))
+            with self.lock:
+                self._others[left.target] = state
+        self._switch(left.target)
+        self.home = left.target
+        return place.left_runs
+
+    def detach_at_end(self) -> None:
+        """Leave running what the settings say, before all else is ended."""
+        if self._options.staying.at_end:
+            for place in self.places():
+                if place.is_used:
+                    place.detach()
+
     def _refuse_while_running(self) -> None:
         if self.running or self.current.key != self.home:
             raise TargetError("Code is running: wait for its end, or stop it.")
 
-    def _make_place(self, target: Target, stopped: "Stopped | None", ask: "Ask | None") -> "Place":
+    def _make_place(
+        self,
+        target: Target,
+        stopped: "Stopped | None",
+        ask: "Ask | None",
+        left: "LeftTarget | None" = None,
+    ) -> "Place":
         from oi_tui.runtimes.remote.place import EitherStopped, RemotePlace
 
         options = self._options
@@ -179,6 +263,8 @@ class Targets:
             on_loss=self.note_loss,
             ask=ask,
             stopped=stopped,
+            staying=options.staying,
+            left=left,
         )
 
     def _switch(self, key: str) -> None:

@@ -15,9 +15,11 @@ from oi_tui.engine.storage.undo_history import UndoHistory
 from oi_tui.file_changes.snapshots import Snapshots
 from oi_tui.file_changes.watcher import FileWatcher
 from oi_tui.messages import Message
+from oi_tui.runtimes.remote import left_targets
 from oi_tui.services.languages import LanguageService
 from oi_tui.services.mcp import McpService
 from oi_tui.services.model import ModelService
+from oi_tui.text import one_line, visible
 
 
 class CurrentConversation:
@@ -109,7 +111,11 @@ class CurrentConversation:
     @property
     def notices(self) -> tuple[str, ...]:
         """Notices about how the conversation was stored."""
-        return (*filter(None, (self._rescued,)), *self._journal.notices)
+        left = tuple(
+            f"Left running: {visible(left.describe())}. {left_targets.way_back(one_line(left.target, 200))}."
+            for left in left_targets.of_conversation(self.id)
+        )
+        return (*filter(None, (self._rescued,)), *self._journal.notices, *left)
 
     def close(self) -> str:
         """Let go of the file. Returns what became of unsaved messages, or ""."""

@@ -2,7 +2,7 @@
 
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -13,13 +13,13 @@ from oi_tui.engine.credentials.keys import find_token
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.window_actions import ActedWindow, GrantedWindow
 from oi_tui.engine.settings.profile import Profile, ProfileError
-from oi_tui.messages import Loss
+from oi_tui.messages import Loss, Report
 from oi_tui.runtimes.availability import Availability
 from oi_tui.runtimes.completions import Completions
 from oi_tui.runtimes.computer import Computer
 from oi_tui.runtimes.language import Choices, Language
 from oi_tui.runtimes.languages import LANGUAGES
-from oi_tui.runtimes.remote.target import TargetError
+from oi_tui.runtimes.remote.target import Staying, TargetError
 from oi_tui.runtimes.tables import TableSource
 from oi_tui.runtimes.variables import Detail, Memory
 from oi_tui.services.cell_model import CellModel
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from oi_tui.mcp_client.cells import CellTools
     from oi_tui.runtimes.remote.askpass import Ask
     from oi_tui.runtimes.remote.files import PlaceFiles
+    from oi_tui.runtimes.remote.left_targets import LeftTarget
+    from oi_tui.runtimes.remote.link import LeftRun
 
 
 class Languages(protocols.Computer, Protocol):
@@ -107,6 +109,23 @@ class Languages(protocols.Computer, Protocol):
     ) -> None:
         """Run code there from now on; blocks while the connection is made. Raises TargetError, and stays."""
 
+    def is_running_on(self, target: str) -> bool:
+        """Whether code runs on that target just now."""
+
+    def detach(self, target: str = "") -> str:
+        """Leave what runs on a target running there, and go on without it; blocks. Returns why not, or ""."""
+
+    def attach(
+        self, left: "LeftTarget", stopped: threading.Event | None = None, *, ask: "Ask | None" = None
+    ) -> "Sequence[LeftRun]":
+        """Come back to what was left on a target; blocks. Returns what runs there. Raises TargetError."""
+
+    def follow(self, run: "LeftRun") -> Iterator[Report]:
+        """Report what comes of a run that was left; it is not run again."""
+
+    def detach_at_end(self) -> None:
+        """Leave running on targets what the settings say; everything else is about to end."""
+
     def use_startup(self, startup: Sequence[tuple[str, str]]) -> None:
         """Run this code, each piece with its language, when languages start."""
 
@@ -131,6 +150,7 @@ class LanguageService:
         session: Callable[[], "Session"],
         ask_model: computer_api.Ask,
         takes_images: Callable[[], bool],
+        conversation: Callable[[], str] = str,
         cell_model: CellModel | None = None,
         computer: Languages | None = None,
         lent: bool = False,
@@ -138,8 +158,9 @@ class LanguageService:
     ) -> None:
         """`folder` is where paths of custom languages begin, and `private` are files that programs in the
         sandbox do not see. `computer` is used in place of languages of our own; with `lent` it is not closed.
-        `session`, `ask_model` and `takes_images`, whether that model does so, are for what runs; `cell_model`
-        answers `llm()` of Python cells where the languages are ours.
+        `conversation` gives the id of the one at work. `session`, `ask_model` and `takes_images`, whether
+        that model does so, are for what runs; `cell_model` answers `llm()` of Python cells where the
+        languages are ours.
         """
         self._profile = profile
         self._mcp = mcp
@@ -147,6 +168,7 @@ class LanguageService:
         self._session = session
         self._ask_model = ask_model
         self._takes_images = takes_images
+        self._conversation = conversation
         self._cell_model = cell_model
         self._lent = lent
         self._cell_tools: CellTools | None = None
@@ -287,6 +309,12 @@ class LanguageService:
             share_keys=profile.share_keys,
             unlisted=self._mcp.languages,
             find_token=find_token,
+            staying=Staying(
+                cut=profile.keep_running != "off",
+                at_end=profile.keep_running == "always",
+                seconds=profile.keep_running_days * 86400,
+                conversation=self._conversation,
+            ),
         )
 
     def _collect_languages(self) -> tuple[Language, ...]:

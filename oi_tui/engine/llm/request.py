@@ -15,7 +15,7 @@ from oi_tui.engine.llm.context_window import CHARACTERS, IMAGE, Unit, room, size
 from oi_tui.engine.llm.signed_reasoning import SIGNATURE
 from oi_tui.engine.output.model_output import model_output
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.messages import Message
+from oi_tui.messages import DETACHED, Message
 from oi_tui.text import whole
 
 __all__ = ["Request", "Written", "estimate", "write"]
@@ -388,6 +388,8 @@ def _note(message: Message, *, silent: bool) -> str:
             return reason or (
                 "This code was not run, because earlier code of the reply was rejected or interrupted."
             )
+        case "interrupted" if reason.startswith(DETACHED):
+            return f"The code was left running{after}: {reason[len(DETACHED) :]}"
         case "interrupted":
             return f"Interrupted by the user{after}" + (f". {reason}" if reason else "")
         case "lost":

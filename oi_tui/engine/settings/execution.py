@@ -75,6 +75,25 @@ class ExecutionSettings:
         section="Running code",
         must=target_pattern,
     )
+    keep_running: str = setting(
+        "off",
+        "What runs on a target when the connection is lost: off ends it, cut leaves it running, always also "
+        "leaves it running when you quit. %attach comes back to it. %detach leaves it running at any time.",
+        key="keep_running",
+        title="Keep running on targets",
+        section="Running code",
+        choices=("off", "cut", "always"),
+        later="at the next start",
+    )
+    keep_running_days: float = setting(
+        7.0,
+        "What was left running on a target ends by itself after so many days without a connection.",
+        key="keep_running_days",
+        title="Keep running for so many days",
+        section="Running code",
+        minimum=0.01,
+        later="at the next start",
+    )
     sandbox: bool = setting(
         False,
         "Limit programs to the working directory: no other personal files, no network, no other processes, "

@@ -1,6 +1,7 @@
 """Packs what is sent to the far end: modules, the drivers of the languages, and two libraries."""
 
 import base64
+import hashlib
 import importlib.util
 import json
 import zlib
@@ -24,6 +25,8 @@ _BESIDES = (
     "system/programs",
     "version",
 )
+#: The modules of the runtimes that say what crosses the wire.
+_SHARED = ("variables", "remote/wire", "remote/file_answers", "remote/far_outbox")
 #: Libraries without which there is no terminal; both are plain Python.
 _LIBRARIES = ("pexpect", "ptyprocess")
 #: What only this end needs. The far end has no sandbox.
@@ -38,6 +41,7 @@ _NOT_SENT = (
     "files.py",
     "confinement.py",
     "askpass.py",
+    "left_targets.py",
     "bundle.py",
     "jupyter_server.py",
     "kernel.py",
@@ -62,6 +66,14 @@ def bundle() -> bytes:
     files = dict(_files())
     data = zlib.compress(json.dumps(files).encode(), 9)
     return b"%012d" % len(data) + data
+
+
+@cache
+def wire_version() -> str:
+    """A checksum of what both ends have to share; with another one, they may not understand each other."""
+    names = ("messages.py", *(f"runtimes/{name}.py" for name in _SHARED))
+    found = hashlib.sha256(b"".join((_PACKAGE / name).read_bytes() for name in names))
+    return found.hexdigest()[:16]
 
 
 def start_script() -> str:

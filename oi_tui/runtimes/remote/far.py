@@ -2,7 +2,9 @@
 
 It speaks frames (`wire`) on what were its standard input and output. When the application is gone, or has not
 been heard for `SILENCE` seconds, it ends everything that it started; when it is itself killed, the guards of
-the languages do. It runs on Python 3.8 and later, without any package; `old_python` has what is newer.
+the languages do. Only if the person wants it to keep running, it stays, and waits on a socket (`far_door`)
+for an application to come back. It runs on Python 3.8 and later, without any package; `old_python` has what
+is newer.
 """
 
 import base64
@@ -25,20 +27,12 @@ from oi_tui.runtimes.language import Choices, Language
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.runtimes.processes import process_table
 from oi_tui.runtimes.pty_runtime import PtyRuntime
-from oi_tui.runtimes.remote import far_files
+from oi_tui.runtimes.remote import far_door, far_files
 from oi_tui.runtimes.remote.far_changes import FarChanges
+from oi_tui.runtimes.remote.far_door import Door
+from oi_tui.runtimes.remote.far_outbox import Outbox, Stream
 from oi_tui.runtimes.remote.file_answers import FileRefused
-from oi_tui.runtimes.remote.wire import (
-    BEAT,
-    PLACES,
-    SILENCE,
-    WINDOW,
-    Frame,
-    FrameReader,
-    WireError,
-    frame,
-    pack,
-)
+from oi_tui.runtimes.remote.wire import BEAT, PLACES, QUIET, SILENCE, WINDOW, Frame, WireError, frame, pack
 from oi_tui.runtimes.runs import stopping
 from oi_tui.runtimes.runs.run import Cell
 from oi_tui.system import environment, environment_names
@@ -58,6 +52,7 @@ class _GoneError(BaseException):
 
 def main(folder: str) -> None:
     """Serve the application until it is gone, and leave nothing behind."""
+    front = _Front()
     source, sink = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDWR)
     # No program that is started from here may read what is meant for us, or write among it.
@@ -68,7 +63,56 @@ def main(folder: str) -> None:
             signal.signal(number, _leave)
         # A key that is held down repeats; that is seen where the key is.
         stopping.REPEATED = 0.0
-        _FarEnd(folder, source, _Sender(sink)).serve()
+        try:
+            first, frames = far_door.first_frame(source)
+            if first.get("do") == "begin" and first.get("attach"):
+                far_door.pass_on(first, frames.rest, source, sink)
+                return
+        except (_GoneError, OSError, WireError):
+            return
+
+        def settle() -> None:
+            front.leave()
+            # What was the connection's may close now.
+            os.dup2(null, 2)
+
+        _FarEnd(folder, Stream(source, sink, frames, settle), front).serve(first)
+
+
+class _Front:
+    """The process that was started from elsewhere; we are its child, in a session of our own.
+
+    So we can stay when it ends, and with it the program that connects. While we do not stay, we end with it.
+    """
+
+    def __init__(self) -> None:
+        self._news, self._hold = os.pipe()
+        awake, wake = os.pipe()
+        if os.fork():
+            _wait_in_front(awake, (self._news, self._hold, wake))
+        os.setsid()
+        os.close(self._hold)
+        os.close(awake)
+        self._wake = wake
+        #: Readable when the process in front has ended.
+        self.ended = self._news
+
+    def leave(self) -> None:
+        """Let the process in front end."""
+        with contextlib.suppress(OSError):
+            os.close(self._wake)
+
+
+def _wait_in_front(awake: int, others: tuple[int, int, int]) -> None:
+    """Wait until our child has ended or wants to be alone, and end."""
+    news, _, wake = others
+    os.close(news)
+    os.close(wake)
+    for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.SIG_DFL)
+    with contextlib.suppress(OSError):
+        os.read(awake, 1)
+    os._exit(0)
 
 
 @contextlib.contextmanager
@@ -102,58 +146,26 @@ def _leave(*_: object) -> None:
     raise _GoneError
 
 
-class _Sender:
-    """Sends frames from a thread of its own, so that nothing here waits for a slow connection but output."""
-
-    def __init__(self, sink: int) -> None:
-        self._sink = sink
-        self._waiting: queue.Queue[bytes] = queue.Queue()
-        self._on_the_way = 0
-        self._room = threading.Condition()
-        threading.Thread(target=self._send, daemon=True).start()
-
-    def send(self, **message: object) -> None:
-        """Send a message when those before it have gone."""
-        self._waiting.put(frame(message))
-
-    def send_reports(self, number: int, reports: list[Report]) -> None:
-        """Send reports of a run, and wait while too much of them is on its way."""
-        data = frame({"is": "reports", "id": number, "reports": [pack(report) for report in reports]})
-        with self._room:
-            self._room.wait_for(lambda: self._on_the_way == 0 or self._on_the_way + len(data) <= WINDOW)
-            self._on_the_way += len(data)
-        self._waiting.put(data)
-
-    def took(self, size: int) -> None:
-        """The application has taken so many bytes of reports."""
-        with self._room:
-            self._on_the_way = max(0, self._on_the_way - size)
-            self._room.notify_all()
-
-    def _send(self) -> None:
-        beat = frame({"is": "beat"})
-        while True:
-            try:
-                data = self._waiting.get(timeout=BEAT)
-            except queue.Empty:
-                data = beat
-            view = memoryview(data)
-            try:
-                while view:
-                    view = view[os.write(self._sink, view) :]
-            except OSError:
-                # Whoever reads our input sees the end as well.
-                return
-
-
 class _FarEnd:
     """The languages of this machine, as the application asks for them."""
 
-    def __init__(self, folder: str, source: int, sender: _Sender) -> None:
+    def __init__(self, folder: str, stream: Stream, front: "_Front | None" = None) -> None:
         self._folder = folder
-        self._source = source
-        self._sender = sender
-        self._frames = FrameReader()
+        #: The connection to the application; None while nobody is connected.
+        self._stream: Stream | None = stream
+        self._front_ended = front.ended if front else None
+        self._outbox = Outbox(stream)
+        #: Where an application comes back; made when somebody wants us to stay.
+        self._door: Door | None = None
+        #: Whether we stay when the connection is lost, and for how many seconds without one.
+        self._stays = False
+        self._stays_for = 0.0
+        self._alone_since = 0.0
+        #: Whether the application that came back has heard that it did.
+        self._is_met = True
+        #: What tells the versions of both ends apart, and how people call ours.
+        self._version = ""
+        self._release = ""
         self._choices = Choices()
         self._cwd = Path.cwd()
         self._hidden: frozenset[str] = frozenset()
@@ -165,35 +177,144 @@ class _FarEnd:
         self._runtimes: dict[str, PtyRuntime] = {}
         #: The run of each language, with what tells it to stop.
         self._stops: dict[int, threading.Event] = {}
+        #: What is known of the runs of which an application may want to hear.
+        self._runs: dict[int, _RunFacts] = {}
         self._given_up: set[int] = set()
         #: Held by the run of each language, until what it leaves is put away: the next one finds it there.
         self._turns: dict[str, threading.Lock] = {}
         #: Requests about files, which are carried out one after the other.
         self._file_requests: queue.Queue[Frame] = queue.Queue()
 
-    def serve(self) -> None:
-        """Do what is asked until the application is gone."""
-        heard = time.monotonic()
+    def serve(self, first: "Frame | None" = None) -> None:
+        """Do what is asked until the application is gone, or for as long as we are to stay."""
         self._in_thread(self._answer_about_files)
         try:
-            while time.monotonic() - heard < self._silence:
-                if not select.select([self._source], [], [], BEAT)[0]:
-                    continue
-                piece = os.read(self._source, 1 << 18)
-                if not piece:
-                    return
-                heard = time.monotonic()
-                for message, _ in self._frames.read(piece):
-                    self._try(self._obey, message)
-        except (_GoneError, OSError, WireError):
-            # After bytes that are not a frame, nobody knows where the next frame begins.
+            if first:
+                self._try(self._obey, first)
+            while True:
+                self._wait()
+        except _GoneError:
             return
         finally:
             self._end()
 
+    def _wait(self) -> None:
+        """Wait for a moment, and do what came. Raises _GoneError."""
+        stream, door, front = self._stream, self._door, self._front_ended
+        waiting = [stream.source] if stream else []
+        waiting += [door.fileno()] if door else []
+        waiting += [front] if front is not None else []
+        left = self._stays_for - (time.monotonic() - self._alone_since)
+        ready = select.select(waiting, [], [], BEAT if stream else max(0.0, min(BEAT, left)))[0]
+        if door and door.fileno() in ready:
+            self._receive(door)
+            return
+        if stream and stream.source in ready:
+            self._hear(stream)
+        elif stream and front in ready:
+            # Somebody ended the process that connects.
+            self._lose(stream)
+        elif stream and time.monotonic() - stream.heard > self._silence:
+            self._lose(stream)
+        elif stream is None and (left < 0 or self._is_empty()):
+            raise _GoneError
+
+    def _hear(self, stream: Stream) -> None:
+        try:
+            messages = stream.read()
+        except (OSError, WireError):
+            # After bytes that are not a frame, nobody knows where the next frame begins.
+            messages = None
+        if messages is None:
+            self._lose(stream)
+            return
+        for message in messages:
+            self._try(self._obey, message)
+            if self._stream is not stream:
+                return
+
+    # -- staying without an application
+
+    def _lose(self, stream: Stream) -> None:
+        """The connection is lost: stay if that is wanted. Raises _GoneError otherwise."""
+        if self._is_met and not self._stays:
+            raise _GoneError
+        self._part(stream)
+
+    def _part(self, stream: Stream) -> None:
+        """Go on without an application."""
+        self._open_door()
+        self._outbox.leave(stream)
+        self._stream = self._front_ended = None
+        self._alone_since = time.monotonic()
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        stream.close()
+
+    def _detach(self, message: Frame) -> None:
+        stream = self._stream
+        assert stream
+        self._stays_for = float(message["stays_for"])
+        self._open_door()
+        self._outbox.leave(stream)
+        # All that was sent before is there before it.
+        stream.put(frame({"is": "detached"}))
+        self._part(stream)
+
+    def _open_door(self) -> None:
+        if self._door is None:
+            self._door = Door(self._folder)
+
+    def _is_empty(self) -> bool:
+        """Whether nothing is left for which somebody could come back."""
+        at_work = any(runtime.is_alive for runtime in self._runtimes.values())
+        return not (at_work or self._stops or self._outbox.runs())
+
+    def _receive(self, door: Door) -> None:
+        """Take an application in that came to the door, if nobody else is here."""
+        caller = door.receive()
+        if caller is None:
+            return
+        stream, message = self._stream, caller.message
+        there = stream is not None and time.monotonic() - stream.heard < QUIET
+        if message.get("version") != self._version:
+            caller.refuse(
+                f"it was left by another version of oi-tui ({self._release}). Come back with that version, "
+                f"or end the process {os.getpid()} there"
+            )
+        elif there:
+            caller.refuse("another oi-tui is connected to it")
+        else:
+            if stream:
+                self._part(stream)
+            self._take_in(caller.stream(), message)
+
+    def _take_in(self, stream: Stream, message: Frame) -> None:
+        """Go on with an application that came back: what it missed, then what comes."""
+        self._silence = message["silence"]
+        self._stays, self._stays_for = message["stays"], message["stays_for"]
+        self._outbox.skip(message["seen"])
+        known = self._outbox.runs()
+        runs = [
+            facts.to_json(running=number in self._stops)
+            for number, facts in self._runs.items()
+            if number in self._stops or number in known
+        ]
+        self._stream, self._is_met = stream, False
+        stream.put(
+            frame(
+                {**self._here(), "runs": runs, "next": max(self._runs, default=0), "from": self._outbox.next}
+            )
+        )
+        self._outbox.go_on(stream)
+        self._resize(message)
+        self._in_thread(self._describe, self._programs())
+
     def _end(self) -> None:
         for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
             signal.signal(number, signal.SIG_IGN)
+        if self._stream:
+            # How the runs end now says nothing of them.
+            self._outbox.leave(self._stream)
         closing = [threading.Thread(target=runtime.close, daemon=True) for runtime in self._runtimes.values()]
         for thread in closing:
             thread.start()
@@ -211,16 +332,16 @@ class _FarEnd:
     def _refuse(self, message: Frame, reason: str) -> None:
         """Say why a request was not carried out."""
         if message.get("do") == "begin":
-            self._sender.send(**{"is": "refused", "reason": reason})
+            self._outbox.send(**{"is": "refused", "reason": reason})
         else:
-            self._sender.send(**{"is": "problem", "id": message.get("id"), "reason": reason})
+            self._outbox.send(**{"is": "problem", "id": message.get("id"), "reason": reason})
 
     def _obey(self, message: Frame) -> None:
         do = message["do"]
         if do == "end":
             raise _GoneError
         if do == "took":
-            self._sender.took(message["size"])
+            self._outbox.took(message["size"])
         elif do == "input":
             if runtime := self._runtimes.get(message["language"]):
                 runtime.send_input(message["text"])
@@ -236,13 +357,20 @@ class _FarEnd:
         elif do == "file":
             self._file_requests.put(message)
         elif do == "resize":
-            self._size = message["columns"], message["rows"]
-            for runtime in list(self._runtimes.values()):
-                runtime.resize(*self._size)
+            self._resize(message)
+        elif do == "detach":
+            self._detach(message)
+        elif do == "came":
+            self._is_met = True
         elif do == "begin":
             self._begin(message)
         elif do != "beat":
             raise ValueError(f"unknown request {str(do)[:40]!r}")
+
+    def _resize(self, message: Frame) -> None:
+        self._size = message["columns"], message["rows"]
+        for runtime in list(self._runtimes.values()):
+            runtime.resize(*self._size)
 
     @staticmethod
     def _in_thread(function: Callable[..., None], *arguments: object) -> None:
@@ -257,7 +385,7 @@ class _FarEnd:
                 os.chdir(os.path.expanduser(message["folder"]))  # noqa: PTH111 -- "~x" may be nobody
             self._cwd = Path.cwd()
         except OSError as error:
-            self._sender.send(**{"is": "refused", "reason": f"{message['folder']}: {error.strerror}"})
+            self._outbox.send(**{"is": "refused", "reason": f"{message['folder']}: {error.strerror}"})
             return
         self._choices = Choices(message["python"], message["shell"])
         self._active_line = message["active_line"]
@@ -267,32 +395,45 @@ class _FarEnd:
         os.environ[environment_names.HOME] = ours
         held_back = () if message["share_keys"] else environment.held_back(message["passed"])
         self._hidden = frozenset((*held_back, environment_names.HOME))
-        programs = {}
+        self._version, self._release = message["version"], message["release"]
+        self._outbox.most = message["kept"]
+        self._stays, self._stays_for = message["stays"], message["stays_for"]
+        if self._stays:
+            # The connection may be lost without our seeing it, and somebody come back meanwhile.
+            self._open_door()
+        self._outbox.send(**self._here())
+        self._in_thread(self._describe, self._programs())
+
+    def _programs(self) -> "dict[str, str]":
+        found = {}
         for language in LANGUAGES:
             # What opens pages or other applications does so where the person sits.
             if not language.outside and not language.host and (program := language.find(self._choices)):
-                programs[language.name] = program
-        self._sender.send(
-            **{
-                "is": "here",
-                "folder": str(self._cwd),
-                "writable": os.access(self._cwd, os.W_OK | os.X_OK),
-                "user": _user(),
-                "pid": os.getpid(),
-                "host": socket.gethostname(),
-                "system": f"{platform.system()} {platform.machine()}",
-                "python": platform.python_version(),
-                "programs": programs,
-            }
-        )
-        self._in_thread(self._describe, programs)
+                found[language.name] = program
+        return found
+
+    def _here(self) -> Frame:
+        """What an application is told of this place."""
+        return {
+            "is": "here",
+            "folder": str(self._cwd),
+            "writable": os.access(self._cwd, os.W_OK | os.X_OK),
+            "user": _user(),
+            "pid": os.getpid(),
+            "host": socket.gethostname(),
+            "system": f"{platform.system()} {platform.machine()}",
+            "python": platform.python_version(),
+            "programs": self._programs(),
+            "place": self._folder,
+            "languages": sorted(self._runtimes),
+        }
 
     def _describe(self, programs: dict[str, str]) -> None:
         """Say which versions are here; each program is asked, which takes its time."""
         for language in LANGUAGES:
             if language.name in programs:
                 words = language.describe(programs[language.name])
-                self._sender.send(**{"is": "described", "language": language.name, "words": words})
+                self._outbox.send(**{"is": "described", "language": language.name, "words": words})
 
     # -- the languages
 
@@ -320,7 +461,7 @@ class _FarEnd:
         )
 
     def _tell_loss(self, loss: Loss) -> None:
-        self._sender.send(**{"is": "loss", "loss": pack(loss)})
+        self._outbox.send_in_order(**{"is": "loss", "loss": pack(loss)})
 
     def _begin_run(self, message: Frame) -> None:
         number, name = message["id"], message["language"]
@@ -328,6 +469,9 @@ class _FarEnd:
         stop = self._stops[number] = threading.Event()
         self._turns.setdefault(name, threading.Lock())
         watched = str(message.get("watch") or "")
+        wanted = self._outbox.runs() | set(self._stops)
+        self._runs = {key: facts for key, facts in self._runs.items() if key in wanted}
+        self._runs[number] = _RunFacts(number, name, cell, watched, time.monotonic())
         self._in_thread(self._try, lambda _: self._run(number, name, cell, stop, watched), message)
 
     def _run(self, number: int, name: str, cell: Cell, stop: threading.Event, watched: str) -> None:
@@ -341,7 +485,7 @@ class _FarEnd:
     def _run_in_turn(self, number: int, name: str, cell: Cell, stop: threading.Event, watched: str) -> None:
         runtime = self._runtime(name)
         if runtime is None:
-            self._sender.send_reports(number, [RunEnded("failed", 0.0, f"{name} is not installed there.")])
+            self._outbox.send_report(number, RunEnded("failed", 0.0, f"{name} is not installed there."))
             return
         changes = self._watch() if watched else None
         if changes:
@@ -350,13 +494,13 @@ class _FarEnd:
         for report in reports:
             if changes and isinstance(report, RunEnded) and (step := changes.after(watched)):
                 # It is there before the end is.
-                self._sender.send(**{"is": "changes", "step": step.to_json()})
+                self._outbox.send_in_order(**{"is": "changes", "step": step.to_json()})
             for piece in _pieces(_whole(report)):
-                self._sender.send_reports(number, [piece])
+                self._outbox.send_report(number, piece)
             if number in self._given_up:
                 # Nobody follows it any more: it sees to its end by itself.
                 reports.close()
-                self._sender.send_reports(number, [RunEnded("interrupted", 0.0)])
+                self._outbox.send_report(number, RunEnded("interrupted", 0.0))
 
     def _watch(self) -> "FarChanges | None":
         """What watches the files here; None where nothing can be kept."""
@@ -382,7 +526,7 @@ class _FarEnd:
         else:
             found = far_files.answer(message, self._cwd)
         packed = pack(found)
-        self._sender.send(**{"is": "answer", "id": message["id"], "value": packed})
+        self._outbox.send(**{"is": "answer", "id": message["id"], "value": packed})
 
     def _answer(self, message: Frame) -> None:
         runtime = self._runtimes.get(message["language"])
@@ -394,7 +538,29 @@ class _FarEnd:
         elif runtime:
             value = runtime.look_at(message["name"])
         packed = None if value is None else pack(value)
-        self._sender.send(**{"is": "answer", "id": message["id"], "value": packed})
+        self._outbox.send(**{"is": "answer", "id": message["id"], "value": packed})
+
+
+class _RunFacts:
+    """What an application that comes back is told of a run."""
+
+    def __init__(self, number: int, language: str, cell: Cell, watched: str, began: float) -> None:
+        self._number = number
+        self._language = language
+        self._cell = cell
+        self._watched = watched
+        self._began = began
+
+    def to_json(self, *, running: bool) -> Frame:
+        return {
+            "id": self._number,
+            "language": self._language,
+            "code": self._cell.code,
+            "number": self._cell.number,
+            "message": self._watched,
+            "seconds": time.monotonic() - self._began,
+            "running": running,
+        }
 
 
 def _user() -> str:

@@ -40,6 +40,8 @@ _PATIENCE = 3.0
 #: How long restoring files may take there, in seconds.
 _RESTORING = 30.0
 _LONGEST_NOTE = 500
+#: Changes of so many runs are kept that were not asked for yet.
+_MOST_EARLY = 10
 
 
 class FileError(Exception):
@@ -68,18 +70,23 @@ class PlaceFiles:
         #: The id of the code whose changes of files are wanted; "" for none.
         self.watched = ""
         self._step: Step | None = None
+        #: What came of runs that were left, before anybody asked for it.
+        self._early: dict[str, Step] = {}
 
     # -- what code changes
 
     def watch(self, id: str) -> None:
         """Have the files noted that the next run changes."""
-        self.watched, self._step = id, None
+        self.watched, self._step = id, self._early.pop(id, None)
 
     def note_changes(self, step: Step) -> None:
-        """Take what the far end reports of a run; of another one than the last, nothing."""
+        """Take what the far end reports of a run."""
+        changes, note = step.changes[:MOST_CHANGES], one_line(step.note, _LONGEST_NOTE)
+        step = replace(step, changes=changes, note=note, target=self._place.spelling)
         if step.id == self.watched:
-            changes, note = step.changes[:MOST_CHANGES], one_line(step.note, _LONGEST_NOTE)
-            self._step = replace(step, changes=changes, note=note, target=self._place.spelling)
+            self._step = step
+        elif len(self._early) < _MOST_EARLY:
+            self._early[step.id] = step
 
     def take_changes(self) -> Step | None:
         """The files that the last run changed, once; None when it changed none."""

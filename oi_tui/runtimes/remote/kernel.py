@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from oi_tui.runtimes.remote.askpass import Ask
     from oi_tui.runtimes.remote.files import PlaceFiles
     from oi_tui.runtimes.remote.jupyter_server import FindToken
-    from oi_tui.runtimes.remote.link import Stopped
+    from oi_tui.runtimes.remote.link import LeftRun, Stopped
 
 #: How long it is waited for what belongs to a reply that has come, in seconds.
 _REST = 2.0
@@ -138,6 +138,20 @@ class KernelPlace:
     def runtime(self, language: Language) -> "KernelRuntime":
         """The language of the kernel."""
         return KernelRuntime(language, self.client)
+
+    #: Nothing of ours is left in a kernel.
+    is_used = False
+    left_languages: Sequence[str] = ()
+    left_runs: "tuple[LeftRun, ...]" = ()
+
+    def detach(self) -> str:
+        """Say what becomes of the kernel."""
+        if self.client.owned:
+            return (
+                f"{self.title} was started for this conversation and ends with it. To keep a kernel, start "
+                "it on its server, and connect to it by its id."
+            )
+        return f"{self.title} goes on when you quit, with its variables: there is nothing to detach."
 
     def resize(self, columns: int, rows: int) -> None:
         """A kernel has no terminal."""

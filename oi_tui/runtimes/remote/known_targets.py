@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from oi_tui.runtimes.remote import ssh_hosts
+from oi_tui.runtimes.remote import left_targets, ssh_hosts
 from oi_tui.runtimes.remote.target import CONTAINER_PROGRAMS, LOCAL
 
 #: How long the container program may take to list its containers, in seconds.
@@ -35,6 +35,12 @@ def at_once() -> Iterator[KnownTarget]:
     yield KnownTarget("container:", "a container, running or new")
     yield KnownTarget("command:", "where a command leads")
     yield KnownTarget("kernel:https://", "a kernel of a Jupyter server")
+
+
+def left_running() -> list[KnownTarget]:
+    """The targets on which something was left running, each once."""
+    found = {left.target: left.describe().partition(", ")[2] for left in left_targets.shown()}
+    return [KnownTarget(target, facts) for target, facts in found.items()]
 
 
 def containers() -> list[KnownTarget]:

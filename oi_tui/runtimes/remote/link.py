@@ -10,6 +10,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Protocol
@@ -19,7 +20,7 @@ from oi_tui.messages import Loss, Report, RunEnded
 from oi_tui.runtimes.remote import wire
 from oi_tui.runtimes.remote.askpass import Ask, questions
 from oi_tui.runtimes.remote.bundle import bundle
-from oi_tui.runtimes.remote.target import Target, TargetError
+from oi_tui.runtimes.remote.target import GoneError, Target, TargetError
 from oi_tui.runtimes.remote.wire import (
     BEAT,
     MARK,
@@ -64,6 +65,21 @@ class Stopped(Protocol):
 
 class LinkLostError(Exception):
     """The connection is no more; the message says why, as a part of a sentence."""
+
+
+@dataclass(frozen=True)
+class LeftRun:
+    """A run that goes on at the far end, or ended while nobody was connected."""
+
+    id: int
+    language: str
+    code: str
+    #: The number of its cell, and the id of its message; None and "" where they are not known.
+    number: int | None
+    message: str
+    #: How long ago it began, in seconds.
+    seconds: float
+    is_running: bool
 
 
 class Run:
@@ -126,6 +142,14 @@ class Link:
         self.lost: str | None = None
         # The same for both ends, for as long as the connection lasts.
         self._silence = wire.SILENCE
+        #: Whether the far end keeps running when the connection is lost.
+        self.stays = bool(settings.get("stays"))
+        #: Whether the far end was told to keep running, and said that it does.
+        self.detached = False
+        #: How many frames arrived of those that are sent again where they did not.
+        self.seen = 0
+        #: The runs that were going on when this connection was made.
+        self.left_runs: tuple[LeftRun, ...] = ()
         #: The facts that the far end sent when it began.
         self.here: Frame = {}
         #: What the languages are there, in words.
@@ -145,6 +169,11 @@ class Link:
             )
         self._begun = threading.Event()
         self._refused = ""
+        self._gone = False
+        #: Set when all is done that the end of the connection needs.
+        self._over = threading.Event()
+        #: Whether we just come back to what was left, and it is not ours to end yet.
+        self._attaches = bool(settings.get("attach"))
         self._start(self._write)
         self._start(self._read, rest)
         self._send_bytes(bundle())
@@ -266,7 +295,11 @@ class Link:
             lost = f"the connection ended ({self.lost})" if self.lost else ""
             reason = self._refused or lost or "it ended"
             self.close()
-            raise TargetError(f"{self._target.title}: {reason}")
+            raise (GoneError if self._gone else TargetError)(f"{self._target.title}: {reason}")
+        if self._attaches:
+            # From now on, we are who ends it.
+            self._attaches = False
+            self.send(do="came")
 
     # -- what goes there
 
@@ -349,6 +382,8 @@ class Link:
                     self._heard = time.monotonic()
                     for message, size in frames.read(piece):
                         self._take(message, size)
+                    if self.detached:
+                        break
                 while not select.select([self._output], [], [], 1.0)[0]:
                     if self.silent_for > self._silence:
                         raise WireError(f"no answer for {self._silence:.0f} seconds")
@@ -359,13 +394,15 @@ class Link:
             reason = str(error) if isinstance(error, WireError) else "an answer that is not understood"
         except (OSError, ValueError):
             pass
-        self._lose(reason)
+        self._lose("the target was detached" if self.detached else reason)
+        self._over.set()
         assert self._process.stdout is not None
         self._process.stdout.close()
 
     def _take(self, message: Frame, size: int) -> None:
         match message["is"]:
             case "reports":
+                self.seen += 1
                 # The size is that of the frame with its length, as the far end counts it.
                 self._take_reports(
                     message["id"], [unpack_report(item) for item in message["reports"]], size + 4
@@ -377,10 +414,12 @@ class Link:
             case "problem":
                 self._take_problem(message["id"], str(message["reason"])[:400])
             case "loss":
+                self.seen += 1
                 loss = unpack(message["loss"])
                 if isinstance(loss, Loss):
                     self._on_loss(loss)
             case "changes":
+                self.seen += 1
                 try:
                     self._on_changes(read_step(message["step"]))
                 except ValueError as error:
@@ -389,12 +428,45 @@ class Link:
                 self.described[str(message["language"])] = str(message["words"])[:200]
             case "here":
                 self.here = _checked(message)
+                self._expect(message)
                 # What was printed while it began, such as a greeting, says nothing of the end.
                 self._errors = b""
                 self._begun.set()
             case "refused":
                 self._refused = str(message["reason"])[:400]
+                self._gone = message.get("gone") is True
                 self._begun.set()
+            case "detached":
+                self.detached = True
+
+    def _expect(self, message: Frame) -> None:
+        """Be ready for what comes of the runs that were going on when the connection was made."""
+        if "runs" not in message:
+            return
+        self.left_runs = tuple(map(_left_run, message["runs"]))
+        next_number = message["next"] + 1
+        self.seen = int(message["from"])
+        with self._lock:
+            self._numbers = count(next_number)
+            self._runs = {item.id: Run(self, item.id, item.language) for item in self.left_runs}
+
+    def follow(self, id: int) -> "Run | None":
+        """A run that was going on when the connection was made; None where there is no such run."""
+        with self._lock:
+            return self._runs.get(id)
+
+    def detach(self, seconds: float, stays_for: float) -> bool:
+        """Leave the far end running, for so many seconds without us; whether it said that it does.
+
+        Everything that it sent before has arrived then.
+        """
+        self.send(do="detach", stays_for=stays_for)
+        self.wait_for_end(seconds)
+        return self.detached
+
+    def wait_for_end(self, seconds: float) -> None:
+        """Wait until all is done that the end of the connection needs."""
+        self._over.wait(seconds)
 
     def _take_reports(self, number: int, reports: list[Report], size: int) -> None:
         with self._lock:
@@ -468,9 +540,10 @@ class Link:
 
     def close(self) -> None:
         """End everything there, as far as it can be reached, and the connection."""
-        self._release("it was closed")
-        # A terminal in between does not pass the end of the stream on.
-        self.send(do="end")
+        # What was lost before is out of reach, or was left running.
+        if self._release("it was closed") and not self._attaches:
+            # A terminal in between does not pass the end of the stream on.
+            self.send(do="end")
         self._wait_for_end()
         self._kill()
         for thread in self._threads:
@@ -486,9 +559,10 @@ class Link:
                 return
 
     def _kill(self) -> None:
-        """Close the stream, which ends everything there, and end its process."""
+        """Close the stream, which ends everything there that is not to stay, and end its process."""
         self._sending.put(None)
-        patience = 0.0
+        # Where something stays, the process ends by itself: it may have to pass the end on.
+        patience = _LAST_WORDS if self.detached else 0.0
         process = self._process
         for number in (signal.SIGTERM, signal.SIGKILL):
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -524,10 +598,21 @@ def _left(items: "queue.Queue[tuple[list[Report], int] | None]") -> Iterator[tup
             yield items.get_nowait()
 
 
+def _left_run(facts: object) -> LeftRun:
+    """What the far end says of a run, as far as it can be meant. Raises WireError."""
+    if isinstance(facts, dict):
+        number, run, seconds = facts.get("number"), facts.get("id"), facts.get("seconds")
+        language, code, message = (str(facts.get(name) or "") for name in ("language", "code", "message"))
+        if isinstance(run, int) and isinstance(number, int | None) and isinstance(seconds, int | float):
+            return LeftRun(run, language, code, number, message, seconds, facts.get("running") is True)
+    raise WireError("an answer that is not understood")
+
+
 def _checked(message: Frame) -> Frame:
     """What the far end says of itself, as far as it can be meant. Raises WireError."""
     programs = message["programs"]
     texts = [message[name] for name in ("folder", "user", "host", "system", "python")]
+    texts.append(message.get("place", ""))
     if not isinstance(programs, dict) or not all(
         isinstance(text, str) and len(text) < 5000 for text in (*texts, *programs, *programs.values())
     ):

@@ -1,22 +1,27 @@
 """A place where languages run: what is there, the connection to it, and how it is named."""
 
+import contextlib
 import os
 import threading
 import time
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from oi_tui.file_changes.snapshots import Step
 from oi_tui.messages import Loss
 from oi_tui.runtimes.language import Choices, Language
 from oi_tui.runtimes.languages import LANGUAGES
-from oi_tui.runtimes.remote import wire
+from oi_tui.runtimes.remote import left_targets, wire
 from oi_tui.runtimes.remote.askpass import Ask
+from oi_tui.runtimes.remote.bundle import wire_version
 from oi_tui.runtimes.remote.files import PlaceFiles
-from oi_tui.runtimes.remote.link import Link, Stopped
+from oi_tui.runtimes.remote.left_targets import LeftTarget
+from oi_tui.runtimes.remote.link import LeftRun, Link, Stopped
 from oi_tui.runtimes.remote.runtime import RemoteRuntime
-from oi_tui.runtimes.remote.target import Target, TargetError
+from oi_tui.runtimes.remote.target import USUAL, Staying, Target, TargetError, is_running_container
 from oi_tui.runtimes.remote.wire import Frame
+from oi_tui.version import __version__
 
 #: How long an answer may take, in seconds.
 _PATIENCE = 10.0
@@ -38,7 +43,7 @@ class RemotePlace:
 
     `cwd` is where the connecting program starts, `hidden` are the variables of our environment that it does
     not get, `passed` those secrets of the far end's environment that its programs get; with `share_keys` they
-    get all.
+    get all. With `left`, the connection is to what was left running; nothing is started.
     """
 
     def __init__(
@@ -55,8 +60,16 @@ class RemotePlace:
         on_loss: Callable[[Loss], None],
         ask: Ask | None = None,
         stopped: Stopped | None = None,
+        staying: Staying = USUAL,
+        left: LeftTarget | None = None,
     ) -> None:
         self.target = target
+        self._staying = staying
+        #: The record of what stays there; made when there is something that would stay.
+        self._record = left
+        #: Why nobody can connect any more, in a sentence: what runs there was left.
+        self._left = ""
+        self._comes_back = left is not None
         self.spelling = target.spelling
         self.title = target.title
         self._choices = choices
@@ -71,6 +84,10 @@ class RemotePlace:
         self._link: Link | None = None
         self._closing = threading.Event()
         self._started: set[str] = set()
+        #: What runs there now, in words; "" for nothing.
+        self.running = ""
+        #: The runs that were going on when the connection to what was left was made.
+        self.left_runs: tuple[LeftRun, ...] = ()
         #: The facts that the far end sent when it was last connected.
         self._here: Frame = {}
         self._described: dict[str, str] = {}
@@ -93,6 +110,11 @@ class RemotePlace:
                 return link, False
             if self._closing.is_set():
                 raise TargetError("The computer was closed.")
+            if self._link:
+                # Whether something was left there is known when it is over.
+                self._link.wait_for_end(_PATIENCE)
+            if self._left:
+                raise TargetError(self._left)
             link = self._link = Link(
                 self.target,
                 self._settings(),
@@ -105,7 +127,21 @@ class RemotePlace:
                 stopped=EitherStopped(stopped, self._closing),
             )
             self._here, self._described = link.here, link.described
+            if self._comes_back:
+                self._take_over(link)
             return link, True
+
+    def _take_over(self, link: Link) -> None:
+        """Have at hand what was left there."""
+        self._comes_back = False
+        self._started |= set(self.left_languages)
+        if self._record:
+            left_targets.remove(self._record)
+        # A new one is written when it is left again, or stays by itself.
+        self._record = None
+        self.left_runs = link.left_runs
+        if self._staying.cut and self._started:
+            self._keep_record()
 
     def _settings(self) -> dict[str, object]:
         columns, rows = self._size
@@ -119,27 +155,116 @@ class RemotePlace:
             "columns": columns,
             "rows": rows,
             "silence": wire.SILENCE,
+            "kept": wire.KEPT,
+            "stays": self._staying.cut,
+            "stays_for": self._staying.seconds,
+            "version": wire_version(),
+            "release": __version__,
+            "attach": self._record.folder if self._comes_back and self._record else "",
+            "seen": self._record.seen if self._comes_back and self._record else None,
         }
+
+    @property
+    def left_languages(self) -> tuple[str, ...]:
+        """The languages that were at work when the connection was made."""
+        known = {language.name for language in LANGUAGES}
+        return tuple(name for name in self._here.get("languages", ()) if name in known)
+
+    @property
+    def is_used(self) -> bool:
+        """Whether it is connected, and something was started there."""
+        return self.link is not None and bool(self._started)
+
+    def detach(self) -> str:
+        """Leave what runs there running, and end the connection. Returns why not, else "". Blocks."""
+        link, target = self.link, self.target
+        if link is None:
+            return self._left or f"There is no connection to {self.title}, and nothing to leave there."
+        if target.kind == "container" and not is_running_container(target.place):
+            return (
+                "A container that is made for the conversation ends with it. Start it yourself, "
+                "and use container:NAME."
+            )
+        if not self._started:
+            return f"Nothing was started on {self.title}: there is nothing to leave running."
+        # First of all: without a record, nobody finds the way back.
+        try:
+            record = self._keep_record(strict=True)
+        except OSError as error:
+            return f"{self.title} was not detached: the record of it cannot be written ({error.strerror})."
+        self._left = f"{self.title} was detached; {left_targets.way_back(self.spelling)}."
+        if not link.detach(_PATIENCE, self._staying.seconds) and link.lost is None:
+            self._left = ""
+            if not self._staying.cut:
+                left_targets.remove(record)
+            return f"{self.title} does not answer; it was not detached."
+        return ""
+
+    def _keep_record(self, *, strict: bool = False) -> LeftTarget:
+        """Write down how to come back. With `strict`, raises OSError."""
+        now = time.time()
+        record = self._record = LeftTarget(
+            id=self._record.id if self._record else left_targets.new_id(),
+            target=self.spelling,
+            where=self.where,
+            folder=str(self._here.get("place", "")),
+            wire=wire_version(),
+            release=__version__,
+            languages=tuple(sorted(self._started)),
+            running=self.running,
+            conversation=self._staying.conversation(),
+            since=now,
+            until=now + self._staying.seconds,
+            owner=os.getpid(),
+        )
+        try:
+            left_targets.save(record)
+        except OSError:
+            if strict:
+                raise
+        return record
 
     def note_start(self, language: str) -> None:
         """The language has something to lose from now on."""
-        self._started.add(language)
+        if language not in self._started:
+            self._started.add(language)
+            if self._staying.cut:
+                self._keep_record()
 
     def _note_changes(self, step: Step) -> None:
         if self.files:
             self.files.note_changes(step)
 
     def _note_end(self, reason: str) -> None:
-        """Tell for each language that was at work that what it remembered is lost."""
-        started, self._started = self._started, set()
-        if self._closing.is_set():
+        """Tell for each language that was at work that what it remembered is lost, unless it stays there."""
+        link, started = self._link, self._started
+        if self._closing.is_set() or link is None:
             return
+        if started and (link.detached or self._staying.cut):
+            self._note_stay(link, reason)
+            return
+        self._started = set()
         for name in sorted(started):
             self._on_loss(
                 Loss(
                     name, f"The connection to {self.title} ended ({reason}); the variables of {name} are lost"
                 )
             )
+
+    def _note_stay(self, link: Link, reason: str) -> None:
+        """Complete the record of what stays there, and let nobody begin anew."""
+        if self._record:
+            record = self._record = replace(
+                self._record, seen=link.seen, owner=0, since=time.time(), running=self.running
+            )
+            with contextlib.suppress(OSError):
+                left_targets.save(record)
+        if not link.detached:
+            self._left = (
+                f"The connection to {self.title} ended ({reason}). What runs there was left running; "
+                f"{left_targets.way_back(self.spelling)}."
+            )
+            self._on_loss(Loss("", self._left.rstrip(".")))
 
     @property
     def folder(self) -> str:
@@ -200,7 +325,10 @@ class RemotePlace:
 
     def runtime(self, language: Language) -> RemoteRuntime:
         """The language, to be run there."""
-        return RemoteRuntime(language, self)
+        runtime = RemoteRuntime(language, self)
+        if language.name in self.left_languages:
+            runtime.go_on(self.link)
+        return runtime
 
     def resize(self, columns: int, rows: int) -> None:
         """Tell programs the size of their terminal."""
@@ -215,3 +343,5 @@ class RemotePlace:
         with self._lock:
             if self._link:
                 self._link.close()
+        if self._record and not self._left:
+            left_targets.remove(self._record)

@@ -5,19 +5,23 @@ import time
 from collections.abc import Generator
 from typing import Protocol
 
-from oi_tui.messages import Printed, Report, RunEnded, Starting
+from oi_tui.messages import DETACHED, Printed, Report, RunEnded, Starting
 from oi_tui.runtimes.language import Language
 from oi_tui.runtimes.remote import wire
 from oi_tui.runtimes.remote.files import PlaceFiles
-from oi_tui.runtimes.remote.link import Link, LinkLostError, Run
+from oi_tui.runtimes.remote.left_targets import reason_detached, way_back
+from oi_tui.runtimes.remote.link import LeftRun, Link, LinkLostError, Run
 from oi_tui.runtimes.remote.target import TargetError
 from oi_tui.runtimes.runs import stopping
 from oi_tui.runtimes.variables import Detail, Memory
+from oi_tui.text import one_line
 
 _PATIENCE = 12.0
 #: How long a run that nobody follows any more is given to end there, in seconds.
 _UNATTENDED = 20.0
 _GLANCE = 0.5
+#: So much of the first line of code is kept to name a run, in characters.
+_LONGEST_LINE = 60
 #: The number of startup code.
 _STARTUP_CELL = 0
 
@@ -26,6 +30,9 @@ class Place(Protocol):
     """The part of the place that a language uses."""
 
     title: str
+    spelling: str
+    #: What runs there now, in words; "" for nothing.
+    running: str
 
     def connect(self, stopped: threading.Event) -> tuple[Link, bool]:
         """The connection, and whether it is a new one. Raises TargetError."""
@@ -69,15 +76,37 @@ class RemoteRuntime:
             yield RunEnded("interrupted", time.monotonic() - began)
             return
         self._used = link
-        self._pressed_at = 0.0
         self._place.note_start(self.language.name)
-        run = self._run = link.run(self.language.name, code, number, self._watched(number))
+        self._place.running = _describe(self.language.name, code, number)
+        run = link.run(self.language.name, code, number, self._watched(number))
         if stopped.is_set():
             run.interrupt()
+        yield from self._follow(link, run, began)
+
+    def follow(self, left: LeftRun) -> Generator[Report, None, None]:
+        """Report what comes of a run that was left, like `run`. It starts nothing."""
+        began = time.monotonic() - left.seconds
+        link = self._place.link
+        run = link.follow(left.id) if link else None
+        if link is None or run is None:
+            yield RunEnded("lost", left.seconds, f"the connection to {self._place.title} ended")
+            return
+        self._place.running = _describe(left.language, left.code, left.number)
+        yield from self._follow(link, run, began)
+
+    def go_on(self, link: Link | None) -> None:
+        """The language was at work already when this connection was made."""
+        self._used = link
+
+    def _follow(self, link: Link, run: Run, began: float) -> Generator[Report, None, None]:
+        self._pressed_at = 0.0
+        self._run = run
         ended = False
         try:
             for report in self._reports(link, run, began):
                 ended = isinstance(report, RunEnded)
+                if ended and link.lost is None:
+                    self._place.running = ""
                 yield report
         except GeneratorExit:
             run.abandon()
@@ -98,13 +127,17 @@ class RemoteRuntime:
             try:
                 reports = run.next(_GLANCE)
             except LinkLostError as error:
+                if link.detached or link.stays:
+                    yield RunEnded("interrupted", time.monotonic() - began, self._explain_stay(link, error))
+                    return
                 yield RunEnded("lost", time.monotonic() - began, self._explain_loss(str(error)))
                 return
             if link.silent_for > wire.QUIET and not quiet:
                 quiet = True
+                then = "the connection is given up" if link.stays else "everything there ends"
                 yield Printed(
                     f"\r\noi-tui: {self._place.title} has not answered for {link.silent_for:.0f} seconds; "
-                    f"after {wire.SILENCE:.0f} seconds everything there ends\r\n"
+                    f"after {wire.SILENCE:.0f} seconds {then}\r\n"
                 )
             elif quiet and link.silent_for < wire.QUIET:
                 quiet = False
@@ -118,6 +151,13 @@ class RemoteRuntime:
         """The id of the code whose changes of files are wanted; startup code has none."""
         files = self._place.files
         return files.watched if files and number != _STARTUP_CELL else ""
+
+    def _explain_stay(self, link: Link, why: LinkLostError) -> str:
+        """Say that the run goes on there, as far as that is known."""
+        title, target = self._place.title, self._place.spelling
+        if link.detached:
+            return reason_detached(target, title)
+        return f"{DETACHED}the connection to {title} ended ({why}), the run goes on; {way_back(target)}"
 
     def _explain_loss(self, why: str) -> str:
         return (
@@ -189,3 +229,10 @@ class RemoteRuntime:
 
     def close(self) -> None:
         """End for good; the place ends all at once."""
+
+
+def _describe(language: str, code: str, number: int | None) -> str:
+    """A run in words, such as `cell 4, python`."""
+    first = next((line.strip() for line in code.splitlines() if line.strip()), "")
+    cell = f"cell {number}, " if number else ""
+    return f"{cell}{language}: {one_line(first, _LONGEST_LINE)}"

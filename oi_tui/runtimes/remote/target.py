@@ -4,7 +4,7 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -32,6 +32,10 @@ _PATIENCE = 15.0
 
 class TargetError(Exception):
     """The target cannot be used; the message says why in a sentence."""
+
+
+class GoneError(TargetError):
+    """What was left running on the target is not there any more."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,22 @@ class Target:
         script = ["sh", "-c", start_script()]
         # ssh hands its words to a shell there, which would divide them anew.
         return [*words, shlex.join(script)] if words[0].rpartition("/")[2] == "ssh" else [*words, *script]
+
+
+@dataclass(frozen=True, slots=True)
+class Staying:
+    """What keeps running on targets, and for how long."""
+
+    #: Whether it does when the connection is lost, and when the application is left.
+    cut: bool = False
+    at_end: bool = False
+    #: How long without a connection, in seconds.
+    seconds: float = 7 * 86400.0
+    #: The id of the conversation that it belongs to.
+    conversation: Callable[[], str] = str
+
+
+USUAL = Staying()
 
 
 def parse(spelling: str) -> Target | None:
@@ -158,6 +178,12 @@ def _container(place: str) -> list[str]:
     if _runs(program, place):
         return [program, "exec", "-i", place, *script]
     return [program, "run", "--rm", "-i", "--init", "--entrypoint", "sh", place, *script[1:]]
+
+
+def is_running_container(place: str) -> bool:
+    """Whether that is a container that runs, and no image. Raises TargetError where nobody can say."""
+    program = next((path for name in CONTAINER_PROGRAMS if (path := shutil.which(name))), None)
+    return program is not None and _runs(program, place)
 
 
 def _runs(program: str, name: str) -> bool:

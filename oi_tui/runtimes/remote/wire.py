@@ -38,6 +38,8 @@ QUIET = 4.0
 SILENCE = 60.0
 #: How many bytes of reports may be on their way. It bounds how late a stop is seen on a slow connection.
 WINDOW = 256 * 1024
+#: How many bytes of reports the far end keeps while nobody is connected, the newest ones.
+KEPT = 16 * 1024 * 1024
 #: The longest frame that is taken, in bytes: pictures come in them.
 LONGEST = 128 * 1024 * 1024
 #: What the far end prints first. What comes before it is the other machine's greeting.
@@ -115,6 +117,11 @@ class FrameReader:
 
     def __init__(self) -> None:
         self._held = bytearray()
+
+    @property
+    def rest(self) -> bytes:
+        """The bytes that were read and belong to no message so far."""
+        return bytes(self._held)
 
     def read(self, piece: bytes) -> Iterator[tuple[Frame, int]]:
         """The messages that are complete now, each with its size. Raises WireError for what is none."""

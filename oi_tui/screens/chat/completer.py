@@ -129,6 +129,9 @@ class Completer:
 
     def _complete_target(self, query: Query) -> None:
         """Offer places where code can run; running containers follow when they are listed."""
+        if query.language == "attach":
+            self._offer_targets(query, known_targets.left_running())
+            return
         known = list(known_targets.at_once())
         self._offer_targets(query, known)
         if query.text and ("container:".startswith(query.text) or query.text.startswith("container:")):

@@ -6,6 +6,7 @@ from rich.segment import Segment
 from rich.style import Style
 from typing_extensions import override
 
+from oi_tui.engine import rerun
 from oi_tui.file_changes.snapshots import Step
 from oi_tui.messages import Message, Stopping
 from oi_tui.text import duration, one_line, with_line_ends
@@ -257,6 +258,8 @@ class CellBlock(Block):
                 spans.append(("skipped" + (f": {reason}" if reason else ""), look.muted))
             case "unfinished":
                 spans.append(("the reply was cut off; this code cannot run", look.warning))
+        if rerun.is_continued(message):
+            spans.append(("continued", look.muted))
         if took and message.state in ("failed", "interrupted", "lost"):
             spans.append((took, look.muted))
         if message.decision in _DECISIONS:

@@ -18,8 +18,8 @@ from oi_tui.widgets.prompt.text_area import PromptTextArea
 #: Code that is typed after the name of its language.
 _CONSOLE = re.compile(r"%(?:run\s+)?(?P<language>[^\W\d_][\w+#.-]*)\s+")
 
-#: The place that is typed after %target or %on.
-_TARGET = re.compile(r"[%/](?:target|on)[ \t]+(?P<place>\S*)")
+#: The place that is typed after %target or %on, and what was left there after %attach.
+_TARGET = re.compile(r"[%/](?P<command>target|on|attach)[ \t]+(?P<place>\S*)")
 
 
 class CompletingTextArea(PromptTextArea):
@@ -83,7 +83,7 @@ class CompletingTextArea(PromptTextArea):
         if (name := self._typed_name()) is not None and (row, column) == self.document.end:
             return Query("command", name, 0)
         if (found := _TARGET.fullmatch(self.text)) and (row, column) == self.document.end:
-            return Query("target", found["place"], found.start("place"))
+            return Query("target", found["place"], found.start("place"), language=found["command"])
         if self.text.startswith("%"):
             return self._console_query(row, column)
         before = self.document.get_line(row)[:column]

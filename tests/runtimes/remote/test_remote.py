@@ -670,7 +670,7 @@ def test_a_request_that_is_cut_anywhere_is_not_carried_out(
             source, other = os.pipe()
             os.write(other, request[:cut])
             os.close(other)
-            end = far._FarEnd(str(tmp_path), source, far._Sender(sink.fileno()))
+            end = far._FarEnd(str(tmp_path), far.Stream(source, os.dup(sink.fileno())))
             end.serve()
             os.close(source)
             assert not end._stops

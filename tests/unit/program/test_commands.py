@@ -47,6 +47,9 @@ class Actions:
         ("%sandbox", ("sandbox.switch", (None,))),
         ("%target", ("target.switch", ("",))),
         ("%target command:sudo -u build", ("target.switch", ("command:sudo -u build",))),
+        ("%detach", ("target.detach", ("",))),
+        ("%detach ssh:gpu1", ("target.detach", ("ssh:gpu1",))),
+        ("%attach 2", ("target.attach", ("2",))),
         ("%on ssh:gpu1", ("target.run_on", ("ssh:gpu1", "", ""))),
         ("%on ssh:gpu1 shell nvidia-smi -L", ("target.run_on", ("ssh:gpu1", "shell", "nvidia-smi -L"))),
         (

@@ -34,6 +34,8 @@ from oi_tui.engine.settings import yaml_file
 from oi_tui.engine.settings.profile import Profile, settings, without_effect
 from oi_tui.engine.settings.setting import Setting, Value
 from oi_tui.messages import LineReached, Message, Printed
+from oi_tui.runtimes.computer import Computer as RealComputer
+from oi_tui.runtimes.remote import left_targets
 from oi_tui.runtimes.sandbox import sandbox
 from oi_tui.screens.chat.screen import ChatScreen
 from oi_tui.terminal.graphics import manner
@@ -338,6 +340,22 @@ def told_of_languages(profile: Profile) -> object:
         workspace.close()
 
 
+def left_running(profile: Profile) -> object:
+    """What is left running on a target when we quit, and for how many days it would be."""
+    workspace = Workspace(profile.with_changes(target="command:env"), llm=Llm())
+    try:
+        assert list(workspace.computer.run("shell", "true"))
+        connected = left_targets.load()
+    finally:
+        workspace.close()
+    after = left_targets.load()
+    for left in after:
+        computer = RealComputer()
+        computer.attach(left)
+        computer.close()
+    return len(connected), len(after), [round((left.until - left.since) / 86400) for left in connected]
+
+
 def told_of_requests(profile: Profile) -> object:
     """What the model is told of requests that its code can send."""
     workspace = Workspace(profile, llm=Llm())
@@ -383,6 +401,8 @@ EFFECTS: dict[str, Effect] = {
         worked([call("import shutil; shutil.rmtree('/x')")], [Text("ok")]), "ask", {"auto_run": True}
     ),
     "target": Effect(told_of_languages),
+    "keep_running": Effect(left_running, "always"),
+    "keep_running_days": Effect(left_running, 3, {"keep_running": "cut"}),
     "sandbox": Effect(ran("shell", "grep NoNewPrivs /proc/self/status; ls -a ~")),
     "sandbox_writable": Effect(in_a_sandbox("echo x >.envrc"), (".envrc",), {"sandbox": True}),
     "sandbox_hosts": Effect(
@@ -473,12 +493,14 @@ def by_file(before: Profile, setting: Setting, after: Profile) -> Profile:
 
 #: What is seen of these is what a shell does.
 SEEN_IN_SHELL = ("sandbox", "sandbox_hosts", "sandbox_writable", "share_keys", "pass_environment")
+#: Settings that are seen to act on the target `command:env`.
+IN_ENV = ("target", "keep_running", "keep_running_days")
 
 
 @pytest.mark.parametrize("setting", settings(), ids=lambda item: item.name)
 def test_a_setting_is_seen_to_act(setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
     programs.need(*(("bash",) if setting.name in SEEN_IN_SHELL else ()))
-    programs.need(*(("env",) if setting.name == "target" else ()))  # command:env
+    programs.need(*(("env",) if setting.name in IN_ENV else ()))  # command:env
     assert setting.name in EFFECTS, "say here how this setting can be seen to act"
     monkeypatch.setenv("CANARY_API_KEY", "canary-in-environment")
     effect = EFFECTS[setting.name]

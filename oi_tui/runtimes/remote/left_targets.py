@@ -1,0 +1,164 @@
+"""What was left running on targets: a record of each, in a file that only the person can read."""
+
+import contextlib
+import json
+import os
+import secrets
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+
+from oi_tui import paths
+from oi_tui.messages import DETACHED
+from oi_tui.text import duration, one_line
+
+#: The keys of a record, and so many of its characters are shown.
+_LONGEST = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftTarget:
+    """A target on which something was left running, and how to come back to it."""
+
+    #: The name of the record.
+    id: str
+    #: The target as it is typed, and in words.
+    target: str
+    where: str
+    #: The far end's private folder there.
+    folder: str
+    #: The version that left it: for both ends, and for people.
+    wire: str
+    release: str
+    languages: tuple[str, ...] = ()
+    #: What ran when it was left, in words; "" for nothing.
+    running: str = ""
+    #: The conversation that left it; "" where it is not known.
+    conversation: str = ""
+    #: When it was left, and when it ends by itself, in seconds since 1970.
+    since: float = 0.0
+    until: float = 0.0
+    #: How many frames had arrived; None where that is not known.
+    seen: int | None = None
+    #: The process that is connected to it; 0 for none.
+    owner: int = 0
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether a program on this machine is connected to it."""
+        if not self.owner or self.owner == os.getpid():
+            return self.owner != 0
+        try:
+            os.kill(self.owner, 0)
+        except OSError as error:
+            return isinstance(error, PermissionError)
+        return True
+
+    def describe(self) -> str:
+        """The record in a line."""
+        ago = duration(max(0.0, time.time() - self.since))
+        ends = time.strftime("%Y-%m-%d %H:%M", time.localtime(self.until))
+        runs = f"running: {one_line(self.running, _LONGEST)}" if self.running else "nothing runs"
+        languages = ", ".join(self.languages)
+        return f"{self.target}, left {ago} ago, {languages}; {runs}; ends by itself at {ends}"
+
+
+def new_id() -> str:
+    """The name of a record that no other one has."""
+    return secrets.token_hex(8)
+
+
+def _folder() -> Path:
+    return paths.data() / "left-targets"
+
+
+def save(left: LeftTarget) -> None:
+    """Write the record. Raises OSError."""
+    paths.make_private(_folder())
+    paths.replace_file(_folder() / f"{left.id}.json", json.dumps(asdict(left)))
+
+
+def remove(left: LeftTarget) -> None:
+    """Remove the record, if it is there."""
+    with contextlib.suppress(OSError):
+        (_folder() / f"{left.id}.json").unlink()
+
+
+def load() -> list[LeftTarget]:
+    """What was left, the oldest first; what has ended by itself is removed."""
+    found = []
+    with contextlib.suppress(OSError):
+        for path in _folder().glob("*.json"):
+            left = _read(path)
+            if left is None:
+                continue
+            if left.until < time.time() and not left.is_connected:
+                remove(left)
+            else:
+                found.append(left)
+    return sorted(found, key=lambda left: (left.since, left.id))
+
+
+def _read(path: Path) -> LeftTarget | None:
+    try:
+        facts = json.loads(path.read_text(encoding="utf-8"))
+        left = LeftTarget(
+            **{item.name: facts[item.name] for item in fields(LeftTarget) if item.name in facts}
+        )
+        texts = (
+            left.target,
+            left.where,
+            left.folder,
+            left.wire,
+            left.release,
+            left.running,
+            left.conversation,
+        )
+        if (
+            left.id == path.stem
+            and all(isinstance(text, str) for text in (*texts, *left.languages))
+            and isinstance(left.since + left.until + left.owner, int | float)
+            and (left.seen is None or isinstance(left.seen, int))
+        ):
+            return replace(left, languages=tuple(left.languages))
+    except (OSError, ValueError, TypeError):
+        pass
+    return None
+
+
+def choose(named: str) -> LeftTarget | str:
+    """The record that is meant by its target, or by its number in the list; or why there is none."""
+    listed = shown()
+    if named.isascii() and named.isdecimal():
+        place = int(named[:6])
+        if 0 < place <= len(listed):
+            return listed[place - 1]
+        return f"There is no number {place} in the list of %attach."
+    found = [left for left in listed if left.target == named]
+    if len(found) > 1:
+        numbers = ", ".join(str(listed.index(left) + 1) for left in found)
+        return f"{one_line(named, _LONGEST)} was left {len(found)} times. Choose by number: {numbers}."
+    # One that another program holds may have lost it without knowing.
+    found = found or [left for left in load() if left.target == named]
+    return found[-1] if found else f"Nothing was left running on {one_line(named, _LONGEST)}."
+
+
+def shown() -> list[LeftTarget]:
+    """What somebody can come back to: all that no program on this machine is connected to."""
+    return [left for left in load() if not left.is_connected]
+
+
+def of_conversation(id: str) -> Sequence[LeftTarget]:
+    """What was left in that conversation."""
+    return [left for left in shown() if left.conversation == id]
+
+
+def way_back(target: str) -> str:
+    """Say how to come back, as a part of a sentence."""
+    return f"%attach {target} comes back to it"
+
+
+def reason_detached(target: str, title: str) -> str:
+    """Why a run ended here that was left running."""
+    return f"{DETACHED}it goes on running on {title}; {way_back(target)}"
