@@ -8,6 +8,6 @@ import sys
 if sys.path[:1] in ([""], [os.getcwd()]) and not os.path.isfile("oi_tui/__main__.py"):  # noqa: PTH109, PTH113
     del sys.path[0]
 
-from oi_tui.start import main
+from oi_tui.start import start
 
-raise SystemExit(main())
+start()

@@ -1,13 +1,38 @@
 """The entry point, which works even where the rest of the installation does not."""
 
+import atexit
 import contextlib
 import gc
+import os
 import signal
 import sys
 import threading
 from collections.abc import Sequence
+from typing import NoReturn
 
 from oi_tui import __version__, system_problem
+
+
+def start() -> NoReturn:
+    """Run the program in a process of its own, and end that with the exit code.
+
+    The system takes back the memory of a process at once. Python would first free each object, which takes a
+    quarter of a second, so the process ends as soon as all that was registered for its end is done.
+    """
+    ended: list[int] = []
+
+    def leave() -> None:
+        for code in ended:
+            # An output that is gone is Python's to report.
+            with contextlib.suppress(OSError, ValueError, AttributeError):
+                sys.stdout.flush()
+                sys.stderr.flush()
+                os._exit(code)
+
+    # What is registered first is called last, after threads have ended.
+    atexit.register(leave)
+    ended.append(main())
+    raise SystemExit(ended[0])
 
 
 def main(argv: Sequence[str] | None = None) -> int:
