@@ -221,7 +221,7 @@ def test_a_connection_that_is_cut_in_a_flood_loses_and_doubles_nothing_if_it_is_
     relay = TcpRelay(server.port)
     monkeypatch.setenv("PATH", f"{server.through(relay.port, tmp_path_factory.mktemp('client'))}:{PATH}")
     try:
-        computer = make(target=f"ssh:{HOST}", staying=Staying(cut=True))
+        computer = make(target=f"ssh:{HOST}", staying=Staying(cut=True, seconds=60.0))
         pid = far_pid(computer)
         flood = "for n in range(200_000): print(n)"
         before = play(computer, "python", flood, on=when("\n30000\r", relay.cut))
@@ -251,7 +251,7 @@ def test_an_application_that_is_killed_leaves_running_what_is_to_stay(make: Make
         "from oi_tui.messages import Printed\n"
         "from oi_tui.runtimes import Computer\n"
         "from oi_tui.runtimes.remote.target import Staying\n"
-        "computer = Computer(target='command:env', staying=Staying(cut=True))\n"
+        "computer = Computer(target='command:env', staying=Staying(cut=True, seconds=60.0))\n"
         f"for report in computer.run('python', {COUNT_ON!r}):\n"
         "    print(report.text if isinstance(report, Printed) else '', flush=True)\n"
     )
