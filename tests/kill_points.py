@@ -1,8 +1,8 @@
 """A program killed at every single call that it makes to the file system, and what is left of its work.
 
-Run as `python -m tests.kill_points NAME FOLDER`: a deed is done over and over in a child of its own, which is
-killed at its first call, at its second, and so on until it comes to its end; writes are also cut in their
-middle. After each kill it is looked at what is there. Writes how many kills there were, and what was wrong.
+Run as `python -m tests.kill_points NAME FOLDER`: a scenario is done over and over in a child of its own,
+which is killed at its first call, at its second, and so on until it comes to its end; writes are also cut in
+their middle. After each kill, what is there is checked. Writes how many kills there were, and what was wrong.
 """
 
 import itertools
@@ -75,13 +75,13 @@ class Countdown:
         os.write = halved  # type: ignore[assignment]
 
 
-def killed_at(number: int, deed: Callable[[], object]) -> bool:
-    """Do the deed in a child that is killed at its call with this number; False when it came to its end."""
+def killed_at(number: int, scenario: Callable[[], object]) -> bool:
+    """Do the scenario in a child that is killed at its call of this number; False when it came to its end."""
     child = os.fork()
     if not child:
         Countdown(number).install()
         try:
-            deed()
+            scenario()
         finally:
             os._exit(0)
     _, status = os.waitpid(child, 0)
@@ -89,7 +89,7 @@ def killed_at(number: int, deed: Callable[[], object]) -> bool:
 
 
 @dataclass(frozen=True)
-class Deed:
+class Scenario:
     """What is prepared in a folder, done there, and must hold of it whenever the doing was cut short."""
 
     prepare: Callable[[Path], None]
@@ -132,7 +132,7 @@ def whole(store: Store, expected: list[Message] = TALK) -> Iterator[str]:
             yield f"{summary.id}: {len(store.read(summary.id))} messages"
 
 
-# ---- The deeds
+# ---- The scenarios
 
 
 def prepare_import(folder: Path) -> None:
@@ -329,7 +329,7 @@ def wrong_after_listing(folder: Path) -> Iterator[str]:
 
 
 def nothing(_folder: Path) -> None:
-    """Some deeds need no preparation."""
+    """Some scenarios need no preparation."""
 
 
 def go_on_in_a_copy(folder: Path) -> None:
@@ -340,33 +340,33 @@ def go_on_in_a_copy(folder: Path) -> None:
     copy.close()
 
 
-DEEDS = {
-    "copy": Deed(two, go_on_in_a_copy, wrong_after_fork),
-    "import": Deed(prepare_import, import_all, wrong_after_import),
-    "fork": Deed(two, lambda folder: conversations(folder).fork("one"), wrong_after_fork),
-    "delete": Deed(two, delete_and_restore, wrong_after_delete),
-    "naming": Deed(two, name_and_pin, wrong_after_naming),
-    "going back": Deed(two, go_back_and_forth, wrong_after_going_back),
-    "export": Deed(nothing, export_all, wrong_after_export),
-    "restoring": Deed(prepare_files, restore_files, wrong_after_restoring),
-    "watching": Deed(prepare_files, watch_a_run, wrong_after_watching),
-    "listing": Deed(two, list_and_index, wrong_after_listing),
+SCENARIOS = {
+    "copy": Scenario(two, go_on_in_a_copy, wrong_after_fork),
+    "import": Scenario(prepare_import, import_all, wrong_after_import),
+    "fork": Scenario(two, lambda folder: conversations(folder).fork("one"), wrong_after_fork),
+    "delete": Scenario(two, delete_and_restore, wrong_after_delete),
+    "naming": Scenario(two, name_and_pin, wrong_after_naming),
+    "going back": Scenario(two, go_back_and_forth, wrong_after_going_back),
+    "export": Scenario(nothing, export_all, wrong_after_export),
+    "restoring": Scenario(prepare_files, restore_files, wrong_after_restoring),
+    "watching": Scenario(prepare_files, watch_a_run, wrong_after_watching),
+    "listing": Scenario(two, list_and_index, wrong_after_listing),
 }
 
 
 def main(name: str, place: Path) -> None:
-    deed = DEEDS[name]
+    scenario = SCENARIOS[name]
     # What is prepared may name the folder that it was prepared in.
     folder, prepared = place / "now", place / "prepared"
     folder.mkdir()
-    deed.prepare(folder)
+    scenario.prepare(folder)
     shutil.copytree(folder, prepared)
     problems: list[str] = []
     for number in itertools.count():
         shutil.rmtree(folder)
         shutil.copytree(prepared, folder)
-        killed = killed_at(number, lambda: deed.do(folder))
-        problems += [f"killed at call {number}: {problem}" for problem in deed.wrong(folder)]
+        killed = killed_at(number, lambda: scenario.do(folder))
+        problems += [f"killed at call {number}: {problem}" for problem in scenario.wrong(folder)]
         if not killed:
             sys.stdout.write(json.dumps({"kills": number, "problems": problems}))
             return

@@ -156,11 +156,11 @@ async def active_line(lines: int) -> float:
 async def typing(make: Callable[[str], TextArea], lines: int) -> float:
     """The cost of a character typed at the beginning of so many lines, drawn."""
 
-    class Desk(App[None]):
+    class ChatDriver(App[None]):
         def compose(self) -> ComposeResult:
             yield make(PYTHON * (lines // 3))
 
-    async with Desk().run_test(size=SIZE) as pilot:
+    async with ChatDriver().run_test(size=SIZE) as pilot:
         editor = pilot.app.query_one(TextArea)
         editor.focus()
         await pilot.pause()

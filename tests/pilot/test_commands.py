@@ -15,7 +15,7 @@ from oi_tui.screens.chat.screen import ChatScreen
 from oi_tui.screens.terminal import ProgramScreen
 from oi_tui.workspace import Workspace
 from tests.fakes import Llm, Reply, call
-from tests.pilot.test_chat import Desk
+from tests.pilot.test_chat import ChatDriver
 from tests.pilot.untrusted_text_app import Wire, Witnessed
 
 #: What is typed after a name: nothing, what some command takes, and what none does.
@@ -65,7 +65,7 @@ class Endless(Llm):
         return Reply(self._same) if self._same else super().reply(request)  # type: ignore[arg-type]
 
 
-class Hunted(Desk):
+class Hunted(ChatDriver):
     """Notes all that a person is told."""
 
     def __init__(self, *reply: Delta, **settings: object) -> None:
@@ -80,7 +80,7 @@ class Hunted(Desk):
 
     def listen(self) -> None:
         """Note what is said, in the conversation and in passing."""
-        bench, show, notify = self.bench, self.bench.show, self.app.notify
+        view, show, notify = self.view, self.view.show, self.app.notify
 
         def showing(event: object) -> None:
             if isinstance(event, Noticed):
@@ -94,25 +94,25 @@ class Hunted(Desk):
         def leaving(*_: object) -> None:
             self.left += 1
 
-        bench.show = showing
+        view.show = showing
         self.app.notify = notifying
         self.app.exit = leaving
 
     def state(self) -> tuple[object, ...]:
         """All that a person sees change."""
-        chat, bench = self.chat, self.bench
+        chat, view = self.chat, self.view
         return (
             self.app.screen,
             chat.focused,
             self.prompt,
-            bench.busy,
-            bench.progress.doing,
-            bench.find_line.display,
+            view.busy,
+            view.progress.doing,
+            view.find_line.display,
             chat.prompt._shows_offers,
-            bench.approval.display,
-            bench.log_panel.display,
-            bench.session,
-            len(bench.session.messages),
+            view.approval.display,
+            view.log_panel.display,
+            view.session,
+            len(view.session.messages),
             self.left,
             len(self.reported),
         )
@@ -140,59 +140,59 @@ class Hunted(Desk):
 
     def stale(self) -> set[str]:
         """Messages that stand on the screen and are no longer in the conversation."""
-        known = {message.id for message in self.bench.session.messages}
-        return {block.key for block in self.bench.conversation.printing} - known
+        known = {message.id for message in self.view.session.messages}
+        return {block.key for block in self.view.conversation.printing} - known
 
 
 @asynccontextmanager
 async def hunting(*reply: Delta, **settings: object) -> AsyncIterator[Hunted]:
-    desk = Hunted(*reply, **settings)
-    desk.app.driver_class = Wire
-    real = desk.app.exit
-    async with desk.app.run_test(headless=False, size=(80, 24), notifications=True) as pilot:
-        desk.pilot = pilot
-        await desk.until(lambda: isinstance(desk.app.screen, ChatScreen) and desk.app.screen.is_ready)
-        desk.listen()
-        yield desk
-        desk.app.exit = real
-    desk.workspace.close()
+    ui = Hunted(*reply, **settings)
+    ui.app.driver_class = Wire
+    real = ui.app.exit
+    async with ui.app.run_test(headless=False, size=(80, 24), notifications=True) as pilot:
+        ui.pilot = pilot
+        await ui.until(lambda: isinstance(ui.app.screen, ChatScreen) and ui.app.screen.is_ready)
+        ui.listen()
+        yield ui
+        ui.app.exit = real
+    ui.workspace.close()
 
 
-async def nothing(desk: Hunted) -> None:
+async def nothing(ui: Hunted) -> None:
     """An empty conversation."""
-    if desk.bench.busy:
-        desk.bench.stop()
-        await desk.until(lambda: not desk.bench.busy)
-    if desk.bench.session.messages:
-        desk.chat.commands.start_conversation()
+    if ui.view.busy:
+        ui.view.stop()
+        await ui.until(lambda: not ui.view.busy)
+    if ui.view.session.messages:
+        ui.chat.commands.start_conversation()
 
 
-async def talked(desk: Hunted) -> None:
+async def talked(ui: Hunted) -> None:
     """Something was said, and the model answered."""
-    if desk.bench.busy:
-        desk.bench.stop()
-        await desk.until(lambda: not desk.bench.busy)
-    if not desk.bench.session.messages:
-        desk.bench.send("go")
-        await desk.idle()
+    if ui.view.busy:
+        ui.view.stop()
+        await ui.until(lambda: not ui.view.busy)
+    if not ui.view.session.messages:
+        ui.view.send("go")
+        await ui.idle()
 
 
-async def asked(desk: Hunted) -> None:
+async def asked(ui: Hunted) -> None:
     """Code waits for approval."""
-    if not desk.bench.approval.display:
-        await nothing(desk)
-        desk.bench.send("go")
-        await desk.until(lambda: desk.bench.approval.armed)
+    if not ui.view.approval.display:
+        await nothing(ui)
+        ui.view.send("go")
+        await ui.until(lambda: ui.view.approval.armed)
 
 
-async def running(desk: Hunted) -> None:
+async def running(ui: Hunted) -> None:
     """Code runs."""
-    if not (desk.bench.busy and desk.computer.running.is_set()) or desk.computer.interrupted.is_set():
-        await nothing(desk)
-        desk.computer.interrupted.clear()
-        desk.computer.running.clear()
-        desk.bench.send("go")
-        await desk.until(desk.computer.running.is_set)
+    if not (ui.view.busy and ui.computer.running.is_set()) or ui.computer.interrupted.is_set():
+        await nothing(ui)
+        ui.computer.interrupted.clear()
+        ui.computer.running.clear()
+        ui.view.send("go")
+        await ui.until(ui.computer.running.is_set)
 
 
 STATES = {
@@ -228,23 +228,23 @@ async def test_every_command_is_answered_in_every_state(
 ) -> None:
     arrange, reply, settings = STATES[state]
     wrong: list[str] = []
-    async with hunting(*reply, **settings) as desk:
+    async with hunting(*reply, **settings) as ui:
         for text in typed(state)[part::PARTS]:
-            await arrange(desk)
-            chat = desk.chat
-            desk.bench.find_line.dismiss()
+            await arrange(ui)
+            chat = ui.chat
+            ui.view.find_line.dismiss()
             chat.set_focus(None)
             chat.prompt.focus()
             chat.prompt.text = ""
-            before = desk.state()
+            before = ui.state()
             chat._take(text.strip())
-            await desk.settled()
-            if desk.state() == before:
+            await ui.settled()
+            if ui.state() == before:
                 wrong.append(f"{text!r}: nothing is said or seen")
-            if any("Traceback" in item for item in desk.reported):
+            if any("Traceback" in item for item in ui.reported):
                 wrong.append(f"{text!r}: a traceback")
-            await desk.back()
-            if desk.stale():
+            await ui.back()
+            if ui.stale():
                 wrong.append(f"{text!r}: the screen is stale")
             if text in MISTYPED and chat.prompt.text != text.strip():
                 wrong.append(f"{text!r}: it is lost")

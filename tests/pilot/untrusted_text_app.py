@@ -82,11 +82,11 @@ class Stage:
         return next(item for item in self.app.screen_stack if isinstance(item, ChatScreen))
 
     @property
-    def bench(self) -> ChatView:
+    def view(self) -> ChatView:
         return self.chat.chat_view
 
     @property
-    def desk(self) -> ChatCommands:
+    def commands(self) -> ChatCommands:
         return self.chat.commands
 
     def fresh(self) -> str:
@@ -97,8 +97,8 @@ class Stage:
     def show(self, *events: Event) -> None:
         """Let these things happen in a turn."""
         for event in events:
-            self.bench.take(event)
-        self.bench.conversation.scroll_end()
+            self.view.take(event)
+        self.view.conversation.scroll_end()
 
     def open(self, screen: Screen[object]) -> None:
         """Put a screen over the conversation."""
@@ -123,15 +123,15 @@ class Stage:
         while not isinstance(self.app.screen, ChatScreen):
             self.app.pop_screen()
             await self.pilot.pause()
-        bench = self.bench
-        if bench.conversation.editing:
-            bench.conversation.cancel_edit()
-        for item in (bench.replace_line, bench.find_line, bench.approval, bench.input_line):
+        view = self.view
+        if view.conversation.editing:
+            view.conversation.cancel_edit()
+        for item in (view.replace_line, view.find_line, view.approval, view.input_line):
             item.dismiss()
-        bench.log_panel.display = False
-        bench._queue_bar.take_all()
-        bench.session.grants.clear()
-        bench.conversation.clear()
+        view.log_panel.display = False
+        view._queue_bar.take_all()
+        view.session.grants.clear()
+        view.conversation.clear()
         self.app.clear_notifications()
         self.chat.prompt.clear()
         self.chat.prompt.focus()

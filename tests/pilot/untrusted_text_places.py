@@ -94,7 +94,7 @@ def streamed(stage: Stage, text: str, kind: str = "message", role: str = "assist
 async def unfolded(stage: Stage, *happened: Event) -> None:
     """Show it, and unfold the newest block."""
     stage.show(*happened)
-    transcript = stage.bench.conversation.transcript
+    transcript = stage.view.conversation.transcript
     transcript.focus()
     await stage.pilot.pause()
     transcript.action_block("fold")
@@ -111,14 +111,14 @@ async def asked(stage: Stage, code: str = "x", language: str = "python", **more:
 async def editing(stage: Stage, code: str) -> None:
     """The code is in the editor."""
     await asked(stage, code)
-    stage.bench.conversation.edit(stage.bench.approval.request.message.id)
+    stage.view.conversation.edit(stage.view.approval.request.message.id)
     await stage.pilot.pause()
 
 
 async def replacing(stage: Stage, text: str, field: str) -> None:
     await editing(stage, "x = 1")
-    stage.bench.replace_line.open("x")
-    line = stage.bench.replace_line
+    stage.view.replace_line.open("x")
+    line = stage.view.replace_line
     line.query_one(field, Input).value = text
     if field == "#replace-text":
         line.action_pattern()
@@ -127,7 +127,7 @@ async def replacing(stage: Stage, text: str, field: str) -> None:
 
 async def finding(stage: Stage, text: str) -> None:
     stage.show(MessageRecorded(_message(f"before {text} after")))
-    stage.bench.find_line.open(one_row(text) or "before")
+    stage.view.find_line.open(one_row(text) or "before")
     await stage.pilot.pause(0.15)
 
 
@@ -137,24 +137,24 @@ def one_row(text: str) -> str:
 
 
 async def granted(stage: Stage, text: str, *, listed: bool = False) -> None:
-    grants = stage.bench.session.grants
+    grants = stage.view.session.grants
     grants.clear()
     grants.give(Permission("code", "python", text))
     grants.give(Permission("language", text[:500]))
     if listed:
-        stage.desk.open_permissions()
+        stage.commands.screens.open_permissions()
     stage.chat.refresh_status()
 
 
 async def palette(stage: Stage, text: str) -> None:
     await granted(stage, text)
-    stage.desk.open_palette()
+    stage.commands.screens.open_palette()
     await stage.pilot.pause(0.1)
     stage.app.screen.query_one(Input).value = one_row(text)
     await stage.pilot.pause(0.1)
     stage.app.screen.query_one(Input).value = "ask again"
     await stage.pilot.pause(0.1)
-    stage.bench.session.grants.clear()
+    stage.view.session.grants.clear()
 
 
 async def pasted(stage: Stage, text: str) -> None:
@@ -178,8 +178,8 @@ async def mentioned(stage: Stage, text: str) -> None:
     except (OSError, UnicodeError):
         path = stage.folder
     stage.computer.remembered = (Memory("python", "known", (Variable(text, text, text),), 1),)
-    stage.bench.completer.forget()
-    stage.bench.completer.files.refresh()
+    stage.view.completer.forget()
+    stage.view.completer.files.refresh()
     stage.chat.prompt.text = "@da"
     stage.chat.prompt.move_cursor(stage.chat.prompt.document.end)
     stage.chat.prompt._look()
@@ -320,7 +320,7 @@ async def program(stage: Stage, text: str) -> None:
 async def keys_of_the_profile(stage: Stage, text: str) -> None:
     changed, reported = keymap.chosen(f"command.help: {one_row(text)}\n{one_row(text)}: f3\n{text}")
     for problem in reported:
-        stage.desk.tell(problem, warning=True)
+        stage.commands.tell(problem, warning=True)
     stage.open(HelpScreen("At the prompt", [(text, text), *changed.items()]))
 
 
@@ -328,7 +328,7 @@ async def trusted(stage: Stage, text: str) -> None:
     (stage.folder / ".oi-tui.yaml").write_bytes(
         f"custom_instructions: |\n  {text}\n".encode("utf-8", "replace")
     )
-    stage.desk.trust_folder()
+    stage.commands.trust_folder()
     await stage.pilot.pause()
     (stage.folder / ".oi-tui.yaml").unlink()
 
@@ -350,7 +350,7 @@ async def resumed(stage: Stage, text: str) -> None:
     ):
         journal.put(message)
     journal.close()
-    stage.desk.open_conversation(journal.id)
+    stage.commands.open_conversation(journal.id)
     await stage.settle()
 
 
@@ -362,22 +362,22 @@ async def elsewhere(stage: Stage, text: str) -> None:
 
 
 async def headline(stage: Stage, text: str) -> None:
-    bench = stage.bench
+    view = stage.view
     model = one_row(text).replace("\0", "").strip() or "x"
-    bench.session.profile = stage.workspace.profile.with_changes("changed", model=model)
-    bench.progress.doing = text
-    bench.busy = True
+    view.session.profile = stage.workspace.profile.with_changes("changed", model=model)
+    view.progress.doing = text
+    view.busy = True
     stage.chat.refresh_status()
     await stage.pilot.pause()
-    bench.busy = False
-    bench.progress.doing = ""
+    view.busy = False
+    view.progress.doing = ""
 
 
 async def logged(stage: Stage, text: str) -> None:
     record = logging.LogRecord("oi_tui", logging.INFO, "", 1, text, (), None)
     for _ in range(3):
         log.recent.handle(record)
-    stage.desk.log.follow(True)
+    stage.commands.log.follow(True)
     await stage.pilot.pause(0.3)
 
 
@@ -390,7 +390,7 @@ async def cells(stage: Stage, text: str) -> None:
     )
     await stage.pilot.pause()
     for what in ("view", "diff", "known"):
-        stage.desk.cells.act(code.id, what)
+        stage.commands.cells.act(code.id, what)
         await stage.pilot.pause()
 
 
@@ -454,7 +454,7 @@ PLACES: dict[str, Place] = {
     "history": recalled,
     "files and variables to complete": mentioned,
     "completions": offered,
-    "the queue": lambda s, t: [s.bench._queue_bar.add(t) for _ in range(5)] and None,
+    "the queue": lambda s, t: [s.view._queue_bar.add(t) for _ in range(5)] and None,
     "find": finding,
     # how things stand
     "first and last line": headline,

@@ -58,7 +58,7 @@ def screen(*replies: object, theme: str = "oi-dark", **settings: object) -> OiTu
     return OiTui(lambda: workspace, theme=theme)
 
 
-def bench(pilot: Pilot[None]) -> ChatView:
+def chat_view(pilot: Pilot[None]) -> ChatView:
     return next(item for item in pilot.app.screen_stack if isinstance(item, ChatScreen)).chat_view
 
 
@@ -98,21 +98,21 @@ async def seen(pilot: Pilot[None], *words: str) -> None:
 
 async def ask(pilot: Pilot[None]) -> None:
     await ready(pilot)
-    bench(pilot).send("What did we sell?")
+    chat_view(pilot).send("What did we sell?")
 
 
 async def asked(pilot: Pilot[None]) -> None:
     await ask(pilot)
-    await until(pilot, lambda: bench(pilot).approval.armed and bench(pilot).approval.has_focus)
+    await until(pilot, lambda: chat_view(pilot).approval.armed and chat_view(pilot).approval.has_focus)
 
 
 async def ended(pilot: Pilot[None]) -> None:
     await ask(pilot)
-    await until(pilot, lambda: bench(pilot).session.messages and not bench(pilot).busy)
+    await until(pilot, lambda: chat_view(pilot).session.messages and not chat_view(pilot).busy)
 
 
 async def ready(pilot: Pilot[None]) -> None:
-    """The workbench comes after the first frame, and what can be asked here after that."""
+    """The chat view comes after the first frame, and what can be asked here after that."""
     await waiting.until(pilot, lambda: isinstance(pilot.app.screen, ChatScreen) and offered(pilot.app.screen))
 
 

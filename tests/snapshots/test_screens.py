@@ -28,9 +28,9 @@ from tests.snapshots.staging import (
     Steps,
     ask,
     asked,
-    bench,
     by_size,
     calm,
+    chat_view,
     ended,
     ready,
     screen,
@@ -42,7 +42,7 @@ from tests.snapshots.staging import (
 async def editing(pilot: Pilot[None]) -> None:
     await asked(pilot)
     await pilot.press("e")
-    await until(pilot, lambda: bench(pilot).conversation.editing)
+    await until(pilot, lambda: chat_view(pilot).conversation.editing)
     await pilot.press("down", "down", "end", *"  # all")
     await until(pilot, lambda: True)
 
@@ -50,7 +50,7 @@ async def editing(pilot: Pilot[None]) -> None:
 async def replacing(pilot: Pilot[None]) -> None:
     await editing(pilot)
     await pilot.press("ctrl+f", *"rows", "tab", *"sales")
-    line = bench(pilot).replace_line
+    line = chat_view(pilot).replace_line
     await until(pilot, lambda: line._found and line._found[0].put == "sales")
 
 
@@ -63,7 +63,7 @@ async def comparing(pilot: Pilot[None]) -> None:
 async def edited(pilot: Pilot[None]) -> None:
     await editing(pilot)
     await pilot.press("f5")
-    await until(pilot, lambda: bench(pilot).approval.armed and bench(pilot).approval.has_focus)
+    await until(pilot, lambda: chat_view(pilot).approval.armed and chat_view(pilot).approval.has_focus)
 
 
 def show_keys(pilot: Pilot[None]) -> None:
@@ -76,21 +76,21 @@ def show_keys(pilot: Pilot[None]) -> None:
 async def rejecting(pilot: Pilot[None]) -> None:
     await asked(pilot)
     await pilot.press("n")
-    await until(pilot, lambda: bench(pilot).approval.stage == "why")
+    await until(pilot, lambda: chat_view(pilot).approval.stage == "why")
     show_keys(pilot)
 
 
 async def granting(pilot: Pilot[None]) -> None:
     await asked(pilot)
     await pilot.press("a")
-    await until(pilot, lambda: bench(pilot).approval.stage == "always")
+    await until(pilot, lambda: chat_view(pilot).approval.stage == "always")
     show_keys(pilot)
 
 
 async def wanting_the_word(pilot: Pilot[None]) -> None:
     await granting(pilot)
     await pilot.press("5")
-    await until(pilot, lambda: bench(pilot).approval.stage == "word")
+    await until(pilot, lambda: chat_view(pilot).approval.stage == "word")
 
 
 async def with_permissions(pilot: Pilot[None]) -> None:
@@ -100,7 +100,7 @@ async def with_permissions(pilot: Pilot[None]) -> None:
         Permission("count", "python", left=3),
         Permission("language", "shell"),
     ):
-        bench(pilot).session.grants.give(grant)
+        chat_view(pilot).session.grants.give(grant)
     state = pilot.app.screen.query_one("#home-state", Static)
     # What lies behind follows four times a second.
     await until(pilot, lambda: "%permissions" in str(state.render()))
@@ -110,7 +110,7 @@ async def with_permissions(pilot: Pilot[None]) -> None:
 
 async def waiting_for_input(pilot: Pilot[None]) -> None:
     await ask(pilot)
-    await until(pilot, lambda: bench(pilot).input_line.display)
+    await until(pilot, lambda: chat_view(pilot).input_line.display)
 
 
 async def helped(pilot: Pilot[None]) -> None:
@@ -127,8 +127,8 @@ async def choosing(pilot: Pilot[None]) -> None:
 
 async def rehearsing(pilot: Pilot[None]) -> None:
     await ready(pilot)
-    FirstRun(pilot.app.screen.commands, bench(pilot))._explain(None)
-    await until(pilot, lambda: bench(pilot).approval.armed and bench(pilot).approval.has_focus)
+    FirstRun(pilot.app.screen.commands, chat_view(pilot))._explain(None)
+    await until(pilot, lambda: chat_view(pilot).approval.armed and chat_view(pilot).approval.has_focus)
 
 
 async def colours(pilot: Pilot[None]) -> None:

@@ -33,8 +33,8 @@ from tests.snapshots.staging import (
     Steps,
     ask,
     asked,
-    bench,
     by_size,
+    chat_view,
     ended,
     ready,
     screen,
@@ -151,7 +151,7 @@ def shown(*words: str) -> Steps:
 
     async def go(pilot: Pilot[None]) -> None:
         await ask(pilot)
-        transcript = bench(pilot).conversation.transcript
+        transcript = chat_view(pilot).conversation.transcript
 
         def there() -> bool:
             transcript.flush_now()
@@ -169,9 +169,9 @@ def reported(*events: object, steps: Steps = ended) -> Steps:
 
     async def go(pilot: Pilot[None]) -> None:
         await steps(pilot)
-        cell = next((m.id for m in bench(pilot).session.messages if m.type == "code"), "")
+        cell = next((m.id for m in chat_view(pilot).session.messages if m.type == "code"), "")
         for event in events:
-            bench(pilot).take(event(cell) if callable(event) else event)  # type: ignore[arg-type]
+            chat_view(pilot).take(event(cell) if callable(event) else event)  # type: ignore[arg-type]
         await until(pilot, lambda: True)
 
     return go
@@ -180,23 +180,23 @@ def reported(*events: object, steps: Steps = ended) -> Steps:
 async def queueing(pilot: Pilot[None]) -> None:
     await shown("running")(pilot)
     for text in ("and by month, please", "then plot it\nin two colours", "and save the picture"):
-        bench(pilot).say(text)
+        chat_view(pilot).say(text)
     await until(pilot, lambda: True)
 
 
 async def pasting(pilot: Pilot[None]) -> None:
     await ready(pilot)
     pilot.app.post_message(events.Paste("Traceback (most recent call last):\n" + "  File …\n" * 40))
-    await until(pilot, lambda: bench(pilot).prompt.text)
+    await until(pilot, lambda: chat_view(pilot).prompt.text)
     await pilot.press(*" what is this?")
     await until(pilot, lambda: True)
 
 
 async def reading_back(pilot: Pilot[None]) -> None:
     await ended(pilot)
-    bench(pilot).conversation.page_up()
-    bench(pilot).show(Noticed("Something came meanwhile."))
-    await until(pilot, lambda: bench(pilot).conversation.transcript.new_below)
+    chat_view(pilot).conversation.page_up()
+    chat_view(pilot).show(Noticed("Something came meanwhile."))
+    await until(pilot, lambda: chat_view(pilot).conversation.transcript.new_below)
 
 
 async def at_a_screen(pilot: Pilot[None], kind: type) -> None:
@@ -206,7 +206,7 @@ async def at_a_screen(pilot: Pilot[None], kind: type) -> None:
 async def searching_what_was_said(pilot: Pilot[None]) -> None:
     await ready(pilot)
     for text in ("What did we sell in May?", "plot the sales", "Who sells most?"):
-        bench(pilot).prompt._recall.add(text)
+        chat_view(pilot).prompt._recall.add(text)
     await pilot.press("ctrl+s", *"sel")
     await until(pilot, lambda: pilot.app.screen.query_one("#completions").display)
 
@@ -214,12 +214,12 @@ async def searching_what_was_said(pilot: Pilot[None]) -> None:
 async def rejecting(pilot: Pilot[None]) -> None:
     await asked(pilot)
     await pilot.press("n")
-    await until(pilot, lambda: bench(pilot).approval.stage == "why")
+    await until(pilot, lambda: chat_view(pilot).approval.stage == "why")
 
 
 async def full_screen(pilot: Pilot[None]) -> None:
     await ask(pilot)
-    await until(pilot, lambda: bench(pilot).progress.doing.startswith("running"))
+    await until(pilot, lambda: chat_view(pilot).progress.doing.startswith("running"))
     await pilot.press("ctrl+o")
     await at_a_screen(pilot, ProgramScreen)
 
@@ -264,10 +264,12 @@ async def seeing_what_the_model_saw(pilot: Pilot[None]) -> None:
 async def talking(pilot: Pilot[None]) -> None:
     await ended(pilot)
     for number, text in enumerate(("And in June?", "Plot both months"), 2):
-        bench(pilot).send(text)
+        chat_view(pilot).send(text)
         await until(
             pilot,
-            lambda number=number: len(bench(pilot).session.messages) == 2 * number and not bench(pilot).busy,
+            lambda number=number: (
+                len(chat_view(pilot).session.messages) == 2 * number and not chat_view(pilot).busy
+            ),
         )
 
 
@@ -381,7 +383,7 @@ STATES: dict[str, tuple[Callable[[], OiTui], Steps]] = {
     "palette": (lambda: screen(), palette),
     "finding": (
         lambda: screen([Text(ANSWER)]),
-        then(ended, "ctrl+f", *"hopper", wait=lambda p: bench(p).find_line._sought == "hopper"),
+        then(ended, "ctrl+f", *"hopper", wait=lambda p: chat_view(p).find_line._sought == "hopper"),
     ),
     "nothing found": (lambda: screen([Text(ANSWER)]), then(ended, "ctrl+f", *"turing", "enter")),
     "new below": (lambda: screen([Text(ANSWER * 3)]), reading_back),
@@ -389,7 +391,7 @@ STATES: dict[str, tuple[Callable[[], OiTui], Steps]] = {
     "wide characters": (lambda: screen([call(WIDE)]), asked),
     "wide characters edited": (
         lambda: screen([call(WIDE)]),
-        then(then(asked, "e", wait=lambda p: bench(p).conversation.editing), "end"),
+        then(then(asked, "e", wait=lambda p: chat_view(p).conversation.editing), "end"),
     ),
     "the keys": (
         lambda: screen(),
@@ -406,11 +408,11 @@ STATES: dict[str, tuple[Callable[[], OiTui], Steps]] = {
     "gone back": (lambda: screen(*TALK), then(talking, *"%rewind 2", "enter")),
     "stopped at the question": (
         lambda: screen(REPLY),
-        then(asked, "escape", wait=lambda pilot: not bench(pilot).busy),
+        then(asked, "escape", wait=lambda pilot: not chat_view(pilot).busy),
     ),
     "rejected": (
         lambda: screen(REPLY, [Text("I will use the shell instead.")]),
-        then(rejecting, "4", "enter", wait=lambda pilot: not bench(pilot).busy),
+        then(rejecting, "4", "enter", wait=lambda pilot: not chat_view(pilot).busy),
     ),
 }
 

@@ -8,7 +8,7 @@ from textual.pilot import Pilot
 from oi_tui.engine.llm.base import Text, Usage
 from oi_tui.file_changes.snapshots import Change, Step
 from oi_tui.runtimes.variables import Memory, Variable
-from tests.snapshots.staging import REPLY, bench, by_size, ended, ready, screen, seen
+from tests.snapshots.staging import REPLY, by_size, chat_view, ended, ready, screen, seen
 
 PYTHON = Memory(
     "python",
@@ -27,13 +27,13 @@ PYTHON = Memory(
 async def worked(pilot: Pilot[None]) -> None:
     """A turn that ran code, which left variables and changed files."""
     await ready(pilot)
-    workspace = bench(pilot).workspace
+    workspace = chat_view(pilot).workspace
     workspace.computer.remembered = (PYTHON,)
     await ended(pilot)
     code = next(m for m in workspace.session.messages if m.type == "code")
     changes = (Change("plot.png", "created"), Change("sales.csv", "changed"))
     workspace.snapshots.note(Step(code.id, "/home/ada/sales", changes))
-    bench(pilot).sidebar.forget()
+    chat_view(pilot).sidebar.forget()
     if pilot.app.size.width < 140:
         await pilot.press("ctrl+b")
     await seen(pilot, "DataFrame 1,204x8", "plot.png", "2 requests")

@@ -16,7 +16,7 @@ from oi_tui.widgets.conversation.styles import look_of
 from oi_tui.workspace import Workspace
 from tests.fakes import Llm, Reply, call
 from tests.pilot.waiting import until
-from tests.snapshots.staging import Folder, ask, bench, screen
+from tests.snapshots.staging import Folder, ask, chat_view, screen
 
 BUSY = ErrorInfo("server", "The server is busy.", retryable=True, retry_after=60)
 
@@ -53,7 +53,7 @@ def tail(chat: ChatView) -> str:
 
 
 async def shows(pilot: Pilot[None], *words: str) -> str:
-    chat = bench(pilot)
+    chat = chat_view(pilot)
     await until(pilot, lambda: all(word in tail(chat) for word in words))
     return tail(chat)
 
@@ -75,8 +75,8 @@ async def test_it_stands_below_the_request_until_the_answer_takes_its_place() ->
         await until(pilot, lambda: lines(pilot)[place] != before)
         held.set()
         await until(pilot, lambda: "We sold nothing." in lines(pilot)[place])
-        await until(pilot, lambda: not bench(pilot).busy)
-        assert tail(bench(pilot)) == ""
+        await until(pilot, lambda: not chat_view(pilot).busy)
+        assert tail(chat_view(pilot)) == ""
         assert "Thinking" not in "\n".join(lines(pilot))
 
 
@@ -85,7 +85,7 @@ async def test_nothing_moves_without_motion() -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await ask(pilot)
         assert (await shows(pilot, "Thinking", "1 s")).startswith("• Thinking")
-        bench(pilot).stop()
+        chat_view(pilot).stop()
 
 
 async def test_it_counts_down_to_the_next_try_and_goes_with_a_stop() -> None:
@@ -93,9 +93,9 @@ async def test_it_counts_down_to_the_next_try_and_goes_with_a_stop() -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await ask(pilot)
         await shows(pilot, "Trying again in 5")
-        bench(pilot).stop()
-        await until(pilot, lambda: not bench(pilot).busy)
-        assert tail(bench(pilot)) == ""
+        chat_view(pilot).stop()
+        await until(pilot, lambda: not chat_view(pilot).busy)
+        assert tail(chat_view(pilot)) == ""
 
 
 async def test_a_server_that_does_not_accept_is_named_as_the_reason() -> None:
@@ -107,8 +107,8 @@ async def test_a_server_that_does_not_accept_is_named_as_the_reason() -> None:
         accepting.set()
         await shows(pilot, "Thinking")
         answering.set()
-        await until(pilot, lambda: not bench(pilot).busy)
-        assert [message.content for message in bench(pilot).session.messages][-1] == "Here."
+        await until(pilot, lambda: not chat_view(pilot).busy)
+        assert [message.content for message in chat_view(pilot).session.messages][-1] == "Here."
 
 
 async def test_it_waits_behind_a_question_and_a_run() -> None:
@@ -121,17 +121,17 @@ async def test_it_waits_behind_a_question_and_a_run() -> None:
         await until(pilot, lambda: any("finished" in line for line in lines(pilot)))
         await shows(pilot, "Thinking")
         held.set()
-        await until(pilot, lambda: not bench(pilot).busy)
+        await until(pilot, lambda: not chat_view(pilot).busy)
 
 
 async def test_scrolling_up_leaves_it_behind_and_going_down_finds_it() -> None:
     app = screen([Text("word\n\n" * 60)], [threading.Event()])
     async with app.run_test(size=(80, 24)) as pilot:
         await ask(pilot)
-        await until(pilot, lambda: not bench(pilot).busy and bench(pilot).session.messages)
-        bench(pilot).send("More?")
+        await until(pilot, lambda: not chat_view(pilot).busy and chat_view(pilot).session.messages)
+        chat_view(pilot).send("More?")
         await shows(pilot, "Thinking")
-        transcript = bench(pilot).conversation.transcript
+        transcript = chat_view(pilot).conversation.transcript
         await until(pilot, lambda: any("Thinking" in line for line in lines(pilot)))
         transcript.action_page_up()
         await until(pilot, lambda: not any("Thinking" in line for line in lines(pilot)))
@@ -139,7 +139,7 @@ async def test_scrolling_up_leaves_it_behind_and_going_down_finds_it() -> None:
         transcript.action_page_down()
         await until(pilot, lambda: any("Thinking" in line for line in lines(pilot)))
         assert transcript.following
-        bench(pilot).stop()
+        chat_view(pilot).stop()
 
 
 @pytest.mark.parametrize("width", [10, 24, 40, 200])

@@ -75,38 +75,38 @@ async def room(
 
 async def test_cells_that_did_not_run_here_are_counted_too(tmp_path: Path) -> None:
     replies = [call(FAILING), [Text("Sorry.")], call("echo hi", "shell"), call(FAILING), [Text("Sorry.")]]
-    async with room(tmp_path, *[reply if isinstance(reply, list) else [reply] for reply in replies]) as desk:
-        await desk.say("go")
-        await desk.say("go on")
-        desk.assert_same_numbers(1, 3)
+    async with room(tmp_path, *[reply if isinstance(reply, list) else [reply] for reply in replies]) as ui:
+        await ui.say("go")
+        await ui.say("go on")
+        ui.assert_same_numbers(1, 3)
 
 
 async def test_a_restart_of_the_language_begins_no_new_count(tmp_path: Path) -> None:
-    async with room(tmp_path, [call(FAILING)], [Text("No.")], [call(FAILING)], [Text("No.")]) as desk:
-        await desk.say("go")
-        desk.workspace.computer.reset()
-        await desk.say("again")
-        desk.assert_same_numbers(1, 2)
+    async with room(tmp_path, [call(FAILING)], [Text("No.")], [call(FAILING)], [Text("No.")]) as ui:
+        await ui.say("go")
+        ui.workspace.computer.reset()
+        await ui.say("again")
+        ui.assert_same_numbers(1, 2)
 
 
 async def test_after_going_back_cells_are_counted_as_they_are_shown(tmp_path: Path) -> None:
-    async with room(tmp_path, [call(FAILING)], [Text("No.")], [call("[][7]")], [Text("No.")]) as desk:
-        await desk.say("go")
-        await desk.say("%undo")
-        await desk.say("again")
-        (cell,) = desk.cells
+    async with room(tmp_path, [call(FAILING)], [Text("No.")], [call("[][7]")], [Text("No.")]) as ui:
+        await ui.say("go")
+        await ui.say("%undo")
+        await ui.say("again")
+        (cell,) = ui.cells
         assert (cell.number, cell.message.content) == (1, "[][7]")
         assert 'File "<cell 1, run 2>", line 1' in cell.output.text.plain()
 
 
 async def test_code_that_runs_again_edited_has_the_number_of_its_new_cell(tmp_path: Path) -> None:
-    async with room(tmp_path, [call("ratio = 1 / 1\nratio")], [Text("Yes.")]) as desk:
-        await desk.say("go")
-        before = desk.workspace.session.messages
-        again = desk.cells[0].message.but(content="ratio = 1 / 0\nratio")
-        desk.view.start(desk.workspace.session.run_again([again]))
-        await desk.rest(before)
-        desk.assert_same_numbers(2)
+    async with room(tmp_path, [call("ratio = 1 / 1\nratio")], [Text("Yes.")]) as ui:
+        await ui.say("go")
+        before = ui.workspace.session.messages
+        again = ui.cells[0].message.but(content="ratio = 1 / 0\nratio")
+        ui.view.start(ui.workspace.session.run_again([again]))
+        await ui.rest(before)
+        ui.assert_same_numbers(2)
 
 
 async def test_a_resumed_conversation_counts_on(tmp_path: Path) -> None:
@@ -115,6 +115,6 @@ async def test_a_resumed_conversation_counts_on(tmp_path: Path) -> None:
         Message(role="assistant", type="code", format="python", content="1", state="finished", seconds=0.1),
         Message(role="assistant", type="code", format="shell", content="ls", state="rejected"),
     ]
-    async with room(tmp_path, [call(FAILING)], [Text("No.")], messages=earlier) as desk:
-        await desk.say("go")
-        desk.assert_same_numbers(3)
+    async with room(tmp_path, [call(FAILING)], [Text("No.")], messages=earlier) as ui:
+        await ui.say("go")
+        ui.assert_same_numbers(3)

@@ -20,22 +20,22 @@ from oi_tui.widgets.conversation.cell import CellBlock
 from oi_tui.widgets.pager.text_view import TextView
 from oi_tui.workspace import Workspace
 from tests.fakes import Llm, call
-from tests.pilot.test_chat import Desk, sitting
+from tests.pilot.test_chat import ChatDriver, open_chat
 from tests.pilot.waiting import until
 
 
-def count(desk: Desk) -> str:
-    return str(desk.chat.query_one("#find-count", Static).render()).split(" · ")[0]
+def count(ui: ChatDriver) -> str:
+    return str(ui.chat.query_one("#find-count", Static).render()).split(" · ")[0]
 
 
-def screen_lines(desk: Desk) -> list[str]:
-    strips = desk.app.screen._compositor.render_strips()
+def screen_lines(ui: ChatDriver) -> list[str]:
+    strips = ui.app.screen._compositor.render_strips()
     return ["".join(segment.text for segment in strip).rstrip() for strip in strips]
 
 
-def marked(desk: Desk) -> str:
+def marked(ui: ChatDriver) -> str:
     """The row that the search marked."""
-    lines = screen_lines(desk)[: desk.bench.conversation.region.bottom]
+    lines = screen_lines(ui)[: ui.view.conversation.region.bottom]
     return next((line[2:].rstrip("▁▂▃▄▅▆▇█ ") for line in lines if line.startswith(" >")), "")
 
 
@@ -84,54 +84,54 @@ async def test_a_language_that_is_being_started_says_so_wherever_it_is_reported(
     workspace.close()
 
 
-async def run_cell(desk: Desk, code: str) -> None:
+async def run_cell(ui: ChatDriver, code: str) -> None:
     """Run code by hand and put the block cursor on its cell."""
-    before = len(desk.bench.conversation.printing)
-    await desk.type(f"%run python {code}")
-    await desk.until(lambda: len(desk.bench.conversation.printing) > before and not desk.bench.busy)
-    desk.bench.conversation.transcript.focus()
-    await desk.pilot.press("up")
+    before = len(ui.view.conversation.printing)
+    await ui.type(f"%run python {code}")
+    await ui.until(lambda: len(ui.view.conversation.printing) > before and not ui.view.busy)
+    ui.view.conversation.transcript.focus()
+    await ui.pilot.press("up")
 
 
-def reader_rows(desk: Desk) -> list[str]:
-    view = desk.app.screen.query_one(TextView)
+def reader_rows(ui: ChatDriver) -> list[str]:
+    view = ui.app.screen.query_one(TextView)
     return [view.render_line(y).text.strip() for y in range(view.size.height)]
 
 
 async def test_find_counts_and_goes_round() -> None:
     # Only the whole word is found three times, so that the count tells when it was searched for.
-    async with sitting([Text("A needle, and a NEEDLE.")], [Text("A needl.")], [Text("needle")]) as desk:
+    async with open_chat([Text("A needle, and a NEEDLE.")], [Text("A needl.")], [Text("needle")]) as ui:
         for _ in range(3):
-            await desk.type("go on")
-            await desk.idle()
-        await desk.pilot.press("ctrl+f", *"needle")
-        await desk.until(lambda: count(desk).endswith("of 3") and "needle" in marked(desk).lower())
-        assert desk.chat.focused is desk.chat.query_one("#find-text", Input)
-        first = int(count(desk)[0])
-        await desk.pilot.press("enter")
-        await desk.until(lambda: count(desk) == f"{first % 3 + 1} of 3")
-        await desk.pilot.press("up", "up")
-        await desk.until(lambda: count(desk) == f"{(first - 2) % 3 + 1} of 3")
-        await desk.pilot.press("down")
-        await desk.until(lambda: count(desk) == f"{first} of 3")
-        assert "needle" in marked(desk).lower()
-        await desk.pilot.press("escape")
-        assert desk.chat.focused is desk.chat.prompt
-        assert marked(desk) == ""
+            await ui.type("go on")
+            await ui.idle()
+        await ui.pilot.press("ctrl+f", *"needle")
+        await ui.until(lambda: count(ui).endswith("of 3") and "needle" in marked(ui).lower())
+        assert ui.chat.focused is ui.chat.query_one("#find-text", Input)
+        first = int(count(ui)[0])
+        await ui.pilot.press("enter")
+        await ui.until(lambda: count(ui) == f"{first % 3 + 1} of 3")
+        await ui.pilot.press("up", "up")
+        await ui.until(lambda: count(ui) == f"{(first - 2) % 3 + 1} of 3")
+        await ui.pilot.press("down")
+        await ui.until(lambda: count(ui) == f"{first} of 3")
+        assert "needle" in marked(ui).lower()
+        await ui.pilot.press("escape")
+        assert ui.chat.focused is ui.chat.prompt
+        assert marked(ui) == ""
 
 
 async def test_find_opens_what_is_folded_and_shows_the_row() -> None:
-    async with sitting() as desk:
-        desk.computer.run = lines_between  # type: ignore[method-assign]
-        await run_cell(desk, "x")
+    async with open_chat() as ui:
+        ui.computer.run = lines_between  # type: ignore[method-assign]
+        await run_cell(ui, "x")
         for _ in range(8):
-            await run_cell(desk, "y")
-        await desk.type("%find line 57")
-        await desk.until(lambda: count(desk) == "1 of 9" or count(desk).endswith("of 9"))
-        assert "line 57" in marked(desk)
+            await run_cell(ui, "y")
+        await ui.type("%find line 57")
+        await ui.until(lambda: count(ui) == "1 of 9" or count(ui).endswith("of 9"))
+        assert "line 57" in marked(ui)
         for _ in range(9):
-            await desk.pilot.press("down")
-            assert "line 57" in marked(desk)
+            await ui.pilot.press("down")
+            assert "line 57" in marked(ui)
 
 
 def lines_between(language: str, code: str, number: int | None = None):  # type: ignore[no-untyped-def]
@@ -142,175 +142,174 @@ def lines_between(language: str, code: str, number: int | None = None):  # type:
 
 
 async def test_code_and_output_are_reported_apart() -> None:
-    async with sitting() as desk:
-        await run_cell(desk, "pear = 1")
-        await desk.type("%find pear")
-        await desk.until(lambda: count(desk).endswith("of 2"))
-        rows = [marked(desk)]
-        await desk.pilot.press("down")
-        rows.append(marked(desk))
+    async with open_chat() as ui:
+        await run_cell(ui, "pear = 1")
+        await ui.type("%find pear")
+        await ui.until(lambda: count(ui).endswith("of 2"))
+        rows = [marked(ui)]
+        await ui.pilot.press("down")
+        rows.append(marked(ui))
         assert sorted("out of" in row for row in rows) == [False, True]
 
 
 async def test_what_is_nowhere_is_not_found() -> None:
-    async with sitting([Text("Hello.")]) as desk:
-        await desk.type("go")
-        await desk.idle()
-        await desk.type("%find [bold](")
-        await desk.until(lambda: count(desk) == "not found")
-        await desk.pilot.press("down", "up", "escape")
-        assert desk.chat.focused is desk.chat.prompt
+    async with open_chat([Text("Hello.")]) as ui:
+        await ui.type("go")
+        await ui.idle()
+        await ui.type("%find [bold](")
+        await ui.until(lambda: count(ui) == "not found")
+        await ui.pilot.press("down", "up", "escape")
+        assert ui.chat.focused is ui.chat.prompt
 
 
 async def test_output_that_went_to_a_file_is_read_from_there() -> None:
-    async with sitting() as desk:
-        await run_cell(desk, "flood")
-        await desk.pilot.press("v")
-        await desk.until(lambda: isinstance(desk.app.screen, PagerScreen))
-        await desk.pilot.press("s")
-        await desk.until(lambda: desk.app.screen.query_one(TextView).text.line_count == 300)
-        written = [note.message for note in desk.app._notifications]
+    async with open_chat() as ui:
+        await run_cell(ui, "flood")
+        await ui.pilot.press("v")
+        await ui.until(lambda: isinstance(ui.app.screen, PagerScreen))
+        await ui.pilot.press("s")
+        await ui.until(lambda: ui.app.screen.query_one(TextView).text.line_count == 300)
+        written = [note.message for note in ui.app._notifications]
         assert any(str(paths.data() / "outputs") in item for item in written)
-        await desk.pilot.press("escape")
-        assert desk.app.screen is desk.chat
+        await ui.pilot.press("escape")
+        assert ui.app.screen is ui.chat
 
 
 async def test_a_program_cannot_name_a_file_to_be_read(tmp_path: Path) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text("secret")
-    async with sitting() as desk:
-        await run_cell(desk, f"… 3 lines not shown; all of it is in {secret} …")
-        await desk.type("%output 1")
-        await desk.until(lambda: isinstance(desk.app.screen, PagerScreen))
-        assert "secret" not in reader_rows(desk)
-        assert any("lines not shown" in row for row in reader_rows(desk))
+    async with open_chat() as ui:
+        await run_cell(ui, f"… 3 lines not shown; all of it is in {secret} …")
+        await ui.type("%output 1")
+        await ui.until(lambda: isinstance(ui.app.screen, PagerScreen))
+        assert "secret" not in reader_rows(ui)
+        assert any("lines not shown" in row for row in reader_rows(ui))
 
 
 async def test_output_by_number_says_what_is_missing() -> None:
-    async with sitting() as desk:
-        await desk.type("%output")
-        await desk.type("%output 7")
-        texts = [getattr(block, "text", "") for block in desk.bench.conversation.transcript.blocks]
+    async with open_chat() as ui:
+        await ui.type("%output")
+        await ui.type("%output 7")
+        texts = [getattr(block, "text", "") for block in ui.view.conversation.transcript.blocks]
         assert texts == ["There is no output yet.", "Cell 7 does not exist."]
 
 
 async def test_r_runs_the_same_code_again() -> None:
-    async with sitting() as desk:
-        await run_cell(desk, "a")
-        await desk.pilot.press("r")
-        await desk.until(lambda: len(desk.computer.ran) == 2 and not desk.bench.busy)
-        assert desk.computer.ran == [("python", "a")] * 2
+    async with open_chat() as ui:
+        await run_cell(ui, "a")
+        await ui.pilot.press("r")
+        await ui.until(lambda: len(ui.computer.ran) == 2 and not ui.view.busy)
+        assert ui.computer.ran == [("python", "a")] * 2
 
 
 async def test_e_puts_the_code_into_the_prompt() -> None:
-    async with sitting() as desk:
-        await run_cell(desk, "for x in y:\n    print(x)")
-        await desk.pilot.press("e")
-        assert desk.prompt == "%run python for x in y:\n    print(x)"
-        assert desk.chat.focused is desk.chat.prompt
-        assert len(desk.computer.ran) == 1
+    async with open_chat() as ui:
+        await run_cell(ui, "for x in y:\n    print(x)")
+        await ui.pilot.press("e")
+        assert ui.prompt == "%run python for x in y:\n    print(x)"
+        assert ui.chat.focused is ui.chat.prompt
+        assert len(ui.computer.ran) == 1
 
 
 async def test_e_is_an_answer_while_a_question_is_open() -> None:
-    async with sitting([call("a")]) as desk:
-        await desk.type("go")
-        await desk.asked()
-        desk.bench.conversation.transcript.focus()
-        await desk.pilot.press("e")
-        await desk.until(lambda: desk.bench.conversation.editing)
-        assert desk.prompt == ""
+    async with open_chat([call("a")]) as ui:
+        await ui.type("go")
+        await ui.asked()
+        ui.view.conversation.transcript.focus()
+        await ui.pilot.press("e")
+        await ui.until(lambda: ui.view.conversation.editing)
+        assert ui.prompt == ""
 
 
 async def test_w_shows_what_the_model_was_reported() -> None:
-    async with sitting([call("flood")], max_output=500, auto_run=True) as desk:
-        await desk.type("go")
-        await desk.until(lambda: desk.bench.session.messages and not desk.bench.busy)
-        desk.bench.conversation.transcript.focus()
-        desk.bench.conversation.transcript.set_cursor(1)
-        await desk.pilot.press("w")
-        await desk.until(lambda: isinstance(desk.app.screen, PagerScreen))
-        assert any("not shown" in row for row in reader_rows(desk))
+    async with open_chat([call("flood")], max_output=500, auto_run=True) as ui:
+        await ui.type("go")
+        await ui.until(lambda: ui.view.session.messages and not ui.view.busy)
+        ui.view.conversation.transcript.focus()
+        ui.view.conversation.transcript.set_cursor(1)
+        await ui.pilot.press("w")
+        await ui.until(lambda: isinstance(ui.app.screen, PagerScreen))
+        assert any("not shown" in row for row in reader_rows(ui))
 
 
 async def test_w_says_that_the_model_does_not_see_code_of_the_person() -> None:
-    async with sitting() as desk:
-        await run_cell(desk, "a")
-        await desk.pilot.press("w")
-        assert desk.app.screen is desk.chat
-        assert any("does not see" in note.message for note in desk.app._notifications)
+    async with open_chat() as ui:
+        await run_cell(ui, "a")
+        await ui.pilot.press("w")
+        assert ui.app.screen is ui.chat
+        assert any("does not see" in note.message for note in ui.app._notifications)
 
 
 async def test_s_saves_the_code_under_a_free_name(tmp_path: Path) -> None:
-    async with sitting() as desk:
-        desk.computer.cwd = tmp_path
+    async with open_chat() as ui:
+        ui.computer.cwd = tmp_path
         (tmp_path / "cell-1.py").write_text("mine")
-        await run_cell(desk, "a")
-        await desk.pilot.press("s")
+        await run_cell(ui, "a")
+        await ui.pilot.press("s")
         assert (tmp_path / "cell-1.py").read_text() == "mine"
         assert (tmp_path / "cell-1-2.py").read_text() == "a\n"
-        written = desk.bench.conversation.transcript.blocks[-1]
+        written = ui.view.conversation.transcript.blocks[-1]
         assert str(tmp_path / "cell-1-2.py") in written.source()
 
 
 async def test_a_folder_that_cannot_be_written_to_is_reported() -> None:
-    async with sitting() as desk:
-        desk.computer.cwd = Path("/nowhere/at/all")
-        await run_cell(desk, "a")
-        await desk.pilot.press("s")
-        assert "Could not save" in desk.bench.conversation.transcript.blocks[-1].source()
+    async with open_chat() as ui:
+        ui.computer.cwd = Path("/nowhere/at/all")
+        await run_cell(ui, "a")
+        await ui.pilot.press("s")
+        assert "Could not save" in ui.view.conversation.transcript.blocks[-1].source()
 
 
 async def test_after_ctrl_up_a_letter_acts_on_the_last_block() -> None:
-    async with sitting([Text("Hello **there**.")]) as desk:
-        await desk.pilot.press("ctrl+up", "c")
-        await desk.until(
+    async with open_chat([Text("Hello **there**.")]) as ui:
+        await ui.pilot.press("ctrl+up", "c")
+        await ui.until(
             lambda: any(
-                "The conversation is empty" in notification.message
-                for notification in desk.app._notifications
+                "The conversation is empty" in notification.message for notification in ui.app._notifications
             )
         )
-        await desk.pilot.press("ctrl+down")
-        await desk.type("go")
-        await desk.idle()
-        await desk.pilot.press("ctrl+up", "c")
-        await desk.until(lambda: desk.app.clipboard == "Hello **there**.")
+        await ui.pilot.press("ctrl+down")
+        await ui.type("go")
+        await ui.idle()
+        await ui.pilot.press("ctrl+up", "c")
+        await ui.until(lambda: ui.app.clipboard == "Hello **there**.")
 
 
 async def test_m_shows_code_and_output_whole_and_w_what_the_model_saw_of_it() -> None:
-    async with sitting([call("first = 1\nflood")], [Text("Done.")], max_output=500, auto_run=True) as desk:
-        desk.computer.run = lines_between  # type: ignore[method-assign]
-        await desk.type("go")
-        await desk.until(lambda: desk.bench.session.messages and not desk.bench.busy)
-        await desk.pilot.press("ctrl+up", "up", "m")
-        await desk.until(lambda: isinstance(desk.app.screen, PagerScreen))
-        text = desk.app.screen.query_one(TextView).text
+    async with open_chat([call("first = 1\nflood")], [Text("Done.")], max_output=500, auto_run=True) as ui:
+        ui.computer.run = lines_between  # type: ignore[method-assign]
+        await ui.type("go")
+        await ui.until(lambda: ui.view.session.messages and not ui.view.busy)
+        await ui.pilot.press("ctrl+up", "up", "m")
+        await ui.until(lambda: isinstance(ui.app.screen, PagerScreen))
+        text = ui.app.screen.query_one(TextView).text
         text.index_all()
         shown = text.lines(0, text.line_count)
         assert shown[:2] == ["first = 1", "flood"]
         assert shown[-1] == "line 89"
-        await desk.pilot.press("escape", "w")
-        await desk.until(lambda: "What the model saw" in "\n".join(screen_lines(desk)))
-        title = screen_lines(desk)[0]
+        await ui.pilot.press("escape", "w")
+        await ui.until(lambda: "What the model saw" in "\n".join(screen_lines(ui)))
+        title = screen_lines(ui)[0]
         assert "of [1] python: ~" in title
         assert title.rstrip().endswith("tokens")
 
 
 @pytest.mark.parametrize("key", ["v", "r", "e", "s", "C", "o", "f", "d", "u"])
 async def test_keys_of_code_do_nothing_to_words_and_say_so(key: str) -> None:
-    async with sitting([Text("Hello.")]) as desk:
-        await desk.type("go")
-        await desk.idle()
-        await desk.pilot.press("ctrl+up", key)
-        await desk.until(lambda: len(desk.app._notifications) == 1)
-        assert desk.app.screen is desk.chat
-        assert desk.prompt == ""
-        assert not any(isinstance(b, CellBlock) for b in desk.bench.conversation.transcript.blocks)
+    async with open_chat([Text("Hello.")]) as ui:
+        await ui.type("go")
+        await ui.idle()
+        await ui.pilot.press("ctrl+up", key)
+        await ui.until(lambda: len(ui.app._notifications) == 1)
+        assert ui.app.screen is ui.chat
+        assert ui.prompt == ""
+        assert not any(isinstance(b, CellBlock) for b in ui.view.conversation.transcript.blocks)
 
 
 async def test_print_leaves_with_the_conversation_as_words() -> None:
-    async with sitting([Text("Hello \x1b[2Jthere.")]) as desk:
-        await desk.type("go")
-        await desk.idle()
-        await desk.type("%print")
-        await desk.until(lambda: desk.app.return_value is not None)
-        assert desk.app.return_value == "> go\n\n  Hello there."
+    async with open_chat([Text("Hello \x1b[2Jthere.")]) as ui:
+        await ui.type("go")
+        await ui.idle()
+        await ui.type("%print")
+        await ui.until(lambda: ui.app.return_value is not None)
+        assert ui.app.return_value == "> go\n\n  Hello there."

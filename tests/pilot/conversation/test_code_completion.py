@@ -11,70 +11,70 @@ from oi_tui.screens.chat.screen import ChatScreen
 from oi_tui.widgets.editor.code_editor import CodeEditor
 from oi_tui.widgets.prompt.completion_list import Completions as CompletionList
 from tests.fakes import call
-from tests.pilot.test_chat import Desk, sitting
+from tests.pilot.test_chat import ChatDriver, open_chat
 from tests.pilot.test_inline_tables import chatting
 
 NAMES = Completions(2, (Completion("sales", "DataFrame 5x2"), Completion("salt", "int 3")))
 
 
-async def edit(desk: Desk) -> CodeEditor:
-    await desk.type("go")
-    await desk.asked()
-    await desk.pilot.press("e")
-    await desk.until(lambda: desk.bench.conversation.editing)
-    await desk.pilot.press("end")
-    return desk.bench.conversation.editor
+async def edit(ui: ChatDriver) -> CodeEditor:
+    await ui.type("go")
+    await ui.asked()
+    await ui.pilot.press("e")
+    await ui.until(lambda: ui.view.conversation.editing)
+    await ui.pilot.press("end")
+    return ui.view.conversation.editor
 
 
-def listed(desk: Desk) -> str:
-    found = desk.chat.query_one("#code-completions", CompletionList)
+def listed(ui: ChatDriver) -> str:
+    found = ui.chat.query_one("#code-completions", CompletionList)
     return str(found.render()) if found.display else ""
 
 
 async def test_tab_lists_what_completes_a_word_and_takes_the_chosen_one() -> None:
-    async with sitting([call("print(sa")]) as desk:
-        desk.computer.completions["python"] = NAMES
-        editor = await edit(desk)
-        await desk.pilot.press("tab")
-        await desk.until(lambda: "> sales" in listed(desk))
-        assert "DataFrame 5x2" in listed(desk)
-        await desk.pilot.press("down")
-        await desk.until(lambda: "> salt" in listed(desk))
-        await desk.pilot.press("tab")
+    async with open_chat([call("print(sa")]) as ui:
+        ui.computer.completions["python"] = NAMES
+        editor = await edit(ui)
+        await ui.pilot.press("tab")
+        await ui.until(lambda: "> sales" in listed(ui))
+        assert "DataFrame 5x2" in listed(ui)
+        await ui.pilot.press("down")
+        await ui.until(lambda: "> salt" in listed(ui))
+        await ui.pilot.press("tab")
         assert editor.code == "print(salt"
-        await desk.until(lambda: not listed(desk))
-        await desk.pilot.press("ctrl+z")
+        await ui.until(lambda: not listed(ui))
+        await ui.pilot.press("ctrl+z")
         assert editor.code == "print(sa"
 
 
 async def test_the_list_is_below_the_caret_and_escape_closes_only_the_list() -> None:
-    async with sitting([call("print(sa")]) as desk:
-        desk.computer.completions["python"] = NAMES
-        editor = await edit(desk)
-        await desk.pilot.press("tab")
-        await desk.until(lambda: listed(desk))
-        place = desk.chat.query_one("#code-completions", CompletionList)
-        await desk.until(lambda: place.region.y == editor.cursor_screen_offset.y + 1)
+    async with open_chat([call("print(sa")]) as ui:
+        ui.computer.completions["python"] = NAMES
+        editor = await edit(ui)
+        await ui.pilot.press("tab")
+        await ui.until(lambda: listed(ui))
+        place = ui.chat.query_one("#code-completions", CompletionList)
+        await ui.until(lambda: place.region.y == editor.cursor_screen_offset.y + 1)
         assert place.region.x == editor.cursor_screen_offset.x
-        await desk.pilot.press("escape")
-        await desk.until(lambda: not listed(desk))
-        assert desk.bench.conversation.editing
-        await desk.pilot.press("escape")
-        await desk.until(lambda: not desk.bench.conversation.editing)
+        await ui.pilot.press("escape")
+        await ui.until(lambda: not listed(ui))
+        assert ui.view.conversation.editing
+        await ui.pilot.press("escape")
+        await ui.until(lambda: not ui.view.conversation.editing)
 
 
 async def test_the_list_follows_what_is_typed_and_closes_behind_a_space() -> None:
-    async with sitting([call("sa")]) as desk:
-        desk.computer.completions["python"] = NAMES
-        editor = await edit(desk)
-        await desk.pilot.press("tab")
-        await desk.until(lambda: "salt" in listed(desk))
-        desk.computer.completions["python"] = Completions(3, (Completion("sales", "DataFrame 5x2"),))
-        await desk.pilot.press("l")
-        await desk.until(lambda: "sales" in listed(desk) and "salt" not in listed(desk))
-        await desk.pilot.press("space")
-        await desk.until(lambda: not listed(desk))
-        await desk.pilot.press("enter")
+    async with open_chat([call("sa")]) as ui:
+        ui.computer.completions["python"] = NAMES
+        editor = await edit(ui)
+        await ui.pilot.press("tab")
+        await ui.until(lambda: "salt" in listed(ui))
+        ui.computer.completions["python"] = Completions(3, (Completion("sales", "DataFrame 5x2"),))
+        await ui.pilot.press("l")
+        await ui.until(lambda: "sales" in listed(ui) and "salt" not in listed(ui))
+        await ui.pilot.press("space")
+        await ui.until(lambda: not listed(ui))
+        await ui.pilot.press("enter")
         assert editor.code == "sal \n"
 
 
@@ -91,24 +91,24 @@ async def test_the_list_follows_what_is_typed_and_closes_behind_a_space() -> Non
 async def test_tab_takes_the_only_completion_and_indents_where_there_is_none(
     code: str, found: Completions | None, expected: str
 ) -> None:
-    async with sitting([call(code)]) as desk:
+    async with open_chat([call(code)]) as ui:
         if found:
-            desk.computer.completions["python"] = found
-        editor = await edit(desk)
-        await desk.pilot.press("tab")
-        await desk.until(lambda: editor.code == expected)
-        assert not listed(desk)
+            ui.computer.completions["python"] = found
+        editor = await edit(ui)
+        await ui.pilot.press("tab")
+        await ui.until(lambda: editor.code == expected)
+        assert not listed(ui)
 
 
 async def test_an_answer_that_comes_after_more_was_typed_is_dropped() -> None:
-    async with sitting([call("sa")]) as desk:
-        editor = await edit(desk)
+    async with open_chat([call("sa")]) as ui:
+        editor = await edit(ui)
         editor.completion.is_available = lambda _: True
         editor.completion.take_key("tab")
-        await desk.pilot.press("x")
-        await desk.pilot.pause()
+        await ui.pilot.press("x")
+        await ui.pilot.pause()
         assert editor.code == "sax"
-        assert not listed(desk)
+        assert not listed(ui)
 
 
 async def test_names_of_the_live_process_are_completed_at_the_prompt(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Iterator
 
 from oi_tui.engine.llm.base import Delta, Text
-from tests.pilot.test_chat import sitting
+from tests.pilot.test_chat import open_chat
 
 #: Each is two tokens, more or less.
 WORDS = 100_000
@@ -30,7 +30,7 @@ class Torrent:
 
 async def test_keys_are_answered_and_escape_ends_it() -> None:
     torrent = Torrent()
-    async with sitting() as at:
+    async with open_chat() as at:
         at.llm.reply = lambda _request: torrent
 
         def shown() -> str:
@@ -47,11 +47,11 @@ async def test_keys_are_answered_and_escape_ends_it() -> None:
             await at.pilot.press(key)
             await at.until(lambda key=key: key in shown())
             assert not torrent.cancelled.is_set()
-            assert at.bench.busy
+            assert at.view.busy
         assert at.prompt == "αβγ"
         await at.pilot.press("escape")
-        await at.until(lambda: not at.bench.busy)
+        await at.until(lambda: not at.view.busy)
         assert torrent.cancelled.is_set()
-        reply = next(message for message in at.bench.session.messages if message.role == "assistant")
+        reply = next(message for message in at.view.session.messages if message.role == "assistant")
         assert reply.content.startswith("w0 w1 ")
         assert f" w{WORDS - 2} w{WORDS - 1}\n" in reply.content

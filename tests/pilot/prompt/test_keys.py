@@ -8,7 +8,7 @@ from oi_tui.engine.settings.profile import Profile
 from oi_tui.screens.help import HelpScreen
 from oi_tui.workspace import Workspace
 from tests.fakes import Computer, Llm, call
-from tests.snapshots.staging import asked, bench, ready, until
+from tests.snapshots.staging import asked, chat_view, ready, until
 
 
 def app(keys: str = "", *replies: object) -> OiTui:
@@ -24,17 +24,17 @@ async def test_a_command_and_an_answer_have_the_keys_that_the_profile_says() -> 
     one = app("command.help: f3\nanswer.run: r", [call("a")])
     async with one.run_test(size=(80, 24)) as pilot:
         await asked(pilot)
-        assert " r  run" in str(bench(pilot).approval.query_one("#choice-run", Static).render())
+        assert " r  run" in str(chat_view(pilot).approval.query_one("#choice-run", Static).render())
         await pilot.press("f3")
         await until(pilot, lambda: isinstance(pilot.app.screen, HelpScreen))
         assert "f3" in page(pilot)
         await pilot.press("escape")
         await until(pilot, lambda: not isinstance(pilot.app.screen, HelpScreen))
-        await until(pilot, lambda: bench(pilot).approval.armed)
-        bench(pilot).approval.focus()
+        await until(pilot, lambda: chat_view(pilot).approval.armed)
+        chat_view(pilot).approval.focus()
         await pilot.press("r")
-        await until(pilot, lambda: not bench(pilot).busy)
-        assert bench(pilot).session.messages[1].decision == "approved"
+        await until(pilot, lambda: not chat_view(pilot).busy)
+        assert chat_view(pilot).session.messages[1].decision == "approved"
 
 
 async def test_what_cannot_be_is_reported_in_the_conversation() -> None:
@@ -42,7 +42,7 @@ async def test_what_cannot_be_is_reported_in_the_conversation() -> None:
         await ready(pilot)
 
         def reported() -> bool:
-            blocks = bench(pilot).conversation.transcript.blocks
+            blocks = chat_view(pilot).conversation.transcript.blocks
             return any("Did you mean command.new?" in block.source() for block in blocks)
 
         await until(pilot, reported)
@@ -52,8 +52,8 @@ async def test_help_begins_with_the_keys_of_what_has_the_focus() -> None:
     async with app("", [call("a")]).run_test(size=(80, 24)) as pilot:
         await asked(pilot)
         for focus, title in (
-            (bench(pilot).approval, "At the question"),
-            (bench(pilot).conversation.transcript, "In the conversation"),
+            (chat_view(pilot).approval, "At the question"),
+            (chat_view(pilot).conversation.transcript, "In the conversation"),
         ):
             focus.focus()
             await pilot.pause()

@@ -17,7 +17,7 @@ from oi_tui.screens.pager import PagerScreen
 from oi_tui.screens.profile.editor import ProfileEditor
 from oi_tui.screens.themes import ThemesScreen
 from oi_tui.widgets.pager.long_text import LongText
-from tests.pilot.test_chat import sitting
+from tests.pilot.test_chat import open_chat
 
 SCREENS: dict[str, Callable[[], BaseScreen]] = {
     "glance": lambda: GlanceScreen([("Group", [("a", "does it")])]),
@@ -55,8 +55,8 @@ async def test_a_click_on_a_widget_that_was_just_removed_does_nothing() -> None:
 
 @pytest.mark.parametrize("name", SCREENS)
 async def test_a_screen_that_is_closed_while_it_opens_fails_nowhere(name: str) -> None:
-    async with sitting() as desk:
-        app, pilot = desk.app, desk.pilot
+    async with open_chat() as ui:
+        app, pilot = ui.app, ui.pilot
         before = len(app.screen_stack)
         for steps in range(12):
             screen = SCREENS[name]()
@@ -72,7 +72,7 @@ async def test_a_screen_that_is_closed_while_it_opens_fails_nowhere(name: str) -
 
 
 async def test_a_key_that_comes_while_the_application_ends_does_nothing() -> None:
-    async with sitting() as desk:
+    async with open_chat() as ui:
         pass
-    assert desk.app.screen_stack == []
-    await desk.app.on_event(Key("x", "x"))
+    assert ui.app.screen_stack == []
+    await ui.app.on_event(Key("x", "x"))

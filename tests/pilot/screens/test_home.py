@@ -8,14 +8,14 @@ from textual.widgets import OptionList, Static
 
 from oi_tui.engine.llm.base import Text
 from oi_tui.screens.chat.home import requests
-from tests.pilot.test_chat import Desk, sitting
+from tests.pilot.test_chat import ChatDriver, open_chat
 from tests.snapshots.staging import offered, ready, screen
 
 
-def shown(desk: Desk) -> tuple[str, list[str]]:
-    choices = desk.chat.query_one("#home-list", OptionList)
+def shown(ui: ChatDriver) -> tuple[str, list[str]]:
+    choices = ui.chat.query_one("#home-list", OptionList)
     rows = [str(option.prompt).strip("> \u00a0") for option in choices.options]
-    return str(desk.chat.query_one("#home-state", Static).render()), rows
+    return str(ui.chat.query_one("#home-state", Static).render()), rows
 
 
 def test_requests_are_about_the_newest_files_that_are_there(tmp_path: Path) -> None:
@@ -47,58 +47,58 @@ def test_without_files_requests_fit_any_folder(folder: Path | None) -> None:
     ],
 )
 async def test_the_state_is_what_it_is(settings: dict[str, object], words: str, absent: str) -> None:
-    async with sitting(**settings) as desk:
-        await desk.until(lambda: offered(desk.chat))
-        state, _ = shown(desk)
+    async with open_chat(**settings) as ui:
+        await ui.until(lambda: offered(ui.chat))
+        state, _ = shown(ui)
         assert words in state
         assert absent not in state
-        desk.bench.session.auto_run = True
-        await desk.until(lambda: "AUTO" in shown(desk)[0])
+        ui.view.session.auto_run = True
+        await ui.until(lambda: "AUTO" in shown(ui)[0])
 
 
 async def test_a_request_is_put_into_the_prompt_and_not_sent() -> None:
-    async with sitting(model="demo") as desk:
-        await desk.until(lambda: offered(desk.chat))
-        await desk.type("", "tab", "down", "enter")
-        await desk.until(lambda: desk.prompt == "plot something")
-        assert desk.chat.prompt.has_focus
-        assert desk.llm.requests == []
+    async with open_chat(model="demo") as ui:
+        await ui.until(lambda: offered(ui.chat))
+        await ui.type("", "tab", "down", "enter")
+        await ui.until(lambda: ui.prompt == "plot something")
+        assert ui.chat.prompt.has_focus
+        assert ui.llm.requests == []
 
 
 async def test_escape_gives_the_keyboard_back_to_the_prompt() -> None:
-    async with sitting() as desk:
-        await desk.until(lambda: offered(desk.chat))
-        await desk.type("", "tab", "escape")
-        await desk.until(lambda: desk.chat.prompt.has_focus)
+    async with open_chat() as ui:
+        await ui.until(lambda: offered(ui.chat))
+        await ui.type("", "tab", "escape")
+        await ui.until(lambda: ui.chat.prompt.has_focus)
 
 
 async def test_what_is_typed_in_the_list_goes_into_the_prompt() -> None:
-    async with sitting() as desk:
-        await desk.until(lambda: offered(desk.chat))
-        await desk.type("", "tab", *"hello")
-        await desk.until(lambda: desk.prompt == "hello")
-        assert desk.chat.prompt.has_focus
+    async with open_chat() as ui:
+        await ui.until(lambda: offered(ui.chat))
+        await ui.type("", "tab", *"hello")
+        await ui.until(lambda: ui.prompt == "hello")
+        assert ui.chat.prompt.has_focus
 
 
 async def test_an_earlier_conversation_is_opened_from_there() -> None:
-    async with sitting([Text("the answer")]) as desk:
-        await desk.type("first question")
-        await desk.idle()
-        await desk.pilot.press("ctrl+n")
-        await desk.until(lambda: "first question   now" in shown(desk)[1])
-        await desk.type("", "tab", "up", "enter")
-        await desk.until(lambda: [m.content for m in desk.bench.session.messages][-1:] == ["the answer"])
-        assert desk.chat.prompt.has_focus
-        assert not desk.chat.has_class("-empty")
+    async with open_chat([Text("the answer")]) as ui:
+        await ui.type("first question")
+        await ui.idle()
+        await ui.pilot.press("ctrl+n")
+        await ui.until(lambda: "first question   now" in shown(ui)[1])
+        await ui.type("", "tab", "up", "enter")
+        await ui.until(lambda: [m.content for m in ui.view.session.messages][-1:] == ["the answer"])
+        assert ui.chat.prompt.has_focus
+        assert not ui.chat.has_class("-empty")
 
 
 async def test_conversations_of_the_same_title_are_told_apart_by_their_age() -> None:
-    async with sitting([Text("one")], [Text("two")]) as desk:
+    async with open_chat([Text("one")], [Text("two")]) as ui:
         for _ in range(2):
-            await desk.type("the same question")
-            await desk.idle()
-            await desk.pilot.press("ctrl+n")
-        await desk.until(lambda: shown(desk)[1].count("the same question   now") == 2)
+            await ui.type("the same question")
+            await ui.idle()
+            await ui.pilot.press("ctrl+n")
+        await ui.until(lambda: shown(ui)[1].count("the same question   now") == 2)
 
 
 @pytest.mark.parametrize("size", [(1, 1), (2, 1), (3, 2), (10, 3), (20, 6), (300, 100)])

@@ -15,7 +15,7 @@ from oi_tui.engine.models import local_servers
 from oi_tui.engine.models.local_servers import LocalModel
 from oi_tui.screens.llamafile import LlamafileScreen
 from oi_tui.screens.models import ModelsScreen
-from tests.pilot.test_chat import Desk, sitting
+from tests.pilot.test_chat import ChatDriver, open_chat
 from tests.servers.files import FileServer
 from tests.unit.models.test_llamafile import STAND_IN
 
@@ -38,13 +38,13 @@ def words(screen: ModelsScreen | LlamafileScreen) -> str:
     return "\n".join(shown)
 
 
-async def models_of(at: Desk, screen: type = ModelsScreen) -> ModelsScreen:
+async def models_of(at: ChatDriver, screen: type = ModelsScreen) -> ModelsScreen:
     await at.until(lambda: isinstance(at.app.screen, screen))
     return at.app.screen  # type: ignore[return-value]
 
 
 async def test_how_to_get_a_server_going_is_reported_where_none_answers(found: list[LocalModel]) -> None:
-    async with sitting([Text("Hm.")]) as at:
+    async with open_chat([Text("Hm.")]) as at:
         await at.type("%model")
         screen = await models_of(at)
         await at.until(lambda: screen.query_one("#models-hints").display)
@@ -55,7 +55,7 @@ async def test_how_to_get_a_server_going_is_reported_where_none_answers(found: l
 
 async def test_what_answers_is_offered_with_its_size_and_window_and_taken(found: list[LocalModel]) -> None:
     found += [QWEN, LLAMA]
-    async with sitting([Text("Hm.")]) as at:
+    async with open_chat([Text("Hm.")]) as at:
         await at.type("%model")
         screen = await models_of(at)
         await at.until(lambda: "qwen2.5-7b" in words(screen))
@@ -69,7 +69,7 @@ async def test_what_answers_is_offered_with_its_size_and_window_and_taken(found:
 
 
 async def test_letters_and_a_paste_at_the_list_go_into_the_field(found: list[LocalModel]) -> None:
-    async with sitting([Text("Hm.")]) as at:
+    async with open_chat([Text("Hm.")]) as at:
         await at.type("%model")
         screen = await models_of(at)
         await at.until(lambda: screen.query_one(OptionList).has_focus)
@@ -86,7 +86,7 @@ async def test_the_model_in_use_stands_first_and_enter_keeps_it(
     found: list[LocalModel], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-12345678")
-    async with sitting([Text("Hm.")], model="openai/mine", api_base="http://127.0.0.1:4177/v1") as at:
+    async with open_chat([Text("Hm.")], model="openai/mine", api_base="http://127.0.0.1:4177/v1") as at:
         before = at.workspace.profile
         await at.type("%model")
         screen = await models_of(at)
@@ -105,10 +105,10 @@ async def test_a_wrong_address_in_a_providers_variable_is_reported_when_it_begin
     monkeypatch.setenv("OPENAI_API_BASE", "localhost:8000")
     monkeypatch.setenv("DEEPSEEK_API_BASE", "http://localhost:port")
     monkeypatch.setenv("DEEPSEEK_API_KEY", "sk-canary")
-    async with sitting([Text("Hm.")]) as at:
+    async with open_chat([Text("Hm.")]) as at:
 
         def reported(*sayings: str) -> bool:
-            transcript = at.bench.conversation.transcript
+            transcript = at.view.conversation.transcript
             rows = (row.plain for n in range(len(transcript.blocks)) for row in transcript.rows_of(n))
             text = " ".join(" ".join(rows).split())
             return all(saying in text for saying in sayings)
@@ -119,12 +119,12 @@ async def test_a_wrong_address_in_a_providers_variable_is_reported_when_it_begin
         await at.type("%model deepseek/deepseek-chat")
         await at.until(lambda: reported("DEEPSEEK_API_BASE must be an address with a port"))
         await at.type("hello")
-        await at.until(lambda: reported("hello", "DEEPSEEK_API_BASE") and not at.bench.busy)
+        await at.until(lambda: reported("hello", "DEEPSEEK_API_BASE") and not at.view.busy)
         assert not at.llm.requests
 
 
 async def test_a_missing_key_is_asked_for_in_a_masked_field_and_kept(found: list[LocalModel]) -> None:
-    async with sitting([Text("Hm.")]) as at:
+    async with open_chat([Text("Hm.")]) as at:
         await at.type("%model anthropic/claude-sonnet-4-5")
         screen = await models_of(at)
         key = screen.query_one("#models-key", Input)
@@ -141,7 +141,7 @@ async def test_a_missing_key_is_asked_for_in_a_masked_field_and_kept(found: list
 
 
 async def test_a_key_for_this_session_only_is_kept_nowhere(found: list[LocalModel]) -> None:
-    async with sitting([Text("Hm.")]) as at:
+    async with open_chat([Text("Hm.")]) as at:
         await at.type("%model groq/llama-3.3-70b-versatile")
         screen = await models_of(at)
         key = screen.query_one("#models-key", Input)
@@ -155,7 +155,7 @@ async def test_a_key_for_this_session_only_is_kept_nowhere(found: list[LocalMode
 
 
 async def test_escape_at_the_key_changes_nothing(found: list[LocalModel]) -> None:
-    async with sitting([Text("Hm.")]) as at:
+    async with open_chat([Text("Hm.")]) as at:
         before = at.workspace.profile
         await at.type("%model")
         screen = await models_of(at)
@@ -172,13 +172,13 @@ async def test_escape_at_the_key_changes_nothing(found: list[LocalModel]) -> Non
 
 
 async def test_the_model_changes_amid_a_conversation_and_takes_no_key_along(found: list[LocalModel]) -> None:
-    async with sitting([Text("One.")], [Text("Two.")], api_key="sk-canary-12345678") as at:
+    async with open_chat([Text("One.")], [Text("Two.")], api_key="sk-canary-12345678") as at:
         await at.type("first")
         await at.idle()
         await at.type("%model ollama/llama3.1")
         await at.until(lambda: at.workspace.profile.model == "ollama/llama3.1")
         await at.type("second")
-        await at.until(lambda: len(at.llm.requests) == 2 and not at.bench.busy)
+        await at.until(lambda: len(at.llm.requests) == 2 and not at.view.busy)
         one, two = at.llm.requests
         assert (one.model, one.api_key) == ("openai/test", "sk-canary-12345678")
         assert (two.model, two.api_key) == ("ollama/llama3.1", None)
@@ -192,7 +192,7 @@ async def test_the_model_changes_amid_a_conversation_and_takes_no_key_along(foun
 async def test_a_named_model_keeps_the_base_of_its_own_provider_only(
     found: list[LocalModel], name: str, base: str | None
 ) -> None:
-    async with sitting(api_base="http://127.0.0.1:9/v1") as at:
+    async with open_chat(api_base="http://127.0.0.1:9/v1") as at:
         await at.type(f"%model {name}")
         await at.until(lambda: at.workspace.profile.model == name)
         assert at.workspace.profile.api_base == base
@@ -202,7 +202,7 @@ async def test_local_mode_takes_the_model_that_is_named_and_asks_for_one_otherwi
     found: list[LocalModel],
 ) -> None:
     found += [QWEN, LLAMA]
-    async with sitting() as at:
+    async with open_chat() as at:
         done = threading.Event()
         at.workspace.use(at.workspace.profile.with_changes(local=True))
         assert at.chat.commands.choosing.local(done.set)
@@ -222,7 +222,7 @@ async def test_local_mode_takes_the_model_that_is_named_and_asks_for_one_otherwi
 
 async def test_a_llamafile_is_downloaded_started_used_and_ended(found: list[LocalModel]) -> None:
     with FileServer(STAND_IN.encode()) as files:
-        async with sitting([Text("Hm.")]) as at:
+        async with open_chat([Text("Hm.")]) as at:
             await at.type(f"%model {files.root}/tiny.llamafile#sha256={files.sha256}")
             await at.until(lambda: at.workspace.profile.model == "openai/tiny")
             await at.until(lambda: at.workspace.model.llamafile is not None)
@@ -240,7 +240,7 @@ async def test_a_llamafile_is_downloaded_started_used_and_ended(found: list[Loca
 async def test_a_download_that_is_stopped_says_so_and_goes_on_later(found: list[LocalModel]) -> None:
     with FileServer(b"x" * 900_000) as files:
         files.flows.clear()
-        async with sitting([Text("Hm.")]) as at:
+        async with open_chat([Text("Hm.")]) as at:
             await at.type(f"%model {files.root}/tiny.llamafile")
             await models_of(at, LlamafileScreen)
             await at.pilot.press("escape")
@@ -257,7 +257,7 @@ async def test_a_llamafile_that_cannot_be_had_is_reported(
     found: list[LocalModel], name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("oi_tui.engine.models.download.ATTEMPTS", 1)
-    async with sitting([Text("Hm.")]) as at:
+    async with open_chat([Text("Hm.")]) as at:
         reported: list[str] = []
         monkeypatch.setattr(at.chat.commands, "tell", lambda text, **_: reported.append(text))
         await at.type(f"%model {name}")

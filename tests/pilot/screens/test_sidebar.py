@@ -19,7 +19,7 @@ from oi_tui.widgets.sidebar.sidebar import Sidebar
 from tests.fakes import call
 from tests.pilot.conversation.test_cells import screen_lines
 from tests.pilot.conversation.test_restore_files import answered, working
-from tests.pilot.test_chat import Desk, sitting
+from tests.pilot.test_chat import ChatDriver, open_chat
 
 DATA = Memory(
     "python",
@@ -33,193 +33,193 @@ DATA = Memory(
 )
 
 
-def sidebar(desk: Desk) -> Sidebar:
-    return desk.chat.query_one(Sidebar)
+def sidebar(ui: ChatDriver) -> Sidebar:
+    return ui.chat.query_one(Sidebar)
 
 
-def shown(desk: Desk) -> list[str]:
+def shown(ui: ChatDriver) -> list[str]:
     """The rows on the screen, "" as long as there is no sidebar."""
-    if not desk.bench.sidebar.shown:
+    if not ui.view.sidebar.shown:
         return []
-    bar = sidebar(desk)
+    bar = sidebar(ui)
     return [" ".join(bar.render_line(y).text.split()) for y in range(bar.size.height)]
 
 
 @asynccontextmanager
-async def wide(*replies: object, columns: int = 200, **settings: object) -> AsyncIterator[Desk]:
-    async with sitting(*replies, auto_run=True, **settings) as desk:
-        await desk.pilot.resize_terminal(columns, 50)
-        desk.computer.remembered = (DATA,)
-        yield desk
+async def wide(*replies: object, columns: int = 200, **settings: object) -> AsyncIterator[ChatDriver]:
+    async with open_chat(*replies, auto_run=True, **settings) as ui:
+        await ui.pilot.resize_terminal(columns, 50)
+        ui.computer.remembered = (DATA,)
+        yield ui
 
 
 async def test_it_shows_variables_and_cost_after_a_run() -> None:
-    async with wide([call("a"), Usage(1000, 50, 0.02)], [Text("Done."), Usage(1900, 50, 0.02)]) as desk:
-        assert not desk.bench.sidebar.shown, "there is nothing to show yet"
-        await desk.type("go")
-        await desk.until(lambda: "2 requests $0.0400" in shown(desk))
-        await desk.until(lambda: "df DataFrame 1200x8" in shown(desk))
-        rows = shown(desk)
+    async with wide([call("a"), Usage(1000, 50, 0.02)], [Text("Done."), Usage(1900, 50, 0.02)]) as ui:
+        assert not ui.view.sidebar.shown, "there is nothing to show yet"
+        await ui.type("go")
+        await ui.until(lambda: "2 requests $0.0400" in shown(ui))
+        await ui.until(lambda: "df DataFrame 1200x8" in shown(ui))
+        rows = shown(ui)
         assert rows[rows.index("Variables 3") + 1 :][:3] == [
             "df DataFrame 1200x8",
             "total 12.5",
             "… 1 function or class f4",
         ]
         assert "Files changed" in rows
-        assert desk.chat.focused is desk.chat.prompt
+        assert ui.chat.focused is ui.chat.prompt
 
 
 async def test_another_run_brings_it_up_to_date() -> None:
-    async with wide([call("a")], [Text("Done.")], [call("b")], [Text("Done.")]) as desk:
-        await desk.type("go")
-        await desk.until(lambda: "df DataFrame 1200x8" in shown(desk))
-        await desk.until(lambda: not desk.bench.busy)
-        desk.computer.remembered = (Memory("python", "known", (Variable("new", "int", "3"),), 1),)
-        await desk.type("go")
-        await desk.until(lambda: "new 3" in shown(desk))
-        assert "df DataFrame 1200x8" not in shown(desk)
+    async with wide([call("a")], [Text("Done.")], [call("b")], [Text("Done.")]) as ui:
+        await ui.type("go")
+        await ui.until(lambda: "df DataFrame 1200x8" in shown(ui))
+        await ui.until(lambda: not ui.view.busy)
+        ui.computer.remembered = (Memory("python", "known", (Variable("new", "int", "3"),), 1),)
+        await ui.type("go")
+        await ui.until(lambda: "new 3" in shown(ui))
+        assert "df DataFrame 1200x8" not in shown(ui)
 
 
 async def test_a_busy_language_keeps_what_it_told() -> None:
-    async with wide([call("a")], [Text("Done.")], [call("b")], [Text("Done.")]) as desk:
-        await desk.type("go")
-        await desk.until(lambda: "df DataFrame 1200x8" in shown(desk) and not desk.bench.busy)
-        desk.computer.remembered = (
+    async with wide([call("a")], [Text("Done.")], [call("b")], [Text("Done.")]) as ui:
+        await ui.type("go")
+        await ui.until(lambda: "df DataFrame 1200x8" in shown(ui) and not ui.view.busy)
+        ui.computer.remembered = (
             Memory("python", "busy"),
             Memory("shell", "known", (Variable("x", "string", "1"),), 1),
         )
-        await desk.type("go")
-        await desk.until(lambda: "x 1" in shown(desk))
-        assert "df DataFrame 1200x8" in shown(desk)
+        await ui.type("go")
+        await ui.until(lambda: "x 1" in shown(ui))
+        assert "df DataFrame 1200x8" in shown(ui)
 
 
 async def test_nothing_is_asked_while_it_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with wide([call("a")], [Text("Done.")], columns=139) as desk:
+    async with wide([call("a")], [Text("Done.")], columns=139) as ui:
         asked: list[int] = []
 
         def memories() -> tuple[Memory, ...]:
             asked.append(1)
             return (DATA,)
 
-        monkeypatch.setattr(desk.computer, "memories", memories)
-        await desk.type("go")
-        await desk.until(lambda: desk.bench.session.messages and not desk.bench.busy)
+        monkeypatch.setattr(ui.computer, "memories", memories)
+        await ui.type("go")
+        await ui.until(lambda: ui.view.session.messages and not ui.view.busy)
         assert asked == []
-        assert not desk.chat.query(Sidebar)
-        await desk.pilot.press("ctrl+b")
-        await desk.until(lambda: "> df DataFrame 1200x8" in shown(desk))
+        assert not ui.chat.query(Sidebar)
+        await ui.pilot.press("ctrl+b")
+        await ui.until(lambda: "> df DataFrame 1200x8" in shown(ui))
         assert asked == [1]
 
 
 async def test_the_key_hides_it_and_that_is_remembered(tmp_path: Path) -> None:
-    async with wide([Text("Hello.")]) as desk:
-        desk.workspace.profile_path = tmp_path / "profile.yaml"
-        await desk.type("go")
-        await desk.until(lambda: desk.bench.sidebar.shown)
-        width = desk.bench.conversation.size.width
-        await desk.pilot.press("ctrl+b")
-        await desk.until(lambda: desk.bench.conversation.size.width > width)
-        assert not desk.bench.sidebar.shown
+    async with wide([Text("Hello.")]) as ui:
+        ui.workspace.profile_path = tmp_path / "profile.yaml"
+        await ui.type("go")
+        await ui.until(lambda: ui.view.sidebar.shown)
+        width = ui.view.conversation.size.width
+        await ui.pilot.press("ctrl+b")
+        await ui.until(lambda: ui.view.conversation.size.width > width)
+        assert not ui.view.sidebar.shown
         assert "sidebar: false" in (tmp_path / "profile.yaml").read_text()
-        await desk.type("%sidebar on")
-        await desk.until(lambda: desk.bench.conversation.size.width == width)
+        await ui.type("%sidebar on")
+        await ui.until(lambda: ui.view.conversation.size.width == width)
         assert "sidebar" not in (tmp_path / "profile.yaml").read_text()
 
 
 async def test_it_follows_the_width_of_the_screen() -> None:
-    async with wide([Text("Hello.")]) as desk:
-        await desk.type("go")
-        await desk.until(lambda: desk.bench.sidebar.shown)
-        await desk.pilot.resize_terminal(100, 40)
-        await desk.until(lambda: not desk.bench.sidebar.shown)
-        assert desk.bench.conversation.size.width == 100
-        await desk.pilot.resize_terminal(200, 50)
-        await desk.until(lambda: desk.bench.sidebar.shown)
-        assert desk.bench.conversation.size.width == 200 - sidebar(desk).outer_size.width
+    async with wide([Text("Hello.")]) as ui:
+        await ui.type("go")
+        await ui.until(lambda: ui.view.sidebar.shown)
+        await ui.pilot.resize_terminal(100, 40)
+        await ui.until(lambda: not ui.view.sidebar.shown)
+        assert ui.view.conversation.size.width == 100
+        await ui.pilot.resize_terminal(200, 50)
+        await ui.until(lambda: ui.view.sidebar.shown)
+        assert ui.view.conversation.size.width == 200 - sidebar(ui).outer_size.width
 
 
 async def test_a_narrow_screen_has_a_drawer_that_escape_closes() -> None:
-    async with wide([Text("Hello.")], columns=120) as desk:
-        await desk.type("go")
-        await desk.until(lambda: desk.bench.session.messages and not desk.bench.busy)
-        await desk.pilot.press("ctrl+b")
-        await desk.until(lambda: desk.chat.focused is sidebar(desk))
-        assert desk.bench.conversation.size.width == 120, "it covers the conversation and moves nothing"
-        await desk.pilot.press("escape")
-        await desk.until(lambda: desk.chat.focused is desk.chat.prompt)
-        assert not desk.bench.sidebar.shown
-        await desk.pilot.press("ctrl+b")
-        await desk.until(lambda: desk.chat.focused is sidebar(desk))
-        await desk.pilot.press("ctrl+b")
-        await desk.until(lambda: not desk.bench.sidebar.shown)
-        assert desk.workspace.profile.sidebar, "the drawer is not what is remembered"
+    async with wide([Text("Hello.")], columns=120) as ui:
+        await ui.type("go")
+        await ui.until(lambda: ui.view.session.messages and not ui.view.busy)
+        await ui.pilot.press("ctrl+b")
+        await ui.until(lambda: ui.chat.focused is sidebar(ui))
+        assert ui.view.conversation.size.width == 120, "it covers the conversation and moves nothing"
+        await ui.pilot.press("escape")
+        await ui.until(lambda: ui.chat.focused is ui.chat.prompt)
+        assert not ui.view.sidebar.shown
+        await ui.pilot.press("ctrl+b")
+        await ui.until(lambda: ui.chat.focused is sidebar(ui))
+        await ui.pilot.press("ctrl+b")
+        await ui.until(lambda: not ui.view.sidebar.shown)
+        assert ui.workspace.profile.sidebar, "the drawer is not what is remembered"
 
 
 async def test_before_the_first_message_the_key_says_when_it_opens() -> None:
-    async with wide(columns=100) as desk:
-        await desk.pilot.press("ctrl+b")
-        await desk.until(lambda: desk.app._notifications)
-        assert not desk.bench.sidebar.shown
+    async with wide(columns=100) as ui:
+        await ui.pilot.press("ctrl+b")
+        await ui.until(lambda: ui.app._notifications)
+        assert not ui.view.sidebar.shown
 
 
 async def test_tab_goes_there_and_enter_names_the_variable() -> None:
-    async with wide([call("a")], [Text("Done.")]) as desk:
-        await desk.type("go")
-        await desk.until(lambda: "df DataFrame 1200x8" in shown(desk) and not desk.bench.busy)
-        await desk.pilot.press("tab", "tab")
-        await desk.until(lambda: desk.chat.focused is sidebar(desk))
-        assert "> df DataFrame 1200x8" in shown(desk)
-        await desk.pilot.press("down", "enter")
-        await desk.until(lambda: desk.prompt == "@total ")
-        assert desk.bench.sidebar.shown
-        sidebar(desk).focus()
-        await desk.pilot.press("x", "y")
-        await desk.until(lambda: desk.prompt == "@total xy")
+    async with wide([call("a")], [Text("Done.")]) as ui:
+        await ui.type("go")
+        await ui.until(lambda: "df DataFrame 1200x8" in shown(ui) and not ui.view.busy)
+        await ui.pilot.press("tab", "tab")
+        await ui.until(lambda: ui.chat.focused is sidebar(ui))
+        assert "> df DataFrame 1200x8" in shown(ui)
+        await ui.pilot.press("down", "enter")
+        await ui.until(lambda: ui.prompt == "@total ")
+        assert ui.view.sidebar.shown
+        sidebar(ui).focus()
+        await ui.pilot.press("x", "y")
+        await ui.until(lambda: ui.prompt == "@total xy")
 
 
 async def test_values_open_and_the_last_row_lists_all_variables() -> None:
-    async with wide([call("a")], [Text("Done.")]) as desk:
-        desk.computer.details = {("python", "total"): Detail("float", "12.5")}
-        await desk.type("go")
-        await desk.until(lambda: "total 12.5" in shown(desk) and not desk.bench.busy)
-        sidebar(desk).focus()
-        await desk.pilot.press("down", "ctrl+o")
-        await desk.until(lambda: isinstance(desk.app.screen, PagerScreen))
-        await desk.pilot.press("escape")
-        await desk.until(lambda: desk.app.screen is desk.chat)
-        sidebar(desk).focus()
-        await desk.pilot.press("down", "enter")
-        await desk.until(lambda: isinstance(desk.app.screen, VariablesScreen))
-        assert desk.app.screen.query_one(Input).value == ""
+    async with wide([call("a")], [Text("Done.")]) as ui:
+        ui.computer.details = {("python", "total"): Detail("float", "12.5")}
+        await ui.type("go")
+        await ui.until(lambda: "total 12.5" in shown(ui) and not ui.view.busy)
+        sidebar(ui).focus()
+        await ui.pilot.press("down", "ctrl+o")
+        await ui.until(lambda: isinstance(ui.app.screen, PagerScreen))
+        await ui.pilot.press("escape")
+        await ui.until(lambda: ui.app.screen is ui.chat)
+        sidebar(ui).focus()
+        await ui.pilot.press("down", "enter")
+        await ui.until(lambda: isinstance(ui.app.screen, VariablesScreen))
+        assert ui.app.screen.query_one(Input).value == ""
 
 
 async def test_files_are_listed_and_a_click_on_undo_restores_them(tmp_path: Path) -> None:
     (tmp_path / "data.csv").write_text("before")
-    async with working(tmp_path, "data.csv after") as desk:
-        await desk.pilot.resize_terminal(200, 40)
-        await desk.until(lambda: "~ data.csv [1] undo" in shown(desk))
-        bar = sidebar(desk)
-        assert await desk.pilot.click(
-            Sidebar, offset=(bar.outer_size.width - 4, shown(desk).index("~ data.csv [1] undo"))
+    async with working(tmp_path, "data.csv after") as ui:
+        await ui.pilot.resize_terminal(200, 40)
+        await ui.until(lambda: "~ data.csv [1] undo" in shown(ui))
+        bar = sidebar(ui)
+        assert await ui.pilot.click(
+            Sidebar, offset=(bar.outer_size.width - 4, shown(ui).index("~ data.csv [1] undo"))
         )
-        await answered(desk, "y")
-        await desk.until(lambda: (tmp_path / "data.csv").read_text() == "before")
-        assert "undo" in "\n".join(screen_lines(desk))
+        await answered(ui, "y")
+        await ui.until(lambda: (tmp_path / "data.csv").read_text() == "before")
+        assert "undo" in "\n".join(screen_lines(ui))
 
 
 async def test_the_code_of_a_turn_with_several_pieces_is_listed_with_its_state() -> None:
-    async with wide([call("a")], [call("fail")], [Text("Done.")], [call("b")], [Text("Done.")]) as desk:
-        await desk.type("go")
-        await desk.until(lambda: "Steps of this turn 1 of 2 done" in shown(desk))
-        rows = shown(desk)
+    async with wide([call("a")], [call("fail")], [Text("Done.")], [call("b")], [Text("Done.")]) as ui:
+        await ui.type("go")
+        await ui.until(lambda: "Steps of this turn 1 of 2 done" in shown(ui))
+        rows = shown(ui)
         start = rows.index("Steps of this turn 1 of 2 done")
         assert rows[start + 1].startswith("[1] python")
         assert rows[start + 2] == "[2] python failed"
-        await desk.until(lambda: not desk.bench.busy)
-        await desk.type("go on")
-        await desk.until(lambda: not desk.bench.busy and len(desk.bench.session.messages) > 6)
+        await ui.until(lambda: not ui.view.busy)
+        await ui.type("go on")
+        await ui.until(lambda: not ui.view.busy and len(ui.view.session.messages) > 6)
         # A turn with one piece needs no list.
-        await desk.until(lambda: not any(row.startswith("Steps") for row in shown(desk)))
+        await ui.until(lambda: not any(row.startswith("Steps") for row in shown(ui)))
 
 
 def said(content: str, type: str = "message") -> Message:

@@ -16,7 +16,7 @@ from oi_tui.themes import DARK
 from oi_tui.widgets.footer import KeyFooter
 from oi_tui.widgets.lists.variable_list import VariableList, rows, size_of
 from tests.fakes import Computer
-from tests.pilot.test_chat import sitting
+from tests.pilot.test_chat import open_chat
 from tests.pilot.waiting import until
 
 PYTHON = Memory(
@@ -181,22 +181,22 @@ def test_a_word_is_looked_for_in_names_types_and_languages() -> None:
 
 
 async def test_the_key_and_the_command_open_the_screen_and_the_name_goes_into_the_prompt() -> None:
-    async with sitting() as desk:
-        desk.computer.remembered = (PYTHON,)
-        desk.chat.prompt.insert("plot ")
-        await desk.pilot.press("f4")
-        await desk.until(lambda: isinstance(desk.app.screen, VariablesScreen))
-        list_ = desk.app.screen.query_one(VariableList)
-        await desk.until(lambda: list_.selected)
-        await desk.pilot.press("tab")
-        await desk.until(lambda: desk.prompt == "plot @df ")
-        await desk.pilot.press("ctrl+u")
-        await desk.type("%variables na")
-        await desk.until(lambda: isinstance(desk.app.screen, VariablesScreen))
-        list_ = desk.app.screen.query_one(VariableList)
-        await desk.until(lambda: list_.selected)
-        await desk.pilot.press("enter")
-        await desk.until(lambda: desk.prompt == "@name ")
+    async with open_chat() as ui:
+        ui.computer.remembered = (PYTHON,)
+        ui.chat.prompt.insert("plot ")
+        await ui.pilot.press("f4")
+        await ui.until(lambda: isinstance(ui.app.screen, VariablesScreen))
+        list_ = ui.app.screen.query_one(VariableList)
+        await ui.until(lambda: list_.selected)
+        await ui.pilot.press("tab")
+        await ui.until(lambda: ui.prompt == "plot @df ")
+        await ui.pilot.press("ctrl+u")
+        await ui.type("%variables na")
+        await ui.until(lambda: isinstance(ui.app.screen, VariablesScreen))
+        list_ = ui.app.screen.query_one(VariableList)
+        await ui.until(lambda: list_.selected)
+        await ui.pilot.press("enter")
+        await ui.until(lambda: ui.prompt == "@name ")
 
 
 def test_tables_come_first_and_code_last() -> None:

@@ -24,7 +24,7 @@ THERE = "command:env PLACE=there"
 ELSEWHERE = "command:env PLACE=elsewhere"
 
 
-def sitting(computer: Computer, *replies: Sequence[Delta], **settings: object) -> Session:
+def make_session(computer: Computer, *replies: Sequence[Delta], **settings: object) -> Session:
     profile = Profile(model="openai/test", **settings)  # type: ignore[arg-type]
     return Session(profile, Llm(*replies), computer, Store.unsaved(cwd="/", model="test"))
 
@@ -54,7 +54,7 @@ def test_a_cell_runs_where_its_first_line_says_and_each_place_keeps_its_variable
     assert computer.targets == ("local", THERE)
     show = "import os; x = globals().get('x', 0) + 1; print(x, os.environ.get('PLACE'))"
     on = cell_target.join(THERE, show)
-    session = sitting(computer, *([call(code)] for code in (show, on, on, show)), [Text("Done.")])
+    session = make_session(computer, *([call(code)] for code in (show, on, on, show)), [Text("Done.")])
     _, asked = work(session)
     assert printed(session) == ["1 None", "1 there", "2 there", "2 None"]
     there = computer.look_at("python", "x")
@@ -69,7 +69,7 @@ def test_a_cell_runs_where_its_first_line_says_and_each_place_keeps_its_variable
 def test_line_numbers_of_errors_count_the_line_that_names_the_target(make: Make) -> None:
     computer = make()
     computer.connect(THERE)
-    session = sitting(computer, [call(cell_target.join(THERE, "x = 1\n1 / 0"))], [Text("Done.")])
+    session = make_session(computer, [call(cell_target.join(THERE, "x = 1\n1 / 0"))], [Text("Done.")])
     work(session)
     assert "line 3" in printed(session)[0]
     assert "ZeroDivisionError" in printed(session)[0]
@@ -81,7 +81,7 @@ def test_what_is_granted_on_a_target_counts_on_no_other(make: Make) -> None:
     computer.connect(ELSEWHERE)
     one, two = cell_target.join(THERE, "print(1)"), cell_target.join(ELSEWHERE, "print(2)")
     codes = [one, one.replace("1", "3"), two, "print(4)", one.replace("1", "5")]
-    session = sitting(computer, *([call(code)] for code in codes), [Text("Done.")])
+    session = make_session(computer, *([call(code)] for code in codes), [Text("Done.")])
     events, asked = work(session, Run(one, grant=Permission("language", "python")))
     # Only what runs there was granted there; a visit elsewhere does not end it.
     assert [code for code, _ in asked] == [one, two, "print(4)"]
@@ -101,7 +101,7 @@ def test_what_is_granted_to_the_session_does_not_count_on_the_target_of_a_cell(
     computer = make()
     computer.connect(THERE)
     on = cell_target.join(THERE, "print(2)")
-    session = sitting(computer, [call("print(1)")], [call(on)], [call("print(3)")], [Text("Done.")])
+    session = make_session(computer, [call("print(1)")], [call(on)], [call("print(3)")], [Text("Done.")])
     _, asked = work(session, Run("print(1)", grant=Permission(scope, "python")))  # type: ignore[arg-type]
     assert [code for code, _ in asked] == ["print(1)", on]
     assert printed(session) == ["1", "2", "3"]
@@ -111,7 +111,7 @@ def test_auto_run_granted_on_the_target_of_a_cell_stays_there_and_can_be_turned_
     computer = make()
     computer.connect(THERE)
     on = cell_target.join(THERE, "print(1)")
-    session = sitting(computer, [call(on)], [call(on)], [call("print(2)")], [Text("Done.")], [call(on)])
+    session = make_session(computer, [call(on)], [call(on)], [call("print(2)")], [Text("Done.")], [call(on)])
     _, asked = work(session, Run(on, grant=Permission("everything", "python")))
     assert [code for code, _ in asked] == [on, "print(2)"]
     assert not session.auto_run
@@ -125,7 +125,7 @@ def test_a_cell_whose_place_is_edited_is_asked_for_again_with_the_other_place(ma
     computer.connect(THERE)
     code = "import os; print(os.environ.get('PLACE'))"
     on = cell_target.join(THERE, code)
-    session = sitting(computer, [call(code)], [Text("Done.")])
+    session = make_session(computer, [call(code)], [Text("Done.")])
     _, asked = work(session, Run(on, grant=Permission("language", "python")), None)
     assert [code for code, _ in asked] == [code, on]
     assert asked[0][1] == ""
@@ -143,7 +143,7 @@ def test_a_cell_on_a_target_that_is_not_connected_does_not_run_and_says_why(
     computer = make()
     proof = tmp_path / "started"
     on = cell_target.join(f"command:touch {proof}", "print(1)")
-    session = sitting(computer, [call(on)], [Text("Done.")], auto_run=True)
+    session = make_session(computer, [call(on)], [Text("Done.")], auto_run=True)
     _, asked = work(session)
     assert asked == []
     (cell,) = cells(session)
@@ -158,7 +158,7 @@ def test_a_cell_on_a_target_that_is_not_connected_does_not_run_and_says_why(
 def test_a_rejected_cell_leaves_the_computer_where_it_was(make: Make) -> None:
     computer = make()
     computer.connect(THERE)
-    session = sitting(computer, [call(cell_target.join(THERE, "print(1)"))])
+    session = make_session(computer, [call(cell_target.join(THERE, "print(1)"))])
     work(session, Reject("", stop=True))
     assert computer.where == ""
     assert printed(session) == []
@@ -177,7 +177,7 @@ def test_the_target_of_the_session_cannot_change_while_a_cell_asks_elsewhere(mak
 def test_a_session_elsewhere_runs_single_cells_on_this_machine(make: Make) -> None:
     computer = make(target=THERE)
     code = "import os; print(os.environ.get('PLACE'))"
-    session = sitting(computer, [call(cell_target.join("local", code))], [call(code)], [Text("Done.")])
+    session = make_session(computer, [call(cell_target.join("local", code))], [call(code)], [Text("Done.")])
     _, asked = work(session)
     assert printed(session) == ["None", "there"]
     assert asked[0][1] == ""

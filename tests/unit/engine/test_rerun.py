@@ -15,7 +15,7 @@ def cell(code: str, **facts: object) -> Message:
     return Message(type="code", content=code, **{**given, "decision": "approved", **facts})  # type: ignore[arg-type]
 
 
-def sitting(*messages: Message) -> tuple[Session, Computer, Journal]:
+def make_session(*messages: Message) -> tuple[Session, Computer, Journal]:
     computer = Computer()
     journal = Store.unsaved(cwd="/", model="m")
     return Session(Profile(model="openai/test"), Llm(), computer, journal, messages), computer, journal
@@ -47,7 +47,7 @@ def test_what_came_to_its_end_counts_once_and_in_order() -> None:
 
 
 def test_each_is_asked_for_with_its_place_and_the_time_it_took() -> None:
-    session, computer, _ = sitting(cell("a"), cell("b", format="shell", seconds=75.0))
+    session, computer, _ = make_session(cell("a"), cell("b", format="shell", seconds=75.0))
     events = answered(session)
     notes = [event.note for event in events if isinstance(event, ApprovalRequested)]
     assert notes == ["1 of 2, took 2.0 s before", "2 of 2, took 1 min 15 s before"]
@@ -58,28 +58,28 @@ def test_each_is_asked_for_with_its_place_and_the_time_it_took() -> None:
 
 
 def test_it_stops_at_the_first_that_fails() -> None:
-    session, computer, _ = sitting(cell("a"), cell("fail"), cell("c"))
+    session, computer, _ = make_session(cell("a"), cell("fail"), cell("c"))
     ended = answered(session)[-1]
     assert [code for _, code in computer.ran] == ["a", "fail"]
     assert ended == TurnEnded("paused", "Run 2 of 3 did not finish; the 1 cell after it did not run.")
 
 
 def test_a_rejected_one_is_left_out_and_a_stop_ends_it() -> None:
-    session, computer, _ = sitting(cell("a"), cell("b"), cell("c"), cell("d"))
+    session, computer, _ = make_session(cell("a"), cell("b"), cell("c"), cell("d"))
     ended = answered(session, Reject("too slow"), None, Reject(stop=True))[-1]
     assert [code for _, code in computer.ran] == ["b"]
     assert ended == TurnEnded("rejected")
 
 
 def test_an_edited_one_runs_as_edited() -> None:
-    session, computer, _ = sitting(cell("a"))
+    session, computer, _ = make_session(cell("a"))
     answered(session, Run("aa"))
     assert computer.ran == [("python", "aa")]
     assert session.messages[1].proposed == "a"
 
 
 def test_the_model_is_reported_nothing_and_running_again_doubles_nothing() -> None:
-    session, computer, _ = sitting(cell("a"))
+    session, computer, _ = make_session(cell("a"))
     answered(session)
     answered(session)
     assert computer.ran == [("python", "a")] * 2

@@ -44,7 +44,7 @@ from oi_tui.window import address
 from oi_tui.workspace import Workspace
 from tests import bare_python, programs
 from tests.fakes import Computer, Llm, call
-from tests.pilot.test_chat import sitting
+from tests.pilot.test_chat import open_chat
 from tests.setting_values import other_value
 
 Observe = Callable[[Profile], object]
@@ -231,8 +231,8 @@ def found_by_agents(profile: Profile) -> object:
     """How many windows other agents find."""
 
     async def work() -> object:
-        async with sitting(**chosen(profile)) as desk:
-            await desk.bench.host_cells.listen()
+        async with open_chat(**chosen(profile)) as ui:
+            await ui.view.host_cells.listen()
             return len(address.published(Path("/")))
 
     return asyncio.run(work())
@@ -242,9 +242,9 @@ def keyed(profile: Profile) -> object:
     """What the keys of the application do."""
 
     async def work() -> object:
-        async with sitting(**chosen(profile)) as desk:
+        async with open_chat(**chosen(profile)) as ui:
             return sorted(
-                key for key, bound in desk.app.screen.active_bindings.items() if "command.new" in str(bound)
+                key for key, bound in ui.app.screen.active_bindings.items() if "command.new" in str(bound)
             )
 
     return asyncio.run(work())
@@ -274,11 +274,11 @@ def beside(profile: Profile) -> object:
     """Whether the sidebar stands beside the conversation on a wide screen."""
 
     async def work() -> object:
-        async with sitting([Text("ok")], **chosen(profile)) as desk:
-            await desk.pilot.resize_terminal(160, 40)
-            await desk.type("hello")
-            await desk.idle()
-            return desk.bench.sidebar.shown
+        async with open_chat([Text("ok")], **chosen(profile)) as ui:
+            await ui.pilot.resize_terminal(160, 40)
+            await ui.type("hello")
+            await ui.idle()
+            return ui.view.sidebar.shown
 
     return asyncio.run(work())
 
@@ -287,9 +287,9 @@ def typed_as_in_vi(profile: Profile) -> object:
     """What the prompt holds after keys that mean something else in vi."""
 
     async def work() -> object:
-        async with sitting([Text("ok")], **chosen(profile)) as desk:
-            await desk.pilot.press("a", "b", "escape", "x")
-            return desk.prompt
+        async with open_chat([Text("ok")], **chosen(profile)) as ui:
+            await ui.pilot.press("a", "b", "escape", "x")
+            return ui.prompt
 
     return asyncio.run(work())
 
@@ -299,25 +299,25 @@ def seated(profile: Profile) -> object:
 
     async def work() -> object:
         seen: list[object] = []
-        async with sitting([Text("ok")], [Text("A title")], **chosen(profile)) as desk:
-            post = desk.app.post_message
+        async with open_chat([Text("ok")], [Text("A title")], **chosen(profile)) as ui:
+            post = ui.app.post_message
 
             def note(message: Notification) -> bool:
                 if isinstance(message, ChatScreen.Called):
                     seen.append(message.manner)
                 return post(message)
 
-            desk.app.post_message = note  # type: ignore[method-assign]
-            await desk.type('"""one')
-            typed = desk.prompt
+            ui.app.post_message = note  # type: ignore[method-assign]
+            await ui.type('"""one')
+            typed = ui.prompt
             if typed:
-                await desk.type('"""')
-            await desk.idle()
-            desk.bench.post_message(desk.bench.Called("it waits"))
-            await desk.until(lambda: seen)
-            await desk.until(lambda: len(desk.llm.requests) == 1 + profile.model_titles)
-            moves = desk.app.animation_level
-            return typed, sorted(set(map(str, seen))), bool(desk.chat._title), len(desk.llm.requests), moves
+                await ui.type('"""')
+            await ui.idle()
+            ui.view.post_message(ui.view.Called("it waits"))
+            await ui.until(lambda: seen)
+            await ui.until(lambda: len(ui.llm.requests) == 1 + profile.model_titles)
+            moves = ui.app.animation_level
+            return typed, sorted(set(map(str, seen))), bool(ui.chat._title), len(ui.llm.requests), moves
 
     return asyncio.run(work())
 

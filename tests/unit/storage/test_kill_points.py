@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kill_points import DEEDS
+from tests.kill_points import SCENARIOS
 
 pytestmark = pytest.mark.slow
 
@@ -15,12 +15,12 @@ pytestmark = pytest.mark.slow
 FEWEST = {"import": 40, "delete": 20, "export": 25, "restoring": 30, "listing": 25}
 
 
-@pytest.mark.parametrize("deed", DEEDS)
+@pytest.mark.parametrize("scenario", SCENARIOS)
 def test_killed_at_any_call_a_deed_is_done_or_not_done_and_can_be_done_again(
-    deed: str, tmp_path: Path
+    scenario: str, tmp_path: Path
 ) -> None:
     reported = subprocess.run(
-        (sys.executable, "-m", "tests.kill_points", deed, tmp_path),
+        (sys.executable, "-m", "tests.kill_points", scenario, tmp_path),
         capture_output=True,
         text=True,
         timeout=100,
@@ -28,4 +28,4 @@ def test_killed_at_any_call_a_deed_is_done_or_not_done_and_can_be_done_again(
     assert reported.returncode == 0, reported.stderr
     found = json.loads(reported.stdout)
     assert found["problems"] == []
-    assert found["kills"] >= FEWEST.get(deed, 12)
+    assert found["kills"] >= FEWEST.get(scenario, 12)

@@ -18,7 +18,7 @@ from oi_tui.widgets.editor.code_editor import CodeEditor
 CODE = "def f(x):\n    return x\n"
 
 
-class Desk(App[None]):
+class EditorApp(App[None]):
     BINDINGS = [Binding("escape", "left", "Leave"), Binding("f5", "done", "Done")]
 
     def __init__(self, text: str, language: str | None) -> None:
@@ -47,7 +47,7 @@ class Desk(App[None]):
 async def editing(
     text: str = CODE, language: str | None = "python"
 ) -> AsyncIterator[tuple[Pilot[None], CodeEditor]]:
-    app = Desk(text, language)
+    app = EditorApp(text, language)
     async with app.run_test(size=(60, 12)) as pilot:
         await pilot.pause()
         yield pilot, app.editor
@@ -99,7 +99,7 @@ async def test_the_keyboard_is_never_trapped() -> None:
     async with editing() as (pilot, editor):
         await pilot.press("escape", "f5")
         app = pilot.app
-        assert isinstance(app, Desk)
+        assert isinstance(app, EditorApp)
         assert (app.left, app.done) == (1, 1)
         assert editor.code == CODE
 

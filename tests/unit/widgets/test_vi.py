@@ -46,7 +46,7 @@ CASES = [
 ]
 
 
-class Desk(App[None]):
+class EditorApp(App[None]):
     def __init__(self) -> None:
         super().__init__()
         self.register_theme(DARK)
@@ -70,8 +70,8 @@ class Desk(App[None]):
 
 
 @asynccontextmanager
-async def desk() -> AsyncIterator[Desk]:
-    app = Desk()
+async def editor_app() -> AsyncIterator[EditorApp]:
+    app = EditorApp()
     async with app.run_test(size=(80, 20)):
         app.editor.use_vi(True)
         app.prompt.use_vi(True)
@@ -115,7 +115,7 @@ def as_vim_does(cases: Sequence[tuple[str, str]], folder: Path) -> list[str]:
 async def test_every_command_does_what_vim_does(tmp_path: Path) -> None:
     wanted = as_vim_does(CASES, tmp_path)
     wrong: list[str] = []
-    async with desk() as app:
+    async with editor_app() as app:
         for (text, keys), result in zip(CASES, wanted, strict=True):
             app.editor.open(text, "text")
             await press(app.editor, keys)
@@ -126,7 +126,7 @@ async def test_every_command_does_what_vim_does(tmp_path: Path) -> None:
 
 
 async def test_undo_and_redo_go_by_whole_commands() -> None:
-    async with desk() as app:
+    async with editor_app() as app:
         app.editor.open("one two three", "text")
         for keys, text in (
             ("dwdw", "three"),
@@ -144,7 +144,7 @@ async def test_undo_and_redo_go_by_whole_commands() -> None:
 
 
 async def test_the_editor_shows_its_mode_and_keeps_its_text_from_keys_and_escapes() -> None:
-    async with desk() as app:
+    async with editor_app() as app:
         app.editor.open("one\ntwo", "text")
         vi = app.editor.vi
         assert vi
@@ -163,7 +163,7 @@ async def test_the_editor_shows_its_mode_and_keeps_its_text_from_keys_and_escape
 
 
 async def test_a_prompt_begins_in_insert_mode_and_leaves_history_and_a_second_escape_to_its_keys() -> None:
-    async with desk() as app:
+    async with editor_app() as app:
         prompt, vi = app.prompt, app.prompt.vi
         assert vi
         await press(prompt, "hello world" + ESC)
