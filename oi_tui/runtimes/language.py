@@ -98,7 +98,7 @@ class RuntimeWithoutTerminal:
         """Ignore it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Language:
     """A language, declared once; everything else follows.
 
@@ -159,3 +159,7 @@ class Language:
     extended: bool = False
     #: The class that it was made from, where it was.
     source: object = None
+
+    def __repr__(self) -> str:
+        """Its name: scripts print their list of languages."""
+        return f"Language({self.name!r})"

@@ -121,8 +121,8 @@ class ApplicationSettings:
     )
     sidebar: bool = setting(
         True,
-        "Show variables, changed files and cost beside the conversation, from 140 columns on. ctrl+b shows "
-        "and hides them.",
+        "Show plan, steps, variables, changed files and cost beside the conversation, from 140 columns on. "
+        "ctrl+b shows and hides them.",
         key="sidebar",
         section="Application",
     )

@@ -17,7 +17,7 @@ from oi_tui.engine.settings.migration import MOVED
 from oi_tui.engine.settings.model import ModelSettings
 from oi_tui.engine.settings.prompts import PromptSettings
 from oi_tui.engine.settings.setting import ProfileError, Setting, Value
-from oi_tui.engine.settings.unknown_keys import refuse_misspelt_limit, why_unknown
+from oi_tui.engine.settings.unknown_keys import FORMAT_VERSION, refuse_misspelt_limit, why_unknown
 from oi_tui.engine.settings.unknown_variables import check_names
 
 __all__ = ["Profile", "ProfileError", "settings"]
@@ -64,6 +64,8 @@ class Profile(ApplicationSettings, PromptSettings, ExecutionSettings, ModelSetti
                 # A group of the original's whose settings are all commented out is empty.
                 if entry.value not in (None, {}):
                     unknown.append(f"line {entry.line}: {key} is a group of settings, with more below it")
+                continue
+            if key == FORMAT_VERSION:
                 continue
             if declared is None:
                 within = known.get(key.rpartition(".")[0])

@@ -8,9 +8,10 @@ from oi_tui.engine.settings.setting import ProfileError, Setting, nearest
 #: How much a key must be like the name of a limit to be taken for it, misspelt.
 _ALIKE = 0.75
 
+#: Open Interpreter writes its version into each profile. That is nothing that a person set.
+FORMAT_VERSION = "version"
 #: Settings of Open Interpreter 0.4.3, or groups of them, that nothing here acts on.
 _ORIGINALS = (
-    "version",
     "conversation_filename",
     "plain_text_display",
     "import_skills",

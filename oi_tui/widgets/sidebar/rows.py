@@ -35,6 +35,8 @@ _STATES = {
 }
 #: The width of the bar that shows how full the context window is, in cells.
 _BAR = 20
+#: A number with more digits than a glance needs.
+_LONG_NUMBER = re.compile(r"-?\d{1,15}\.\d{6,}(e[+-]?\d{1,3})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +163,7 @@ def _of_language(memory: Memory, room: int) -> list[SidebarRow]:
 
 
 def _variable(language: str, variable: Variable) -> SidebarRow:
-    name, summary = one_line(variable.name, 60), one_line(variable.summary, 80)
+    name, summary = one_line(variable.name, 60), _short_number(one_line(variable.summary, 80))
     return SidebarRow(name, summary, "entry", "variable", language, variable.name, variable.type)
 
 
@@ -196,6 +198,11 @@ def _context(facts: SidebarFacts) -> list[SidebarRow]:
     requests = _count(facts.requests, "request", "requests") or "no request"
     cost = facts.price or "cost unknown"
     return [*rows, SidebarRow(requests, cost)]
+
+
+def _short_number(text: str) -> str:
+    """Shorten a number with many digits after its point to seven digits; other text stays as it is."""
+    return f"{float(text):.7g}" if _LONG_NUMBER.fullmatch(text) else text
 
 
 def _count(number: int, one: str, more: str) -> str:

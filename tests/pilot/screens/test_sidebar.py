@@ -289,6 +289,17 @@ def test_code_is_counted_and_a_text_about_code_is_data() -> None:
     assert rows[:3] == ["Variables 3", "note class starts at nine", "… 2 functions and classes f4"]
 
 
+def test_numbers_are_short_and_other_text_is_as_it_is() -> None:
+    found = (
+        Variable("mean", "float", "299.84194248353583"),
+        Variable("small", "float", "1.2345678901234e-300"),
+        Variable("place", "str", "299.84194248353583 m"),
+        Variable("half", "float", "0.5"),
+    )
+    rows = texts(SidebarFacts((Memory("python", "known", found, 4),)))
+    assert rows[1:5] == ["mean 299.8419", "small 1.234568e-300", "place 299.84194248353583 m", "half 0.5"]
+
+
 def test_the_newest_files_come_first() -> None:
     steps = (
         (1, Step("a", "/", (Change("old.txt", "created"),))),
