@@ -94,6 +94,11 @@ class Chat:
         return [block for block in found if isinstance(block, CellBlock)]
 
     @property
+    def width(self) -> int:
+        """The width for which the screen is laid out."""
+        return self.app.screen.query_one("#body").size.width
+
+    @property
     def pane(self) -> int:
         """The width of the conversation."""
         screen = self.app.screen
@@ -143,7 +148,7 @@ async def test_a_wide_table_is_shown_opened_and_fits_any_width(python: Computer)
         await chat.finished()
         await chat.pilot.press("ctrl+up", "enter")
         await chat.reached(lambda: isinstance(chat.app.screen, TableScreen) and chat.shows("column_0", "1.5"))
-        assert "wide DataFrame 5,000 rows, 60 columns" in chat.head
+        assert "wide · DataFrame · 5,000 rows, 60 columns" in chat.head
         await chat.pilot.press("escape")
         await chat.reached(lambda: isinstance(chat.app.screen, ChatScreen))
 
@@ -156,7 +161,7 @@ async def test_a_table_takes_the_width_of_the_pane_and_text_does_not(python: Com
         columns = {}
         for width in (230, 170, 60, 230):
             await chat.pilot.resize_terminal(width, 40)
-            await chat.reached(lambda: chat.table_fills_the_pane)
+            await chat.reached(lambda width=width: chat.width == width and chat.table_fills_the_pane)
             columns[width] = chat.table_head.count("column_")
         assert columns[230] > columns[170] > columns[60]
         assert chat.pane > WIDEST + 30

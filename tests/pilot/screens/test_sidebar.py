@@ -297,7 +297,7 @@ def test_numbers_are_short_and_other_text_is_as_it_is() -> None:
         Variable("half", "float", "0.5"),
     )
     rows = texts(SidebarFacts((Memory("python", "known", found, 4),)))
-    assert rows[1:5] == ["mean 299.8419", "small 1.234568e-300", "place 299.84194248353583 m", "half 0.5"]
+    assert rows[1:5] == ["half 0.5", "place 299.84194248353583 m", "small 1.234568e-300", "mean 299.8419"]
 
 
 def test_the_newest_files_come_first() -> None:

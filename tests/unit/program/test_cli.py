@@ -185,7 +185,13 @@ def test_the_first_start_makes_a_profile_that_changes_nothing(started: list[Any]
     assert main.main([]) == 7
     path = paths.profiles() / "default.yaml"
     assert [profile for profile, _ in started] == [Profile(), Profile()]
-    assert started[0][1] == {"profile_path": path, "words": "", "resume": None, "navigator": False}
+    assert started[0][1] == {
+        "profile_path": path,
+        "words": "",
+        "resume": None,
+        "navigator": False,
+        "come_back": "",
+    }
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.parent.stat().st_mode & 0o777 == 0o700
 
