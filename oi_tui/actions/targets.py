@@ -166,7 +166,7 @@ class TargetActions:
         place = one_line(self._workspace.computer.where or "on this machine", 300)
         days = self._workspace.profile.keep_running_days
         self._ui.tell(
-            f"{name} goes on running without you, for up to {days:g} days. %attach {name} comes back to it, "
+            f"{name} keeps running without you, for up to {days:g} days. %attach {name} comes back to it, "
             f"from this or another conversation. Code now runs {place}."
         )
 

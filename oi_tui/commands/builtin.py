@@ -107,12 +107,12 @@ def _on(actions: CommandActions, argument: str) -> None:
     actions.target.run_on(name, language, code)
 
 
-@command("detach", "Leave what runs on the target running there, and go on without it", usage="[TARGET]")
+@command("detach", "Disconnect from the target; what runs there keeps running", usage="[TARGET]")
 def _detach(actions: CommandActions, argument: str) -> None:
     actions.target.detach(argument)
 
 
-@command("attach", "List what was left running on targets, or come back to it", usage="[TARGET|NUMBER]")
+@command("attach", "List what was left running on targets, or connect to it again", usage="[TARGET|NUMBER]")
 def _attach(actions: CommandActions, argument: str) -> None:
     actions.target.attach(argument)
 

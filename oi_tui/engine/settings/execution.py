@@ -87,7 +87,7 @@ class ExecutionSettings:
     )
     keep_running_days: float = setting(
         7.0,
-        "What was left running on a target ends by itself after so many days without a connection.",
+        "End what was left running on a target after this many days without a connection.",
         key="keep_running_days",
         title="Keep running for so many days",
         section="Running code",

@@ -161,4 +161,4 @@ def way_back(target: str) -> str:
 
 def reason_detached(target: str, title: str) -> str:
     """Why a run ended here that was left running."""
-    return f"{DETACHED}it goes on running on {title}; {way_back(target)}"
+    return f"{DETACHED}it keeps running on {title}; {way_back(target)}"

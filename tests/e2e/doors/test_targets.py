@@ -1,5 +1,6 @@
 """Code that runs elsewhere, as a person meets it."""
 
+import os
 from pathlib import Path
 
 from oi_tui import paths
@@ -137,19 +138,22 @@ def test_files_that_code_changes_on_a_target_are_listed_and_restored(start: Star
     assert (there / "data.csv").read_text() == "before"
 
 
-def test_a_run_is_left_and_another_window_comes_back_to_it(start: Start) -> None:
+def test_a_run_is_left_and_another_window_comes_back_to_it(start: Start, workplace: Path) -> None:
+    os.mkfifo(workplace / "gate")
     program = start("--demo", "--target", "command:env")
     program.begin()
-    code = "import time; [print('n', n) or time.sleep(.02) for n in range(400)]; print(6 * '7')"
+    code = "[print('n', n) for n in range(40)]; open('gate').close(); print(6 * '7')"
     program.say(f"%python {code}")
-    program.wait_for("n 20")
+    program.wait_for("n 39")
     program.say("%detach")
-    program.wait_for("detached, not stopped: it goes on running on env")
-    program.wait_for("goes on running without you")
+    program.wait_for("detached, not stopped: it keeps running on env")
+    program.wait_for("keeps running without you")
     program.wait_for(lambda screen: "on env as " not in first_line(screen))
     program.say("%quit")
     assert program.wait_exit() == 0
     program = start("--demo", "--attach", "command:env")
+    program.wait_for("1 cell still running")
+    (workplace / "gate").open("wb").close()
     program.wait_for("777777")
     program.wait_for("python on env as root · finished")
     assert "comes back to it" in program.screen

@@ -32,21 +32,27 @@ from tests.servers.sshd import HOST, Sshd
 from tests.servers.tcp_relay import TcpRelay
 
 Make = Callable[..., Computer]
-COUNT = "import time\nfor n in range({}):\n    print(n)\n    time.sleep({})"
-#: Goes on when the test says that the application has left.
-WAIT = "import os, time\nwhile not os.path.exists('left'): time.sleep(0.01)\n"
-COUNT_ON = f"for n in range(30): print(n)\n{WAIT}for n in range(30, 300): print(n); time.sleep(0.002)"
+#: Waits at a pipe until the test says that the application has left.
+WAIT = "open('left').close()\n"
+COUNT = f"for n in range(30): print(n)\n{WAIT}"
+COUNT_ON = f"{COUNT}for n in range(30, 300): print(n)"
 
 
 @pytest.fixture(autouse=True)
-def nothing_stays() -> Iterator[None]:
-    """End what a test left."""
+def nothing_stays(tmp_path: Path) -> Iterator[None]:
+    """Make the pipe at which programs wait, and end what a test left."""
+    os.mkfifo(tmp_path / "left")
     yield
     for left in left_targets.load():
         computer = Computer()
         with contextlib.suppress(TargetError):
             computer.attach(left)
         computer.close()
+
+
+def go_on(folder: Path) -> None:
+    """Let the program go on that waits, or will wait, at the pipe."""
+    (folder / "left").open("wb").close()
 
 
 def leave(computer: Computer, code: str, at: str) -> tuple[Played, LeftTarget]:
@@ -100,7 +106,7 @@ def test_a_run_that_was_left_goes_on_and_another_process_gets_all_of_its_output(
     target = computer.target
     play(computer, "python", "memory = 41")
     before, left = leave(computer, COUNT_ON, "\n20\r")
-    (tmp_path / "left").touch()
+    go_on(tmp_path)
     assert (left.target, left.languages) == (target, ("python",))
     assert left.running == "cell 3, python: for n in range(30): print(n)"
     assert (
@@ -132,7 +138,7 @@ def test_a_run_that_was_left_goes_on_and_another_process_gets_all_of_its_output(
 def test_what_was_left_can_be_stopped_typed_to_and_left_again(make: Make) -> None:
     computer = make(target="command:env")
     pid = far_pid(computer)
-    _, left = leave(computer, "print('go')\nname = input('name? ')\nimport time\ntime.sleep(60)", "name?")
+    _, left = leave(computer, f"print('go')\nname = input('name? ')\n{WAIT}", "name?")
     back = make()
     (run,) = back.attach(left)
     # It is ours now; it comes back when it is left again.
@@ -158,7 +164,7 @@ def test_what_was_left_can_be_stopped_typed_to_and_left_again(make: Make) -> Non
 def test_a_run_that_ended_meanwhile_says_how_and_is_not_run_again(make: Make, tmp_path: Path) -> None:
     code = f"open('ran', 'a').write('x')\nprint('go')\n{WAIT}print('over')\nopen('over', 'w')\n1 / 0"
     _, left = leave(make(target="command:env"), code, "go")
-    (tmp_path / "left").touch()
+    go_on(tmp_path)
     until((tmp_path / "over").exists)
     back = make()
     (run,) = back.attach(left)
@@ -171,7 +177,7 @@ def test_a_run_that_ended_meanwhile_says_how_and_is_not_run_again(make: Make, tm
 
 def test_nothing_new_begins_while_nobody_is_there_and_others_are_kept_out(make: Make) -> None:
     computer = make(target="command:env")
-    _, left = leave(computer, COUNT.format(100000, 0.01), "\n5\r")
+    _, left = leave(computer, COUNT, "\n5\r")
     first, second = make(), make()
     (run,) = first.attach(left)
     reports = first.follow(run)
@@ -192,13 +198,13 @@ def test_nothing_new_begins_while_nobody_is_there_and_others_are_kept_out(make: 
 def test_what_was_left_ends_by_itself_and_is_gone_when_it_is_killed(make: Make) -> None:
     computer = make(target="command:env", staying=Staying(seconds=0.3))
     below = everything_below(far_pid(computer))
-    _, left = leave(computer, COUNT.format(100000, 0.01), "\n5\r")
+    _, left = leave(computer, COUNT, "\n5\r")
     until(lambda: not any(map(alive, below)) and not Path(left.folder).exists())
     assert left_targets.shown() == []
     computer = make(target="command:env")
     pid = far_pid(computer)
     below = everything_below(pid)
-    _, left = leave(computer, COUNT.format(100000, 0.01), "\n5\r")
+    _, left = leave(computer, COUNT, "\n5\r")
     os.kill(pid, signal.SIGKILL)
     until(lambda: not any(map(alive, below)))
     with pytest.raises(GoneError, match=r"env: what was left there does not run any more"):
@@ -265,7 +271,7 @@ def test_an_application_that_is_killed_leaves_running_what_is_to_stay(make: Make
         shown = ["20", *numbers(application.stdout.read())]
         application.wait()
     (left,) = left_targets.shown()
-    (tmp_path / "left").touch()
+    go_on(tmp_path)
     back = make()
     found = numbers(follow(back, back.attach(left)).text)
     # Nobody knows what it showed at last, so some may be shown again; none is missing.
@@ -281,7 +287,7 @@ def test_files_are_restored_after_coming_back(make: Make, tmp_path: Path) -> Non
     assert files
     files.watch("code")
     _, left = leave(computer, f"print('go')\n{WAIT}open('a.txt', 'w').write('after')", "go")
-    (tmp_path / "left").touch()
+    go_on(tmp_path)
     back = make()
     (run,) = back.attach(left)
     assert run.message == "code"
@@ -291,7 +297,7 @@ def test_files_are_restored_after_coming_back(make: Make, tmp_path: Path) -> Non
     assert follow(back, [run]).state == "finished"
     step = files.take_changes()
     assert step
-    assert {change.path for change in step.changes} == {"a.txt", "left"}
+    assert {change.path for change in step.changes} == {"a.txt"}
     files.restore(step)
     assert (tmp_path / "a.txt").read_text() == "before"
 
@@ -360,7 +366,7 @@ def test_the_limit_of_what_is_kept_is_that_of_the_wire(
     monkeypatch.setattr(wire, "KEPT", 50_000)
     code = f"print('go')\n{WAIT}for n in range(100_000): print(n)\nover = open('over', 'w')"
     _, left = leave(make(target="command:env"), code, "go")
-    (tmp_path / "left").touch()
+    go_on(tmp_path)
     until((tmp_path / "over").exists)
     back = make()
     played = follow(back, back.attach(left))

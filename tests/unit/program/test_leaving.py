@@ -9,7 +9,7 @@ import pytest
 
 ROOT = str(Path(__file__).parents[3])
 PROGRAM = """
-import atexit, threading, time
+import atexit, threading
 from oi_tui import start
 
 class Kept:
@@ -18,7 +18,7 @@ class Kept:
 kept = Kept()
 
 def later():
-    while threading.main_thread().is_alive(): time.sleep(0.01)
+    threading.main_thread().join()
     print("thread")
 
 def main():
