@@ -55,9 +55,9 @@ GROUPS: Mapping[str, Mapping[str, Sequence[str]]] = {
     ),
     "review": _modules(
         "engine/review",
-        "permissions scanner findings line_rules python_rules shell_rules python_checker "
-        "python_call_table python_references call_search shell_expansion "
-        "python_names python_calls python_expressions python_syntax shell_checker earlier_code "
+        "permissions scanner findings line_rules python/rules shell/rules python/checker "
+        "python/call_table python/references call_search shell/expansion "
+        "python/names python/calls python/expressions python/syntax shell/checker earlier_code "
         "readable_files local_modules",
         REVIEW,
     ),
@@ -82,10 +82,10 @@ GROUPS: Mapping[str, Mapping[str, Sequence[str]]] = {
 RECENT = "oi_tui/engine/llm/recent_messages.py"
 APPEND = "oi_tui/engine/storage/append_file.py"
 EXECUTION = "oi_tui/engine/execution.py"
-CHECKER = "oi_tui/engine/review/python_checker.py"
+CHECKER = "oi_tui/engine/review/python/checker.py"
 FILES = "oi_tui/engine/review/readable_files.py"
 LINE_RULES = "oi_tui/engine/review/line_rules.py"
-SHELL_RULES = "oi_tui/engine/review/shell_rules.py"
+SHELL_RULES = "oi_tui/engine/review/shell/rules.py"
 RECORDS = "oi_tui/engine/storage/records.py"
 JOURNAL = "oi_tui/engine/storage/journal.py"
 STORE = "oi_tui/engine/storage/store.py"

@@ -5,7 +5,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from oi_tui.engine.review import python_checker, python_names, shell_checker
+from oi_tui.engine.review.python import checker as python_checker
+from oi_tui.engine.review.python import names as python_names
+from oi_tui.engine.review.shell import checker as shell_checker
 
 _SHELLS = ("shell", "bash", "zsh", "sh")
 

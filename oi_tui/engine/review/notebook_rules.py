@@ -7,10 +7,11 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 
-from oi_tui.engine.review import shell_rules, sql_rules
+from oi_tui.engine.review import sql_rules
 from oi_tui.engine.review.findings import Finding, Kind, hosts
 from oi_tui.engine.review.line_rules import PATTERNS, look_for_patterns
-from oi_tui.engine.review.python_call_table import LOADING_VARIABLES
+from oi_tui.engine.review.python.call_table import LOADING_VARIABLES
+from oi_tui.engine.review.shell import rules as shell_rules
 
 #: Words that run a program of that name, or stand for one.
 _PROGRAMS = (

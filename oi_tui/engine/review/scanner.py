@@ -5,11 +5,15 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from oi_tui.engine import cell_target
-from oi_tui.engine.review import python_checker, python_rules, shell_checker, shell_rules, sql_rules
+from oi_tui.engine.review import sql_rules
 from oi_tui.engine.review.call_search import look_for_calls
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.findings import Finding, Findings
 from oi_tui.engine.review.line_rules import PATTERNS, look_for_patterns
+from oi_tui.engine.review.python import checker as python_checker
+from oi_tui.engine.review.python import rules as python_rules
+from oi_tui.engine.review.shell import checker as shell_checker
+from oi_tui.engine.review.shell import rules as shell_rules
 from oi_tui.engine.tools import CALLING_LANGUAGES, named_of
 
 #: Longer code is not looked through.

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from oi_tui.engine.review import python_checker
 from oi_tui.engine.review.earlier_code import EarlierCode
+from oi_tui.engine.review.python import checker as python_checker
 from oi_tui.engine.review.scanner import look_through
 from oi_tui.text import names
 

@@ -12,6 +12,7 @@ from textual.widgets.option_list import Option
 from oi_tui import profiles
 from oi_tui.engine.settings import presets
 from oi_tui.screens.dialog import Dialog
+from oi_tui.screens.name_choice import NameChoice
 from oi_tui.text import one_line, visible
 from oi_tui.widgets.lists.choice_list import ChoiceList
 
@@ -54,15 +55,13 @@ class ProfileMenu(Dialog[str | None]):
         self.dismiss(event.option_id)
 
 
-class ProfileChoice(Dialog[str | None]):
-    """Lists the profiles, a person's own first; dismissed with the name of one, else with None."""
+class ProfileChoice(NameChoice):
+    """Lists the profiles, a person's own first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Back", id="profile_choice.close")]
 
     def __init__(self, now: str) -> None:
-        super().__init__()
-        self._now = now
-        self._names = profiles.names()
+        super().__init__(profiles.names(), now)
 
     def compose(self) -> ComposeResult:
         """The list, in a box."""
@@ -70,16 +69,6 @@ class ProfileChoice(Dialog[str | None]):
             box.border_title = "Switch to which profile?"
             box.border_subtitle = "enter switches · escape closes"
             yield ChoiceList(*map(self._row, self._names))
-
-    def on_mount(self) -> None:
-        """Begin at the one that is in use."""
-        if self._now in self._names:
-            self.query_one(OptionList).highlighted = self._names.index(self._now)
-
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Go back with the name."""
-        event.stop()
-        self.dismiss(self._names[event.option_index])
 
     def _row(self, name: str) -> Content:
         made = name in presets.names()

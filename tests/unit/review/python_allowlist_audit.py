@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from oi_tui.engine.review import python_allowlist as known
+from oi_tui.engine.review.python import allowlist as known
 
 HARM = ("subprocess", "socket", "shutil", "ctypes", "urllib", "tempfile", "pty")
 DEEDS = ("os.system", "os.exec", "os.remove", "os.rename", "os.mkdir", "os.fork", "os.posix_spawn")

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from oi_tui.engine.review import python_checker
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.findings import Finding
+from oi_tui.engine.review.python import checker as python_checker
 
 #: A call that nobody knows to be harmless, one that everybody does, and a value that may be anything.
 STRANGE, HARMLESS, UNKNOWN = "breakpoint()", "len([])", "type(1)"

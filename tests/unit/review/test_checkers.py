@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from oi_tui.engine.events import ApprovalRequested, Run
-from oi_tui.engine.review import shell_checker
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.findings import Finding
 from oi_tui.engine.review.permissions import Permission, Permissions, offers
 from oi_tui.engine.review.readable_files import why_not_readable
 from oi_tui.engine.review.scanner import look_through
+from oi_tui.engine.review.shell import checker as shell_checker
 from oi_tui.text import names
 from tests.fakes import call
 from tests.unit.engine.test_session import make, of, work

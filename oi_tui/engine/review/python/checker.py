@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from oi_tui.engine.review import python_allowlist as known
 from oi_tui.engine.review.findings import Finding
 from oi_tui.engine.review.local_modules import in_the_way
-from oi_tui.engine.review.python_expressions import ExpressionChecker
-from oi_tui.engine.review.python_names import (
+from oi_tui.engine.review.python import allowlist as known
+from oi_tui.engine.review.python.expressions import ExpressionChecker
+from oi_tui.engine.review.python.names import (
     FUNCTION,
     MEMBER,
     MODULE,
@@ -27,7 +27,7 @@ from oi_tui.engine.review.python_names import (
     is_steady,
     worst,
 )
-from oi_tui.engine.review.python_syntax import dotted, locals_of
+from oi_tui.engine.review.python.syntax import dotted, locals_of
 
 #: Longer code is not read.
 LONGEST = 100_000

@@ -3,9 +3,9 @@
 import ast
 import re
 
-from oi_tui.engine.review import python_allowlist as known
 from oi_tui.engine.review.findings import Finding
-from oi_tui.engine.review.python_names import (
+from oi_tui.engine.review.python import allowlist as known
+from oi_tui.engine.review.python.names import (
     COMPUTER,
     FUNCTION,
     LOOSE,
@@ -17,7 +17,7 @@ from oi_tui.engine.review.python_names import (
     is_odd,
     is_steady,
 )
-from oi_tui.engine.review.python_syntax import dotted, is_reduction, is_simple_format
+from oi_tui.engine.review.python.syntax import dotted, is_reduction, is_simple_format
 from oi_tui.engine.review.readable_files import why_not_readable
 
 #: A function of the computer object whose value is plain.

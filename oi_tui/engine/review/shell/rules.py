@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from oi_tui.engine.review import sql_rules
 from oi_tui.engine.review.findings import Finding, Kind, hosts, pieces, private
-from oi_tui.engine.review.shell_expansion import commands_in_texts, expand, here_strings
+from oi_tui.engine.review.shell.expansion import commands_in_texts, expand, here_strings
 
 _COMMANDS: dict[str, Kind] = {
     **dict.fromkeys(("rm", "rmdir", "unlink", "shred", "srm", "trash", "wipe"), "deletes"),

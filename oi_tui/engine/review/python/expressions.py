@@ -3,10 +3,10 @@
 import ast
 from collections.abc import Iterable
 
-from oi_tui.engine.review import python_allowlist as known
-from oi_tui.engine.review.python_calls import CallChecker
-from oi_tui.engine.review.python_names import LOOSE, MEMBER, MODULE, OTHER, PLAIN, UNKNOWN, is_odd, worst
-from oi_tui.engine.review.python_syntax import all_parameters, dotted, names_in
+from oi_tui.engine.review.python import allowlist as known
+from oi_tui.engine.review.python.calls import CallChecker
+from oi_tui.engine.review.python.names import LOOSE, MEMBER, MODULE, OTHER, PLAIN, UNKNOWN, is_odd, worst
+from oi_tui.engine.review.python.syntax import all_parameters, dotted, names_in
 
 
 class ExpressionChecker(CallChecker):

@@ -5,10 +5,11 @@ import re
 import shlex
 import warnings
 
-from oi_tui.engine.review import notebook_rules, shell_rules, sql_rules
-from oi_tui.engine.review import python_call_table as table
+from oi_tui.engine.review import notebook_rules, sql_rules
 from oi_tui.engine.review.findings import Finding, Kind, hosts, private
-from oi_tui.engine.review.python_references import References
+from oi_tui.engine.review.python import call_table as table
+from oi_tui.engine.review.python.references import References
+from oi_tui.engine.review.shell import rules as shell_rules
 
 _SUBPROCESSES = ("run", "call", "check_call", "check_output", "Popen", "getoutput", "getstatusoutput")
 #: The modes of `open` that write.

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from oi_tui.engine.review import python_call_table as table
+from oi_tui.engine.review.python import call_table as table
 
 #: Calls that give the namespace of what they are given, or of the code itself.
 _NAMESPACES = frozenset(("vars", "globals", "locals"))

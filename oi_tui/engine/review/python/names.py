@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from oi_tui.engine.review import python_allowlist as known
 from oi_tui.engine.review.findings import Finding
+from oi_tui.engine.review.python import allowlist as known
 
 #: The name of the computer object, which is there without an import.
 COMPUTER = "computer"

@@ -4,7 +4,7 @@ import ast
 import re
 import string
 
-from oi_tui.engine.review import python_allowlist as known
+from oi_tui.engine.review.python import allowlist as known
 
 
 def all_parameters(arguments: ast.arguments) -> list[ast.arg]:

@@ -1,0 +1,1 @@
+"""Looks through code of shells: what it does, and what of it is known to be harmless."""
