@@ -104,15 +104,16 @@ class Connection:
         while True:
             try:
                 record = answers.get(timeout=0.05 if stopped else None)
-                if "error" in record or "result" in record:
-                    return record
-                if hear:
-                    hear(record)
             except queue.Empty:
                 if stopped and stopped.is_set():
                     with self._lock, suppress(CallError):
                         self._send({"do": "cancel", "id": number})
                     raise CallError("it was stopped") from None
+                continue
+            if "error" in record or "result" in record:
+                return record
+            if hear:
+                hear(record)
 
     def _send(self, order: Mapping[str, Any]) -> None:
         """Send an order; the lock is held. Raises CallError."""

@@ -134,8 +134,10 @@ async def rehearsing(pilot: Pilot[None]) -> None:
 async def colours(pilot: Pilot[None]) -> None:
     await ended(pilot)
     pilot.app.push_screen(ThemesScreen(welcome=True))
-    await until(pilot, lambda: isinstance(pilot.app.screen, ThemesScreen))
+    await until(pilot, lambda: isinstance(pilot.app.screen, ThemesScreen) and pilot.app.focused)
+    before = pilot.app.theme
     await pilot.press("down")
+    await until(pilot, lambda: pilot.app.theme != before)
     await calm(pilot)
 
 

@@ -8,7 +8,7 @@ from typing_extensions import override
 
 from oi_tui.engine import rerun
 from oi_tui.file_changes.snapshots import Step
-from oi_tui.messages import Message, Stopping
+from oi_tui.messages import DETACHED, Message, Stopping
 from oi_tui.text import duration, one_line, with_line_ends
 from oi_tui.widgets.conversation.blocks import Block
 from oi_tui.widgets.conversation.code import Highlighter, as_active, changed_lines, code_rows, gutter_width
@@ -248,7 +248,9 @@ class CellBlock(Block):
             case "failed":
                 spans.append(("failed" + (f": {reason}" if reason else ""), look.error))
             case "interrupted":
-                spans.append((reason or "interrupted, variables kept", look.warning))
+                left = (message.reason or "").startswith(DETACHED)
+                ended = "left running" if left else "interrupted, variables kept"
+                spans.append((reason or ended, look.warning))
             case "lost":
                 lost = f"{one_line(message.format or 'the process', 30)} ended and lost its variables"
                 spans.append((f"{lost}: {reason}" if reason else lost, look.error))

@@ -1,5 +1,6 @@
 """Code that runs elsewhere, as a person meets it."""
 
+import getpass
 import os
 from pathlib import Path
 
@@ -147,6 +148,7 @@ def test_a_run_is_left_and_another_window_comes_back_to_it(start: Start, workpla
     program.wait_for("n 39")
     program.say("%detach")
     program.wait_for("detached, not stopped: it keeps running on env")
+    program.wait_for(f"python on env as {getpass.getuser()} · left running")
     program.wait_for("keeps running without you")
     program.wait_for(lambda screen: "on env as " not in first_line(screen))
     program.say("%quit")
@@ -155,7 +157,7 @@ def test_a_run_is_left_and_another_window_comes_back_to_it(start: Start, workpla
     program.wait_for("1 cell still running")
     (workplace / "gate").open("wb").close()
     program.wait_for("777777")
-    program.wait_for("python on env as root · finished")
+    program.wait_for(f"python on env as {getpass.getuser()} · finished")
     assert "comes back to it" in program.screen
     program.say("%attach")
     program.wait_for("Nothing was left running on a target.")
