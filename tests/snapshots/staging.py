@@ -3,6 +3,8 @@
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from textual._context import visible_screen_stack
+from textual.app import App
 from textual.pilot import Pilot
 from textual.strip import Strip
 from textual.widgets import OptionList
@@ -67,6 +69,16 @@ async def until(pilot: Pilot[None], condition: Callable[[], object]) -> None:
     await calm(pilot)
 
 
+def frame(app: App[None]) -> list[Strip]:
+    """The lines of the screen as they are now.
+
+    With what is behind a dialog: Textual would otherwise keep the dialog's screen as drawn on nothing, and
+    the picture would show that.
+    """
+    visible_screen_stack.set(app._background_screens)
+    return app.screen._compositor.render_strips()
+
+
 async def calm(pilot: Pilot[None]) -> None:
     """Wait until no caret blinks and nothing changes on the screen any more."""
     before: list[Strip] = []
@@ -77,7 +89,7 @@ async def calm(pilot: Pilot[None]) -> None:
         for shown in pilot.app.screen_stack:
             for field in shown.query("Input, TextArea"):
                 field.cursor_blink = False  # type: ignore[attr-defined]
-        now = pilot.app.screen._compositor.render_strips()
+        now = frame(pilot.app)
         same = same + 1 if now == before else 0
         before = now
         return same == 4
@@ -89,7 +101,7 @@ async def seen(pilot: Pilot[None], *words: str) -> None:
     """Wait until these words are on the screen, and nothing changes any more."""
 
     def there() -> bool:
-        strips = pilot.app.screen._compositor.render_strips()
+        strips = frame(pilot.app)
         text = "\n".join("".join(segment.text for segment in strip) for strip in strips)
         return all(word in text for word in words)
 
