@@ -24,6 +24,7 @@ PasswordAuthentication no
 PermitRootLogin yes
 PrintMotd no
 AcceptEnv *
+SetEnv HOME={folder}/home
 """
 _CLIENT = """\
 Host {host}
@@ -57,6 +58,7 @@ class Sshd:
         if os.getuid() == 0:
             # Where its service makes it otherwise; without it the server refuses to be root's.
             Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
+        (folder / "home").mkdir()
         server = programs.find_sshd()
         assert server
         self._log = (folder / "log").open("wb")
