@@ -1,10 +1,12 @@
-"""Lets all Python programs of an environment find oi-tui as `interpreter`.
+"""Lets all Python programs of an environment find oi-tui as `interpreter`, and has a command of that name.
 
 `python -m oi_tui.interpreter_hook install` does so, and `remove` takes it back.
 """
 
 import argparse
 import importlib.util
+import shlex
+import sys
 import sysconfig
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,21 +14,48 @@ from pathlib import Path
 from oi_tui.interpreter_module import Finder
 
 _HOOK = "oi_tui_interpreter.pth"
+_MARK = "# Written by python -m oi_tui.interpreter_hook, which also removes it."
 
 
 def main(arguments: Sequence[str] | None = None) -> str:
-    """Install or remove the hook of this environment. Returns what was done, in a sentence."""
+    """Install or remove the hook of this environment. Returns what was done, in sentences."""
     parser = argparse.ArgumentParser(prog="python -m oi_tui.interpreter_hook", allow_abbrev=False)
     parser.add_argument("action", choices=("install", "remove"))
-    hook = Path(sysconfig.get_paths()["purelib"]) / _HOOK
+    places = sysconfig.get_paths()
+    hook, command = Path(places["purelib"]) / _HOOK, Path(places["scripts"]) / "interpreter"
     if parser.parse_args(arguments).action == "remove":
         hook.unlink(missing_ok=True)
-        return f"{hook} is removed."
+        if _is_ours(command):
+            command.unlink()
+        return f"{hook} and the command `interpreter` are removed."
     hook.write_text("import oi_tui.interpreter_module\n", encoding="utf-8")
+    return f"{_describe(hook)}\n{_write_command(command)}"
+
+
+def _describe(hook: Path) -> str:
     spec = importlib.util.find_spec("interpreter")
     if spec and not isinstance(spec.loader, Finder):
         return f"{hook} is written, but `import interpreter` still finds {spec.origin}. Uninstall that first."
     return f"{hook} is written: `import interpreter` now finds oi-tui in this environment."
+
+
+def _write_command(command: Path) -> str:
+    """Write the command unless another program has the name. Returns what was done, in a sentence."""
+    if command.exists() and not _is_ours(command):
+        return f"The command {command} is another program and stays as it is."
+    # Through a shell: the path of an interpreter may be longer than the first line of a script may be.
+    command.write_text(
+        f'#!/bin/sh\n{_MARK}\nexec {shlex.quote(sys.executable)} -m oi_tui "$@"\n', encoding="utf-8"
+    )
+    command.chmod(0o755)
+    return f"{command} is written: the command `interpreter` starts oi-tui."
+
+
+def _is_ours(command: Path) -> bool:
+    try:
+        return _MARK in command.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
 if __name__ == "__main__":

@@ -34,13 +34,22 @@ AT_THE_START = frozenset(
 )
 _SKILLS = "code in cells uses computer.skills, and a script interpreter.computer.skills"
 #: Other names of settings in Open Interpreter.
-_ALIASES = {"import_computer_api": "computer.import_computer_api"}
+_ALIASES = {
+    "debug_mode": "verbose",
+    "function_calling_llm": "llm.supports_functions",
+    "import_computer_api": "computer.import_computer_api",
+    "vision": "llm.supports_vision",
+}
+_PROCEDURES = "the service Open Procedures no longer answers"
 #: Attributes of Open Interpreter for what is not here: the usual value, and why another has no effect.
 ABSENT: dict[str, tuple[Any, str]] = {
     "computer.api_base": (None, "the servers of Open Interpreter no longer answer"),
     "computer.import_skills": (False, _SKILLS),
     "computer.save_skills": (False, _SKILLS),
     "computer.system_message": ("", "the object computer is described to the model by its own documentation"),
+    "download_open_procedures": (False, _PROCEDURES),
+    "embed_function": (None, _PROCEDURES),
+    "gguf_quality": (None, "local models come from a model server or a llamafile"),
     "import_skills": (False, _SKILLS),
     "llm.vision_renderer": (None, "images go only to models that can look at them (llm.supports_vision)"),
     "skills_path": (None, "set interpreter.computer.skills.path"),
@@ -50,7 +59,9 @@ ABSENT: dict[str, tuple[Any, str]] = {
 NEEDLESS: dict[str, Any] = {
     "anonymous_telemetry": False,
     "anonymized_telemetry": False,
+    "disable_procedures": True,
     "in_terminal_interface": False,
+    "num_procedures": 0,
     "plain_text_display": False,
 }
 #: Limits of Open Interpreter that cannot be kept: what they are when nothing is limited, and why.
@@ -163,9 +174,8 @@ class SettingGroup:
             return AttributeError(
                 f"{self._title}.{name} has no effect from Python; it is for the application"
             )
-        found = difflib.get_close_matches(name, [item for item in dir(self) if item[:1] != "_"], n=1)
         places = {item.rpartition(".")[2]: f"interpreter.{item}" for item in ACTING}
-        elsewhere = difflib.get_close_matches(name, places, n=1)
-        meant = f"{self._title}.{found[0]}" if found else places[elsewhere[0]] if elsewhere else ""
-        hint = f"; did you mean {meant}?" if meant else ""
+        places |= {item: f"{self._title}.{item}" for item in dir(self) if item[:1] != "_"}
+        found = difflib.get_close_matches(name, places, n=1)
+        hint = f"; did you mean {places[found[0]]}?" if found else ""
         return AttributeError(f"{self._title} has no attribute {name!r}{hint}")

@@ -143,7 +143,9 @@ class Session:
                 yield from self._log.record(
                     Message(role="user", type="image", format="path", content=str(path))
                 )
-        last = self.messages[-1:] if run_last else ()
+        # What is for the person alone, such as a question that was kept, does not answer the code.
+        told = [message for message in self.messages if message.recipient != "user"]
+        last = told[-1:] if run_last else ()
         yield from self._work([code for code in last if rerun.has_not_run(code)])
 
     def run_blocks(self) -> Iterator[Event]:

@@ -1,9 +1,11 @@
 """Converts messages and their pieces into the chunks of Open Interpreter 0.4.3."""
 
+import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, get_args
 
+from oi_tui.engine.export.formats import ORIGINAL
 from oi_tui.engine.open_interpreter.messages import messages_of
 from oi_tui.engine.output.plain import EscapeFilter, LineEnds, plain
 from oi_tui.engine.storage.records import message_from
@@ -133,11 +135,20 @@ def to_message(chunk: Mapping[str, Any]) -> Message:
     known.setdefault("role", "user")
     known.setdefault("type", "message")
     known["content"] = str(known.get("content", ""))
-    if known["type"] in _SIGNALS or known["role"] == "system":
+    signal = _is_signal(chunk)
+    if signal or known["role"] == "system":
         # A system message is sent with that of the profile, not as words of the person.
         known["recipient"] = "user"
     found = message_from({"created": time.time(), **chunk, **known})
-    return found or Message(**known, unknown={name: chunk[name] for name in chunk if name not in _FIELDS})
+    unknown = {name: chunk[name] for name in chunk if name not in _FIELDS}
+    message = found or Message(**known, unknown=unknown)
+    return message.but(unknown={ORIGINAL: [json.dumps(chunk, default=str)]}) if signal else message
+
+
+def _is_signal(chunk: Mapping[str, Any]) -> bool:
+    """Whether this is a chunk of a stream that is no part of a message, such as a question or a flag."""
+    is_flag = "content" not in chunk and ("start" in chunk or "end" in chunk)
+    return chunk.get("type") in _SIGNALS or chunk.get("format") == "active_line" or is_flag
 
 
 def unknown_part(chunk: Mapping[str, Any]) -> str | None:
@@ -179,14 +190,29 @@ def _stands_alone(before: Message | None, message: Message, after: Message | Non
 def from_message(message: Message) -> Chunk:
     """A message as a dictionary: the original's fields, and what the model must get again.
 
-    Without the latter a rejected piece of code would look as if it had run.
+    Without the latter a rejected piece of code would look as if it had run. A signal is what it was.
     """
+    if signal := _signal_of(message):
+        return signal
     if message.type == "console":
         message = message.but(content=plain(message.content))
     values = ((name, getattr(message, name)) for name in (*_FIELDS, *_FOR_THE_MODEL))
     found = {name: value for name, value in values if value is not None}
     linked = message.type == "code" and message.role != "computer"
     return {**message.unknown, **found, **({"id": message.id} if linked or message.covers else {})}
+
+
+def _signal_of(message: Message) -> Chunk | None:
+    """The signal that the message was made of; None for other messages."""
+    match message.unknown.get(ORIGINAL):
+        case [str(stored)] if message.recipient == "user":
+            try:
+                found = json.loads(stored)
+            except (ValueError, RecursionError):
+                return None
+            return found if isinstance(found, dict) and _is_signal(found) else None
+        case _:
+            return None
 
 
 def _head(role: str, kind: str, format: str | None) -> Chunk:

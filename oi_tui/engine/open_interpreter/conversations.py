@@ -63,7 +63,10 @@ def folders() -> list[Path]:
     import platformdirs
 
     names = ("open-interpreter", "Open Interpreter Terminal", "Open Interpreter")
-    return [Path(platformdirs.user_config_dir(name)) / "conversations" for name in names]
+    places = [platformdirs.user_config_dir(name) for name in names]
+    # Before 0.1.8, conversations were with the data. On macOS, that is the same folder.
+    places.append(platformdirs.user_data_dir("Open Interpreter"))
+    return [Path(place) / "conversations" for place in dict.fromkeys(places)]
 
 
 def waiting(store: Store, sources: Sequence[Path]) -> list[Path]:

@@ -11,7 +11,7 @@ from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.text import one_line
 
 _YAML = (".yaml", ".yml", ".json")
-#: Where the settings of versions before 0.2.5 are, below the folder of the version.
+#: Where the settings of versions before 0.2.1 are, below the folder of the version.
 _OLD_SETTINGS = "config.yaml"
 
 
@@ -52,10 +52,20 @@ def folder() -> Path:
 
 def found() -> list[Path]:
     """The profiles that Open Interpreter left, the settings of old versions last."""
-    listed = folder().glob("*") if folder().is_dir() else ()
-    profiles = [path for path in sorted(listed) if path.suffix in (*_YAML, ".py")]
-    old = (place / _OLD_SETTINGS for place in configurations())
-    return [*profiles, *(path for path in old if path.is_file())]
+    profiles = _files(folder(), (*_YAML, ".py"))
+    newest, *earlier = configurations()
+    # In 0.1, `--config_file NAME` kept further settings beside these.
+    named = [path for place in earlier for path in _files(place, _YAML) if path.name != _OLD_SETTINGS]
+    old = (place / _OLD_SETTINGS for place in (newest, *earlier))
+    return [*profiles, *named, *(path for path in old if path.is_file())]
+
+
+def _files(place: Path, suffixes: Sequence[str]) -> list[Path]:
+    """Return what a folder holds with one of the suffixes; nothing where it cannot be read."""
+    try:
+        return [path for path in sorted(place.iterdir()) if path.suffix in suffixes]
+    except OSError:
+        return []
 
 
 def named(name: str) -> Path | None:

@@ -5,6 +5,7 @@ import os
 import time
 from pathlib import Path
 
+import platformdirs
 import pytest
 
 from oi_tui.engine.export import formats
@@ -196,11 +197,13 @@ def test_earlier_versions_folders_are_read_and_what_a_migration_copied_comes_in_
     (before / next(theirs.iterdir()).name).write_text(json.dumps(STORED))
     (before / "left.json").write_text(json.dumps(STORED[:2]))
     assert conversations.import_conversations(store, [theirs, before]).imported == 2
-    assert [folder.parent.name for folder in conversations.folders()] == [
+    places = [folder.parent for folder in conversations.folders()]
+    assert [place.name for place in places][:3] == [
         "open-interpreter",
         "Open Interpreter Terminal",
         "Open Interpreter",
     ]
+    assert Path(platformdirs.user_data_dir("Open Interpreter")) in places
 
 
 def test_names_of_odd_bytes_are_brought_in_and_told_apart(store: Store, theirs: Path) -> None:

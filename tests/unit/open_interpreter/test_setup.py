@@ -9,8 +9,8 @@ import pytest
 from oi_tui import paths, profiles
 from oi_tui.cli import main
 from oi_tui.engine.models import llamafile
+from oi_tui.engine.open_interpreter import conversations, setup
 from oi_tui.engine.open_interpreter import profiles as theirs
-from oi_tui.engine.open_interpreter import setup
 from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.engine.skills import Skills
 from oi_tui.engine.storage.store import Store
@@ -39,6 +39,10 @@ def original() -> Path:
             json.dumps(words * len(place.name))
         )
     (old / "config.yaml").write_text("model: gpt-4\ntemperature: 0.2\n")
+    (old / "party.yaml").write_text("temperature: 0.9\n")
+    oldest = conversations.folders()[-1]
+    oldest.mkdir(parents=True)
+    (oldest / "September_20_2023_10-00-00.json").write_text(json.dumps([{"role": "user", "message": "Hi"}]))
     return new.parent
 
 
@@ -55,8 +59,8 @@ def digest(folder: Path) -> str:
 def test_what_is_there_is_described_with_what_it_would_change(original: Path) -> None:
     found = setup.look(Store(paths.conversations()))
     text = "\n".join(found.describe())
-    assert "5 profiles: data.json, default.yaml, mine.py, work.yaml, config.yaml" in text
-    assert "2 conversations" in text
+    assert "6 profiles: data.json, default.yaml, mine.py, work.yaml, party.yaml, config.yaml" in text
+    assert "3 conversations" in text
     assert "1 llamafile" in text
     assert "1 skill" in text
     assert "The model is demo." in text
@@ -81,7 +85,8 @@ def test_everything_is_brought_in_once_and_nothing_of_theirs_changes(
     assert profiles.open_profile("oi-config")[0].model == "gpt-4"
     for name in ("mine", "mine.py"):
         assert profiles.open_profile(name, lambda _: True)[0].loop
-    assert len(Store(paths.conversations()).summaries()) == 2
+    assert profiles.open_profile("party")[0].temperature == 0.9
+    assert len(Store(paths.conversations()).summaries()) == 3
     assert [path.name for path in llamafile.kept()] == ["tiny.llamafile"]
     assert [skill.name for skill in Skills(Path("/")).listed()] == ["greet"]
     assert digest(original) == before

@@ -27,7 +27,8 @@ conversation_history_path os speak_messages system_message custom_instructions u
 always_apply_user_message_template code_output_template empty_code_output_template code_output_sender
 sync_computer import_computer_api skills_path import_skills multi_line contribute_conversation
 plain_text_display highlight_active_line max_budget model api_key api_base temperature context_window
-max_tokens forbidden_commands
+max_tokens forbidden_commands debug_mode vision function_calling_llm disable_procedures num_procedures
+download_open_procedures embed_function gguf_quality
 llm.model llm.temperature llm.context_window llm.max_tokens llm.api_base llm.api_key llm.api_version
 llm.supports_functions llm.supports_vision llm.max_budget llm.max_output llm.execution_instructions
 llm.completions llm.vision_renderer

@@ -144,15 +144,21 @@ def test_code_in_a_message_of_openai_reaches_the_model(make: Make, served: serve
             "format": "execution",
             "content": {"type": "code", "format": "python", "content": "boom"},
         },
+        {"role": "computer", "type": "console", "format": "active_line", "content": 1},
+        {"role": "assistant", "type": "message", "end": True},
     ],
     ids=lambda signal: signal["type"],
 )
 def test_signals_in_a_list_of_messages_do_not_reach_the_model(
     signal: dict[str, Any], make: Make, served: server.ModelServer
 ) -> None:
+    interpreter = make()
     said = {"role": "user", "type": "message", "content": "one"}
-    make().chat([said, signal, {**said, "content": "two"}], display=False)
+    interpreter.chat([said, dict(signal), {**said, "content": "two"}], display=False)
     assert contents(served.requests[0]["messages"]) == ["one\n\ntwo"]
+    assert interpreter.messages[1] == signal
+    interpreter.chat("three", display=False)
+    assert interpreter.messages[1] == signal
 
 
 def test_a_system_message_in_a_list_of_messages_is_sent_as_one(
@@ -202,6 +208,21 @@ def test_code_at_the_end_runs_before_the_model_is_asked(make: Make, served: serv
     assert len(served.requests) == 1
     interpreter.chat(None, display=False)
     assert len(served.requests) == 2, "what ran does not run again"
+
+
+def test_code_with_its_question_behind_it_is_asked_about_again(make: Make) -> None:
+    interpreter = make(conversation_history=False)
+    code = {"role": "assistant", "type": "code", "format": "python", "content": "print(6 * 7)"}
+    content = {name: code[name] for name in ("type", "format", "content")}
+    question = {"role": "computer", "type": "confirmation", "format": "execution", "content": content}
+    asked = [
+        chunk
+        for chunk in interpreter.chat([code, question], display=False, stream=True)
+        if chunk["type"] == "confirmation"
+    ]
+    assert asked == [question]
+    assert interpreter.messages[1] == question
+    assert interpreter.messages[2]["content"].strip() == "42"
 
 
 def test_load_extend_config_and_display_message(
@@ -554,6 +575,41 @@ def test_an_old_script_runs_and_ends_without_close(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "6", "")
 
 
+FIRST_README = """
+import oi_tui.interpreter_module
+import interpreter
+
+interpreter.model = "gpt-3.5-turbo"
+interpreter.max_output = 900
+interpreter.llm.completions = lambda messages: iter([messages[-1]["content"].upper()])
+messages = interpreter.chat("My name is Killian.", return_messages=True)
+interpreter.reset()
+interpreter.load(messages)
+interpreter.system_message += "Run with -y."
+from interpreter import interpreter as ready
+
+print([item["content"] for item in ready.messages[1:]])
+print(ready.llm.model, ready.max_output, ready.system_message.endswith("Run with -y."))
+try:
+    interpreter.max_bugdet = 1
+except AttributeError as error:
+    print(error)
+"""
+
+
+def test_the_module_itself_is_the_interpreter_as_in_version_0_1(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(FIRST_README)
+    done = subprocess.run(
+        [sys.executable, tmp_path / "script.py"], capture_output=True, text=True, timeout=100, check=False
+    )
+    assert done.stderr == ""
+    assert done.stdout.splitlines()[-3:] == [
+        "['MY NAME IS KILLIAN.']",
+        "gpt-3.5-turbo 900 True",
+        "interpreter has no attribute 'max_bugdet'; did you mean interpreter.llm.max_budget?",
+    ]
+
+
 def test_an_installed_original_is_found_first(tmp_path: Path) -> None:
     (tmp_path / "interpreter.py").write_text("name = 'the original'\n")
     code = "import oi_tui.interpreter_module, interpreter; print(interpreter.name)"
@@ -599,16 +655,30 @@ def test_chat_alone_in_a_notebook_asks_line_by_line(make: Make, monkeypatch: pyt
     assert [item["content"] for item in answer] == ["hello", "Hello there"]
 
 
-@pytest.mark.parametrize("action", ["install", "remove"])
 def test_the_hook_for_old_scripts_is_written_and_removed(
-    action: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hook = tmp_path / "oi_tui_interpreter.pth"
-    hook.touch()
-    monkeypatch.setattr("sysconfig.get_paths", lambda: {"purelib": str(tmp_path)})
-    assert str(hook) in interpreter_hook.main([action])
-    assert hook.exists() == (action == "install")
-    assert action == "remove" or hook.read_text() == "import oi_tui.interpreter_module\n"
+    hook, command = tmp_path / "oi_tui_interpreter.pth", tmp_path / "interpreter"
+    monkeypatch.setattr("sysconfig.get_paths", lambda: dict.fromkeys(("purelib", "scripts"), str(tmp_path)))
+    for _ in range(2):
+        words = interpreter_hook.main(["install"])
+        assert str(hook) in words
+        assert "the command `interpreter` starts oi-tui" in words
+    assert hook.read_text() == "import oi_tui.interpreter_module\n"
+    done = subprocess.run([command, "--version"], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.startswith("oi-tui ")
+    interpreter_hook.main(["remove"])
+    assert not hook.exists()
+    assert not command.exists()
+
+
+def test_the_command_of_another_program_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    command = tmp_path / "interpreter"
+    command.write_bytes(b"\xff another")
+    monkeypatch.setattr("sysconfig.get_paths", lambda: dict.fromkeys(("purelib", "scripts"), str(tmp_path)))
+    assert "is another program" in interpreter_hook.main(["install"])
+    interpreter_hook.main(["remove"])
+    assert command.read_bytes() == b"\xff another"
 
 
 def test_the_examples_of_the_docstrings_run() -> None:
