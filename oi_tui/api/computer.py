@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 from oi_tui import computer_api
 from oi_tui.api.finalizers import finalize
 from oi_tui.api.model import ApiModel
-from oi_tui.api.notebook import display as show
+from oi_tui.api.notebook import Display
 from oi_tui.api.script_computer import ATTRIBUTES, ScriptComputer
 from oi_tui.api.settings import ApiSettings, SettingGroup
 from oi_tui.api.terminal import ProgramInput
@@ -294,11 +294,12 @@ class ApiComputer(SettingGroup):
         self._note(language, code)
         writer = ChunkWriter()
         program_input = ProgramInput(self.runtimes.send_input, self._settings.on_input)
+        screen = Display()
         with closing(self.runtimes.run(language, code)) as reports:
             for report in reports:
                 for chunk in _chunks_of(report, writer, program_input):
                     if display:
-                        show(chunk)
+                        screen.show(chunk)
                     yield chunk
 
 

@@ -9,7 +9,7 @@ from oi_tui import log, profiles
 from oi_tui.api.computer import ApiComputer
 from oi_tui.api.llm_settings import LlmSettings
 from oi_tui.api.model import ApiModel
-from oi_tui.api.notebook import display as show
+from oi_tui.api.notebook import Display
 from oi_tui.api.notebook_question import NotebookQuestion
 from oi_tui.api.settings import ApiSettings, SettingGroup
 from oi_tui.api.terminal import NoAnswerError, OnInput, approved
@@ -309,7 +309,7 @@ class OpenInterpreter(SettingGroup):
 
     def display_message(self, message: str) -> None:
         """Print a text to the person."""
-        show({"role": "computer", "type": "message", "content": f"{message}\n"})
+        Display().show({"role": "computer", "type": "message", "content": f"{message}\n"})
 
     def close(self) -> None:
         """End all languages, and the model process if no other interpreter uses it."""
@@ -327,10 +327,10 @@ class OpenInterpreter(SettingGroup):
     # ---- Turns
 
     def _chat(self, message: Prompt, *, display: bool) -> None:
-        chunks = self._turns.chunks(message)
+        chunks, screen = self._turns.chunks(message), Display()
         for chunk in chunks:
             if display:
-                show(chunk)
+                screen.show(chunk)
             if chunk["type"] == "confirmation":
                 _confirm(chunks, self._question, display=display)
         if self._settings.profile.speak_messages:

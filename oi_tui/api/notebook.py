@@ -3,24 +3,29 @@
 import sys
 from typing import Any
 
-from oi_tui.engine.open_interpreter import chunks
-from oi_tui.engine.open_interpreter.chunks import Chunk
+from oi_tui.engine.open_interpreter.chunks import Chunk, ChunkPrinter
 
 _IMAGES = {"base64.png": "image/png", "base64.jpeg": "image/jpeg"}
 
 
-def display(chunk: Chunk) -> None:
-    """Show what a person reads or sees of a chunk."""
-    content = chunk.get("content")
-    media = _media(chunk) if content else None
-    if media is None:
-        chunks.display(chunk)
-    elif publish := _publisher():
-        publish({media: content})
-    elif media == "text/html":
-        chunks.display(chunk)
-    else:
-        chunks.display({**chunk, "type": "message", "content": "[image]"})
+class Display:
+    """Shows chunks as they come. One is for one turn or run."""
+
+    def __init__(self) -> None:
+        self._printer = ChunkPrinter()
+
+    def show(self, chunk: Chunk) -> None:
+        """Show what a person reads or sees of a chunk."""
+        content = chunk.get("content")
+        media = _media(chunk) if content else None
+        if media is None:
+            self._printer.show(chunk)
+        elif publish := _publisher():
+            publish({media: content})
+        elif media == "text/html":
+            self._printer.show(chunk)
+        else:
+            self._printer.show({**chunk, "type": "message", "content": "[image]"})
 
 
 def _media(chunk: Chunk) -> str | None:

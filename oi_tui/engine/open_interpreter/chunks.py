@@ -219,12 +219,36 @@ def _head(role: str, kind: str, format: str | None) -> Chunk:
     return {"role": role, "type": kind, **({"format": format} if format else {})}
 
 
-def display(chunk: Chunk) -> None:
-    """Print what a person reads of a chunk."""
-    content = chunk.get("content")
-    if chunk.get("start") and chunk["type"] == "code":
-        print(f"\n\n[{chunk.get('format')}]")  # noqa: T201 -- it is what `display` is for
-    elif chunk.get("format") == "output" or chunk["type"] in ("message", "code"):
-        print(visible(str(content or "")), end="", flush=True)  # noqa: T201
-    elif chunk.get("end"):
-        print()  # noqa: T201
+class ChunkPrinter:
+    """Prints what a person reads of chunks; messages, code and output begin on lines of their own."""
+
+    def __init__(self) -> None:
+        self._has_printed = False
+        self._line_is_open = False
+        #: What is printed before the next text of a message that began.
+        self._heading: str | None = None
+
+    def show(self, chunk: Chunk) -> None:
+        """Print what there is to read of a chunk."""
+        if chunk.get("end"):
+            self._end_line()
+        elif chunk.get("start"):
+            self._heading = f"[{chunk.get('format')}]\n" if chunk["type"] == "code" else ""
+        elif chunk.get("format") == "output" or chunk["type"] in ("message", "code"):
+            self._print(visible(str(chunk.get("content") or "")))
+
+    def _print(self, text: str) -> None:
+        if not text:
+            return
+        if self._heading is not None:
+            self._end_line()
+            between = "\n" if self._has_printed else ""
+            text = f"{between}{self._heading}{text}"
+            self._heading = None
+        print(text, end="", flush=True)  # noqa: T201 -- it is what `display` is for
+        self._has_printed, self._line_is_open = True, not text.endswith("\n")
+
+    def _end_line(self) -> None:
+        if self._line_is_open:
+            print(flush=True)  # noqa: T201
+            self._line_is_open = False

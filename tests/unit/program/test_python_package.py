@@ -720,10 +720,21 @@ def test_a_notebook_shows_the_turn_with_its_images() -> None:
 
 
 def test_in_a_terminal_an_image_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    notebook.display({"role": "computer", "type": "image", "format": "base64.png", "content": "eA=="})
+    screen = notebook.Display()
+    screen.show({"role": "computer", "type": "image", "format": "base64.png", "content": "eA=="})
     page = {"role": "computer", "type": "code", "format": "html", "content": "<p>"}
-    notebook.display(page)
+    screen.show(page)
     assert capsys.readouterr().out == "[image]<p>"
+
+
+def test_words_code_and_output_are_shown_on_lines_of_their_own(
+    make: Make, served: server.ModelServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call = server.Call(json.dumps({"language": "python", "code": "print(6 * 7)"}))
+    served.answer(server.spoken(server.Say("I run this."), call), says("Done."))
+    make(auto_run=True, conversation_history=False).chat("go")
+    shown = "I run this.\n\n[python]\nprint(6 * 7)\n\n42\n\nDone.\n"
+    assert capsys.readouterr().out == shown
 
 
 def test_the_calls_of_the_documentation_run_in_their_order(
