@@ -12,9 +12,11 @@ from tests.runtimes.playing import play
 
 @pytest.fixture(scope="module")
 def drawing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Computer]:
-    """A computer that has drawn once, which the tests share."""
+    """A computer that has drawn once, which the tests share; it is one that a script in a notebook starts."""
     computer = Computer(cwd=tmp_path_factory.mktemp("drawing"), python=sys.executable)
-    play(computer, "python", "import matplotlib.pyplot as plt")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MPLBACKEND", "module://matplotlib_inline.backend_inline")
+        play(computer, "python", "import matplotlib.pyplot as plt")
     yield computer
     computer.close()
 

@@ -389,7 +389,9 @@ def _show_all_columns(pandas):
 
 
 def _choose_backend(matplotlib):
-    if not os.environ.get("MPLBACKEND"):
+    chosen = os.environ.get("MPLBACKEND", "")
+    # A kernel of Jupyter names its own backend for all that it starts. That one works only in the kernel.
+    if not chosen or chosen.startswith(("module://matplotlib_inline", "module://ipykernel")):
         matplotlib.rcParams["backend"] = "module://" + _FIGURES
 
 
