@@ -55,6 +55,7 @@ class Workspace:
         """
         self.profile = profile
         self.profile_path = profile_path
+        self._lent = lent
         _learn(profile)
         self.secrets = Secrets()
         self.store = Store(conversations(profile))
@@ -173,6 +174,8 @@ class Workspace:
         self.side_requests.stop_questions()
         self.languages.stop_computer_api()
         self.session.close()
+        if not self._lent:
+            self.conversation.keep_variables()
         self.mcp.close()
         self.languages.close()
         rescued = self.conversation.close()

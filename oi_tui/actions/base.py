@@ -38,6 +38,8 @@ class ConversationActions(ABC):
     something, and how events are worked through (`start`).
     """
 
+    #: The key that brings variables back; "" where there are no keys.
+    restore_key = ""
     #: The log, and what the interface looks like: set by each interface.
     log: LogActions
     display: DisplayActions

@@ -116,6 +116,17 @@ class Rewind:
             self._ui.tell("No cell of this conversation finished; there is nothing to run again.")
         return codes if self._may() else ()
 
+    def chosen(self, numbers: Sequence[int]) -> tuple[Message, ...]:
+        """The code of the cells with these numbers, if all can run again now; else tells the reason."""
+        codes = {code.id: code for code in rerun.ran(self._messages)}
+        cells = [message.id for message in self._messages if message.is_cell]
+        for number in numbers:
+            if not 1 <= number <= len(cells) or cells[number - 1] not in codes:
+                self._ui.tell(f"Cell {number} did not finish.", warning=True)
+                return ()
+        ids = [cells[number - 1] for number in sorted(set(numbers))]
+        return tuple(codes[one] for one in ids) if self._may() else ()
+
     def _choose(self) -> None:
         """Let the person choose one of their messages: by its number."""
         listed = "\n".join(f"  {n}: {one_line(m.content, 100)}" for n, m in enumerate(self.own, 1))

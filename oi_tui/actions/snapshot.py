@@ -5,20 +5,32 @@ import shlex
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from oi_tui.actions.interface import BUSY, UserInterface
 from oi_tui.engine.events import Event, TurnEnded
-from oi_tui.engine.storage.saved_variables import LANGUAGES
+from oi_tui.engine.storage.saved_variables import LANGUAGES, LEFT_OUT
+from oi_tui.engine.variable_origins import cells_to_rerun
 
 if TYPE_CHECKING:
     from oi_tui.workspace import Workspace
+
+#: Says in R that what is kept may be replaced when the person leaves.
+_OURS = "options(oi_tui.kept = TRUE)"
+#: The most variables of a language that are named with the reason why they were not kept.
+_LISTED = 10
+
+
+class SnapshotInterface(UserInterface, Protocol):
+    """A user interface that may have a key for what is restored."""
+
+    restore_key: str
 
 
 class VariableSnapshot:
     """Carries out `%snapshot`. The code that keeps or restores is shown, and runs as the person's own."""
 
-    def __init__(self, ui: UserInterface, workspace: "Workspace") -> None:
+    def __init__(self, ui: SnapshotInterface, workspace: "Workspace") -> None:
         self._ui = ui
         self._workspace = workspace
 
@@ -60,12 +72,27 @@ class VariableSnapshot:
 
     def describe(self) -> str:
         """How to bring back what was kept with this conversation; "" where nothing was."""
-        found = self._workspace.store.variables.find(self._workspace.conversation.id)
+        conversation, saved = self._workspace.conversation.id, self._workspace.store.variables
+        found = saved.find(conversation)
         if not found:
             return ""
         newest = max(path.stat().st_mtime for path in found.values())
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(newest))
-        return f"%snapshot restore brings back the variables that were kept on {when}."
+        key = f"{self._ui.restore_key} or " if self._ui.restore_key else ""
+        text = f"{key}%snapshot restore brings back the variables that were kept on {when}."
+        numbers: set[int] = set()
+        missing = []
+        for language, left_out in saved.left_out(conversation).items():
+            missing += [f"{name} ({why})" for name, why in list(left_out.items())[:_LISTED]]
+            missing += [f"{len(left_out) - _LISTED:,} more"] * (len(left_out) > _LISTED)
+            numbers.update(cells_to_rerun(self._workspace.session.messages, language, left_out))
+        if missing:
+            text += f" Not kept: {'; '.join(missing)}."
+        if numbers:
+            listed = " ".join(map(str, sorted(numbers)))
+            them = "the cell" if len(numbers) == 1 else "the cells"
+            text += f" %rerun only {listed} runs {them} again that made what was not kept, asking first."
+        return text
 
     def _why_not(self) -> str:
         computer = self._workspace.computer
@@ -91,13 +118,16 @@ class VariableSnapshot:
 def _saving(language: str, path: Path) -> str:
     if language == "python":
         return f"%snapshot save {shlex.quote(str(path))}"
-    return f'save.image({_quote(path)}); cat("Kept", length(ls()), "variables\\n")'
+    left_out = _quote(path.with_suffix(f"{path.suffix}{LEFT_OUT}"))
+    return (
+        f'save.image({_quote(path)}); cat("Kept", length(ls()), "variables\\n"); unlink({left_out}); {_OURS}'
+    )
 
 
 def _restoring(language: str, path: Path) -> str:
     if language == "python":
         return f"%snapshot load {shlex.quote(str(path))}"
-    return f'cat("Restored", length(load({_quote(path)})), "variables\\n")'
+    return f'cat("Restored", length(load({_quote(path)})), "variables\\n"); {_OURS}'
 
 
 def _quote(path: Path) -> str:

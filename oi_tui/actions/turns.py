@@ -1,5 +1,6 @@
 """Runs code of the conversation again, and what a reply offers as text."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from oi_tui.actions.interface import BUSY, UserInterface
@@ -23,6 +24,11 @@ class TurnActions:
     def run_again(self, number: int | None) -> None:
         """Run the cells again that ran before, up to cell `number`; None means all."""
         if codes := self._ui.going_back.earlier(number):
+            self._ui.start(self._workspace.session.run_again(codes))
+
+    def run_only(self, numbers: Sequence[int]) -> None:
+        """Run the cells with these numbers again, in the order of the conversation."""
+        if codes := self._ui.going_back.chosen(numbers):
             self._ui.start(self._workspace.session.run_again(codes))
 
     def run_blocks(self) -> None:

@@ -161,9 +161,20 @@ def _fork(actions: CommandActions, _: str) -> None:
     actions.going_back.branch()
 
 
-@command("rerun", "Run earlier cells again, up to cell N; each needs approval", usage="[N]")
+@command(
+    "rerun",
+    "Run earlier cells again, up to cell N, or only some; each needs approval",
+    usage="[N|only N M]",
+)
 def _rerun(actions: CommandActions, argument: str) -> None:
-    actions.turn.run_again(number(argument, "Type a cell number: %rerun 3"))
+    words = argument.split()
+    if words[:1] != ["only"]:
+        actions.turn.run_again(number(argument, "Type a cell number: %rerun 3"))
+        return
+    numbers = [number(word, "Type the numbers of cells: %rerun only 3 5") for word in words[1:]]
+    if not numbers:
+        raise CommandError("Type the numbers of cells: %rerun only 3 5")
+    actions.turn.run_only([found for found in numbers if found is not None])
 
 
 @command(

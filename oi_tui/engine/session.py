@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from oi_tui.engine import rerun
@@ -62,15 +63,18 @@ class Session:
         watcher: FileWatcher | None = None,
         earlier: EarlierCode | None = None,
         notes: Callable[[], Sequence[str]] = tuple,
+        live_names: Callable[[], str] = lambda: "",
         tools: Callable[[], Sequence[Tool]] = tuple,
         cells_reach_model: bool = False,
     ) -> None:
         """`notes` are sent to the model with each request, after those of the languages.
 
+        `live_names` are the variables that the languages have, in words, for the model.
         `tools` are tools of other programs that it can call. With `cells_reach_model`, Python cells can ask
         the model, as far as the profile lets them.
         """
         self._own_notes = notes
+        self._live_names = live_names
         self.profile = profile
         self.grants = Permissions(everything=profile.auto_run)
         self._computer = computer
@@ -176,7 +180,10 @@ class Session:
     def _compact(self) -> Steps[TurnEnded]:
         summary = yield from self._exchange.summarise(self.messages, self.profile)
         if summary:
-            yield from self._log.record(summary)
+            # What the summary does not mention may still be there; without its name, nobody would use it.
+            names = self._live_names()
+            content = f"{summary.content}\n\n{names}" if names else summary.content
+            yield from self._log.record(replace(summary, content=content))
         else:
             yield Noticed("There is nothing to summarise yet: the whole conversation is recent.")
         return TurnEnded("done")

@@ -17,8 +17,10 @@ from oi_tui.file_changes.watcher import FileWatcher
 from oi_tui.messages import Message
 from oi_tui.runtimes.remote import left_targets
 from oi_tui.services.languages import LanguageService
+from oi_tui.services.live_names import describe_memories
 from oi_tui.services.mcp import McpService
 from oi_tui.services.model import ModelService
+from oi_tui.services.variable_keeper import VariableKeeper
 from oi_tui.text import one_line, visible
 
 
@@ -117,6 +119,13 @@ class CurrentConversation:
         )
         return (*filter(None, (self._rescued,)), *self._journal.notices, *left)
 
+    def keep_variables(self) -> None:
+        """Keep the variables with the conversation, if the settings say so, before the languages end."""
+        ran = any(message.is_cell and message.seconds is not None for message in self.session.messages)
+        if self._profile.keep_variables and self.is_saved and ran:
+            keeper = VariableKeeper(self.store.variables, self._languages.computer)
+            keeper.keep(self.id, self._profile.keep_variables)
+
     def close(self) -> str:
         """Let go of the file. Returns what became of unsaved messages, or ""."""
         self._close_journal()
@@ -124,6 +133,7 @@ class CurrentConversation:
 
     def _leave(self) -> None:
         self.session.close()
+        self.keep_variables()
         self._languages.reset_for_conversation()
         self._close_journal()
 
@@ -150,9 +160,13 @@ class CurrentConversation:
             watcher=self._watcher if self._profile.file_snapshots else None,
             earlier=self._languages.earlier,
             notes=lambda: (*self._languages.notes(), *self._skills.notes(sandboxed=computer.sandbox)),
+            live_names=self._describe_variables,
             tools=self._mcp.tools,
             cells_reach_model=self._languages.cells_reach_model,
         )
+
+    def _describe_variables(self) -> str:
+        return describe_memories(self._languages.computer.memories())
 
     def _journal_for(self, title: str = "", messages: Sequence[Message] = ()) -> Journal:
         make = self.store.create if self._profile.conversation_history else self.store.unsaved

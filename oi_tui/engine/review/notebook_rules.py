@@ -138,7 +138,7 @@ def _look_at_magic(text: str) -> Iterator[Finding]:
     elif name == "pastebin":
         yield Finding("network", "", 0)
     elif name == "snapshot":
-        kind = "writes" if rest.startswith("save") else "runs text"
+        kind = "writes" if rest.startswith(("save ", "leave ")) else "runs text"
         yield Finding(kind, _file_of(rest.partition(" ")[2]), 0)
 
 

@@ -69,6 +69,16 @@ class ApplicationSettings:
         title="Keep copies of changed files",
         section="Application",
     )
+    keep_variables: float = setting(
+        0.0,
+        "When you leave a conversation, keep up to so many megabytes of the variables of Python and R with "
+        "it; 0 keeps none. It takes less than a second, and what has no room or time is left out. Nothing is "
+        "kept in the sandbox or on targets. f9 brings them back. %snapshot keeps them at any time.",
+        key="keep_variables",
+        title="Keep variables (megabytes)",
+        section="Application",
+        minimum=0,
+    )
     conversation_history_path: str | None = setting(
         None,
         "The folder where conversations are saved.",

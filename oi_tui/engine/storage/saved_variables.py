@@ -2,15 +2,24 @@
 
 import contextlib
 import hashlib
+import json
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 from oi_tui import paths
+from oi_tui.text import one_line
 
 #: The languages whose variables can be kept, with the ends of the files' names.
 _SUFFIXES = {"python": ".pickle", "r": ".rdata"}
 LANGUAGES = tuple(_SUFFIXES)
+#: The end of the name of the file beside R's, which says what was left out.
+LEFT_OUT = ".left_out"
+#: The most bytes that are read of a file to find out what was left out, and the most characters of a reason.
+_HEADER, _REASON = 1 << 20, 120
+#: A file that was not finished is deleted after so many seconds.
+_UNFINISHED = 3600
 
 
 class SavedVariables:
@@ -34,6 +43,16 @@ class SavedVariables:
         found = {language: self._path(id, language) for language in LANGUAGES}
         return {language: path for language, path in found.items() if path.is_file()}
 
+    def left_out(self, id: str) -> dict[str, dict[str, str]]:
+        """Return which variables could not be kept and why, by language."""
+        found = {}
+        for language, path in self.find(id).items():
+            # The file of R is R's own, which has no room for it.
+            header = path if language == "python" else path.with_suffix(f"{path.suffix}{LEFT_OUT}")
+            if left_out := _read_left_out(header):
+                found[language] = left_out
+        return found
+
     def _path(self, id: str, language: str) -> Path:
         return self._folder / f"{id}{_SUFFIXES[language]}"
 
@@ -41,5 +60,17 @@ class SavedVariables:
         """Delete the files of conversations that are not known any more."""
         with contextlib.suppress(OSError):
             for path in self._folder.iterdir():
-                if path.suffix in _SUFFIXES.values() and not knows(path.stem):
+                name = path.name.partition(".")[0]
+                known = path.suffix not in {*_SUFFIXES.values(), LEFT_OUT} or knows(name)
+                if not known or (path.suffix == ".tmp" and time.time() - path.stat().st_mtime > _UNFINISHED):
                     path.unlink()
+
+
+def _read_left_out(path: Path) -> dict[str, str]:
+    """What the first line of a file says was left out; nothing where it is no such file."""
+    try:
+        with path.open("rb") as file:
+            left_out = json.loads(file.readline(_HEADER))["left_out"]
+        return {one_line(str(name), 80): one_line(str(why), _REASON) for name, why in left_out.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return {}

@@ -58,6 +58,13 @@ class ChatScreen(BaseScreen[None]):
         Binding("f5", "edited", "Finish editing", id="chat.edited"),
         Binding("ctrl+enter,f6", "run_edited", "Finish editing and run", id="chat.run_edited"),
         Binding("f8", "changes", "Show your changes to the code", id="chat.changes"),
+        Binding(
+            "f9",
+            "command('snapshot restore')",
+            "Bring back the variables kept with the conversation",
+            id="chat.restore_variables",
+            show=False,
+        ),
         Binding("ctrl+g", "edit_outside", "Edit in $EDITOR", id="chat.edit_outside"),
         Binding("tab", "next_place", "Next part of the screen", id="chat.next_place"),
         Binding("end", "follow", "Scroll to end", id="chat.follow"),

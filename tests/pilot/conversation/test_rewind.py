@@ -157,6 +157,7 @@ async def test_of_what_the_languages_have_forgotten_nobody_says_that_they_rememb
         ("%redo", "nothing was undone"),
         ("%rerun 7", "Cell 7 did not finish"),
         ("%rerun", "nothing to run again"),
+        ("%rerun only 7", "Cell 7 did not finish"),
     ],
 )
 async def test_what_cannot_be_done_is_reported(command: str, reported: str) -> None:

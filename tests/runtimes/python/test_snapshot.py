@@ -84,6 +84,32 @@ def test_what_has_no_room_is_left_out_and_the_rest_is_kept(make: Make, kept: Pat
     )
 
 
+def test_on_leaving_the_small_ones_are_kept_and_the_file_says_what_is_not(make: Make, kept: Path) -> None:
+    computer = make()
+    play(computer, "python", "small = [1]\nlarge = bytes(9000)\nnumbers = (n for n in small)")
+    assert play(computer, "python", f"%snapshot leave {kept} 5000 30").state == "finished"
+    header = json.loads(kept.read_bytes().split(b"\n")[0])
+    assert header["names"] == ["small"]
+    assert header["left_out"]["large"] == "larger than 5 kB"
+    assert "generator: " in header["left_out"]["numbers"]
+    before = kept.read_bytes()
+    late = play(computer, "python", f"%snapshot leave {kept} 5000 -1")
+    assert "there was no time for it" in late.text
+    assert kept.read_bytes() == before
+
+
+def test_on_leaving_what_was_not_restored_is_not_replaced(make: Make, kept: Path) -> None:
+    computer = make()
+    play(computer, "python", f"first = 1\nsecond = 2\n%snapshot leave {kept} 5000 30")
+    computer.reset()
+    stays = play(computer, "python", f"first = 3\n%snapshot leave {kept} 5000 30")
+    assert "was not restored, so it stays" in stays.text
+    assert "Kept 3" in play(computer, "python", f"second = third = 4\n%snapshot leave {kept} 5000 30").text
+    computer.reset()
+    loaded = play(computer, "python", f"%snapshot load {kept}\ndel third\n%snapshot leave {kept} 5000 30")
+    assert "Kept 2 variables" in loaded.text
+
+
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [

@@ -1,5 +1,7 @@
 """`%snapshot`: what is run for it, when it is refused, and when its files are deleted."""
 
+import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,12 +13,15 @@ from oi_tui.actions.snapshot import VariableSnapshot
 from oi_tui.engine.events import Event, TurnEnded
 from oi_tui.engine.storage.saved_variables import SavedVariables
 from oi_tui.engine.storage.store import Store
+from oi_tui.messages import Message
 
 
 class World:
     """The interface and the workspace at once, as far as they are used."""
 
     def __init__(self, folder: Path, *used: str, **facts: Any) -> None:
+        self.restore_key = facts.get("restore_key", "")
+        self.messages: tuple[Message, ...] = ()
         self.busy = facts.get("busy", False)
         self.told: list[str] = []
         self.ran: list[tuple[str, str]] = []
@@ -54,7 +59,13 @@ def test_the_languages_with_variables_are_kept_in_one_turn(
     quoted = str(folder).replace("'", "'\"'\"'")
     assert world.ran == [
         ("python", f"%snapshot save '{quoted}/talk.pickle'"),
-        ("r", f'save.image("{folder}/talk.rdata"); cat("Kept", length(ls()), "variables\\n")'),
+        (
+            "r",
+            (
+                f'save.image("{folder}/talk.rdata"); cat("Kept", length(ls()), "variables\\n"); '
+                f'unlink("{folder}/talk.rdata.left_out"); options(oi_tui.kept = TRUE)'
+            ),
+        ),
     ]
     assert world.passed == [TurnEnded("done")]
     assert folder.stat().st_mode & 0o777 == 0o700
@@ -70,7 +81,26 @@ def test_what_was_kept_is_restored(tmp_path: Path) -> None:
         .startswith("%snapshot restore brings back the variables that were kept on 2")
     )
     snapshot(world).restore()
-    assert world.ran == [("r", f'cat("Restored", length(load("{path}")), "variables\\n")')]
+    code = f'cat("Restored", length(load("{path}")), "variables\\n"); options(oi_tui.kept = TRUE)'
+    assert world.ran == [("r", code)]
+
+
+def test_what_was_not_kept_is_listed_with_the_cells_that_made_it(tmp_path: Path) -> None:
+    world = World(tmp_path, restore_key="f9")
+    saved = world.store.variables
+    header = {"left_out": {"link": "Socket: cannot be pickled", "rows": "2 GB"}}
+    saved.make_path("talk", "python").write_text(json.dumps(header) + "\n")
+    saved.make_path("talk", "r").touch()
+    saved.make_path("talk", "r").with_suffix(".rdata.left_out").write_text('{"left_out": {"m": "no room"}}')
+    codes = [("python", "link = 1"), ("python", "rows = link"), ("r", "m <- 1"), ("python", "x = rows")]
+    world.messages = tuple(
+        Message(role="user", type="code", format=language, content=code, state="finished")
+        for language, code in codes
+    )
+    text = snapshot(world).describe()
+    assert text.startswith("f9 or %snapshot restore brings back")
+    assert "Not kept: link (Socket: cannot be pickled); rows (2 GB); m (no room). " in text
+    assert "%rerun only 1 2 3 runs the cells again" in text
 
 
 @pytest.mark.parametrize(
@@ -111,7 +141,16 @@ def test_the_files_are_deleted_once_the_conversation_cannot_be_restored_any_more
         store.variables.make_path(name, "python").touch()
     folder = store.variables.make_path("here", "r").parent
     (folder / "notes.txt").touch()
+    (folder / "gone.rdata.left_out").touch()
+    (folder / "here.pickle.7.tmp").touch()
+    os.utime(folder / "here.pickle.7.tmp", (0, 0))
+    (folder / "here.pickle.8.tmp").touch()
     store.delete("thrown")
     store.delete_expired()
-    assert sorted(path.name for path in folder.iterdir()) == ["here.pickle", "notes.txt", "thrown.pickle"]
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "here.pickle",
+        "here.pickle.8.tmp",
+        "notes.txt",
+        "thrown.pickle",
+    ]
     assert not folder.is_relative_to(store.folder)

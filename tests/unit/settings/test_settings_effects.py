@@ -356,6 +356,16 @@ def left_running(profile: Profile) -> object:
     return len(connected), len(after), [round((left.until - left.since) / 86400) for left in connected]
 
 
+def variables_kept(profile: Profile) -> object:
+    """The languages whose variables are kept when the conversation is left."""
+    space = Workspace(profile, llm=Llm())
+    try:
+        list(space.session.run("python", "amount = 41"))
+    finally:
+        space.close()
+    return sorted(space.store.variables.find(space.conversation.id))
+
+
 def told_of_requests(profile: Profile) -> object:
     """What the model is told of requests that its code can send."""
     workspace = Workspace(profile, llm=Llm())
@@ -450,6 +460,7 @@ EFFECTS: dict[str, Effect] = {
     "conversation_history": Effect(saved),
     "conversation_history_path": Effect(saved),
     "file_snapshots": Effect(snapshots),
+    "keep_variables": Effect(variables_kept, 5.0),
     "theme": Effect(themed),
     "images": Effect(pictured, "blocks"),
     "other_agents": Effect(found_by_agents),

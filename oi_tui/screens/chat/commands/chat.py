@@ -42,6 +42,7 @@ class ChatCommands(ConversationActions):
 
     data: DataScreens
     display: DisplaySettings
+    restore_key = "f9"
 
     def __init__(self, chat: "PromptScreen", chat_view: "ChatView") -> None:
         super().__init__(chat_view.workspace)

@@ -363,12 +363,16 @@ class Magics(MoreWords):
         import_quietly("python_captured").run(self._driver, rest.split(), body)
 
     def _line_snapshot(self, rest):
-        """Keeps the variables in a file: `save FILE`, or brings them back: `load FILE`."""
+        """Keeps the variables in a file: `save FILE`, or brings them back: `load FILE`.
+
+        `leave FILE BYTES SECONDS` keeps what has room and time.
+        """
         words = shlex.split(rest)
-        if len(words) != 2 or words[0] not in ("save", "load"):
+        if {"save": 2, "load": 2, "leave": 4}.get("".join(words[:1])) != len(words):
             raise ValueError("write %snapshot save FILE or %snapshot load FILE")
-        act = getattr(import_quietly("python_snapshot"), words[0])
-        act(self._names, os.path.abspath(os.path.expanduser(words[1])))
+        action, file, *bounds = words
+        act = getattr(import_quietly("python_snapshot"), action)
+        act(self._names, os.path.abspath(os.path.expanduser(file)), *map(float, bounds))
 
     def _line_store(self, rest):
         """Keeps variables between sessions: `%store NAME`; `-r` brings them back, `-d NAME` forgets one."""

@@ -1,5 +1,8 @@
 """Keeps the variables of the program in a file, and brings them back: `%snapshot save` and `%snapshot load`.
 
+`%snapshot leave` does so when the person leaves: in a short time, in little room, and without replacing what
+was kept before and is not here now.
+
 The file is a line of JSON, which says what is in it, and one pickle of all variables, so that what they share
 stays shared. Functions and classes of cells need cloudpickle; their globals are the variables of the program
 again.
@@ -18,6 +21,7 @@ import os
 import pickle
 import stat
 import sys
+import time
 import types
 
 #: The most bytes of a file.
@@ -25,6 +29,10 @@ LIMIT = 1 << 30
 _FORMAT = 1
 #: The most names in a list, and the most characters of a reason.
 _LISTED, _REASON = 20, 100
+#: The most names in the header of a file.
+_IN_HEADER = 1000
+#: The files that hold what this process has, or had.
+_ours = set()
 
 
 class SnapshotError(Exception):
@@ -38,6 +46,23 @@ class _TooLargeError(Exception):
     """More was written than there is room for."""
 
 
+class _TooSlowError(Exception):
+    """There is no time left."""
+
+
+class _Bounds:
+    """How much may be written, and until when; `until` is a time of `time.monotonic`, or None."""
+
+    def __init__(self, size, until=None):
+        self.size = size
+        self.until = until
+
+    def check_time(self):
+        """Raise _TooSlowError where there is no time left."""
+        if self.until is not None and time.monotonic() > self.until:
+            raise _TooSlowError("there was no time for them")
+
+
 def make_function(code, closure):
     """Make a function whose globals are the variables of the program."""
     return types.FunctionType(code, sys.modules["__main__"].__dict__, code.co_name, None, closure)
@@ -48,7 +73,7 @@ def make_cached(function, parameters):
     return functools.lru_cache(**parameters)(function)
 
 
-def save(names, path):
+def save(names, path, bounds=None):
     """Write the variables to a file that only the person can read, and report what was kept.
 
     What cannot be pickled, or has no room, is left out and listed. Raises SnapshotError when nothing is left.
@@ -59,19 +84,37 @@ def save(names, path):
     coming = "{}.{}.tmp".format(path, os.getpid())
     try:
         with open(os.open(coming, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            kept, left_out = _write_what_can_be(wanted, file)
+            kept, left_out = _write_what_can_be(wanted, file, bounds or _Bounds(LIMIT))
             size = file.tell()
         os.replace(coming, path)
-    except (OSError, _TooLargeError, pickle.PicklingError) as error:
+    except (OSError, _TooLargeError, _TooSlowError, pickle.PicklingError) as error:
         raise SnapshotError("The variables could not be kept: {}".format(_reason(error))) from None
     finally:
         if os.path.exists(coming):
             os.unlink(coming)
+    _ours.add(path)
     print("Kept {} in {}: {}".format(_count(kept), _megabytes(size), _listed(kept)))
     if left_out:
         print("Not kept:")
         for name, reason in left_out.items():
             print("  {}: {}".format(name, reason))
+
+
+def leave(names, path, size, seconds):
+    """Like `save`, in so many bytes and seconds. What was kept earlier and would be lost by that stays."""
+    bounds = _Bounds(size, time.monotonic() + seconds)
+    if path not in _ours and not _names_in(path) <= set(names):
+        raise SnapshotError("What was kept before was not restored, so it stays.")
+    save(names, path, bounds)
+
+
+def _names_in(path):
+    """The names that a file says it holds; none where it is no file of `save`."""
+    try:
+        with open(path, "rb") as file:
+            return set(json.loads(file.readline(1 << 20))["names"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()
 
 
 def load(names, path):
@@ -88,6 +131,7 @@ def load(names, path):
     except OSError as error:
         raise SnapshotError("The variables could not be read: {}".format(_reason(error))) from None
     names.update(found)
+    _ours.add(path)
     print("Restored {}: {}".format(_count(found), _listed(found)))
 
 
@@ -112,65 +156,91 @@ def _read(file):
         sys.modules["__main__"].__dict__["__builtins__"] = builtins
 
 
-def _write_what_can_be(wanted, file):
+def _write_what_can_be(wanted, file, bounds):
     """Write as many of the variables as possible; return those, and for each other why not."""
+    now = time.monotonic()
+    # Where all of it takes too long, there has to be time to find out what can be kept.
+    part = None if bounds.until is None else now + (bounds.until - now) / 3
     try:
-        _write(wanted, file)
+        _write(wanted, {}, file, _Bounds(bounds.size, part))
     except Exception:
-        kept, left_out = _choose(wanted)
+        kept, left_out = _choose(wanted, bounds)
     else:
         return wanted, {}
     if not kept:
         reasons = "; ".join("{}: {}".format(*item) for item in list(left_out.items())[:_LISTED])
         raise SnapshotError("None of the variables can be kept: {}".format(reasons))
-    _write(kept, file)
+    _write(kept, left_out, file, bounds)
     return kept, left_out
 
 
-def _write(variables, file):
+def _write(variables, left_out, file, bounds):
     file.seek(0)
     file.truncate()
-    header = {"format": _FORMAT, "python": _version(), "names": list(variables)[:1000]}
+    header = {
+        "format": _FORMAT,
+        "python": _version(),
+        "names": list(variables)[:_IN_HEADER],
+        "left_out": dict(list(left_out.items())[:_IN_HEADER]),
+    }
     file.write(json.dumps(header).encode() + b"\n")
-    _pickler(_Bounded(file)).dump(variables)
+    _pickler(_Bounded(file, bounds)).dump(variables)
     file.flush()
 
 
-def _choose(wanted):
+def _choose(wanted, bounds):
     """The variables that can be pickled and have room, the small ones first; and why the others have not."""
-    sizes, left_out = {}, {}
-    for name, value in wanted.items():
-        counted = _Bounded(None)
+    costs, left_out = {}, {}
+    began = time.monotonic()
+    # What is measured is written once more, which takes as long again.
+    part = None if bounds.until is None else began + (bounds.until - began) * 0.4
+    measured = _Bounds(bounds.size, part)
+    for name, value in sorted(wanted.items(), key=lambda item: _guess_size(item[1])):
+        counted = _Bounded(None, measured)
+        before = time.monotonic()
         try:
+            measured.check_time()
             _pickler(counted).dump(value)
         except _TooLargeError:
-            left_out[name] = "larger than {}".format(_megabytes(LIMIT))
+            left_out[name] = "larger than {}".format(_megabytes(bounds.size))
+        except _TooSlowError:
+            left_out[name] = "there was no time for it"
         except Exception as error:
             left_out[name] = "{}: {}".format(type(value).__name__, _reason(error))
         else:
-            sizes[name] = counted.written
-    room, kept = LIMIT, set()
-    for name in sorted(sizes, key=sizes.get):
-        room -= sizes[name]
+            costs[name] = counted.written, time.monotonic() - before
+    room, kept = bounds.size, set()
+    for name in sorted(costs, key=costs.get):
+        room -= costs[name][0]
         if room < 0:
-            left_out[name] = "{}, which has no room beside the others".format(_megabytes(sizes[name]))
+            left_out[name] = "{}, which has no room beside the others".format(_megabytes(costs[name][0]))
         else:
             kept.add(name)
     return {name: value for name, value in wanted.items() if name in kept}, left_out
 
 
-class _Bounded:
-    """A file that takes no more than there is room for; None counts only."""
+def _guess_size(value):
+    """The bytes of a value, as far as they are known at once."""
+    try:
+        return max(sys.getsizeof(value), int(getattr(value, "nbytes", 0)))
+    except Exception:
+        return 0
 
-    def __init__(self, file):
+
+class _Bounded:
+    """A file that takes no more than the bounds allow; None counts only."""
+
+    def __init__(self, file, bounds):
         self._file = file
+        self._bounds = bounds
         self.written = 0
 
     def write(self, data):
-        """Write the data. Raises _TooLargeError."""
+        """Write the data. Raises _TooLargeError and _TooSlowError."""
+        self._bounds.check_time()
         self.written += memoryview(data).nbytes
-        if self.written > LIMIT:
-            raise _TooLargeError("they are larger than {}".format(_megabytes(LIMIT)))
+        if self.written > self._bounds.size:
+            raise _TooLargeError("they are larger than {}".format(_megabytes(self._bounds.size)))
         if self._file is not None:
             self._file.write(data)
         return len(data)
