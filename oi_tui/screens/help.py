@@ -139,7 +139,8 @@ def matching(rows: Sequence[tuple[str, str]], sought: str) -> list[tuple[str, st
 
 
 def _page(rows: Sequence[tuple[str, str]], width: int) -> Content:
-    column = min(max(len(key) for key, _ in rows) + 4, width // 3)
+    # At least the two before the key: a terminal may have any width.
+    column = max(2, min(max(len(key) for key, _ in rows) + 4, width // 3))
     lines: list[Content] = []
     for key, words in rows:
         if not key:
