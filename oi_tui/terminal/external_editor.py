@@ -2,8 +2,11 @@
 
 import os
 import shlex
+import signal
 import subprocess
 import tempfile
+import threading
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +14,12 @@ from oi_tui.text import one_line
 
 if TYPE_CHECKING:
     from textual.app import App
+
+
+#: What an editor cannot outlive: the application has to restore its terminal and end.
+_ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+#: Seconds that an editor is given to keep what it has when the application must end.
+_PATIENCE = 2.0
 
 
 def is_named() -> bool:
@@ -24,7 +33,7 @@ def edit_outside(app: "App[object]", text: str, suffix: str) -> str:
 
     try:
         with app.suspend():
-            edited, problem = edit(text, suffix)
+            edited, problem = edit(text, suffix, _run_until_signal)
     except SuspendNotSupported as error:
         edited, problem = text, str(error)
     if problem:
@@ -32,8 +41,11 @@ def edit_outside(app: "App[object]", text: str, suffix: str) -> str:
     return edited
 
 
-def edit(text: str, suffix: str) -> tuple[str, str]:
-    """The text as the person's editor left it; and in a sentence what went wrong, if it is as it was."""
+def edit(text: str, suffix: str, run: Callable[[Sequence[str]], int] = subprocess.call) -> tuple[str, str]:
+    """The text as the person's editor left it; and in a sentence what went wrong, if it is as it was.
+
+    `run` runs a command and returns its exit code.
+    """
     command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     try:
         editor = shlex.split(command)
@@ -44,7 +56,7 @@ def edit(text: str, suffix: str) -> tuple[str, str]:
     try:
         with os.fdopen(handle, "w", encoding="utf-8", errors="surrogatepass", newline="") as file:
             file.write(text)
-        status = subprocess.run([*editor, name], check=False).returncode
+        status = run([*editor, name])
         if status:
             return text, f"{one_line(command)} ended with {status}; nothing was changed."
         edited = path.read_text(encoding="utf-8", errors="replace")
@@ -54,3 +66,24 @@ def edit(text: str, suffix: str) -> tuple[str, str]:
         path.unlink(missing_ok=True)
     # Editors end a file with a newline whether or not the text had one.
     return edited if text.endswith("\n") else edited.removesuffix("\n"), ""
+
+
+def _run_until_signal(command: Sequence[str]) -> int:
+    """Run a command, and end it when the application is told to end. Returns its exit code.
+
+    The event loop waits meanwhile. It gets the signal as well, when the command has ended.
+    """
+    with subprocess.Popen(command) as process:
+
+        def end(_number: int, _frame: object) -> None:
+            process.terminate()
+            last_resort = threading.Timer(_PATIENCE, process.kill)
+            last_resort.daemon = True
+            last_resort.start()
+
+        before = [(number, signal.signal(number, end)) for number in _ENDING]
+        try:
+            return process.wait()
+        finally:
+            for number, handler in before:
+                signal.signal(number, handler)

@@ -65,6 +65,19 @@ def test_a_signal_ends_it_with_the_terminal_as_it_was(
     assert processes.wait_until(lambda: not ours(), 40), ours()
 
 
+def test_a_signal_ends_it_and_the_editor_outside_that_has_the_terminal(start: Start, tmp_path: Path) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text("#!/bin/sh\necho has the terminal\nexec sleep 1000\n")
+    editor.chmod(0o700)
+    program = at(start(env={"EDITOR": str(editor)}), "asking")
+    program.press("ctrl+g")
+    program.wait_for("has the terminal")
+    program.signal(signal.SIGTERM)
+    assert program.wait_exit() == 128 + signal.SIGTERM
+    assert program.attributes() == program.attributes_before
+    assert processes.wait_until(lambda: not ours(), 40), ours()
+
+
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_ctrl_q_leaves_at_once_with_the_terminal_as_it_was(start: Start, moment: str) -> None:
     program = at(start(env=SLOW), moment)
