@@ -181,6 +181,11 @@ class Computer:
         """The language's program, as `Python 3.11.7 (.venv)`; how to get it where it is missing."""
         return self._catalog.describe(language)
 
+    def program(self, language: str) -> str | None:
+        """The path of the language's program; None where it is missing."""
+        found = self._catalog.find(language)
+        return self._catalog.program(found) if found else None
+
     def database(self, language: str) -> str:
         """The database that code of the language would use, in words; "" for a language without one."""
         return self._catalog.database(language)

@@ -1,9 +1,7 @@
 """A full screen for a table: a data frame in a variable, or a file."""
 
-import csv
-import io
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
@@ -16,6 +14,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from oi_tui import paths
+from oi_tui.input.table_export import csv_line, csv_lines, export
 from oi_tui.runtimes.tables import Row, Shape, Statistics, TableBusyError, TableError, TableSource, View
 from oi_tui.screens.dialog import Page
 from oi_tui.screens.pager import PagerScreen
@@ -36,12 +35,12 @@ _KEYS: Keys = (
     ("c", "copy cell"),
     ("r", "copy row"),
     ("C", "copy column"),
-    ("e", "export CSV"),
+    ("e", "export"),
     ("f5", "reload"),
     ("escape", "back"),
 )
-#: Rows that are fetched at once to be copied or exported; rows of a column that go to the clipboard.
-_BATCH, _COPIED = 5000, 100_000
+#: Rows of a column that go to the clipboard.
+_COPIED = 100_000
 #: The width of the longest bar of a histogram.
 _BAR = 40
 #: After so many seconds a page is asked for again that did not come, and a table whose language was busy.
@@ -52,7 +51,10 @@ T = TypeVar("T")
 
 
 class TableScreen(Page[None]):
-    """Shows a table. `load` gives its source and may take a moment; exports go to `folder`."""
+    """Shows a table. `load` gives its source and may take a moment; exports go to `folder`.
+
+    `pythons` finds interpreters that may have libraries for exports.
+    """
 
     CSS_PATH = paths.styles() / "table.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -64,7 +66,7 @@ class TableScreen(Page[None]):
         Binding("r", "copy_row", "Copy the row", id="table.copy_row", show=False),
         Binding("C", "copy_column", "Copy the column", id="table.copy_column", show=False),
         Binding("t", "choose", "Another table of the file", id="table.choose", show=False),
-        Binding("e", "export", "Export as CSV", id="table.export", show=False),
+        Binding("e", "export", "Export as CSV, Parquet or Excel", id="table.export", show=False),
         Binding("f5", "reload", "Reload", id="table.reload", show=False),
     ]
 
@@ -74,8 +76,15 @@ class TableScreen(Page[None]):
 
         then: Callable[[], object]
 
-    def __init__(self, name: str, load: Callable[[], TableSource], folder: Path) -> None:
+    def __init__(
+        self,
+        name: str,
+        load: Callable[[], TableSource],
+        folder: Path,
+        pythons: Callable[[], Sequence[str]] = tuple,
+    ) -> None:
         super().__init__()
+        self._pythons = pythons
         self._called = name
         self._load = load
         self._folder = folder
@@ -274,6 +283,7 @@ class TableScreen(Page[None]):
     def action_export(self) -> None:
         """Ask for the name of the file."""
         self._ask_for("file name", f"{Path(self._called.split()[0]).stem}_export.csv", exporting=True)
+        self._say("The ending of the name is the format: .csv, .parquet or .xlsx")
 
     def _ask_for(self, words: str, value: str, *, exporting: bool = False) -> None:
         if self._table.shape is None:
@@ -338,7 +348,7 @@ class TableScreen(Page[None]):
         def put(rows: list[Row]) -> None:
             if rows:
                 found = cells(rows[0])
-                self._say(copy("".join(found) if plain else _csv_line(found).rstrip("\n"), self.app))
+                self._say(copy("".join(found) if plain else csv_line(found).rstrip("\n"), self.app))
 
         self._ask(lambda source: source.page(view, number, 1, first, width, whole=True), put)
 
@@ -351,7 +361,7 @@ class TableScreen(Page[None]):
             self._say(f"A column of more than {_COPIED:,} rows is not copied; export it with e.")
             return
         self._ask(
-            lambda source: "".join(lines(source, shape, view, column, 1)),
+            lambda source: "".join(csv_lines(source, shape, view, column, 1)),
             lambda text: self._say(copy(text, self.app)),
         )
 
@@ -360,28 +370,11 @@ class TableScreen(Page[None]):
         if shape is None or not name:
             return
         path = self._folder / Path(name).expanduser()
-
-        def export(source: TableSource) -> None:
-            # A file that is there already is never replaced.
-            with path.open("x", encoding="utf-8", newline="") as file:
-                file.writelines(lines(source, shape, view, 0, len(shape.columns)))
-
         self._say("exporting…")
-        self._ask(export, lambda _: self._say(f"{shape.rows:,} rows were written to {path}"))
-
-
-def lines(source: TableSource, shape: Shape, view: View, first: int, width: int) -> Iterator[str]:
-    """The view as CSV, with a header."""
-    yield _csv_line([column.name for column in shape.columns[first : first + width]])
-    for start in range(0, shape.rows, _BATCH):
-        for row in source.page(view, start, _BATCH, first, width, whole=True):
-            yield _csv_line([cell or "" for cell in row.cells])
-
-
-def _csv_line(cells: list[str]) -> str:
-    file = io.StringIO()
-    csv.writer(file, lineterminator="\n").writerow(cells)
-    return file.getvalue()
+        self._ask(
+            lambda source: export(source, shape, view, path, self._pythons()),
+            lambda _: self._say(f"{shape.rows:,} rows were written to {path}"),
+        )
 
 
 def written(found: Statistics) -> str:

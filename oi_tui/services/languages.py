@@ -43,6 +43,9 @@ class Languages(protocols.Computer, Protocol):
     def describe(self, language: str) -> str:
         """The program that runs the language, in a few words."""
 
+    def program(self, language: str) -> str | None:
+        """The path of the language's program; None where it is missing."""
+
     def availability(self) -> Sequence[Availability]:
         """The availability of every language; asks their programs, which takes a moment."""
 

@@ -174,6 +174,18 @@ async def test_cells_rows_and_exports_are_csv(tmp_path: Path, monkeypatch: pytes
         assert len(written) == 3
 
 
+async def test_the_ending_of_the_name_is_the_format_of_an_export(tmp_path: Path) -> None:
+    source = Numbers()
+    async with looking(tmp_path, lambda: source) as (app, pilot, reached):
+        await reached(lambda: "r0" in app.shown)
+        await pilot.press("e")
+        assert ".csv, .parquet or .xlsx" in app.foot
+        app.screen.query_one(Input).value = "all.xlsx"
+        await pilot.press("enter")
+        await reached(lambda: "export this table as .parquet" in app.foot)
+        assert not (tmp_path / "all.xlsx").exists()
+
+
 async def test_a_table_of_a_busy_language_opens_by_itself_when_that_is_done(tmp_path: Path) -> None:
     source = Numbers()
     source.busy = True

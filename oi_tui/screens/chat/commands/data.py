@@ -1,6 +1,6 @@
 """Opens variables and tables on screens of their own."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -74,7 +74,13 @@ class DataScreens(DataActions):
     def _show_table(self, name: str, load: Callable[[], TableSource]) -> None:
         from oi_tui.screens.table import TableScreen
 
-        self._chat.app.push_screen(TableScreen(name, load, self._workspace.computer.cwd))
+        self._chat.app.push_screen(TableScreen(name, load, self._workspace.computer.cwd, self._find_pythons))
+
+    def _find_pythons(self) -> Sequence[str]:
+        """The Python of cells, for its libraries. In the sandbox code could change what it imports."""
+        computer = self._workspace.computer
+        program = None if computer.sandbox or computer.where else computer.program("python")
+        return (program,) if program else ()
 
     def _mention(self, mention: str | None) -> None:
         self._chat.prompt.focus()

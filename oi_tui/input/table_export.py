@@ -1,0 +1,145 @@
+"""Writes a table that is shown to a file: CSV, Parquet or Excel."""
+
+import contextlib
+import csv
+import io
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO
+
+from oi_tui.runtimes.language import DRIVERS
+from oi_tui.runtimes.tables import Shape, TableError, TableSource, View
+from oi_tui.text import one_line
+
+#: The libraries that write a format, in words.
+_LIBRARIES = {"parquet": "pyarrow or polars", "xlsx": "openpyxl"}
+#: Rows that are fetched at once.
+_BATCH = 5000
+#: What Excel takes: rows below the header, and columns.
+_EXCEL_ROWS, _EXCEL_COLUMNS = 1_048_575, 16_384
+#: A column whose texts turn out to be of another type is written as text; that is tried so often.
+_TRIES = 3
+
+
+def export(source: TableSource, shape: Shape, view: View, path: Path, pythons: Sequence[str] = ()) -> None:
+    """Write the rows of the view to a new file, whose ending says the format. Raises TableError and OSError.
+
+    `pythons` are interpreters that may have the libraries for Parquet and Excel if ours has not. A file that
+    is there already is never replaced, and one that could not be finished does not stay.
+    """
+    form = path.suffix.lower().removeprefix(".")
+    if form == "xlsx" and (shape.rows > _EXCEL_ROWS or len(shape.columns) > _EXCEL_COLUMNS):
+        raise TableError(
+            f"Excel takes {_EXCEL_ROWS:,} rows and {_EXCEL_COLUMNS:,} columns; export this table as .parquet "
+            "or .csv"
+        )
+    with path.open("x", encoding="utf-8", newline="") as file:
+        try:
+            if form in _LIBRARIES:
+                _write_typed(source, shape, view, path, form, (sys.executable, *pythons))
+            else:
+                file.writelines(csv_lines(source, shape, view, 0, len(shape.columns)))
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+
+
+def csv_lines(source: TableSource, shape: Shape, view: View, first: int, width: int) -> Iterator[str]:
+    """The view as CSV, with a header."""
+    yield csv_line([column.name for column in shape.columns[first : first + width]])
+    for rows in _batches(source, shape, view, first, width):
+        for cells in rows:
+            yield csv_line([cell or "" for cell in cells])
+
+
+def csv_line(cells: list[str]) -> str:
+    """The cells as a line of CSV."""
+    file = io.StringIO()
+    csv.writer(file, lineterminator="\n").writerow(cells)
+    return file.getvalue()
+
+
+def _batches(
+    source: TableSource, shape: Shape, view: View, first: int, width: int
+) -> Iterator[list[tuple[str | None, ...]]]:
+    for start in range(0, shape.rows, _BATCH):
+        yield [row.cells for row in source.page(view, start, _BATCH, first, width, whole=True)]
+
+
+def _write_typed(
+    source: TableSource, shape: Shape, view: View, path: Path, form: str, pythons: Sequence[str]
+) -> None:
+    names = _distinct([column.name for column in shape.columns])
+    columns = [[name, column.type] for name, column in zip(names, shape.columns, strict=True)]
+    for python in dict.fromkeys(pythons):
+        for _ in range(_TRIES):
+            answer = _run_writer(python, form, path, columns, _batches(source, shape, view, 0, len(columns)))
+            if answer == "missing":
+                break
+            if answer == "written":
+                return
+            for at in json.loads(answer):
+                columns[at][1] = "text"
+    raise TableError(
+        f"Writing .{form} needs the Python package {_LIBRARIES[form]}, which neither oi-tui nor the Python "
+        "of your cells has. Install it, or export as .csv"
+    )
+
+
+def _run_writer(
+    python: str,
+    form: str,
+    path: Path,
+    columns: list[list[str]],
+    batches: Iterator[list[tuple[str | None, ...]]],
+) -> str:
+    """Have a Python write the file. Returns `missing`, `written`, or the columns that failed."""
+    command = (python, "-B", str(DRIVERS / "table_writer.py"), form, str(path.absolute()))
+    with (
+        tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors,
+        subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, encoding="utf-8"
+        ) as writer,
+    ):
+        assert writer.stdin
+        assert writer.stdout
+        try:
+            with contextlib.suppress(BrokenPipeError):
+                _send(writer.stdin, columns)
+                first = writer.stdout.readline().strip()
+                if first == "missing":
+                    return first
+                for rows in batches:
+                    _send(writer.stdin, rows)
+                _send(writer.stdin, None)
+            lines = writer.stdout.read().split()
+        finally:
+            with contextlib.suppress(BrokenPipeError):
+                writer.stdin.close()
+        if not lines:
+            writer.wait()
+            errors.seek(0)
+            why = errors.read().strip().split("\n")[-1]
+            raise TableError(f"The file was not written: {one_line(why or 'the writer ended', 200)}")
+        return " ".join(lines)
+
+
+def _send(file: IO[str], value: object) -> None:
+    file.write(json.dumps(value) + "\n")
+    file.flush()
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """The names, with a number behind those that were there before: files need names that differ."""
+    found: dict[str, None] = {}
+    for name in names:
+        number, given = 1, name
+        while given in found:
+            number += 1
+            given = f"{name}_{number}"
+        found[given] = None
+    return list(found)
