@@ -1,6 +1,5 @@
 """Programs for the end-to-end tests, ended when the test is over."""
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -8,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.program import Program
-from tests.quick_models import nursery
+from tests.quick_starts import nursery
 
 Start = Callable[..., Program]
 
@@ -17,17 +16,17 @@ Start = Callable[..., Program]
 def models_at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The address at which model processes start at once."""
     address = tmp_path_factory.mktemp("models") / "socket"
-    with nursery.nursery(address):
+    with nursery.nursery("models", address):
         yield address
 
 
 @pytest.fixture(autouse=True)
 def quick_models(models_at: Path, own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The model processes of programs are forks of one that has imported LiteLLM."""
-    monkeypatch.setenv(nursery.ADDRESS, str(models_at))
+    for name, value in nursery.variables(nursery.MODELS, models_at).items():
+        monkeypatch.setenv(name, value)
     # Tests wait until nothing changes on the screen any more.
     monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
-    monkeypatch.setenv("PYTHONPATH", str(nursery.FOLDER), prepend=os.pathsep)
 
 
 @pytest.fixture

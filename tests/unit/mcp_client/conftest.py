@@ -1,9 +1,11 @@
 """Workspaces with a model that recites and real MCP servers, over standard input and over HTTP."""
 
+import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +15,42 @@ from oi_tui.engine.settings.profile import Profile
 from oi_tui.mcp_client import servers
 from oi_tui.workspace import Workspace
 from tests.fakes import Llm
+from tests.quick_starts import nursery
 
 SERVER = Path(__file__).parents[2] / "servers" / "mcp_tools.py"
 Open = Callable[..., Workspace]
 
 
+def command(*words: object) -> list[str]:
+    """How a server of the tests is started: as a fork of the nursery, where the test has one."""
+    address = os.environ.get(nursery.MCP)
+    quick = [str(nursery.FOLDER / "mcp_server.py"), address] if address else []
+    return [sys.executable, *(["-S"] if quick else []), *quick, *map(str, words)]
+
+
 def server(name: str = "t", script: Path = SERVER, **values: str) -> str:
     """A line of the profile for a server of the tests."""
     pairs = [f"{key}={shlex.quote(value)}" for key, value in values.items()]
-    return f"{name} = {' '.join([*pairs, shlex.join([sys.executable, str(script)])])}"
+    return f"{name} = {' '.join([*pairs, shlex.join(command(script))])}"
+
+
+@pytest.fixture(scope="session")
+def mcp_at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path | None]:
+    """The address at which servers, and the process that talks to them, start at once."""
+    if find_spec("mcp") is None:
+        yield None
+        return
+    address = tmp_path_factory.mktemp("mcp") / "socket"
+    with nursery.nursery("mcp", address):
+        yield address
+
+
+@pytest.fixture(autouse=True)
+def quick_servers(mcp_at: Path | None, own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Servers and the process that talks to them are forks of one that has imported the library of MCP."""
+    if mcp_at:
+        for name, value in nursery.variables(nursery.MCP, mcp_at).items():
+            monkeypatch.setenv(name, value)
 
 
 @pytest.fixture

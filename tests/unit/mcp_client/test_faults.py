@@ -12,6 +12,7 @@ from oi_tui.engine.events import Noticed, TurnEnded
 from oi_tui.engine.llm.base import Text, ToolCallPiece
 from oi_tui.mcp_client import connection, servers
 from tests.processes import descendants, wait_until
+from tests.quick_starts import nursery
 from tests.unit.mcp_client.conftest import Open, server
 from tests.unit.mcp_client.test_tools import codes, output, work
 
@@ -115,7 +116,11 @@ def test_a_server_that_will_not_end_is_ended(open_workspace: Open) -> None:
     workspace.close()
 
 
-def test_the_end_of_the_process_that_talks_to_servers_is_a_sentence(open_workspace: Open) -> None:
+def test_the_end_of_the_process_that_talks_to_servers_is_a_sentence(
+    open_workspace: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The servers are children of that process, as they are without a nursery.
+    monkeypatch.delenv(nursery.MCP)
     workspace = open_workspace(
         CALL, [Text("Done.")], CALL, [Text("Done.")], auto_run=True, servers=[server()]
     )
@@ -123,6 +128,7 @@ def test_the_end_of_the_process_that_talks_to_servers_is_a_sentence(open_workspa
     child = workspace.mcp.servers._connection._process
     assert child
     children = descendants(child.pid)
+    assert children
     child.kill()
     assert wait_until(lambda: workspace.mcp.servers.status[0].state == "failed", _BOUND)
     assert "the process that talks to it ended" in workspace.mcp.servers.status[0].problem

@@ -4,7 +4,6 @@ import json
 import os
 import socket
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
@@ -26,7 +25,7 @@ from oi_tui.mcp_client.connection import CallError
 from oi_tui.mcp_client.sign_ins import SignIns, may_sign_in
 from oi_tui.workspace import Workspace
 from tests.processes import wait_until
-from tests.unit.mcp_client.conftest import Open
+from tests.unit.mcp_client.conftest import Open, command
 from tests.unit.mcp_client.test_command import Place
 
 SERVER = Path(__file__).parents[2] / "servers" / "mcp_oauth.py"
@@ -42,9 +41,7 @@ def start() -> Iterator[Start]:
         def started(**variables: str) -> str:
             with closing(socket.create_server(("127.0.0.1", 0))) as free:
                 port = free.getsockname()[1]
-            process = subprocess.Popen(
-                [sys.executable, str(SERVER), str(port)], env={**os.environ, **variables}
-            )
+            process = subprocess.Popen(command(SERVER, port), env={**os.environ, **variables})
             stack.callback(process.wait)
             stack.callback(process.kill)
             assert wait_until(lambda: _answers(port), _BOUND)

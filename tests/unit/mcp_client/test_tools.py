@@ -22,7 +22,7 @@ from oi_tui.messages import InputRequested, Message
 from oi_tui.widgets.approval.text import about
 from oi_tui.workspace import Workspace
 from tests.processes import wait_until
-from tests.unit.mcp_client.conftest import SERVER, Open, server
+from tests.unit.mcp_client.conftest import SERVER, Open, command, server
 
 _BOUND = 60
 
@@ -357,7 +357,7 @@ def address(request: pytest.FixtureRequest) -> Iterator[str]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     process = subprocess.Popen(
-        [sys.executable, str(SERVER), str(port), kind], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        command(SERVER, port, kind), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
 
     def listens() -> bool:

@@ -1,1 +1,0 @@
-"""Model processes that start at once, for tests which are about something else."""

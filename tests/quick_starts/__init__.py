@@ -1,0 +1,1 @@
+"""Processes that start at once, for tests which are about something else."""

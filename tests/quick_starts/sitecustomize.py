@@ -1,0 +1,16 @@
+"""Found by every Python that the tests start: some processes let a fork of a nursery do their work.
+
+See tests/quick_starts/nursery.py. Any other Python goes on as if this were not here.
+"""
+
+import os
+import sys
+
+for _variable, _program in (
+    ("OI_TUI_TEST_MODELS", "oi_tui.engine.llm.transport.process import"),
+    ("OI_TUI_TEST_MCP", "oi_tui.mcp_client.child.main import"),
+):
+    if (_address := os.environ.get(_variable)) and any(_program in word for word in sys.orig_argv):
+        from asking import hand_over
+
+        hand_over(_address)
