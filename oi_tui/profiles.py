@@ -69,7 +69,7 @@ def find(name: str) -> Path:
         for candidate in (name, f"{name}.yaml", f"{name}.yml", f"{name}.py"):
             if (folder / candidate).is_file():
                 return folder / candidate
-        stem = name.removesuffix(".yaml").removesuffix(".yml").removesuffix(".py")
+        stem = presets.present_name(name.removesuffix(".yaml").removesuffix(".yml").removesuffix(".py"))
         if gone := presets.why_gone(stem):
             raise ProfileError(f"the profile {stem} of Open Interpreter {gone}")
         if stem in presets.names() or stem in presets.packaged():

@@ -216,6 +216,8 @@ PROMISES: dict[str, tuple[Promise, ...]] = {
         Promise("reset()", _E2E, "test_reset_forgets_words_and_variables"),
         Promise("load(), extend_config(), display_message()", _PACKAGE,
                 "test_load_extend_config_and_display_message"),
+        Promise("llm.load()", _PACKAGE, "test_load_starts_the_model_process_ahead"),
+        Promise("local_setup()", _PACKAGE, "test_local_setup_takes_a_model_of_this_machine"),
         Promise("every documented attribute of interpreter, llm and computer", _API, _SETS),
         Promise("the ready object `interpreter`", _PACKAGE, "test_an_old_script_runs_and_ends_without_close"),
         Promise("a wrong value is refused at once", _API, "test_a_wrong_value_is_refused_at_once"),

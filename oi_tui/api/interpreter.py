@@ -18,6 +18,7 @@ from oi_tui.api.turns import OnApproval, Prompt, TurnError, Turns
 from oi_tui.engine.events import Event
 from oi_tui.engine.llm import request_log
 from oi_tui.engine.llm.base import Llm
+from oi_tui.engine.models import local_servers
 from oi_tui.engine.open_interpreter.chunks import Chunk
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.speech import Voice
@@ -306,6 +307,19 @@ class OpenInterpreter(SettingGroup):
         found, _ = _profile(config_path)
         changes = {name: getattr(found, name) for name in found.origins}
         self._settings.profile = self._settings.profile.with_changes(**changes)
+
+    def local_setup(self) -> None:
+        """Use the first model that a server on this machine has, and print its name.
+
+        Raises TurnError, with ways to get a model, where there is none.
+        """
+        found = local_servers.find()
+        if not found:
+            raise TurnError("\n".join(("No server on this machine has a model.", *local_servers.hints())))
+        chosen = found[0]
+        profile = self._settings.profile
+        self._settings.profile = profile.with_changes(model=chosen.model, api_base=chosen.api_base)
+        self.display_message(f"The model is {chosen.model} ({chosen.server} at {chosen.api_base}).")
 
     def display_message(self, message: str) -> None:
         """Print a text to the person."""

@@ -1,5 +1,6 @@
 """The settings of the model, as attributes."""
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from oi_tui.api.settings import ApiSettings, SettingGroup
@@ -17,11 +18,24 @@ class LlmSettings(SettingGroup):
 
     _title = "interpreter.llm"
     _prefix = "llm."
-    _own: ClassVar[frozenset[str]] = frozenset({"_settings", "_completions"})
+    _own: ClassVar[frozenset[str]] = frozenset({"_settings", "_completions", "_start"})
 
     def __init__(self, settings: ApiSettings) -> None:
         self._settings = settings
         self._completions: Completions | None = None
+        self._start: Callable[[], None] | None = None
+
+    def load(self) -> None:
+        """Start what talks to the model now, so that the first request is quicker; returns at once.
+
+        Nothing depends on it: a request starts what it needs.
+        """
+        if self._start:
+            self._start()
+
+    def load_with(self, start: Callable[[], None]) -> None:
+        """Have `load` call this."""
+        self._start = start
 
     @property
     def completions(self) -> Completions | None:

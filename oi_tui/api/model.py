@@ -34,6 +34,7 @@ class ApiModel:
         #: Names this interpreter to the pool of model processes; `id` may name another one later.
         self._lease = object()
         finalize(self, partial(POOL.release, self._lease))
+        llm_settings.load_with(self._load)
 
     @property
     def own(self) -> Llm | None:
@@ -86,6 +87,11 @@ class ApiModel:
         POOL.release(self._lease)
         if self._program:
             self._program.close()
+
+    def _load(self) -> None:
+        profile, model = self._settings.profile, self.choose()[0]
+        if isinstance(model, ModelProcess):
+            model.prepare(profile.model, profile.api_base)
 
     @property
     def _function(self) -> Llm | None:

@@ -1,5 +1,7 @@
 """Imports the profiles of Open Interpreter (0.1 to 0.4.3) from this machine."""
 
+import hashlib
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +15,24 @@ from oi_tui.text import one_line
 _YAML = (".yaml", ".yml", ".json")
 #: Where the settings of versions before 0.2.1 are, below the folder of the version.
 _OLD_SETTINGS = "config.yaml"
+#: The profiles that versions 0.2.1 to 0.2.3 copied to each person (01, fast, local, os and vision), by their
+#: SHA-256, cut to 32 digits.
+_COPIES = frozenset(
+    {
+        "04744bc20a3404486049df5e73b6d3f8",
+        "087eaf8d71fac07ec21d1becb0385c2b",
+        "117495b4ee49f92e604abd1dacde8f24",
+        "77e4d571450179acd567465adf1a059e",
+        "94327b95e228ef659129b841a0a29f9b",
+        "a7dbed3c55fd36c47b7d3f7f55c63fef",
+        "a897a77a50cf9c6d4d2e6e6af3e8e4db",
+        "cc44be4502e2afbc52cc94d2f682173b",
+        "ce02215fce3f5cd9581731df85c02d28",
+    }
+)
+_LARGEST_COPY = 20_000
+#: What those versions wrote below the text.
+_VERSION = re.compile(r"\nversion: \S+ *# Profile version \(do not modify\)\s*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +71,11 @@ def folder() -> Path:
 
 
 def found() -> list[Path]:
-    """The profiles that Open Interpreter left, the settings of old versions last."""
-    profiles = _files(folder(), (*_YAML, ".py"))
+    """The profiles that Open Interpreter left, the settings of old versions last.
+
+    Copies of its own profiles that nobody changed are left out: those are here by name.
+    """
+    profiles = [path for path in _files(folder(), (*_YAML, ".py")) if not _is_unchanged_copy(path)]
     newest, *earlier = configurations()
     # In 0.1, `--config_file NAME` kept further settings beside these.
     named = [path for place in earlier for path in _files(place, _YAML) if path.name != _OLD_SETTINGS]
@@ -66,6 +89,16 @@ def _files(place: Path, suffixes: Sequence[str]) -> list[Path]:
         return [path for path in sorted(place.iterdir()) if path.suffix in suffixes]
     except OSError:
         return []
+
+
+def _is_unchanged_copy(path: Path) -> bool:
+    try:
+        if not path.is_file() or path.stat().st_size > _LARGEST_COPY:
+            return False
+        text = _VERSION.sub("", path.read_text(encoding="utf-8")).strip()
+    except (OSError, UnicodeDecodeError):
+        return False
+    return hashlib.sha256(text.encode()).hexdigest()[:32] in _COPIES
 
 
 def named(name: str) -> Path | None:

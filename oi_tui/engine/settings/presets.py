@@ -7,6 +7,8 @@ from oi_tui.engine.settings import yaml_file
 _FOLDER = Path(__file__).parent / "preset_profiles"
 #: Counterparts of further profiles of Open Interpreter 0.4.3. They work by name and are not listed.
 _PACKAGED = Path(__file__).parent / "packaged_profiles"
+#: Earlier names of profiles.
+_FORMER = {"01": "the01"}
 #: Those that have no counterpart, and why.
 _GONE = {
     "e2b": "ran code on the servers of E2B. Declare its class as a language instead "
@@ -29,6 +31,11 @@ def text(name: str) -> str | None:
 def packaged() -> list[str]:
     """The names of further profiles of Open Interpreter 0.4.3 that work here."""
     return sorted(path.stem for path in _PACKAGED.glob("*.yaml"))
+
+
+def present_name(name: str) -> str:
+    """Return the name that a profile of Open Interpreter has today."""
+    return _FORMER.get(name, name)
 
 
 def why_gone(name: str) -> str | None:

@@ -1,5 +1,6 @@
 """Profiles of Open Interpreter, copied with a report."""
 
+import hashlib
 import os
 import stat
 from pathlib import Path
@@ -89,3 +90,14 @@ def test_the_command_line_imports_and_lists(theirs: Path, capsys: pytest.Capture
 def test_without_the_original_there_is_nothing_to_import(capsys: pytest.CaptureFixture[str]) -> None:
     assert main.main(["--import-profiles"]) == 0
     assert capsys.readouterr().out.startswith("There are no profiles in ")
+
+
+def test_a_copy_of_one_of_their_own_profiles_that_nobody_changed_is_not_brought_in(
+    theirs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "interpreter.os = True"
+    monkeypatch.setattr(profiles, "_COPIES", {hashlib.sha256(text.encode()).hexdigest()[:32]})
+    (theirs / "os.py").write_text(f"{text}\n\nversion: 0.2.1  # Profile version (do not modify)")
+    (theirs / "local.py").write_text(f"{text}  # mine\n")
+    assert {path.name for path in profiles.found()} >= {"local.py"}
+    assert "os.py" not in {path.name for path in profiles.found()}

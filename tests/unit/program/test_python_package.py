@@ -25,6 +25,8 @@ from oi_tui.api.shared_model import POOL, ModelPool
 from oi_tui.engine.credentials.trust import Shown, Trust
 from oi_tui.engine.events import ApprovalRequested, TurnEnded
 from oi_tui.engine.llm.transport.client import ModelProcess
+from oi_tui.engine.models import local_servers
+from oi_tui.engine.models.local_servers import LocalModel
 from oi_tui.engine.open_interpreter import chunks
 from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.engine.storage.store import Store
@@ -241,6 +243,29 @@ def test_load_extend_config_and_display_message(
 
 
 # ---- Threads and asyncio
+
+
+def test_load_starts_the_model_process_ahead() -> None:
+    with ModelProcess() as process, OpenInterpreter(llm=process) as made:
+        assert process.pid is None
+        made.llm.load()
+        assert process.pid
+        made.llm.completions = lambda messages: "Hello."
+        made.llm.load()
+
+
+def test_local_setup_takes_a_model_of_this_machine(
+    make: Make, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here = [LocalModel("Ollama", "ollama_chat/llama3", "http://127.0.0.1:11434")]
+    monkeypatch.setattr(local_servers, "find", lambda: here)
+    interpreter = make()
+    interpreter.local_setup()
+    assert (interpreter.llm.model, interpreter.llm.api_base) == (here[0].model, here[0].api_base)
+    assert "The model is ollama_chat/llama3 (Ollama at" in capsys.readouterr().out
+    here.clear()
+    with pytest.raises(TurnError, match="No server on this machine has a model"):
+        interpreter.local_setup()
 
 
 def test_a_turn_in_the_background_can_be_waited_for(make: Make, served: server.ModelServer) -> None:

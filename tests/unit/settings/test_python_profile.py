@@ -190,7 +190,7 @@ PACKAGED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [*PACKAGED, "default", "fast", "vision", "snowpark"])
+@pytest.mark.parametrize("name", [*PACKAGED, "default", "fast", "vision", "snowpark", "01"])
 def test_the_packaged_profiles_work_by_name_or_say_what_is_gone(name: str) -> None:
     paths.profiles().mkdir(parents=True)
     if name in ("e2b", "template_profile"):
