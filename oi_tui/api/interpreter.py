@@ -86,7 +86,7 @@ class OpenInterpreter(SettingGroup):
             # Open Interpreter's first argument is the list of messages.
             settings, profile = {"messages": profile, **settings}, None
         self._settings = ApiSettings(*_profile(profile))
-        llm_settings = LlmSettings(self._settings)
+        llm_settings = LlmSettings(self._settings, lambda: self._model.load())
         self._model = ApiModel(self._settings, llm_settings, llm)
         computer = ApiComputer(self._settings, self._model)
         self._turns = Turns(self._settings, computer, self._model)

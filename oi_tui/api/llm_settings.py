@@ -20,22 +20,17 @@ class LlmSettings(SettingGroup):
     _prefix = "llm."
     _own: ClassVar[frozenset[str]] = frozenset({"_settings", "_completions", "_start"})
 
-    def __init__(self, settings: ApiSettings) -> None:
+    def __init__(self, settings: ApiSettings, start: Callable[[], None]) -> None:
         self._settings = settings
         self._completions: Completions | None = None
-        self._start: Callable[[], None] | None = None
+        self._start = start
 
     def load(self) -> None:
         """Start what talks to the model now, so that the first request is quicker; returns at once.
 
         Nothing depends on it: a request starts what it needs.
         """
-        if self._start:
-            self._start()
-
-    def load_with(self, start: Callable[[], None]) -> None:
-        """Have `load` call this."""
-        self._start = start
+        self._start()
 
     @property
     def completions(self) -> Completions | None:

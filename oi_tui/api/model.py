@@ -34,7 +34,6 @@ class ApiModel:
         #: Names this interpreter to the pool of model processes; `id` may name another one later.
         self._lease = object()
         finalize(self, partial(POOL.release, self._lease))
-        llm_settings.load_with(self._load)
 
     @property
     def own(self) -> Llm | None:
@@ -45,6 +44,12 @@ class ApiModel:
         """Return what answers the next turn, and what knows about the model of a profile."""
         model = self.own or POOL.lease(self._lease)
         return model, self._known.of if isinstance(model, ModelProcess) else _nothing_known
+
+    def load(self) -> None:
+        """Start the model process, if there is to be one; returns at once."""
+        profile, model = self._settings.profile, self.choose()[0]
+        if isinstance(model, ModelProcess):
+            model.prepare(profile.model, profile.api_base)
 
     @property
     def takes_images(self) -> bool:
@@ -87,11 +92,6 @@ class ApiModel:
         POOL.release(self._lease)
         if self._program:
             self._program.close()
-
-    def _load(self) -> None:
-        profile, model = self._settings.profile, self.choose()[0]
-        if isinstance(model, ModelProcess):
-            model.prepare(profile.model, profile.api_base)
 
     @property
     def _function(self) -> Llm | None:
