@@ -1,7 +1,8 @@
 """The Python API: Open Interpreter's attributes and methods, on the engine of the application."""
 
 import warnings
-from collections.abc import AsyncIterator, Generator, Iterable, Sequence
+import weakref
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, overload
 
@@ -86,7 +87,7 @@ class OpenInterpreter(SettingGroup):
             # Open Interpreter's first argument is the list of messages.
             settings, profile = {"messages": profile, **settings}, None
         self._settings = ApiSettings(*_profile(profile))
-        llm_settings = LlmSettings(self._settings, lambda: self._model.load())
+        llm_settings = LlmSettings(self._settings, _load_model(weakref.ref(self)))
         self._model = ApiModel(self._settings, llm_settings, llm)
         computer = ApiComputer(self._settings, self._model)
         self._turns = Turns(self._settings, computer, self._model)
@@ -360,6 +361,16 @@ class OpenInterpreter(SettingGroup):
         profile = self._settings.profile
         request_log.set_levels(verbose=profile.verbose, debug=profile.debug)
         log.print_lines(profile.verbose or profile.debug)
+
+
+def _load_model(interpreter: "weakref.ref[OpenInterpreter]") -> Callable[[], None]:
+    """Return what loads the model, and keeps no interpreter that is not used any more."""
+
+    def load() -> None:
+        if found := interpreter():
+            found._model.load()
+
+    return load
 
 
 def _function(name: str, value: _F) -> _F:
