@@ -1,15 +1,12 @@
 """`python -m oi_tui`: the same as the command `oi-tui`."""
 
-import contextlib
 import os
 import sys
 
 # `-m` puts the working directory first, where a file named yaml.py would be taken for the real one. It stays
 # only where the package itself is found in it, as in a checkout that is not installed.
-# A working directory that was removed has no path; the start itself reports that.
-with contextlib.suppress(FileNotFoundError):
-    if sys.path[:1] in ([""], [os.getcwd()]) and not os.path.isfile("oi_tui/__main__.py"):  # noqa: PTH109, PTH113
-        del sys.path[0]
+if sys.path[:1] in ([""], [os.getcwd()]) and not os.path.isfile("oi_tui/__main__.py"):  # noqa: PTH109, PTH113
+    del sys.path[0]
 
 from oi_tui.start import start
 

@@ -35,7 +35,7 @@ _SEEN = (
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the program and return its exit code: 0, or 2 when it cannot start with what it is given."""
+    """Run the program and return its exit code: 0, or 2 when the command line or the profile is wrong."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, OSError):
@@ -116,7 +116,6 @@ def _start(arguments: list[str]) -> int:
         return import_all()
     if "import_profiles" in given:
         return import_profiles()
-    _check_working_directory()
     for secret in (getattr(given, "api_key", ""), *learn_address(getattr(given, "api_base", ""))):
         if not _hide_argument(secret):
             notes.append(_SEEN)
@@ -171,15 +170,6 @@ def _start(arguments: list[str]) -> int:
             navigator="conversations" in given,
             come_back=left.target if left else "",
         )
-
-
-def _check_working_directory() -> None:
-    try:
-        Path.cwd()
-    except FileNotFoundError:
-        raise UsageError(
-            "the working directory does not exist any more; change to another folder and start again"
-        ) from None
 
 
 def _attach(given: argparse.Namespace, words: str) -> int:

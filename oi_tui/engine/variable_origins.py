@@ -28,18 +28,17 @@ def cells_to_rerun(messages: Sequence[Message], language: str, lost: Collection[
         if message.id in finished and message.format == language
     ]
     found: set[int] = set()
-    wanted, sought = list(lost), set(lost)
-    before = {name: len(cells) + 1 for name in wanted}
+    wanted = [(name, len(cells) + 1) for name in lost]
     while wanted:
-        name = wanted.pop()
+        name, before = wanted.pop()
         for number, code in reversed(numbered):
+            if number >= before:
+                continue
             given, used = _names_in(code, language)
-            if number < before[name] and name in given:
+            if name in given:
                 if number not in found:
                     found.add(number)
-                    for other in (used & sought) - {name}:
-                        before[other] = number
-                        wanted.append(other)
+                    wanted += [(other, number) for other in used & set(lost)]
                 break
     return tuple(sorted(found))
 

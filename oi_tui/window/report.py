@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from oi_tui.engine.output.model_output import model_output
+from oi_tui.engine.output.standing_output import standing_output
 from oi_tui.file_changes.snapshots import Snapshots
 from oi_tui.messages import Message
 from oi_tui.runtimes.variables import Memory
@@ -50,7 +51,7 @@ def outcome(messages: Sequence[Message], snapshots: Snapshots, most: int, refusa
     `refusal` says why it was not run, where the messages do not.
     """
     code = next((m for m in messages if m.type == "code" and m.role == "assistant"), None)
-    shown = [message for message in messages if message.role == "computer"]
+    shown = standing_output([message for message in messages if message.role == "computer"])
     return Outcome(
         state=(code.state if code else None) or "skipped",
         output=model_output(shown, most),

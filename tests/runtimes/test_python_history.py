@@ -71,7 +71,14 @@ def _up(lines: int) -> str:
     [
         ("for n in range(3):\n    h.update(n)", f"0\n{_up(1)}0\n{_up(1)}1\n{_up(1)}2\n"),
         ("h.update(list(range(60)))\nh.update('short')", None),
-        ("print('between')\nh.update(1)", "0\nbetween\n1\n"),
+        ("print('between')\nh.update(1)", f"0\nbetween\n{_up(2)}1\nbetween\n"),
+        ("print('half', end='')\nh.update([1, 2])", f"0\nhalf{_up(1)}[1, 2]\nhalf"),
+        ("print('50%\\r60%')\nh.update(1)", "0\n50%\r60%\n1\n"),
+        (
+            "k = display(5, display_id=True)\nh.update(1)\nk.update(6)\nprint('end')\nk.update(7)",
+            f"0\n5\n{_up(2)}1\n5\n{_up(1)}6\nend\n{_up(2)}7\nend\n",
+        ),
+        ("print('x' * 9000)\nh.update(1)", "0\n" + "x" * 9000 + "\n1\n"),
         ("print('half', end='')\nk = display(5, display_id=True)\nk.update(6)", "0\nhalf5\n6\n"),
         ("display(1, display_id='h')\ndisplay(2, display_id='h');", "0\n1\n2\n"),
     ],

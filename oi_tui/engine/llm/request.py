@@ -14,6 +14,7 @@ from oi_tui.engine.llm.compaction import shortened
 from oi_tui.engine.llm.context_window import CHARACTERS, IMAGE, Unit, room, size, trim
 from oi_tui.engine.llm.signed_reasoning import SIGNATURE
 from oi_tui.engine.output.model_output import model_output
+from oi_tui.engine.output.standing_output import without_erased
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import DETACHED, Message
 from oi_tui.text import whole
@@ -156,6 +157,7 @@ class _Conversation:
         summary, messages = shortened(messages)
         self._reasoning = reasoning.to_send_back(messages, self._profile)
         seen = [_sound(m) for m in messages if m.recipient != "user" and m.type != "reasoning"]
+        seen = without_erased(seen)
         self._choose_images(seen)
         codes = {m.id for m in seen if m.type == "code" and m.role != "computer"}
         words = [m.id for m in seen if m.role == "user" and m.type == "message"]

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from oi_tui.engine.output.plain import clip, plain
+from oi_tui.engine.output.standing_output import standing_output
 from oi_tui.messages import Message
 
 #: So many characters of the rows of a table are kept even where its columns take all the room.
@@ -18,7 +19,7 @@ def model_output(
     """
     parts: list[str] = []
     printed: list[str] = []
-    for result in results:
+    for result in standing_output(list(results)):
         if result.view is not None:
             # Printed text is shortened as a whole, a view by its own rows.
             parts += [_format_printed(printed, limit), clip_view(result.view, limit)]

@@ -3,7 +3,7 @@
 import codecs
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from oi_tui.messages import Displayed, Printed, Report, ValueBegan, ValueEnded
 
@@ -12,6 +12,12 @@ FRAME = 1 / 60
 _LARGEST_PIECE = 512 * 1024
 #: As much of the last line is remembered, in characters.
 _LONGEST_LINE = 1000
+#: Below a value that is updated, so much is written anew, and so much is remembered, in characters.
+_LONGEST_BELOW, _LONGEST_LOG = 8000, 100_000
+#: The longest page that is shown once more with the value that it belongs to, in characters.
+_LONGEST_PAGE = 20_000
+#: What moves the cursor within what was printed: the number of lines says nothing then.
+_MOVES = re.compile(r"\x1b\[[0-9;]*[A-HJKSTdfsu`]|\x1b[78M]|[\b\x0b\x0c]|\r(?!\r*\n)")
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
 
 
@@ -30,11 +36,16 @@ class RunOutput:
         self._view: str | None = None
         #: The table that is shown in place of what is printed now.
         self._table: str | None = None
-        #: How much was printed, and the lines of the value that is shown under a key, if one is.
-        self._total = self._lines = 0
-        self._key: str | None = None
-        #: Of values that were shown under a key: how much was printed then, and their lines.
+        #: What was reported since the first of the values that are shown under a key and may be updated.
+        self._log: list[Report] = []
+        self._log_size = 0
+        #: Where these values are in it: their beginnings and ends.
         self._shown: dict[str, tuple[int, int]] = {}
+        #: The value under a key that is being shown, and what stood below the one that it replaces.
+        self._key: str | None = None
+        self._began = 0
+        self._below: list[Report] = []
+        self._below_keys: dict[str, tuple[int, int]] = {}
 
     @property
     def due(self) -> float:
@@ -56,9 +67,6 @@ class RunOutput:
         text = self._decoder.decode(data)
         self._text.append(text)
         self._size += len(text)
-        self._total += len(text)
-        if self._key is not None:
-            self._lines += text.count("\n")
         self.last_at = time.monotonic()
 
     def replace_with(self, view: object, table: object) -> None:
@@ -73,30 +81,85 @@ class RunOutput:
         if format.startswith("base64"):
             # No line above a picture can be written anew.
             self._key = None
-            self._shown.clear()
-        self._report(Displayed(format, content, self._view, key if isinstance(key, str) else None))
+            self._forget_shown()
+        self._tell(Displayed(format, content, self._view, key if isinstance(key, str) else None))
 
     def begin_value(self, kind: object, key: object = None, *, updates: bool = False) -> None:
         """Report that what is printed from now on shows a value.
 
-        One that `updates` the last thing that was printed, shown under the same key, takes its lines.
+        One that `updates` an earlier one of this run, shown under the same key, takes its lines; what stands
+        below it is written anew after it.
         """
         self.flush()
+        self._put_below()
         if isinstance(key, str):
-            total, lines = self._shown.pop(key, (-1, 0))
-            if updates and total == self._total:
-                self._report(Printed(f"\x1b[{lines}A\r\x1b[J"))
+            place = self._shown.pop(key, None)
+            if updates and place:
+                self._go_back(*place)
             self._key = None if self.is_on_a_line else key
-            self._lines = 0
-        self._report(ValueBegan("result" if kind == "result" else "display"))
+            self._began = len(self._log)
+        self._tell(ValueBegan("result" if kind == "result" else "display"))
 
     def end_value(self) -> None:
         """Report that the value has been shown."""
         self.flush()
-        if self._key is not None and self._lines and not self.is_on_a_line:
-            self._shown[self._key] = (self._total, self._lines)
+        self._tell(ValueEnded())
+        if self._key is not None and not self.is_on_a_line and _printed(self._log[self._began :]):
+            self._shown[self._key] = (self._began, len(self._log))
         self._key = None
-        self._report(ValueEnded())
+        self._put_below()
+
+    def _go_back(self, start: int, end: int) -> None:
+        """Go to the lines of an earlier value, where it and what was printed since can be written anew."""
+        text, below = _printed(self._log[start:]), self._log[end:]
+        if any(isinstance(report, Displayed) and not _is_of_value(report) for report in below):
+            return
+        if len(_printed(below)) > _LONGEST_BELOW or _MOVES.search(text):
+            return
+        self._report(Printed(f"\x1b[{text.count(chr(10))}A\r\x1b[J"))
+        self._last_line = ""
+        self._below = below
+        self._below_keys = {
+            key: (first - end, last - end) for key, (first, last) in self._shown.items() if first >= end
+        }
+        for key in self._below_keys:
+            del self._shown[key]
+        del self._log[start:]
+        self._log_size = len(_printed(self._log))
+
+    def _put_below(self) -> None:
+        """Write anew what stood below a value that was updated."""
+        below, self._below = self._below, []
+        keys, self._below_keys = self._below_keys, {}
+        if not below:
+            return
+        at = len(self._log)
+        if keys and not self._shown:
+            self._shown.update(keys)
+        for report in below:
+            self._tell(report)
+        if self._shown:
+            self._shown.update({key: (at + first, at + last) for key, (first, last) in keys.items()})
+        self._last_line = re.split(r"[\r\n]", _printed(below))[-1][-_LONGEST_LINE:]
+
+    def _tell(self, report: Report) -> None:
+        """Report, and remember it where a value above or this one may be updated."""
+        self._report(report)
+        if self._key is None and not self._shown:
+            self._log.clear()
+            self._log_size = 0
+            return
+        self._log.append(report)
+        if isinstance(report, Printed):
+            self._log_size += len(report.text)
+        if self._log_size > _LONGEST_LOG:
+            self._forget_shown()
+
+    def _forget_shown(self) -> None:
+        self._key = None
+        self._shown.clear()
+        self._log.clear()
+        self._log_size = 0
 
     def flush_if_due(self, now: float) -> None:
         """Report what was printed when its frame is over, or when it is long."""
@@ -113,6 +176,7 @@ class RunOutput:
         text = "".join(self._text)
         self._text.clear()
         if last:
+            self._put_below()
             text += self._decoder.decode(b"", True)
         elif text.endswith("\r"):
             # Whether it begins a line anew or ends one is seen with the next character.
@@ -125,4 +189,13 @@ class RunOutput:
             if len(text) < _LONGEST_LINE:
                 tail = self._last_line + tail
             self._last_line = re.split(r"[\r\n]", tail)[-1][-_LONGEST_LINE:]
-            self._report(Printed(text, self._view, self._table))
+            self._tell(Printed(text, self._view, self._table))
+
+
+def _printed(reports: Iterable[Report]) -> str:
+    return "".join(report.text for report in reports if isinstance(report, Printed))
+
+
+def _is_of_value(report: Displayed) -> bool:
+    """Whether a page is a form of a value that is printed with it, such as a table, and not a long one."""
+    return report.view is not None and len(report.content) <= _LONGEST_PAGE

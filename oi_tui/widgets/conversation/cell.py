@@ -59,6 +59,8 @@ class CellBlock(Block):
         self.code_folded = self._folds_itself(message)
         #: How many rows the editor takes that stands over the code; None when it is not being edited.
         self.editor_rows: int | None = None
+        #: So many of the first pictures are gone as soon as another one takes their place.
+        self._cleared_pictures = 0
         self._started = time.monotonic()
         self._highlighter: Highlighter | None = None
         self._code_rows: list[Row] = []
@@ -81,6 +83,7 @@ class CellBlock(Block):
         elif before.state == "writing" != message.state:
             self._set_code(self.code)
         if not self.live:
+            self.drop_cleared_pictures()
             self.active_line = self.prompt = self.stopping = None
             self.starting = False
             self.awaits_approval = False
@@ -93,6 +96,17 @@ class CellBlock(Block):
     @staticmethod
     def _folds_itself(message: Message) -> bool:
         return message.state == "finished" and message.content.rstrip("\n").count("\n") >= _FOLDED_ABOVE
+
+    def clear_pictures(self) -> None:
+        """The program removed its pictures; while it runs, they stay until it shows another one."""
+        self._cleared_pictures = len(self.pictures)
+        if not self.live:
+            self.drop_cleared_pictures()
+
+    def drop_cleared_pictures(self) -> None:
+        """Let go of the pictures that the program removed."""
+        del self.pictures[: self._cleared_pictures]
+        self._cleared_pictures = 0
 
     def grow(self, text: str) -> None:
         """The model writes on."""

@@ -146,9 +146,15 @@ class EventHandler:
         target.output.end_table()
         if message.table and (table := InlineTable.read(message.table)):
             target.output.begin_table(table)
-        target.output.feed(_page_text(message))
-        self._surface.changed(target.key)
+        self._feed(target, _page_text(message))
         return target.output
+
+    def _feed(self, target: CellBlock | OutputBlock, text: str) -> None:
+        clears = target.output.clears
+        target.output.feed(text)
+        if target.output.clears != clears and isinstance(target, CellBlock):
+            target.clear_pictures()
+        self._surface.changed(target.key)
 
     def _output_for(self, message: Message) -> CellBlock | OutputBlock:
         """The cell whose run printed the message; of stored conversations that do not tell, the one above."""
@@ -162,8 +168,7 @@ class EventHandler:
         if not text:
             return
         if target := self._outputs.get(key):
-            target.output.feed(text)
-            self._surface.changed(target.key)
+            self._feed(target, text)
             return
         block = self.blocks.get(key)
         if isinstance(block, ProseBlock | ReasoningBlock | CellBlock):
@@ -219,6 +224,7 @@ class EventHandler:
                 self._say(ImageBlock(self._picture(message, message.id)))
             return
         self._outputs[message.id] = owner
+        owner.drop_cleared_pictures()
         owner.pictures.append(self._picture(message, owner.key))
         self._surface.changed(owner.key)
 

@@ -16,6 +16,8 @@ FOLDED_HEAD, FOLDED_TAIL = 4, 10
 #: Rows that one very long line may take while the output is folded.
 _FOLDED_ROWS = 6
 #: How to see the rest: the keys are typed one after the other, since the prompt has the focus.
+#: With this a program removes all that it has shown.
+_CLEAR = "\x1b[9999A\r\x1b[J"
 _OPENS = "ctrl+up, o opens"
 #: Of about how many lines the rows are kept.
 _CACHED_LINES = 4_000
@@ -58,6 +60,9 @@ class Output:
         self._room = 0
         #: Whether the last table's text is still being printed.
         self._in_table = False
+        #: How often the program removed all that it had shown.
+        self.clears = 0
+        self._end = ""
 
     def __bool__(self) -> bool:
         return bool(self.text) or self.text.aside
@@ -66,6 +71,8 @@ class Output:
         """The program printed more."""
         drawing = self.text.drawing
         self.text.feed(text)
+        self.clears += (self._end + text).count(_CLEAR)
+        self._end = (self._end + text)[1 - len(_CLEAR) :]
         if drawing or self.text.drawing:
             self._line_rows.clear()
         self._version += 1

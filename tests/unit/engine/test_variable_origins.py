@@ -20,7 +20,7 @@ def cells(*codes: str, language: str = "python", state: str = "finished") -> lis
         (("link = open()", "rows = link.all()", "x = 1"), {"rows", "link"}, (1, 2)),
         # What is not lost is there, so the cell that made it is not needed.
         (("link = open()", "rows = link.all()"), {"rows"}, (2,)),
-        (("n = 1", "n = n + 1"), {"n"}, (2,)),
+        (("n = 1", "n = n + 1"), {"n"}, (1, 2)),
         # What was used is what there was at that time.
         (("a = 1", "b = a", "a = 2"), {"a", "b"}, (1, 2, 3)),
         (("def load():\n    inner = 1", "inner = 2"), {"load", "inner"}, (1, 2)),

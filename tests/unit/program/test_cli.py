@@ -243,18 +243,6 @@ def test_nothing_in_the_working_directory_is_read_unless_asked_for_by_a_path(
     assert started[1][0].auto_run is True
 
 
-def test_a_working_directory_that_was_removed_stops_the_start_with_a_sentence(tmp_path: Path) -> None:
-    gone = tmp_path / "gone"
-    gone.mkdir()
-    program = [sys.executable, "-m", "oi_tui", "--demo", "--plain"]
-    command = ["sh", "-c", 'rmdir "$PWD" && exec "$@"', "sh", *program]
-    done = subprocess.run(
-        command, cwd=gone, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("oi-tui: the working directory does not exist any more; change to another")
-
-
 def test_a_profile_that_others_could_have_written_stops_the_start(
     started: list[Any], capsys: pytest.CaptureFixture[str]
 ) -> None:

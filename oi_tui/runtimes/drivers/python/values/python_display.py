@@ -19,8 +19,8 @@ _TEXTS = ("text/plain", "text/markdown", "text/latex", "application/json")
 class DisplayHandle:
     """What `display(..., display_id=...)` returns.
 
-    An image that it is updated with takes the place of the one before, and text does if nothing was printed
-    since; otherwise it is shown below.
+    An image or a text that it is updated with takes the place of the one before, as long as the cell runs
+    that showed it. Text is shown below where much was printed since, the cursor was moved, or an image came.
     """
 
     def __init__(self, shows, display_id=None):

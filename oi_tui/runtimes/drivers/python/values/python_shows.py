@@ -123,8 +123,7 @@ class Shows:
     def display(self, *values, display_id=None, raw=False, update=False, clear=False, **_options):
         """Show each of the values as well as it can be shown; with `raw` they are dictionaries of forms.
 
-        With `update`, an image takes the place of the one that this cell showed under the id, and text that
-        of the last lines, if these were shown under it.
+        With `update`, an image or a text takes the place of the one that this cell showed under the id.
         """
         if update and display_id is None:
             raise TypeError("display_id required for update_display")

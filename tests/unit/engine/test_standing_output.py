@@ -1,0 +1,79 @@
+"""What of a run's output still stands after the program cleared it or wrote over it."""
+
+import pytest
+
+from oi_tui.engine.llm import request
+from oi_tui.engine.output.model_output import model_output
+from oi_tui.engine.output.standing_output import standing_output, without_erased
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.messages import Message
+
+CLEAR = "\x1b[9999A\r\x1b[J"
+CODE = Message(role="assistant", type="code", format="python", content="x", call="c1", state="finished")
+
+
+def text(content: str, view: str | None = None) -> Message:
+    made = Message(role="computer", type="console", format="output", content=content, parent=CODE.id)
+    return made.but(view=view)
+
+
+def picture(content: str) -> Message:
+    return Message(role="computer", type="image", format="base64.png", content=content, parent=CODE.id)
+
+
+def page(content: str) -> Message:
+    return Message(role="computer", type="code", format="html", content=content, parent=CODE.id)
+
+
+def up(count: int) -> str:
+    return f"\x1b[{count}A\r\x1b[J"
+
+
+@pytest.mark.parametrize(
+    ("results", "left"),
+    [
+        # Nothing moves the cursor.
+        ([text("a\n"), picture("1"), text("b\n")], ["a\n", "1", "b\n"]),
+        # A loop that clears, and shows a picture or a table each time.
+        ([text(CLEAR), picture("1"), text("0\n" + CLEAR), picture("2"), text("1\n")], ["2", "1\n"]),
+        (
+            [
+                text("a\nb\n", "T1"),
+                page("p1"),
+                text("0\n" + CLEAR),
+                text("c\nd\n", "T2"),
+                page("p2"),
+                text("1\n"),
+            ],
+            ["c\nd\n", "p2", "1\n"],
+        ),
+        ([picture("1"), text("done\n" + CLEAR)], []),
+        # A value that is updated, with text above and below.
+        (
+            [
+                text("top\n"),
+                text("a\nb\n", "T1"),
+                page("p1"),
+                text("x\n" + up(3)),
+                text("c\n", "T2"),
+                text("x\n"),
+            ],
+            ["top\n", "c\n", "x\n"],
+        ),
+        # What is drawn below a picture leaves the picture.
+        ([text("a\n"), picture("1"), text("1%\n2%\n" + up(2) + "3%\n")], ["a\n", "1", "3%\n"]),
+        ([text("half"), picture("1"), text("\n" + up(1) + "rest\n")], ["half\n", "1", "rest\n"]),
+    ],
+)
+def test_what_was_cleared_or_written_over_is_gone(results: list[Message], left: list[str]) -> None:
+    assert [message.content for message in standing_output(results)] == left
+
+
+def test_the_model_gets_what_stands_and_no_picture_that_was_cleared() -> None:
+    asked = Message(role="user", type="message", content="plot")
+    results = [text(CLEAR), picture("AAAA"), text("0\n" + CLEAR), picture("BBBB"), text("1\n")]
+    messages = [asked, CODE, *results]
+    assert [message.content for message in without_erased(messages)][2:] == ["BBBB", "1\n"]
+    sent = str(request.write(messages, Profile(), [], tools=True, vision=True).request.messages)
+    assert ("AAAA" in sent, "BBBB" in sent) == (False, True)
+    assert model_output([text("a\n", "T1"), text(up(1)), text("b\n", "T2")], 0) == "T2"
