@@ -17,8 +17,9 @@ from oi_tui.server.backend import Backend
 from oi_tui.server.context import ServerContext, read_object
 from oi_tui.server.guard import Guard, Receive, RefusedError, Scope, Send, error_body
 from oi_tui.server.hosted_session import ConflictError
-from oi_tui.server.kernels import notebook_sessions
+from oi_tui.server.kernels import login, notebook_sessions
 from oi_tui.server.kernels import routes as kernels
+from oi_tui.server.kernels.access import LOGIN
 from oi_tui.server.kernels.channels import Kernel
 from oi_tui.server.openai import completions, responses
 from oi_tui.server.openai.completion_history import CompletionHistory
@@ -45,6 +46,8 @@ def routes() -> list[BaseRoute]:
         Route("/asyncapi.json", documents.asyncapi, methods=["GET"]),
         *_openai_routes("/openai"),
         *_openai_routes("/v1"),
+        Route(LOGIN, login.show_login, methods=["GET"]),
+        Route(LOGIN, login.sign_in, methods=["POST"]),
         Route("/api", kernels.version, methods=["GET"]),
         Route("/api/kernelspecs", kernels.list_specs, methods=["GET"]),
         Route("/api/kernelspecs/{name}", kernels.show_spec, methods=["GET"]),

@@ -14,6 +14,7 @@ from oi_tui.messages import Message, Report
 from oi_tui.server import wire
 from oi_tui.server.event_log import LogItem
 from oi_tui.server.guard import PUBLIC, PUBLIC_FOLDER
+from oi_tui.server.kernels.access import FORM, LOGIN
 from oi_tui.version import __version__
 
 Document = dict[str, Any]
@@ -99,7 +100,13 @@ def _operation(route: Route, method: str) -> Document:
     }
     if route.path in PUBLIC or route.path.startswith(PUBLIC_FOLDER):
         operation["security"] = []
-    if method == "POST":
+    if route.path == LOGIN:
+        operation["security"] = []
+        form = {"type": "object", "required": ["_xsrf", "password"]}
+        operation |= (
+            {"requestBody": {"content": {FORM.decode(): {"schema": form}}}} if method == "POST" else {}
+        )
+    elif method == "POST":
         schema = {"$ref": "#/components/schemas/Action"} if "{action}" in route.path else {"type": "object"}
         operation["requestBody"] = {"content": {"application/json": {"schema": schema}}}
     return operation

@@ -7,6 +7,7 @@ import json
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 
+from oi_tui.server.kernels.access import FORM, LOGIN, KernelAccess, is_for_kernels
 from oi_tui.server.options import ServerOptions
 
 Scope = MutableMapping[str, Any]
@@ -19,7 +20,7 @@ PROTOCOL = "oi-tui"
 #: What stands before the token where a browser offers it as another subprotocol.
 SUBPROTOCOL = "oi-tui.token."
 #: Paths that need no token: they hold nothing of the person's.
-PUBLIC = frozenset({"/", "/heartbeat", "/favicon.ico"})
+PUBLIC = frozenset({"/", "/heartbeat", "/favicon.ico", LOGIN})
 PUBLIC_FOLDER = "/page/"
 #: Names of parameters that must not carry a secret in an address.
 _SECRET_PARAMETERS = (b"token=", b"auth=", b"api_key=", b"key=", b"x-api-key=")
@@ -84,6 +85,7 @@ class Guard:
         self._app = app
         self._options = options
         self._digest = _digest(options.token.encode())
+        self.kernel_access = KernelAccess(options.kernel_password)
 
     def is_token(self, given: bytes) -> bool:
         """Compare with the token, in a time that does not depend on where they differ."""
@@ -122,9 +124,9 @@ class Guard:
             self._check_method(scope, headers)
         query = scope["query_string"].lower()
         if any(part.startswith(_SECRET_PARAMETERS) for part in query.split(b"&")):
-            raise RefusedError(400, "The token must not be part of the address: send it in a header.")
+            raise RefusedError(400, _in_address(scope))
         preflight = scope["type"] == "http" and scope["method"] == "OPTIONS" and origin is not None
-        if not preflight and not _is_public(scope) and not self._has_token(headers):
+        if not preflight and not _is_public(scope) and not _signs_in(scope) and not self._may(scope, headers):
             raise RefusedError(401, "Send the token that oi-tui --server printed: Authorization: Bearer …")
         return _cors(origin) if origin in self._options.origins else []
 
@@ -167,11 +169,21 @@ class Guard:
             raise RefusedError(413, f"A request may have {self._options.limits.message_bytes:,} bytes.")
         kind = b"".join(headers.all(b"content-type")).split(b";")[0].strip().lower()
         has_body = length > 0 or bool(headers.all(b"transfer-encoding"))
-        if has_body and kind != b"application/json":
+        if has_body and kind != (FORM if _signs_in(scope) else b"application/json"):
             raise RefusedError(415, "The body must be JSON, with Content-Type: application/json.")
 
-    def _has_token(self, headers: "_Headers") -> bool:
-        return any(self.is_token(given) for given in _tokens(headers))
+    def _may(self, scope: Scope, headers: "_Headers") -> bool:
+        """Whether the request has the token or, for kernels, their password or the cookie for it."""
+        given = _tokens(headers)
+        if any(map(self.is_token, given)):
+            return True
+        if not is_for_kernels(scope["path"]):
+            return False
+        access = self.kernel_access
+        if any(map(access.is_password, given)):
+            return True
+        cookies, xsrf = headers.all(b"cookie"), headers.all(b"x-xsrftoken")
+        return len(xsrf) == 1 and any(access.has_ticket(item, xsrf[0]) for item in cookies)
 
 
 class _Headers:
@@ -238,6 +250,18 @@ def _is_public(scope: Scope) -> bool:
         return False
     path: str = scope["path"]
     return path in PUBLIC or path.startswith(PUBLIC_FOLDER)
+
+
+def _signs_in(scope: Scope) -> bool:
+    """Whether the request brings a password for kernels, which its route compares."""
+    return scope["type"] == "http" and scope["method"] == "POST" and scope["path"] == LOGIN
+
+
+def _in_address(scope: Scope) -> str:
+    why = "The token must not be part of the address: send it in a header."
+    if is_for_kernels(scope["path"]):
+        why += " Open WebUI does that with Password in place of Token, and the password for kernels."
+    return why
 
 
 def _cors(origin: str | None) -> list[tuple[bytes, bytes]]:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from oi_tui.server.kernels.access import kernel_password
+
 #: Characters of a token of 256 bits in base64.
 TOKEN_LENGTH = 43
 #: Names of this machine for itself; nothing else can answer at them.
@@ -88,6 +90,11 @@ class ServerOptions:
             context.load_cert_chain(str(self.certificate), str(self.key))
         except (OSError, ssl.SSLError) as error:
             raise OptionError(f"--tls-cert or --tls-key cannot be used: {error}") from None
+
+    @property
+    def kernel_password(self) -> str:
+        """What opens the kernels, and nothing else."""
+        return kernel_password(self.token)
 
     @property
     def scheme(self) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from oi_tui import log, paths
 from oi_tui.engine.credentials.keys import Secrets
@@ -35,6 +36,7 @@ _NOT_ENCRYPTED = (
 )
 #: Connections that may wait to be accepted.
 _BACKLOG = 128
+_TOO_LONG = b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -82,6 +84,7 @@ def greeting(options: ServerOptions, *, auto_run: bool) -> str:
         f"oi-tui serves at {where}",
         f"Page:   {page_address(options)}" if not options.socket else "",
         f"Token:  {options.token}   (send it as Authorization: Bearer TOKEN, or X-API-KEY: TOKEN)",
+        f"Kernels: {options.kernel_password}   (a password for Open WebUI and Jupyter; it opens /api alone)",
         "Code runs without asking (auto_run is on)." if auto_run else "Code needs approval before it runs.",
         _NOT_ENCRYPTED if is_open_to_others(options) and not options.certificate else "",
         "Anyone with the token can do everything that you can do here. ctrl+c ends the server.",
@@ -149,6 +152,7 @@ def with_port(options: ServerOptions, listening: socket.socket) -> ServerOptions
 def serve(app: App, options: ServerOptions, listening: socket.socket) -> None:
     """Serve the application until a signal ends it."""
     learn(options.token)
+    learn(options.kernel_password)
     try:
         with listening:
             asyncio.run(web_server(app, options).serve(sockets=[listening]))
@@ -163,7 +167,7 @@ def web_server(app: App, options: ServerOptions) -> uvicorn.Server:
     config = uvicorn.Config(
         app,
         http=_TimedProtocol,
-        ws="websockets-sansio",
+        ws=_AnsweringWebSocketProtocol,
         ws_max_size=limits.message_bytes,
         ws_per_message_deflate=False,
         limit_concurrency=limits.connections,
@@ -197,6 +201,16 @@ class _Server(uvicorn.Server):
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+
+class _AnsweringWebSocketProtocol(WebSocketsSansIOProtocol):
+    """Refuses a WebSocket whose request its parser cannot take; it would stay open without an answer."""
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if not self.handshake_initiated and self.conn.handshake_exc is not None:
+            self.transport.write(_TOO_LONG)
+            self.transport.close()
 
 
 class _TimedProtocol(H11Protocol):

@@ -123,6 +123,8 @@ def hostile() -> Iterator[tuple[str, Request]]:
         yield f"WebSocket without token: {path}", (f"GET {path}", (HOST, *WS), "", 401)
         wrong = (HOST, *WS, f"Sec-WebSocket-Protocol: oi-tui, oi-tui.token.{WRONG}")
         yield f"WebSocket with a wrong token: {path}", (f"GET {path}", wrong, "", 401)
+    yield from passwords()
+    yield from broken_requests()
     rebound = ("Host: evil.invalid:{port}", "Origin: http://evil.invalid:{port}", TOKEN, *WS)
     yield "WebSocket, rebound name", ("GET /", rebound, "", 421)
     yield "WebSocket, token in the address", ("GET /?token={token}", (HOST, *WS), "", 400)
@@ -158,6 +160,53 @@ def hostile() -> Iterator[tuple[str, Request]]:
     yield "no host", ("GET /v1/sessions", (TOKEN,), "", 400)
     yield "a header too long", ("GET /v1/sessions", (HOST, TOKEN, f"X: {'x' * 300_000}"), "", 400)
     yield "no HTTP", ("\x16\x03\x01", (), "", 400)
+
+
+def passwords() -> Iterator[tuple[str, Request]]:
+    """What takes the place of the password for kernels, or of the cookie for it."""
+    form = "Content-Type: application/x-www-form-urlencoded"
+    body = f"_xsrf=x&password={WRONG}"
+    for path, status in (("/login", 401), ("/login/", 415), ("/api/kernels", 415), ("/login/../api", 415)):
+        yield f"a wrong password: {path}", (f"POST {path}", (HOST, form), body, status)
+    yield "a foreign page signs in", ("POST /login", (HOST, form, "Origin: http://evil.invalid"), body, 403)
+    yield "signing in at a foreign host", ("POST /login", ("Host: evil.invalid", form), body, 421)
+    yield "a large form", ("POST /login", (HOST, form, "Content-Length: 100001"), "", 413)
+    for value in ("oi-tui-kernels=x", "oi-tui-kernels=", "oi-tui-kernels={token}", "=;;\xff", "a" * 9_000):
+        cookie = (HOST, f"Cookie: {value}", "X-XSRFToken: x")
+        yield f"a cookie: {value[:40]}", ("GET /api/kernels", cookie, "", 401)
+        status = 401 if len(value) < 8_000 else 431
+        path = "GET /api/kernels/x/channels"
+        yield f"WebSocket with a cookie: {value[:40]}", (path, (*cookie, *WS), "", status)
+
+
+def broken_requests() -> Iterator[tuple[str, Request]]:
+    """What is read in more than one way, and what the parser of WebSockets does not take."""
+    yield "WebSocket, long address", (f"GET /?{'x' * 9_000}", (HOST, *WS), "", 431)
+    many = tuple(f"X-{number}: x" for number in range(200))
+    yield "WebSocket, many headers", ("GET /", (HOST, TOKEN, *many, *WS), "", 431)
+    yield "WebSocket, no key", ("GET /", (HOST, TOKEN, *WS[:-1]), "", 400)
+    version = "Sec-WebSocket-Version: 8"
+    yield "WebSocket, another version", ("GET /", (HOST, TOKEN, *WS[:2], version, WS[3]), "", 400)
+    # Nothing behind what one reader takes for the end of a request may count.
+    inner = "GET /v1/sessions HTTP/1.1\r\nHost: x\r\n\r\n"
+    for lengths in (
+        ("Content-Length: 0", "Content-Length: 50"),
+        ("Content-Length: 0, 50",),
+        ("Content-Length: -1",),
+        ("Content-Length: +5",),
+        ("Content-Length: 0x5",),
+        ("Content-Length: 5_0",),
+        ("Content-Length: \xb2",),
+        ("Content-Length : 5",),
+        ("Content-Length: 5", "Transfer-Encoding: chunked"),
+        ("Transfer-Encoding: chunked", "Transfer-Encoding: identity", "X: Content-Length"),
+        ("Transfer-Encoding: xchunked", "X: Content-Length"),
+        ("Transfer-Encoding: chunked, identity", "X: Content-Length"),
+        ("Transfer-Encoding:\x0bchunked", "X: Content-Length"),
+    ):
+        yield f"two lengths: {lengths}", ("POST /v1/sessions", (HOST, TOKEN, JSON, *lengths), inner, 400)
+    for header in ("X\x00: a", "X : a", ": a", "X: a\x00b", "no colon"):
+        yield f"header {header!r}", ("GET /v1/sessions", (HOST, TOKEN, header), "", 400)
 
 
 CASES = dict(hostile())

@@ -20,6 +20,7 @@ def test_the_greeting_names_address_token_and_how_code_runs() -> None:
     options = ServerOptions()
     text = server.greeting(options, auto_run=False)
     assert f"http://127.0.0.1:8000/#token={options.token}" in text
+    assert f"Kernels: {options.kernel_password}" in text
     assert "Code needs approval before it runs." in text
     assert "not encrypted" not in text
     assert "Code runs without asking" in server.greeting(options, auto_run=True)

@@ -1,0 +1,63 @@
+"""Access to kernels alone: a password that opens nothing else, and signing in with it."""
+
+import base64
+import hashlib
+import hmac
+import secrets
+from http.cookies import CookieError, SimpleCookie
+
+#: Where a client signs in.
+LOGIN = "/login"
+#: The type of the form that it sends there.
+FORM = b"application/x-www-form-urlencoded"
+#: The cookie of a client that has signed in, and the one that it must send back as a header and in the form.
+COOKIE = "oi-tui-kernels"
+XSRF_COOKIE = "_xsrf"
+_FOLDERS = ("/api/kernels", "/api/kernelspecs", "/api/sessions")
+
+
+def kernel_password(token: str) -> str:
+    """The password for kernels that belongs to a token. The token cannot be had from it."""
+    return _mac(token.encode(), "kernels")
+
+
+class KernelAccess:
+    """Knows who may use the kernels without the token.
+
+    A client sends the password in a header, or it signs in with a form and sends a cookie from then on.
+    The cookie counts only together with the header X-XSRFToken, which a page of another server cannot send.
+    """
+
+    def __init__(self, password: str) -> None:
+        self._digest = hashlib.sha256(password.encode()).digest()
+        #: Of this start only, so that no cookie outlives the server.
+        self._key = secrets.token_bytes(32)
+
+    def is_password(self, given: bytes) -> bool:
+        """Compare with the password, in a time that does not depend on where they differ."""
+        return hmac.compare_digest(hashlib.sha256(given).digest(), self._digest)
+
+    def ticket(self, xsrf: str) -> str:
+        """The cookie of a client that has signed in, which belongs to this value of the header."""
+        return _mac(self._key, xsrf)
+
+    def has_ticket(self, cookies: bytes, xsrf: bytes) -> bool:
+        """Whether the cookies have a ticket, and it belongs to this value of the header."""
+        try:
+            found = SimpleCookie(cookies.decode("ascii")).get(COOKIE)
+            expected = self.ticket(xsrf.decode("ascii"))
+        except (UnicodeDecodeError, CookieError):
+            return False
+        if found is None or not xsrf:
+            return False
+        return hmac.compare_digest(found.value.encode(), expected.encode())
+
+
+def is_for_kernels(path: str) -> bool:
+    """Whether an address belongs to the kernels."""
+    return path == "/api" or any(path == item or path.startswith(f"{item}/") for item in _FOLDERS)
+
+
+def _mac(key: bytes, text: str) -> str:
+    made = hmac.digest(key, text.encode(), "sha256")
+    return base64.urlsafe_b64encode(made).rstrip(b"=").decode()
