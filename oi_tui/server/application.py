@@ -8,7 +8,7 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 
@@ -98,7 +98,6 @@ class Application(Starlette):
             UnknownSessionError: _unknown,
             RefusedError: _refused,
             HTTPException: _no_route,
-            ClientDisconnect: _left,
             500: _failed,
         }
         super().__init__(routes=routes(), lifespan=self._while_running, exception_handlers=handlers)
@@ -189,11 +188,6 @@ async def _no_route(request: Request, problem: Exception) -> Response:
         405: f"{request.method} is not possible at this address; GET /openapi.json lists what is.",
     }.get(problem.status_code, problem.detail)
     return JSONResponse(error_body(problem.status_code, why), problem.status_code, problem.headers)
-
-
-async def _left(_request: Request, _problem: Exception) -> Response:
-    """Answer a client that ended, or broke, its request in the midst of the body; nothing here failed."""
-    return _error(400, "The request ended before its body was complete.")
 
 
 async def _failed(request: Request, problem: Exception) -> Response:

@@ -5,6 +5,7 @@ import hashlib
 import hmac
 import json
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from time import monotonic
 from typing import Any
 
 from oi_tui.server.kernels.access import FORM, LOGIN, KernelAccess, is_for_kernels
@@ -24,6 +25,8 @@ PUBLIC = frozenset({"/", "/heartbeat", "/favicon.ico", LOGIN})
 PUBLIC_FOLDER = "/page/"
 #: Names of parameters that must not carry a secret in an address.
 _SECRET_PARAMETERS = (b"token=", b"auth=", b"api_key=", b"key=", b"x-api-key=")
+#: A body may come as slowly as this, in bytes a second, once the time for a short one is over.
+_SLOWEST = 10_000
 _METHODS = ("GET", "HEAD", "POST", "DELETE", "OPTIONS")
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; "
@@ -111,7 +114,8 @@ class Guard:
             return
         body = _Body(receive, self._options.limits.message_bytes, self._options.limits.request_seconds)
         try:
-            await self._app(scope, body, guarded)
+            if await body.read():
+                await self._app(scope, body, guarded)
         except RefusedError as refusal:
             if not guarded.begun:
                 await _refuse(scope, guarded, refusal)
@@ -205,26 +209,38 @@ class _Headers:
 
 
 class _Body:
-    """Receives a request's body, limited in bytes and in time."""
+    """A request's body, limited in bytes and in time. It comes whole, so that nothing acts on a part."""
 
     def __init__(self, receive: Receive, most: int, seconds: float) -> None:
         self._receive = receive
-        self._left = most
+        self._most = most
         self._seconds = seconds
-        self._whole = False
+        self._whole: MutableMapping[str, Any] | None = None
+
+    async def read(self) -> bool:
+        """Receive it. Returns False where the client left, or broke off, before it was whole."""
+        pieces: list[bytes] = []
+        size, begun = 0, monotonic()
+        while True:
+            # However slowly it comes, it may not keep the connection for longer.
+            left = begun + self._seconds + size / _SLOWEST - monotonic()
+            try:
+                message = await asyncio.wait_for(self._receive(), max(left, 0))
+            except TimeoutError:
+                raise RefusedError(408, "The request did not arrive in time.") from None
+            if message["type"] != "http.request":
+                return False
+            pieces.append(message.get("body", b""))
+            size += len(pieces[-1])
+            if size > self._most:
+                raise RefusedError(413, "The request is too large.")
+            if not message.get("more_body", False):
+                self._whole = {"type": "http.request", "body": b"".join(pieces), "more_body": False}
+                return True
 
     async def __call__(self) -> MutableMapping[str, Any]:
-        if self._whole:
-            return await self._receive()
-        try:
-            message = await asyncio.wait_for(self._receive(), self._seconds)
-        except TimeoutError:
-            raise RefusedError(408, "The request did not arrive in time.") from None
-        self._left -= len(message.get("body", b""))
-        if self._left < 0:
-            raise RefusedError(413, "The request is too large.")
-        self._whole = not message.get("more_body", False)
-        return message
+        whole, self._whole = self._whole, None
+        return whole or await self._receive()
 
 
 class _Sender:

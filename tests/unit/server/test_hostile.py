@@ -315,6 +315,24 @@ def test_slow_headers_and_slow_bodies_are_closed(serve: Serve) -> None:
             assert status in answer.split(b"\r\n")[0]
 
 
+def test_a_body_that_comes_byte_by_byte_is_given_up(serve: Serve) -> None:
+    running = serve(limits=replace(LIMITS, request_seconds=1))
+    head = raw(running, ("POST /v1/sessions", (HOST, TOKEN, JSON, "Content-Length: 100000"), "", 0))
+    with socket.create_connection(("127.0.0.1", running.options.port), timeout=PATIENCE) as connection:
+        connection.sendall(head)
+        connection.settimeout(0.1)
+        for _ in range(100):
+            connection.sendall(b" ")
+            try:
+                answer = connection.recv(100)
+                break
+            except TimeoutError:
+                continue
+    assert answer.startswith(b"HTTP/1.1 408 ")
+    with running.http() as client:
+        assert client.get("/v1/sessions").json()["sessions"] == []
+
+
 def test_more_connections_than_allowed_are_refused_and_given_back(serve: Serve) -> None:
     running = serve(limits=replace(LIMITS, connections=20))
     address = ("127.0.0.1", running.options.port)
