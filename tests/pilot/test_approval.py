@@ -19,8 +19,7 @@ from oi_tui.engine.events import ApprovalRequested, Reject, Run
 from oi_tui.engine.review.permissions import offers
 from oi_tui.engine.review.scanner import look_through
 from oi_tui.messages import Message
-from oi_tui.widgets.approval import key_guard
-from oi_tui.widgets.approval import panel as approval_panel
+from oi_tui.widgets.approval import held_key, key_guard
 from oi_tui.widgets.approval.options import OptionLine
 from oi_tui.widgets.approval.panel import ApprovalPanel
 from oi_tui.widgets.approval.text import laid_out, risk_lines
@@ -139,7 +138,7 @@ async def test_escape_leaves_the_offers_and_the_question_waits_again(monkeypatch
 
 
 async def test_a_word_typed_at_the_offers_is_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(approval_panel, "SETTLE", 5.0)
+    monkeypatch.setattr(held_key, "SETTLE", 5.0)
     async with asked() as (app, pilot, panel):
         await always(pilot, panel)
         await pilot.press(*"2 of them")
@@ -210,7 +209,7 @@ async def test_a_sentence_that_begins_with_an_answer_is_text() -> None:
 
 
 async def test_the_answer_that_was_pressed_is_marked_until_it_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(approval_panel, "SETTLE", 30.0)
+    monkeypatch.setattr(held_key, "SETTLE", 30.0)
     async with asked() as (app, pilot, panel):
         await until(pilot, lambda: panel.armed and panel.has_focus)
         await pilot.press("y")

@@ -3,55 +3,33 @@
 import math
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.containers import Horizontal
-from textual.content import Content
-from textual.css.query import NoMatches
 from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from oi_tui.engine.events import ApprovalRequested, Reject, Run
 from oi_tui.engine.review.findings import Findings
 from oi_tui.engine.review.permissions import Permission
-from oi_tui.text import one_line, with_line_ends
-from oi_tui.widgets.approval.key_guard import LOOK, SETTLE, KeyGuard
-from oi_tui.widgets.approval.options import ApprovalOption, Clickable, OptionLine
+from oi_tui.text import one_line
+from oi_tui.widgets.approval import answer_keys
+from oi_tui.widgets.approval.answer_row import AnswerRow
+from oi_tui.widgets.approval.held_key import HeldKey
+from oi_tui.widgets.approval.key_guard import LOOK, KeyGuard
+from oi_tui.widgets.approval.options import Clickable, OptionLine
 from oi_tui.widgets.approval.question import Question, Stage
-from oi_tui.widgets.approval.text import COLOURS, QUICK_REASONS, about, laid_out, of_stage, risk_lines
-from oi_tui.widgets.idle import last_activity, remapped
-from oi_tui.widgets.timer import later
-
-if TYPE_CHECKING:
-    from asyncio import TimerHandle
+from oi_tui.widgets.approval.question_text import LOW, QuestionText
+from oi_tui.widgets.approval.reason_field import ReasonField
+from oi_tui.widgets.approval.text import COLOURS
+from oi_tui.widgets.idle import last_activity
 
 #: What a person types to let everything run without a question.
 AUTO_WORD = "auto"
 #: The most that is ever offered to be granted.
 _MOST_OFFERS = 5
-#: How many lines with risks are shown from which height of the screen on.
-_RISKS_SHOWN = ((36, 8), (24, 4), (16, 2), (0, 1))
-#: Below this height of the screen not all facts are shown.
-_LOW = 16
-#: The answers in fewer words, for panels below a width.
-_NARROW = (
-    (44, {"reject": "no", "always": "more"}),
-    (58, {"always": "always", "help": ""}),
-)
-
-
-_ANSWERS = {
-    "run": "Run the code as shown",
-    "edit": "Edit it first; then you are asked again",
-    "reject": "Do not run it; you can tell the model why",
-    "always": "Run it, and choose what to auto-approve",
-    "diff": "Show your changes to the model's code",
-    "help": "Keys and commands",
-}
 
 
 class ApprovalPanel(Widget, can_focus=True):
@@ -106,66 +84,46 @@ class ApprovalPanel(Widget, can_focus=True):
     class HelpRequested(Message):
         """The person wants to know what the answers mean."""
 
-    KEYS: ClassVar[dict[str, str]] = {
-        "y": "run",
-        "e": "edit",
-        "n": "reject",
-        "a": "always",
-        "d": "diff",
-        "question_mark": "help",
-    }
-
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._question: Question | None = None
         #: The place of the caret in the code while it is edited, in words.
         self._caret = ""
-        self._in_vi = False
-        #: How many lines of the code are out of sight.
-        self._below = 0
         self._quiet = KeyGuard()
         self._armed_at = math.inf
         #: When it was asked to run the code as soon as nobody types any more.
         self._runs_at = math.inf
-        self._pressed = self._character = ""
         self._too_early = False
-        self._settle: TimerHandle | None = None
+        self._held = HeldKey(self._mark_answer, self._use_held_key)
+        self._text = QuestionText()
+        self._answers = AnswerRow(id="answers")
+        self._reason = ReasonField(id="why")
 
     @property
     def keys(self) -> dict[str, str]:
-        """The current key of each answer."""
-        changed = remapped(self.app)
-        found: dict[str, str] = {}
-        for key, word in self.KEYS.items():
-            found |= dict.fromkeys(changed.get(f"answer.{word}", key).split(","), word)
-        return found
+        """The answer of each key."""
+        return answer_keys.answers_by_key(self.app)
 
     @property
     def help_rows(self) -> list[tuple[str, str]]:
         """The keys and what they answer, for help."""
-        return [("?" if key == "question_mark" else key, _ANSWERS[word]) for key, word in self.keys.items()]
+        return answer_keys.help_rows(self.app)
 
     @property
     def short_help(self) -> list[tuple[str, str]]:
         """The keys that answer now, with a word for each."""
-        rows = [("?" if key == "question_mark" else key, word) for key, word in self.keys.items()]
-        return [(key, word) for key, word in rows if word not in ("help", *([] if self.edited else ["diff"]))]
+        return answer_keys.short_help(self.app, edited=self.edited)
 
     def compose(self) -> ComposeResult:
         """A question, its answers, and the field that asks why."""
-        yield Static(id="question", markup=False)
-        yield Static(id="findings", markup=False)
-        yield Static(id="warning", markup=False)
-        with Horizontal(id="answers"):
-            for key, word in self.keys.items():
-                yield ApprovalOption("?" if key == "question_mark" else key, word)
+        yield from self._text.widgets()
+        yield self._answers
         for number in range(1, _MOST_OFFERS + 1):
             yield OptionLine(number)
-        yield Input(id="why", select_on_focus=False)
+        yield self._reason
 
     def on_mount(self) -> None:
         """Look at the clock often enough that the guard is seen to open."""
-        self.query_one(Input).cursor_blink = False
         self.set_interval(LOOK, self._arm_when_quiet)
 
     def on_resize(self) -> None:
@@ -227,8 +185,8 @@ class ApprovalPanel(Widget, can_focus=True):
 
     def note_edit(self, *, vi: bool = False) -> None:
         """The code is being edited, perhaps with the keys of vi; the panel asks again afterwards."""
-        self._in_vi = vi
-        if self.app.size.height >= _LOW:
+        self._text.in_vi = vi
+        if self.app.size.height >= LOW:
             # The conversation above keeps its place.
             self.styles.min_height = self.outer_size.height
         self._caret = "Ln 1, Col 1"
@@ -244,8 +202,8 @@ class ApprovalPanel(Widget, can_focus=True):
 
     def note_hidden(self, below: int) -> None:
         """Say how many lines of the code are below the fold."""
-        if below != self._below:
-            self._below = below
+        if below != self._text.hidden_lines:
+            self._text.hidden_lines = below
             if self._question:
                 self._describe()
 
@@ -271,7 +229,7 @@ class ApprovalPanel(Widget, can_focus=True):
         if self.is_running:  # on a slow machine it takes a while until the person sees it
             self.call_after_refresh(self._quiet.begin)
         self.armed = False
-        if self._pressed:
+        if self._held.key:
             self._pass_on("")
 
     def choose(self, word: str) -> None:
@@ -319,10 +277,7 @@ class ApprovalPanel(Widget, can_focus=True):
 
     def _ask_for(self, stage: Stage, hint: str) -> None:
         self.stage = stage
-        field = self.query_one("#why", Input)
-        field.value = ""
-        field.placeholder = hint
-        field.focus()
+        self._reason.ask(hint, quick_reasons=stage is Stage.WHY)
         self._describe()
 
     def _go_back(self) -> None:
@@ -350,9 +305,8 @@ class ApprovalPanel(Widget, can_focus=True):
         if not event.is_printable or not event.character:
             return
         event.stop()
-        quick = self._settle is not None
-        if self.armed and not quick and self._answers(event.key):
-            self._begin_answer(event.key, event.character)
+        if self.armed and not self._held.is_waiting and self._is_answer_key(event.key):
+            self._held.hold(event.key, event.character, self)
             return
         self._pass_on(event.character)
 
@@ -362,21 +316,16 @@ class ApprovalPanel(Widget, can_focus=True):
             return
         self.screen.set_focus(self)
         key = next(key for key, answer in self.keys.items() if answer == word)
-        if self._settle is None and self._answers(key):
-            self._begin_answer(key, key if len(key) == 1 else "")
+        if not self._held.is_waiting and self._is_answer_key(key):
+            self._held.hold(key, key if len(key) == 1 else "", self)
 
-    def _begin_answer(self, key: str, character: str) -> None:
-        """Show which answer was pressed, and wait whether the letter stands alone."""
-        self._pressed, self._character = key, character
-        self._settle = later(self, SETTLE, self._settled)
-        self._mark_pressed()
+    def _mark_answer(self, key: str) -> None:
+        """Show which answer was pressed, until it is clear whether the key stands alone."""
+        pressed = self.keys.get(key, key)
+        for option in self.query(Clickable):
+            option.set_class(bool(pressed) and option.word == pressed, "-pressed")
 
-    def _mark_pressed(self) -> None:
-        answer = self.keys.get(self._pressed, self._pressed)
-        for choice in self.query(Clickable):
-            choice.set_class(bool(answer) and choice.word == answer, "-pressed")
-
-    def _answers(self, key: str) -> bool:
+    def _is_answer_key(self, key: str) -> bool:
         if self.stage is Stage.ALWAYS:
             offers = self._question.offers if self._question else ()
             return key.isdecimal() and 0 < int(key) <= len(offers)
@@ -394,12 +343,6 @@ class ApprovalPanel(Widget, can_focus=True):
         """A paste never answers."""
         event.stop()
         self._pass_on(event.text)
-
-    def on_input_changed(self, event: Input.Changed) -> None:
-        """A single digit stands for one of the reasons that are shown."""
-        if self.stage is Stage.WHY and event.value in ("1", "2", "3", "4"):
-            event.input.value = QUICK_REASONS[int(event.value) - 1]
-            event.input.cursor_position = len(event.input.value)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """The reason is given (a blank one is a reason, too), or the word."""
@@ -427,22 +370,16 @@ class ApprovalPanel(Widget, can_focus=True):
         if self._question:
             self._describe()
 
-    def _settled(self) -> None:
-        self._settle = None
-        if self.armed and self._question and self._answers(self._pressed):
-            pressed, self._pressed = self._pressed, ""
-            self._mark_pressed()
-            self.choose(self.keys.get(pressed, pressed))
-        elif self._pressed:
+    def _use_held_key(self) -> None:
+        key = self._held.key
+        if self.armed and self._question and self._is_answer_key(key):
+            self._held.release()
+            self.choose(self.keys.get(key, key))
+        elif key:
             self._pass_on("")
 
     def _pass_on(self, text: str) -> None:
-        if self._settle is not None:
-            self._settle.cancel()
-            self._settle = None
-        text = (self._character if self._pressed else "") + text
-        self._pressed = ""
-        self._mark_pressed()
+        text = self._held.release() + text
         self.armed = False
         if self.stage is Stage.ALWAYS:
             self.stage = Stage.ASKING
@@ -468,43 +405,19 @@ class ApprovalPanel(Widget, can_focus=True):
 
     def _describe(self) -> None:
         question = self._question
-        if question is None:
-            return
-        try:
-            title = self.query_one("#question", Static)
-        except NoMatches:
+        if question is None or not self._answers.children:
             return
         # Before it was first laid out it has no width yet; then it is the application's but for the frame.
         width = self.content_size.width or self.app.size.width - 4
-        title.update(self._described(question, width))
-        shown = with_line_ends(question.code, question.request.message.format)
-        most = next(most for height, most in _RISKS_SHOWN if self.app.size.height >= height)
-        self._show("#findings", risk_lines(question.findings, shown, width, most))
-        self._show("#warning", Content("\n").join(Content(f"! {words}") for words in question.warnings))
+        self._text.show(question, self.stage, width, self.app.size)
+        self._answers.show(question, width)
         self.border_subtitle = self._state
-        level = question.level
-        for name in COLOURS:
-            self.set_class(name == level, f"-{name}")
-        self._show_answers(question, width)
+        for level in COLOURS:
+            self.set_class(level == question.level, f"-{level}")
         for number, line in enumerate(self.query(OptionLine), 1):
             line.display = self.stage is Stage.ALWAYS and number <= len(question.offers)
             if line.display:
                 line.show(one_line(question.offers[number - 1].offer, 100))
-
-    def _described(self, question: Question, width: int) -> Content:
-        """Say what is asked, and what is known about it."""
-        request, level = question.request, question.level
-        if self.stage is Stage.ASKING:
-            title, facts = about(
-                request, question.code, question.where, question.findings, self._below, level
-            )
-        else:
-            title, facts = of_stage(self.stage, request, vi=self._in_vi)
-        if self.app.size.height < _LOW:
-            # The answers come first; what else there is to know is in the conversation.
-            facts = facts[:1]
-        colour = "$text-accent" if self.stage is Stage.EDITING else COLOURS[level]
-        return laid_out(title, facts, width, colour)
 
     @property
     def _state(self) -> str:
@@ -517,29 +430,3 @@ class ApprovalPanel(Widget, can_focus=True):
             return "answers once you stop typing"
         again = "press the key again" if self._too_early else ""
         return again if self.has_focus else "press tab to answer"
-
-    def _show_answers(self, question: Question, width: int) -> None:
-        """Show the answers with their keys, in as many words as there is room for."""
-        narrow = next((words for least, words in _NARROW if width < least), {})
-        for key, word in reversed(self.keys.items()):
-            text = "?" if key == "question_mark" else key
-            choice = self.query_one(f"#choice-{word}", ApprovalOption)
-            choice.say(narrow.get(word, "always …" if word == "always" else word), text)
-        self._order_answers(question)
-        self.query_one("#choice-diff", ApprovalOption).display = question.is_edited
-        self.query_one("#choice-always", ApprovalOption).display = not question.request.asker
-        self.query_one("#choice-help", ApprovalOption).display = width >= _NARROW[0][0]
-
-    def _order_answers(self, question: Question) -> None:
-        """Put the answer first that the level speaks for, and keep the usual order of the others."""
-        answers = self.query_one("#answers", Horizontal)
-        wanted = [f"choice-{word}" for word in dict.fromkeys(self.keys.values())]
-        if question.level == "danger":
-            wanted.sort(key=lambda name: name != "choice-reject")
-        if [child.id for child in answers.children] != wanted:
-            answers.sort_children(key=lambda child: wanted.index(child.id or ""))
-
-    def _show(self, where: str, words: Content) -> None:
-        line = self.query_one(where, Static)
-        line.display = bool(words.plain) and self.stage is Stage.ASKING
-        line.update(words)

@@ -37,6 +37,18 @@ async def test_a_command_and_an_answer_have_the_keys_that_the_profile_says() -> 
         assert chat_view(pilot).session.messages[1].decision == "approved"
 
 
+async def test_an_answer_may_have_two_keys_and_shows_the_first() -> None:
+    one = app("answer.run: r,t", [call("a")])
+    async with one.run_test(size=(80, 24)) as pilot:
+        await asked(pilot)
+        assert " r  run" in str(chat_view(pilot).approval.query_one("#choice-run", Static).render())
+        await until(pilot, lambda: chat_view(pilot).approval.armed)
+        chat_view(pilot).approval.focus()
+        await pilot.press("t")
+        await until(pilot, lambda: not chat_view(pilot).busy)
+        assert chat_view(pilot).session.messages[1].decision == "approved"
+
+
 async def test_what_cannot_be_is_reported_in_the_conversation() -> None:
     async with app("command.nwe: ctrl+t").run_test(size=(80, 24)) as pilot:
         await ready(pilot)

@@ -1,0 +1,62 @@
+"""The lines above the answers: the question with its facts, the lines with risks, and warnings."""
+
+from collections.abc import Iterator
+
+from textual.content import Content
+from textual.geometry import Size
+from textual.widgets import Static
+
+from oi_tui.text import with_line_ends
+from oi_tui.widgets.approval.question import Question, Stage
+from oi_tui.widgets.approval.text import COLOURS, about, laid_out, of_stage, risk_lines
+
+#: How many lines with risks are shown from which height of the screen on.
+_MOST_RISKS = ((36, 8), (24, 4), (16, 2), (0, 1))
+#: Below this height of the screen not all facts are shown.
+LOW = 16
+
+
+class QuestionText:
+    """Writes what the panel says of a question into three widgets.
+
+    `hidden_lines` is how many lines of the code are below the view; `in_vi` says whether the editor has the
+    keys of vi.
+    """
+
+    def __init__(self) -> None:
+        self.hidden_lines = 0
+        self.in_vi = False
+        self._title = Static(id="question", markup=False)
+        self._risks = Static(id="findings", markup=False)
+        self._warnings = Static(id="warning", markup=False)
+
+    def widgets(self) -> Iterator[Static]:
+        """Yield the widgets, from top to bottom."""
+        yield from (self._title, self._risks, self._warnings)
+
+    def show(self, question: Question, stage: Stage, width: int, screen: Size) -> None:
+        """Show the question, and what is known of it, in `width` cells."""
+        self._title.update(self._title_and_facts(question, stage, width, screen))
+        code = with_line_ends(question.code, question.request.message.format)
+        most = next(most for height, most in _MOST_RISKS if screen.height >= height)
+        warnings = Content("\n").join(Content(f"! {words}") for words in question.warnings)
+        for line, content in (
+            (self._risks, risk_lines(question.findings, code, width, most)),
+            (self._warnings, warnings),
+        ):
+            line.display = bool(content.plain) and stage is Stage.ASKING
+            line.update(content)
+
+    def _title_and_facts(self, question: Question, stage: Stage, width: int, screen: Size) -> Content:
+        request, level = question.request, question.level
+        if stage is Stage.ASKING:
+            title, facts = about(
+                request, question.code, question.where, question.findings, self.hidden_lines, level
+            )
+        else:
+            title, facts = of_stage(stage, request, vi=self.in_vi)
+        if screen.height < LOW:
+            # The answers come first; the other facts are in the conversation.
+            facts = facts[:1]
+        colour = "$text-accent" if stage is Stage.EDITING else COLOURS[level]
+        return laid_out(title, facts, width, colour)
