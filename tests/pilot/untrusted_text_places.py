@@ -366,10 +366,10 @@ async def headline(stage: Stage, text: str) -> None:
     model = one_row(text).replace("\0", "").strip() or "x"
     view.session.profile = stage.workspace.profile.with_changes("changed", model=model)
     view.progress.doing = text
-    view.busy = True
+    view.turns.busy = True
     stage.chat.refresh_status()
     await stage.pilot.pause()
-    view.busy = False
+    view.turns.busy = False
     view.progress.doing = ""
 
 

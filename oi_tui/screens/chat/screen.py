@@ -285,7 +285,7 @@ class ChatScreen(BaseScreen[None]):
         if self._home and self.has_class("-empty") and self.prompt.has_focus:
             self._home.take_focus()
         else:
-            self.chat_view.next_place()
+            self.chat_view.focus_next()
 
     def action_follow(self) -> None:
         """Show the newest line and keep showing it."""
@@ -376,7 +376,7 @@ class ChatScreen(BaseScreen[None]):
             return "editing in vi" if view.conversation.editor.vi else "editing"
         if self._home and self._home.has_focus_within:
             return "home"
-        return view.place
+        return view.focused_part
 
     def refresh_status(self) -> None:
         """Say in the first and the last line how things stand."""
@@ -394,7 +394,7 @@ class ChatScreen(BaseScreen[None]):
         self.set_class(view.session.auto_run, "-auto")
         self._headline.left, self._headline.right = status.headline(
             view.session,
-            view.tokens,
+            view.turns.tokens,
             has_model=view.workspace.model.is_chosen,
             named=view.workspace.conversation.title,
         )

@@ -4,15 +4,13 @@ Data flows one way. A turn works in a thread and posts `Happened`. `ChatView.tak
 
     Session -> TurnWorker (thread) -> Happened -> ChatView.take -+-> Conversation   shows it
                                                                  +-> followers      act on it
-                                                                 +-> ChatView       goes on after the turn
+                                                                 +-> TurnControl    goes on after the turn
 
 What a person decides goes the other way: a widget posts a message, and its handler here calls the session.
 """
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from textual import on
 from textual.app import ComposeResult
@@ -20,16 +18,11 @@ from textual.message import Message as Notification
 from textual.widget import Widget
 
 from oi_tui import log
-from oi_tui.commands import COMMANDS
-from oi_tui.engine.events import (
-    Event,
-    Noticed,
-    TurnEnded,
-    UsageReported,
-)
+from oi_tui.engine.events import Event, Noticed, TurnEnded
 from oi_tui.engine.session import Session
 from oi_tui.input.mentions import expand
 from oi_tui.screens.chat.completer import Completer
+from oi_tui.screens.chat.focus import focus_next, focused_part
 from oi_tui.screens.chat.interfaces import Follower
 from oi_tui.screens.chat.sidebar import SidebarControl
 from oi_tui.screens.chat.turn.approval_control import ApprovalControl
@@ -40,14 +33,13 @@ from oi_tui.screens.chat.turn.program_input import ProgramInput
 from oi_tui.screens.chat.turn.progress import Progress
 from oi_tui.screens.chat.turn.queued_prompts import QueuedPrompts
 from oi_tui.screens.chat.turn.takeover_question import TakeoverQuestion
+from oi_tui.screens.chat.turn.turn_control import TurnControl
 from oi_tui.screens.chat.turn.unmasked_question import UnmaskedQuestion
 from oi_tui.terminal.clipboard import copy
 from oi_tui.terminal.external_editor import edit_outside
-from oi_tui.terminal.notifications import LONG
 from oi_tui.text import one_line, prose
 from oi_tui.turn_worker import TurnWorker
 from oi_tui.widgets.approval.panel import ApprovalPanel
-from oi_tui.widgets.conversation.activity import Activity
 from oi_tui.widgets.conversation.conversation import Conversation
 from oi_tui.widgets.conversation.find_bar import FindBar
 from oi_tui.widgets.editor.code_editor import CodeEditor
@@ -59,21 +51,13 @@ from oi_tui.widgets.motion import use_motion
 from oi_tui.widgets.prompt.prompt import Prompt
 from oi_tui.widgets.prompt.queue import PromptQueue
 from oi_tui.widgets.prompt.stdin_bar import StdinBar
-from oi_tui.widgets.timer import later
 from oi_tui.workspace import Workspace
-
-if TYPE_CHECKING:
-    from asyncio import TimerHandle
-
-#: Nothing must have happened for so long before the model is asked for a title, in seconds.
-_IDLE = 2.0
 
 
 class ChatView(Widget):
-    """Maps what a session tells to the widgets, and what a person decides to the session.
+    """Maps the events of a session to widgets, and the decisions of a person to the session.
 
-    `busy` while a turn is at work; `progress` says what it does. `tokens` is the size of the last request and
-    its reply.
+    `turns` runs the turns of the session, and `progress` knows what the present one does.
     """
 
     @dataclass
@@ -109,10 +93,7 @@ class ChatView(Widget):
         super().__init__(id="chat-view")
         self.workspace = workspace
         self.prompt = prompt
-        self.busy = False
         self.progress = Progress(lambda: self.post_message(self.Changed()))
-        self._began = 0.0
-        self.tokens = 0
         prompt.multi_line = workspace.profile.multi_line
         prompt.use_vi(workspace.profile.editing == "vi")
         self.conversation = Conversation(id="conversation", saved_as=workspace.save_picture)
@@ -123,7 +104,7 @@ class ChatView(Widget):
         self.conversation.editor.use_vi(workspace.profile.editing == "vi")
         self.conversation.on_edit_ended = self.replace_line.dismiss
         self.foreground = Foreground(self)
-        self.sidebar = SidebarControl(self, workspace, lambda: self.tokens)
+        self.sidebar = SidebarControl(self, workspace, lambda: self.turns.tokens)
         self.completer = Completer(self, workspace.computer, workspace.mcp.resources)
         self.conversation.editor.completion.is_available = self.completer.completes
         self.log_panel = LogPanel(log.recent, id="log")
@@ -141,8 +122,21 @@ class ChatView(Widget):
         self.host_cells = HostCells(self)
         self._takeover = TakeoverQuestion(self, lambda: self.post_message(self.TakenOver()))
         self._unmasked = UnmaskedQuestion(self, lambda why: self.post_message(self.UnmaskedWanted(why)))
-        #: Each gets every event of a turn, in this order: what the others ask of the progress is known first.
+        self._queue_bar = PromptQueue(id="queue")
+        self.queued = QueuedPrompts(self._queue_bar, prompt, lambda text: self.notify(text, markup=False))
+        #: Takes what was queued, when its turn has come.
+        self.dispatch: Callable[[str], object] = self.send
+        self.turns = turns = TurnControl(
+            self, workspace, prompt, self.conversation, self.progress, self.queued
+        )
+        turns.wake = lambda worker: self.post_message(self.Happened(worker))
+        turns.show = self.show
+        turns.send_queued = lambda text: self.dispatch(text)
+        turns.call_back = self._call_back
+        turns.ask_for_key = lambda: self.post_message(self.KeyWanted())
+        #: Each gets every event of a turn, in this order: the first two know what the others ask for.
         self._followers: tuple[Follower, ...] = (
+            self.turns,
             self.progress,
             self._narrator,
             self.questions,
@@ -154,14 +148,6 @@ class ChatView(Widget):
             self.host_cells,
             self._unmasked,
         )
-        self._queue_bar = PromptQueue(id="queue")
-        self.queued = QueuedPrompts(self._queue_bar, prompt, lambda text: self.notify(text, markup=False))
-        self._notices: list[Noticed] = []
-        #: Takes what was queued, when its turn has come.
-        self.dispatch: Callable[[str], object] = self.send
-        self._turn: TurnWorker | None = None
-        self._with_model = False
-        self._naming: TimerHandle | None = None
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
@@ -186,6 +172,11 @@ class ChatView(Widget):
         """The conversation at work."""
         return self.workspace.session
 
+    @property
+    def busy(self) -> bool:
+        """Whether a turn is at work."""
+        return self.turns.busy
+
     # -- what a person does ------------------------------------------------------------------
 
     def say(self, text: str) -> None:
@@ -194,13 +185,6 @@ class ChatView(Widget):
             self.queued.add(text)
         else:
             self.send(text)
-
-    def keep(self, notice: Noticed) -> None:
-        """Show a notice, but no earlier than at the end of the turn: it is no line inside a reply."""
-        if not self.busy:
-            self.show(notice)
-        elif notice not in self._notices:
-            self._notices.append(notice)
 
     def send(self, prompt: str | None) -> None:
         """Begin a turn; None lets the model go on."""
@@ -228,20 +212,7 @@ class ChatView(Widget):
 
     def start(self, events: Iterator[Event], *, with_model: bool = False) -> None:
         """Work through a session's events in a thread; `with_model`: the model has a part in them."""
-        self.busy = True
-        self.prompt.continues = False
-        self._began = time.monotonic()
-        self._with_model = with_model
-        self.workspace.side_requests.stop_naming()
-        if self._naming:
-            self._naming.cancel()
-        self._turn = turn = TurnWorker(events, lambda turn: self.post_message(self.Happened(turn)))
-        if with_model:
-            self.progress.wait_for_model("thinking")
-        else:
-            self.progress.now("starting")
-        self._show_activity()
-        self.run_worker(turn.run, thread=True, group="turn", exit_on_error=False)
+        self.turns.start(events, with_model=with_model)
 
     def stop(self) -> None:
         """Leave the editor, else stop what is in progress, else go to the prompt."""
@@ -254,33 +225,14 @@ class ChatView(Widget):
             self.find_line.dismiss()
             self.prompt.focus()
 
-    def next_place(self) -> None:
-        """Go to what waits for an answer, else between prompt and conversation."""
-        if self.conversation.editing:
-            return
-        if self.input_line.display and not self.input_line.has_focus_within:
-            self.input_line.take_focus()
-        elif self.approval.display and not self.approval.has_focus_within:
-            self.approval.focus()
-        elif self.prompt.has_focus:
-            self.conversation.transcript.enter()
-        elif self.conversation.has_focus_within and self.sidebar.shown:
-            self.sidebar.focus()
-        else:
-            self.prompt.focus()
+    def focus_next(self) -> None:
+        """Go to what waits for an answer, else between prompt, conversation and sidebar."""
+        focus_next(self)
 
     @property
-    def place(self) -> str:
+    def focused_part(self) -> str:
         """The part that has the focus, as `status` names it; "" for any other."""
-        if self.approval.has_focus_within:
-            return self.approval.place
-        if self.conversation.transcript.has_focus:
-            return "blocks"
-        if self.input_line.has_focus_within:
-            return "input"
-        if self.find_line.has_focus_within:
-            return "finding"
-        return "sidebar" if self.sidebar.has_focus else ""
+        return focused_part(self)
 
     def edit_outside(self) -> None:
         """Edit the code in question, or the prompt, in the person's own editor."""
@@ -331,36 +283,20 @@ class ChatView(Widget):
     def handle_caret_moved(self, event: CodeEditor.SelectionChanged) -> None:
         """Say where the caret is in the code."""
         if event.text_area is self.conversation.editor:
-            self._show_caret()
+            self.questions.show_caret()
 
     @on(StableTextArea.ViChanged)
     def handle_vi_changed(self, event: StableTextArea.ViChanged) -> None:
         """Say which mode the editor is in."""
         if event.text_area is self.conversation.editor:
             event.stop()
-            self._show_caret()
-
-    def _show_caret(self) -> None:
-        editor = self.conversation.editor
-        row, column = editor.cursor_location
-        self.approval.note_caret(row + 1, column + 1, editor.vi.shown if editor.vi else "")
+            self.questions.show_caret()
 
     @on(CodeEditor.ViCommand)
     def handle_vi_command(self, event: CodeEditor.ViCommand) -> None:
         """Finish or cancel editing, by the names that vi has for it."""
         event.stop()
-        match event.line.strip():
-            case "w" | "wq" | "x":
-                self.questions.finish_edit()
-            case "q" if self.conversation.editor.modified:
-                self.notify("You changed the code. :q! drops the changes, :w keeps them.", severity="warning")
-            case "q" | "q!":
-                self.questions.cancel_edit()
-            case other:
-                self.notify(
-                    f"Unknown command: :{one_line(other, 40)}. There are :w, :q, :q! and :NUMBER.",
-                    severity="warning",
-                )
+        self.questions.run_vi_command(event.line)
 
     @on(StdinBar.Typed)
     def handle_typed(self, event: StdinBar.Typed) -> None:
@@ -400,38 +336,22 @@ class ChatView(Widget):
     def handle_happened(self, event: Happened) -> None:
         """Show all that has happened since the last time."""
         event.stop()
-        if event.turn is not self._turn:
+        events = self.turns.new_events(event.turn)
+        if not events:
             return
-        for item in event.turn.take():
+        for item in events:
             self.take(item)
-        self._show_activity()
+        self.turns.show_activity()
         self.post_message(self.Changed())
 
     def take(self, event: Event) -> None:
         """Hand one event of a turn to every part. Going on is last: a queued message begins the next turn."""
         self.show(event)
-        if isinstance(event, TurnEnded):
-            self._end_progress()
-        elif isinstance(event, UsageReported):
-            self.tokens = event.prompt_tokens + event.completion_tokens
         for follower in self._followers:
             follower.follow(event)
         if isinstance(event, TurnEnded):
-            self._end_turn(event)
-
-    def _show_activity(self) -> None:
-        """Say where the answer will appear that the model is waited for."""
-        progress = self.progress
-        if not (self.busy and self._with_model) or progress.awaited is None:
-            self.conversation.wait_for(None)
-            return
-        model, tokens = progress.request
-        words = f"{progress.doing} to {model}" if progress.doing == "connecting" else progress.doing
-        facts = [model] if progress.doing == "thinking" else []
-        facts += [f"{tokens:,} tokens sent"] if tokens else []
-        facts += [f"${cost:.2f} so far"] if (cost := self.session.ledger.cost) else []
-        activity = Activity(words, progress.awaited, progress.until, tuple(facts))
-        self.conversation.wait_for(activity)
+            self.turns.finish(event)
+            self.host_cells.begin_next()
 
     def show(self, event: Event) -> None:
         """Put what happened into the conversation."""
@@ -442,14 +362,10 @@ class ChatView(Widget):
 
     def show_session(self) -> None:
         """Show the workspace's conversation from its beginning."""
-        self._abandon()
+        self._narrator.hush()
+        self.turns.reset()
         self.host_cells.abandon()
         self.foreground.end()
-        self.busy = self.prompt.continues = False
-        self.progress.end()
-        self.conversation.wait_for(None)
-        self.tokens = 0
-        self.queued.give_all_back()
         self.approval.dismiss()
         self.input_line.dismiss()
         self.find_line.dismiss()
@@ -470,44 +386,6 @@ class ChatView(Widget):
         if looks_away(self.app):
             self.post_message(self.Called(why))
 
-    def _end_progress(self) -> None:
-        self.busy = False
-        self.progress.end()
-        self.conversation.wait_for(None)
-        self._turn = None
-
-    def _end_turn(self, event: TurnEnded) -> None:
-        if self.screen.focused is None:
-            self.prompt.focus()
-        if event.outcome in ("failed", "paused") or time.monotonic() - self._began > LONG:
-            self._call_back(event.reason or f"The turn is {event.outcome}")
-        notices, self._notices = self._notices, []
-        for notice in notices:
-            self.show(notice)
-        if event.outcome in ("failed", "paused") and self._with_model:
-            self._offer_continuing(event)
-        if event.outcome == "done" and self._with_model:
-            self._naming = later(self, _IDLE, self._think_of_title)
-        if event.outcome != "done":
-            self.queued.give_all_back()
-        while self.queued and not self.busy:
-            self.dispatch(self.queued.take_first())
-        self.host_cells.begin_next()
-
-    def _offer_continuing(self, event: TurnEnded) -> None:
-        """Say which key goes on; where only a key of the model is missing, ask for that."""
-        self.prompt.continues = True
-        what = "tries again" if event.outcome == "failed" else "continues"
-        self.show(Noticed(f"Enter {what} (%continue). {COMMANDS['model'].keys} chooses another model."))
-        if event.setting == "api_key":
-            self.post_message(self.KeyWanted())
-
-    def _think_of_title(self) -> None:
-        """Nobody does anything: let the model think of a title, if that is wanted."""
-        if not self.busy and self.workspace.side_requests.is_title_wanted:
-            name = self.workspace.side_requests.name_conversation
-            self.run_worker(name, thread=True, group="title", exit_on_error=False)
-
     def on_resize(self) -> None:
         """Programs learn how wide the output is."""
         self.sidebar.fit()
@@ -527,15 +405,10 @@ class ChatView(Widget):
 
     async def on_unmount(self) -> None:
         """Let the worker end, so that leaving does not wait for it."""
-        self._abandon()
+        self._narrator.hush()
+        self.turns.abandon()
         await self.host_cells.close()
         self._takeover.leave()
         self._unmasked.leave()
         self.completer.files.close()
         self.session.close()
-
-    def _abandon(self) -> None:
-        self._narrator.hush()
-        if self._turn:
-            self._turn.abandon()
-            self._turn = None

@@ -9,7 +9,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from oi_tui.widgets.conversation.blocks import WIDEST, Block
-from oi_tui.widgets.conversation.layout import FoundRow, Layout
+from oi_tui.widgets.conversation.layout import Anchor, FoundRow, Layout
 from oi_tui.widgets.conversation.read_position import ReadPosition
 from oi_tui.widgets.conversation.selection import MARGIN
 from oi_tui.widgets.conversation.styles import Styles, look_of
@@ -47,8 +47,8 @@ class BlockView(ScrollView):
         self._settling = False
         self._stills = SixelOverlay(self, self._pictures)
         self._following = True
-        #: The block that is shown while the end is followed, and which of its lines is at the top.
-        self._lead: tuple[int, int] | None = None
+        #: What is shown while the end is followed, in place of the end.
+        self._lead: Anchor | None = None
         #: Whether the person scrolled; for whoever moves the view on their behalf, who resets it.
         self.scrolled = False
         self._seen = ReadPosition(self.layout_of_blocks)
@@ -167,31 +167,16 @@ class BlockView(ScrollView):
         self._painted.clear()
         self._settle(anchor)
 
-    def _anchor(self) -> tuple[int, int] | None:
-        """The block at the top of the view and which of its lines that is; None while following the end."""
+    def _anchor(self) -> Anchor | None:
+        """What stays at the top of the view; None while the end is followed."""
         if self._following or not self.blocks:
             return self._lead
-        top = round(self.scroll_y)
-        index = self.layout_of_blocks.at(top)
-        return index, top - self.layout_of_blocks.top(index)
+        return self.layout_of_blocks.anchor(round(self.scroll_y))
 
-    def _settle(self, anchor: tuple[int, int] | None) -> None:
+    def _settle(self, anchor: Anchor | None) -> None:
         """Bring size and scroll position in line with the blocks, holding still what the anchor names."""
-        layout, height = self.layout_of_blocks, self.size.height
-        target = -1
-        while True:
-            if anchor is None:
-                wanted = max(layout.end - height, 0)
-            else:
-                index, line = anchor
-                wanted = layout.top(index) + min(line, max(layout.height(index) - 1, 0))
-            if wanted == target:
-                break
-            target = wanted
-            # One view above as well, so that the scrollbar does not depend on what was painted meanwhile.
-            above = min(target, height)
-            layout.ensure_seen(target - above, above + height, self.look)
-        moved = self._scroll_itself(target)
+        line = self.layout_of_blocks.settle(anchor, self.size.height, self.look)
+        moved = self._scroll_itself(line)
         self._after_move()
         self._repaint(whole=moved)
 
@@ -244,29 +229,17 @@ class BlockView(ScrollView):
                 self._painted[y] = row, None
                 self.refresh(Region(0, y, self.size.width, 1))
 
-    def is_tail(self, line: int) -> bool:
-        """Whether the row below the last block stands on this line."""
-        layout = self.layout_of_blocks
-        return layout.end > layout.total and line == layout.end - 1
-
     def _row(self, line: int) -> "tuple[Row | None, object]":
-        if self.is_tail(line):
+        if self.layout_of_blocks.is_tail(line):
             return self.layout_of_blocks.tail, None
         found = self.found(line)
         if found is not None and line == round(self.scroll_y):
-            found = self.header_above(found) or found
+            found = self.layout_of_blocks.sticky_header(found, self.look) or found
         return (found.row, self.margin_of(found)) if found else (None, None)
 
     def margin_of(self, found: FoundRow) -> object:  # noqa: ARG002 -- for those who paint one
         """What stands left of a row; where that changes, the line is painted again."""
         return None
-
-    def header_above(self, found: FoundRow) -> FoundRow | None:
-        """The first row of the block of a row, where that one is above the view and stays in sight."""
-        if found.place == 0 or not self.blocks[found.number].sticky:
-            return None
-        layout = self.layout_of_blocks
-        return self.found(layout.top(found.number) + layout.gap(found.number))
 
     def found(self, line: int) -> FoundRow | None:
         """The row on a line of the whole conversation; None for an empty one."""
@@ -311,10 +284,9 @@ class BlockView(ScrollView):
         before, self._lead = self._lead, None
         if index is not None:
             layout = self.layout_of_blocks
-            top = layout.top(index) + layout.gap(index) + row - self.size.height // 3
+            top = layout.first_row(index) + row - self.size.height // 3
             if top < layout.end - self.size.height:
-                at = layout.at(top)
-                self._lead = at, max(top, 0) - layout.top(at)
+                self._lead = layout.anchor(max(top, 0))
         if self._following and self._lead != before:
             self._settle(self._lead)
 
@@ -339,13 +311,12 @@ class BlockView(ScrollView):
     def go(self, line: int) -> None:
         """Show a line at the top, as far as there is enough below it."""
         line = max(line, 0)
-        index = self.layout_of_blocks.at(line)
-        if index < 0:
+        if not self.blocks:
             return
         self._take_over()
         self._follow(line >= self.layout_of_blocks.end - self.size.height)
         self._painted.clear()
-        self._settle(None if self._following else (index, line - self.layout_of_blocks.top(index)))
+        self._settle(None if self._following else self.layout_of_blocks.anchor(line))
 
     def show_block(self, index: int) -> None:
         """Scroll so that a block can be read, from its beginning where it is higher than the view."""
@@ -354,7 +325,7 @@ class BlockView(ScrollView):
             return
         layout.ensure(index, self.look)
         self._settle(self._anchor())
-        top = layout.top(index) + layout.gap(index)
+        top = layout.first_row(index)
         bottom = layout.top(index) + layout.height(index)
         view = round(self.scroll_y)
         if top < view or bottom - top >= self.size.height:
@@ -371,7 +342,7 @@ class BlockView(ScrollView):
         index = self.layout_of_blocks.number(key)
         if index is None:
             return None
-        return self.layout_of_blocks.top(index) + self.layout_of_blocks.gap(index) - round(self.scroll_y)
+        return self.layout_of_blocks.first_row(index) - round(self.scroll_y)
 
     # Painting
 

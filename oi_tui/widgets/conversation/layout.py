@@ -21,6 +21,13 @@ class FoundRow(NamedTuple):
     place: int
 
 
+class Anchor(NamedTuple):
+    """What stays at the top of a view: a block, and one of its lines."""
+
+    block: int
+    line: int
+
+
 class Layout:
     """Blocks with their heights: estimated until a block is seen, then those of its rows.
 
@@ -113,6 +120,38 @@ class Layout:
         """The line at which a block begins, with the empty line above it."""
         return self._heights.top(index)
 
+    def first_row(self, index: int) -> int:
+        """The line of the first row of a block, below the empty line above it."""
+        return self.top(index) + self.gap(index)
+
+    def is_tail(self, line: int) -> bool:
+        """Whether the row below the last block stands on this line."""
+        return self.end > self.total and line == self.end - 1
+
+    def anchor(self, line: int) -> Anchor:
+        """Return the block to which a line belongs, and which of its lines that is."""
+        index = self.at(line)
+        return Anchor(index, line - self.top(index))
+
+    def settle(self, anchor: Anchor | None, height: int, look: Styles) -> int:
+        """Return the first line of a view of `height` lines that begins at the anchor, or ends at the end.
+
+        What comes into that view is drawn, so that no height in it is an estimate.
+        """
+        line = -1
+        while True:
+            if anchor is None:
+                wanted = max(self.end - height, 0)
+            else:
+                last = max(self.height(anchor.block) - 1, 0)
+                wanted = self.top(anchor.block) + min(anchor.line, last)
+            if wanted == line:
+                return line
+            line = wanted
+            # One view above as well, so that the scrollbar does not depend on what was painted meanwhile.
+            above = min(line, height)
+            self.ensure_seen(line - above, above + height, look)
+
     def height(self, index: int) -> int:
         """The lines of a block, with the empty line above it."""
         return self._heights[index]
@@ -152,6 +191,12 @@ class Layout:
         if rows is None:
             rows = self.draw(index, look)
         return FoundRow(rows[place], index, place) if 0 <= place < len(rows) else None
+
+    def sticky_header(self, found: FoundRow, look: Styles) -> FoundRow | None:
+        """The first row of the block of a row, where that stays in sight above the other rows."""
+        if found.place == 0 or not self.blocks[found.number].sticky:
+            return None
+        return self.row(self.first_row(found.number), look)
 
     def tidy(self) -> None:
         """Let go of rows that have not been seen for long."""

@@ -131,8 +131,7 @@ class Transcript(BlockView, can_focus=True):
     def mark(self, index: int, place: int, span: tuple[int, int]) -> None:
         """Mark characters of one row of a block, and bring that row into view."""
         self._mark = (index, place, span)
-        layout = self.layout_of_blocks
-        line = layout.top(index) + layout.gap(index) + place
+        line = self.layout_of_blocks.first_row(index) + place
         if not round(self.scroll_y) <= line < round(self.scroll_y) + self.size.height:
             self.go(line - self.size.height // 3)
         self.repaint()
@@ -150,12 +149,16 @@ class Transcript(BlockView, can_focus=True):
         look, width = self.look, self.size.width
         line = round(self.scroll_y) + y
         found = self.found(line)
-        if y == 0 and found is not None and (header := self.header_above(found)) is not None:
+        if (
+            y == 0
+            and found is not None
+            and (header := self.layout_of_blocks.sticky_header(found, look)) is not None
+        ):
             strip = Strip([self.margin_of(header), *header.row.segments, Segment(" ", look.base)])
             return strip.adjust_cell_length(width, look.base).apply_style(_ABOVE)
         if found is None:
             tail = self.layout_of_blocks.tail
-            if tail is None or not self.is_tail(line):
+            if tail is None or not self.layout_of_blocks.is_tail(line):
                 return Strip.blank(width, look.base)
             strip = Strip([Segment(" " * MARGIN, look.base), *tail.segments])
             return strip.adjust_cell_length(width, look.base)

@@ -7,14 +7,14 @@ import pytest
 from oi_tui.engine.llm import titles
 from oi_tui.engine.llm.base import ErrorInfo, Text, Usage
 from oi_tui.engine.models.model_info import ModelInfo
-from oi_tui.screens.chat import view
+from oi_tui.screens.chat.turn import title_timer
 from oi_tui.services.model import ModelService
 from tests.pilot.test_chat import ChatDriver, open_chat
 
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(view, "_IDLE", 0.01)
+    monkeypatch.setattr(title_timer, "_IDLE", 0.01)
 
 
 def title(ui: ChatDriver) -> str:

@@ -134,7 +134,7 @@ class ChatCommands(ConversationActions):
         else:
             self._chat.notify(text, severity="warning" if warning else "information", markup=False)
             if not warning:
-                self._view.keep(Noticed(text))
+                self._view.turns.keep(Noticed(text))
 
     def leave_printing(self) -> None:
         """End the application; the conversation is printed once the terminal is as it was."""

@@ -83,6 +83,29 @@ class ApprovalControl:
         self._conversation.cancel_edit()
         self._ask_again(self._panel.code)
 
+    def run_vi_command(self, line: str) -> None:
+        """Finish or cancel editing, by the names that vi has for it."""
+        match line.strip():
+            case "w" | "wq" | "x":
+                self.finish_edit()
+            case "q" if self._conversation.editor.modified:
+                self._view.notify(
+                    "You changed the code. :q! drops the changes, :w keeps them.", severity="warning"
+                )
+            case "q" | "q!":
+                self.cancel_edit()
+            case other:
+                self._view.notify(
+                    f"Unknown command: :{one_line(other, 40)}. There are :w, :q, :q! and :NUMBER.",
+                    severity="warning",
+                )
+
+    def show_caret(self) -> None:
+        """Show the caret's line and column in the edited code, and the mode of vi."""
+        editor = self._conversation.editor
+        row, column = editor.cursor_location
+        self._panel.note_caret(row + 1, column + 1, editor.vi.shown if editor.vi else "")
+
     def show_changes(self) -> None:
         """Show how the code in question, as it stands now, differs from the model's."""
         request = self._panel.request

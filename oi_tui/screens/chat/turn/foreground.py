@@ -33,7 +33,10 @@ class Host(MessageQueue, Protocol):
 
     workspace: Workspace
     prompt: Prompt
-    busy: bool
+
+    @property
+    def busy(self) -> bool:
+        """Whether a turn is at work."""
 
     @property
     def app(self) -> App[Any]:

@@ -31,7 +31,10 @@ class View(Protocol):
     """The chat view, as far as the code of other programs needs it."""
 
     workspace: Workspace
-    busy: bool
+
+    @property
+    def busy(self) -> bool:
+        """Whether a turn is at work."""
 
     @property
     def session(self) -> Session:

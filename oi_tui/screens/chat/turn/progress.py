@@ -17,6 +17,7 @@ from oi_tui.engine.events import (
 )
 from oi_tui.messages import InputReceived, InputRequested, Message, Started, Starting, Stopping
 from oi_tui.text import one_line
+from oi_tui.widgets.conversation.activity import Activity
 
 #: What a step does to a language, and what follows where the step alone does not end the run.
 _STEPS = {
@@ -60,6 +61,17 @@ class Progress:
         self.doing = self.choice = ""
         self.awaited = None
         self.request = ("", 0)
+
+    def activity(self, cost: float) -> Activity | None:
+        """Return what the model does while its answer is awaited, else None. `cost` is what was spent."""
+        if self.awaited is None:
+            return None
+        model, tokens = self.request
+        words = f"{self.doing} to {model}" if self.doing == "connecting" else self.doing
+        facts = [model] if self.doing == "thinking" else []
+        facts += [f"{tokens:,} tokens sent"] if tokens else []
+        facts += [f"${cost:.2f} so far"] if cost else []
+        return Activity(words, self.awaited, self.until, tuple(facts))
 
     def wait_for_model(self, doing: str, seconds: float | None = None) -> None:
         """The model's next words are waited for; this is done meanwhile."""
