@@ -77,22 +77,22 @@ class Record:
 def commands(written: bytes) -> Record:
     """What the graphics commands in what was written do."""
     record = Record()
-    for found in _COMMAND.finditer(written):
-        keys = dict(part.partition("=")[::2] for part in found[1].decode().split(","))
-        record.take(keys, found[2])
+    for match in _COMMAND.finditer(written):
+        keys = dict(part.partition("=")[::2] for part in match[1].decode().split(","))
+        record.take(keys, match[2])
     return record
 
 
 def find_cells(written: bytes) -> dict[int, set[tuple[int, int]]]:
     """Return the cells (row, column) of pictures that were written, by the pictures' numbers."""
     cells: dict[int, set[tuple[int, int]]] = {}
-    for found in _ROW.finditer(written):
-        if found["rgb"]:
-            red, green, blue = map(int, found["rgb"].split(b";"))
+    for match in _ROW.finditer(written):
+        if match["rgb"]:
+            red, green, blue = map(int, match["rgb"].split(b";"))
             low = red << 16 | green << 8 | blue
         else:
-            low = int(found["index"])
-        for cell in found["text"].decode().split(PLACEHOLDER)[1:]:
+            low = int(match["index"])
+        for cell in match["text"].decode().split(PLACEHOLDER)[1:]:
             row, column, high = (NUMBERS.index(mark) for mark in cell[:3])
             cells.setdefault(high << 24 | low, set()).add((row, column))
     return cells
@@ -111,9 +111,9 @@ class GraphicsTerminal(Terminal):
     @property
     def number(self) -> str:
         """The number of the question whether it knows Kitty's protocol."""
-        found = _QUERY.search(bytes(self.raw))
-        assert found is not None
-        return found[1].decode()
+        match = _QUERY.search(bytes(self.raw))
+        assert match is not None
+        return match[1].decode()
 
     @property
     def record(self) -> Record:

@@ -163,8 +163,8 @@ def _describe_table(name: str, output: str) -> str:
 
 
 def _open(step: Step, name: str) -> str:
-    found = re.search(r"open\((\"(?:[^\"\\]|\\.)*\")", step.code)
-    return str(json.loads(found[1])) if found else name
+    match = re.search(r"open\((\"(?:[^\"\\]|\\.)*\")", step.code)
+    return str(json.loads(match[1])) if match else name
 
 
 def _cell(text: str) -> str:

@@ -78,8 +78,8 @@ class Step:
     @property
     def reason(self) -> str:
         """Why the user rejected the code, in the user's words; empty where they gave none."""
-        found = _REJECTED.search(self.result)
-        return " ".join((found[1] or "").split()) if found else ""
+        match = _REJECTED.search(self.result)
+        return " ".join((match[1] or "").split()) if match else ""
 
 
 @dataclass(frozen=True, slots=True)

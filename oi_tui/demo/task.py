@@ -32,8 +32,8 @@ def request_pattern(words: str) -> re.Pattern[str]:
 
 def csv_name(request: str) -> str | None:
     """The CSV file that a request names, quoted or not, with or without "@"; None when it names none."""
-    found = _QUOTED.search(request) or _WORD.search(request)
-    return found[1] if found else None
+    match = _QUOTED.search(request) or _WORD.search(request)
+    return match[1] if match else None
 
 
 def quoted(output: str, lines: int = 6) -> str:

@@ -42,9 +42,9 @@ def packages() -> Iterator[Finding]:
     good = []
     for line in wanted:
         requirement, _, marker = line.partition(";")
-        if "extra" in marker or not (found := _REQUIREMENT.match(requirement.strip())):
+        if "extra" in marker or not (match := _REQUIREMENT.match(requirement.strip())):
             continue
-        name, limits = found[1], found[2].strip(" ()")
+        name, limits = match[1], match[2].strip(" ()")
         problem = _package(name, limits)
         if problem:
             yield problem
@@ -99,11 +99,11 @@ def _within(version: str, limits: str) -> bool:
 
 
 def _satisfies(version: str, limit: str) -> bool:
-    found = re.match(r"(>=|<=|==|!=|~=|<|>)\s*(\S+)", limit)
-    if not found:
+    comparison = re.match(r"(>=|<=|==|!=|~=|<|>)\s*(\S+)", limit)
+    if not comparison:
         return True
-    mine, theirs = _numbers(version), _numbers(found[2])
-    match found[1]:
+    mine, theirs = _numbers(version), _numbers(comparison[2])
+    match comparison[1]:
         case ">=":
             return mine >= theirs
         case "<=":

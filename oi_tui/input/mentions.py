@@ -41,10 +41,10 @@ class FilesThere(Protocol):
 
 def being_typed(before: str) -> str | None:
     """The mention that is being typed at the end of the text, without its `@`; None if there is none."""
-    found = _TYPED.search(before[-1000:])
-    if found is None:
+    match = _TYPED.search(before[-1000:])
+    if match is None:
         return None
-    return found[1] if found[1] is not None else found[2]
+    return match[1] if match[1] is not None else match[2]
 
 
 def written(name: str) -> str:

@@ -32,5 +32,5 @@ def _ask(program: str, option: str, pattern: str, _changed: int) -> str:
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    found = re.search(pattern, answer.stdout.decode("utf-8", "replace"))
-    return found.group(1) if found else ""
+    match = re.search(pattern, answer.stdout.decode("utf-8", "replace"))
+    return match.group(1) if match else ""

@@ -116,8 +116,8 @@ def file_of(content: str, folder: Path) -> Path | None:
     A program can print such a line, and a stored conversation may have come from anywhere, so no other place
     is believed.
     """
-    for found in _KEPT_IN.finditer(content):
-        path = Path(found[1])
+    for match in _KEPT_IN.finditer(content):
+        path = Path(match[1])
         if path.parent == folder and path.is_file() and not path.is_symlink():
             return path
     return None

@@ -39,18 +39,18 @@ class ScreenText:
         text, self._held = self._held + text, ""
         if cut := _UNFINISHED.search(text, max(0, len(text) - 50)):
             self._held, text = text[cut.start() :], text[: cut.start()]
-        for found in _TOKEN.finditer(text):
-            if found["escape"] or (found["final"] in ("s", "u") and not found["private"]):
-                self._aside = (found["escape"] or found["final"]) in ("7", "s")
+        for match in _TOKEN.finditer(text):
+            if match["escape"] or (match["final"] in ("s", "u") and not match["private"]):
+                self._aside = (match["escape"] or match["final"]) in ("7", "s")
             elif self._aside:
                 continue
-            elif found["text"]:
-                self._write(found["text"])
-            elif found["final"]:
-                if not found["private"]:
-                    self._control(found["final"], found["numbers"])
-            elif found["control"]:
-                self._single(found["control"])
+            elif match["text"]:
+                self._write(match["text"])
+            elif match["final"]:
+                if not match["private"]:
+                    self._control(match["final"], match["numbers"])
+            elif match["control"]:
+                self._single(match["control"])
 
     def release(self, keep: int) -> list[str]:
         """Take the lines away that are farther from the end than `keep`, for good."""

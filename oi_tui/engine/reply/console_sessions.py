@@ -84,16 +84,16 @@ class ConsoleSession:
         return "\n" + code if begun else code
 
     def _of_python(self, line: str) -> str | None:
-        found = _PYTHON.match(line) or _FURTHER.match(line)
-        if found:
-            return line[found.end() :]
+        match = _PYTHON.match(line) or _FURTHER.match(line)
+        if match:
+            return line[match.end() :]
         return line if line.startswith("#") else None
 
     def _of_shell(self, line: str) -> str | None:
         bare = line.rstrip("\r")
         if self._command and is_open(self._command):
-            found = re.match(r"\s{0,20}> ?", bare)
-            more = bare[found.end() :] if found else bare
+            match = re.match(r"\s{0,20}> ?", bare)
+            more = bare[match.end() :] if match else bare
             self._command += "\n" + more
             return more
         prompt = _SHELL.match(bare)

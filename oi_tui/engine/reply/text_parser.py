@@ -226,8 +226,8 @@ class TextParser:
         cursor = self._cursor
         end = len(cursor.text)
         if not cursor.final:
-            found = PERHAPS.search(cursor.text, max(cursor.at, end - LONGEST))
-            end = found.start() if found else end
+            match = PERHAPS.search(cursor.text, max(cursor.at, end - LONGEST))
+            end = match.start() if match else end
         self._say(cursor.text[cursor.at : end])
         cursor.at = end
         return False

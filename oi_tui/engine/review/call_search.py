@@ -210,13 +210,13 @@ class _Search:
         self._own = self._defined(bare)
         yield from self._imports(code)
         lines = _Lines(bare)
-        for found in self._computed.finditer(bare):
-            shown = found[0].strip()
-            yield lines.of(found.start()), shown if re.search(r"\w\w", shown) else _COMPUTED
-        for found in self._path.finditer(bare):
-            before = bare[max(0, found.start() - 80) : found.start()].rpartition("\n")[2]
-            if shown := self._judge(found[0], before, bare[found.end() : found.end() + 40]):
-                yield lines.of(found.start()), shown
+        for match in self._computed.finditer(bare):
+            shown = match[0].strip()
+            yield lines.of(match.start()), shown if re.search(r"\w\w", shown) else _COMPUTED
+        for match in self._path.finditer(bare):
+            before = bare[max(0, match.start() - 80) : match.start()].rpartition("\n")[2]
+            if shown := self._judge(match[0], before, bare[match.end() : match.end() + 40]):
+                yield lines.of(match.start()), shown
 
     def _imports(self, code: str) -> Iterator[tuple[int, str]]:
         pattern = _IMPORTS.get(self._language)
@@ -236,11 +236,11 @@ class _Search:
         return self._hidden.sub(bare, code)
 
     def _defined(self, bare: str) -> set[str]:
-        own = {name for found in _DEFINED.finditer(bare) for name in found.groups() if name}
+        own = {name for match in _DEFINED.finditer(bare) for name in match.groups() if name}
         if self._language in _WITH_METHODS:
             own.update(_METHOD.findall(bare))
-        for found in _PARAMETERS.finditer(bare):
-            own.update(re.findall(r"\w+", found[1]))
+        for match in _PARAMETERS.finditer(bare):
+            own.update(re.findall(r"\w+", match[1]))
         return own
 
     def _judge(self, path: str, before: str, after: str) -> str:

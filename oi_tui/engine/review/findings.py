@@ -213,8 +213,8 @@ def hosts(text: str) -> list[str]:
 
 def private(text: str) -> str:
     """The part of a path that names a private file, "" where it names none."""
-    found = _PRIVATE.search(text)
-    return found.group() if found else ""
+    match = _PRIVATE.search(text)
+    return match.group() if match else ""
 
 
 def pieces(line: str, longest: int) -> Iterator[str]:

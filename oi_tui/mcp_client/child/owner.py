@@ -268,9 +268,9 @@ def _sentence(error: BaseException) -> str:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"]))
         return f"what it sent is not valid: {place}: {first['msg']}" if place else "what it sent is not valid"
-    if found := _ASKS.search(str(error)):
+    if match := _ASKS.search(str(error)):
         return (
-            f"the tool asks for {found[1]} in a way that its server does not allow with this version of the "
+            f"the tool asks for {match[1]} in a way that its server does not allow with this version of the "
             "protocol"
         )
     # An output that does not fit its schema is followed by all of both.

@@ -389,8 +389,8 @@ class CellRun:
             return None
         if state == "failed":
             for line in (reason, *reversed(self._tail.splitlines())):
-                if found := _ERROR.fullmatch(line.strip()):
-                    return _error(found[1], found[2] or "")
+                if match := _ERROR.fullmatch(line.strip()):
+                    return _error(match[1], match[2] or "")
         if state == "interrupted":
             return _error("KeyboardInterrupt", reason)
         return _error(state, reason or _REASONS.get(state, ""))

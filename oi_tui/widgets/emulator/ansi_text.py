@@ -181,10 +181,10 @@ class AnsiText:
             self._held, text = text[cut.start() :], text[: cut.start()]
         if self.aside or "\x1b[?" in text or "\x9b?" in text:
             kept, position = [], 0
-            for found in _SWITCH.finditer(text):
+            for match in _SWITCH.finditer(text):
                 if not self.aside:
-                    kept.append(text[position : found.start()])
-                self.aside, position = found["way"] == "h", found.end()
+                    kept.append(text[position : match.start()])
+                self.aside, position = match["way"] == "h", match.end()
             text = "".join(kept) + ("" if self.aside else text[position:])
         return text
 
@@ -267,8 +267,8 @@ class AnsiText:
             return PLAIN
         reset = max(above.rfind("\x1b[0m"), above.rfind("\x1b[m"), 0)
         style = PLAIN
-        for found in _COLOURS.finditer(above, reset):
-            style = recoloured(style, found.group(1))
+        for match in _COLOURS.finditer(above, reset):
+            style = recoloured(style, match.group(1))
         return style
 
     def _raw_above(self, index: int) -> list[str]:
@@ -305,15 +305,15 @@ def _draw(raw: str, style: Style) -> list[Span]:
 def _drawn_once(raw: str, style: Style) -> list[Span]:
     spans: list[Span] = []
     column = position = 0
-    for found in _CONTROL.finditer(raw):
-        if found.start() > position:
-            text = _render(raw[position : found.start()])
+    for match in _CONTROL.finditer(raw):
+        if match.start() > position:
+            text = _render(raw[position : match.start()])
             spans.append((text, style))
             column += width_of(text)
-        position = found.end()
-        if found["final"] == "m":
-            style = recoloured(style, found["parameters"])
-        elif found.group() == "\t":
+        position = match.end()
+        if match["final"] == "m":
+            style = recoloured(style, match["parameters"])
+        elif match.group() == "\t":
             spans.append((" " * (8 - column % 8), style))
             column += 8 - column % 8
     if position < len(raw):
@@ -337,12 +337,12 @@ def _redrawn(raw: str, style: Style) -> list[Span]:
             cells[column : column + 1] = [(character, style)]
             column += 1
 
-    for found in _CONTROL.finditer(raw):
-        write(raw[position : found.start()])
-        position = found.end()
-        final = found["final"]
+    for control in _CONTROL.finditer(raw):
+        write(raw[position : control.start()])
+        position = control.end()
+        final = control["final"]
         if final is None:
-            match found.group():
+            match control.group():
                 case "\r":
                     column = 0
                 case "\b":
@@ -350,7 +350,7 @@ def _redrawn(raw: str, style: Style) -> list[Span]:
                 case "\t":
                     column += 8 - column % 8
             continue
-        parameters = found["parameters"]
+        parameters = control["parameters"]
         number = int(parameters) if parameters.isdecimal() and len(parameters) < 5 else 0
         match final:
             case "m":

@@ -26,12 +26,12 @@ class _Modes:
         if not self._cut and "\x1b" not in text and text.isascii():
             return
         text = self._cut + text
-        for found in _MODES.finditer(text):
-            if found[1] is None:
+        for match in _MODES.finditer(text):
+            if match[1] is None:
                 self.on, self.off = set(), set()
                 continue
-            numbers = {int(number) for number in found[1].split(";") if number and len(number) < 6}
-            if found[2] == "h":
+            numbers = {int(number) for number in match[1].split(";") if number and len(number) < 6}
+            if match[2] == "h":
                 self.on |= numbers
                 self.off -= numbers
             else:
@@ -89,8 +89,8 @@ class OutputHistory:
         self._pieces = [text]
         start = 0
         if self.alternate:
-            for found in _SWITCH.finditer(text):
-                start = found.start()
+            for match in _SWITCH.finditer(text):
+                start = match.start()
         modes = self._before.copy()
         modes.feed(text[:start])
         return modes.text() + text[start:]

@@ -54,19 +54,19 @@ class TerminalEmulator(TerminalGrid):
                 self._held, end = text[opened:], opened
                 break
         while position < end:
-            found = _TOKEN.match(text, position, end)
-            if found is None:
+            match = _TOKEN.match(text, position, end)
+            if match is None:
                 position += 1
                 continue
-            position = found.end()
-            if found["text"]:
-                self.draw(found["text"])
-            elif found["final"]:
-                self._control(found["private"], found["parameters"], found["between"], found["final"])
-            elif found["escape"]:
-                self._escape(found["between_escape"], found["escape"])
-            elif found["control"]:
-                self._single(found["control"])
+            position = match.end()
+            if match["text"]:
+                self.draw(match["text"])
+            elif match["final"]:
+                self._control(match["private"], match["parameters"], match["between"], match["final"])
+            elif match["escape"]:
+                self._escape(match["between_escape"], match["escape"])
+            elif match["control"]:
+                self._single(match["control"])
 
     def _single(self, character: str) -> None:
         match character:

@@ -147,7 +147,7 @@ class LongText:
         for start, end in ((0, here), (here, self.size)) if back else ((after, self.size), (0, after)):
             for part in _parts(start, end, back=back):
                 data = self._read(part, min(_SLICE + longest, end - part))
-                hits = [found.start() for found in pattern.finditer(data)] if back else None
+                hits = [match.start() for match in pattern.finditer(data)] if back else None
                 first = None if back else pattern.search(data)
                 if hits:
                     yield self._line_at(part + hits[-1])

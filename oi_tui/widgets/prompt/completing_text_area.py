@@ -82,8 +82,8 @@ class CompletingTextArea(PromptTextArea):
             return None
         if (name := self._typed_name()) is not None and (row, column) == self.document.end:
             return Query("command", name, 0)
-        if (found := _TARGET.fullmatch(self.text)) and (row, column) == self.document.end:
-            return Query("target", found["place"], found.start("place"), language=found["command"])
+        if (match := _TARGET.fullmatch(self.text)) and (row, column) == self.document.end:
+            return Query("target", match["place"], match.start("place"), language=match["command"])
         if self.text.startswith("%"):
             return self._console_query(row, column)
         before = self.document.get_line(row)[:column]
@@ -97,10 +97,10 @@ class CompletingTextArea(PromptTextArea):
     def _console_query(self, row: int, column: int) -> Query | None:
         """The code at the caret, of `%python CODE`."""
         before = self.get_text_range((0, 0), (row, column))
-        found = _CONSOLE.match(before)
-        if not found or found["language"].lower() in commands.COMMANDS or not COMPLETABLE.search(before):
+        match = _CONSOLE.match(before)
+        if not match or match["language"].lower() in commands.COMMANDS or not COMPLETABLE.search(before):
             return None
-        return Query("console", before[found.end() :], column, row, found["language"])
+        return Query("console", before[match.end() :], column, row, match["language"])
 
     def _look(self) -> None:
         """Find offers for what is typed now, or close the list."""

@@ -42,7 +42,7 @@ class Pastes:
     def spans(self, line: str) -> Iterator[tuple[int, int]]:
         """The spans of placeholders in the line."""
         if self._texts and "[pasted " in line:
-            yield from (found.span() for found in _CHIP.finditer(line) if found[0] in self._texts)
+            yield from (match.span() for match in _CHIP.finditer(line) if match[0] in self._texts)
 
     def at(self, line: str, column: int) -> tuple[int, int] | None:
         """The paste that the column is in or at the edge of."""

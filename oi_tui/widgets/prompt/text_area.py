@@ -75,6 +75,6 @@ class PromptTextArea(StableTextArea):
             from oi_tui.input import mentions
 
             style = self.get_component_rich_style("prompt--mention", partial=True)
-            for found in mentions.MENTION.finditer(line.plain):
-                line.stylize(style, *found.span())
+            for match in mentions.MENTION.finditer(line.plain):
+                line.stylize(style, *match.span())
         return line

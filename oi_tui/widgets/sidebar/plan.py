@@ -35,9 +35,9 @@ def find_plan(messages: Iterable[Message]) -> tuple[PlanItem, ...]:
         elif message.type == "message":
             text = _FENCED.sub("", message.content)
             checked = [
-                PlanItem(_words(found["text"]), found["mark"] != " ") for found in _CHECKBOX.finditer(text)
+                PlanItem(_words(match["text"]), match["mark"] != " ") for match in _CHECKBOX.finditer(text)
             ]
-            numbered = [PlanItem(_words(found["text"])) for found in _NUMBERED.finditer(text)]
+            numbered = [PlanItem(_words(match["text"])) for match in _NUMBERED.finditer(text)]
             if len(checked) >= _FEWEST:
                 plan = checked
             elif len(numbered) >= _FEWEST and not code_came and not plan:

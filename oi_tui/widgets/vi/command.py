@@ -28,10 +28,10 @@ class Command:
 
 def read(typed: str, *, visual: bool) -> Command | None:
     """Return the command that was typed; None while keys are missing."""
-    found = _SHAPE.fullmatch(typed)
-    if found is None:
+    match = _SHAPE.fullmatch(typed)
+    if match is None:
         return None
-    count, operator, rest = found["count"], found["operator"] or "", found["rest"]
+    count, operator, rest = match["count"], match["operator"] or "", match["rest"]
     if visual and operator:
         # A selection is what the operator takes.
         return Command(int(count) if count else None, operator, "")
@@ -40,6 +40,6 @@ def read(typed: str, *, visual: bool) -> Command | None:
     takes_object = operator or visual
     if not rest or (len(rest) == 1 and (rest in _PREFIXES or (takes_object and rest in "ia"))):
         return None
-    counts = [int(number) for number in (count, found["again"]) if number]
+    counts = [int(number) for number in (count, match["again"]) if number]
     times = counts[0] * (counts[1] if counts[1:] else 1) if counts else None
     return Command(times, operator, rest)

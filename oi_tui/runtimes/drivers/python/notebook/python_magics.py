@@ -84,8 +84,8 @@ def _candidate(lines, error):
 
 
 def _is_help(line):
-    found = _HELP.match(line)
-    return found is not None and bool(found.group(2) or found.group(4))
+    match = _HELP.match(line)
+    return match is not None and bool(match.group(2) or match.group(4))
 
 
 def _replace(line):

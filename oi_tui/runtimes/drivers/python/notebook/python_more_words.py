@@ -258,8 +258,8 @@ class MoreWords:
                 raise ValueError(
                     "Precision must be integer or format string, not {!r}".format(rest)
                 ) from None
-            found = re.search(r"%\d*\.?(\d*)", rest)
-            form, digits = rest, int(found.group(1) or 8) if found else 8
+            match = re.search(r"%\d*\.?(\d*)", rest)
+            form, digits = rest, int(match.group(1) or 8) if match else 8
         self._driver.shows.float_format = None if form == "%r" else form
         numpy = import_quietly("sys").modules.get("numpy")
         if numpy is not None:

@@ -225,16 +225,16 @@ class _Completer:
 
     def _modules(self):
         line = self._line
-        found = _FROM_IMPORT.match(line)
-        if found:
-            module, typed = found.group("module"), found.group("name")
+        match = _FROM_IMPORT.match(line)
+        if match:
+            module, typed = match.group("module"), match.group("name")
             here = sys.modules.get(module)
             inner = [(name, _MODULE) for name in _submodules(module)]
             return typed, _beginning(typed, [*(members(here) if here is not None else ()), *inner])
-        found = _IMPORT.match(line) or _FROM.match(line)
-        if not found:
+        match = _IMPORT.match(line) or _FROM.match(line)
+        if not match:
             return None
-        package, _, typed = found.group("module").rpartition(".")
+        package, _, typed = match.group("module").rpartition(".")
         names = _submodules(package) if package else {*sys.builtin_module_names, *_submodules("")}
         return typed, _beginning(typed, [(name, _MODULE) for name in sorted(names)])
 
