@@ -56,14 +56,14 @@ class CustomLanguages:
         self._trust = trust or Trust()
         self._files: dict[str, Path] = {}
         self.problems: list[str] = []
-        found = []
+        languages = []
         for entry in entries:
             try:
-                found.append(self._language(entry))
+                languages.append(self._language(entry))
             except (CustomLanguageError, OSError, ProfileError) as error:
                 reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
                 self.problems.append(f"computer.custom_languages: {entry}: {reason}")
-        self.languages: tuple[Language, ...] = tuple(found)
+        self.languages: tuple[Language, ...] = tuple(languages)
 
     def show(self, name: str) -> Shown | None:
         """The file of a language, to be looked at before it is trusted; None where there is none such.

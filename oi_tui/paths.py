@@ -70,8 +70,8 @@ def make_private(folder: Path) -> Path:
         item.mkdir(mode=0o700, exist_ok=True)
         with contextlib.suppress(OSError):  # a folder above may be one that we cannot read
             sync(item.parent)
-    found = folder.stat()
-    if found.st_mode & 0o077 and found.st_uid == os.getuid():
+    status = folder.stat()
+    if status.st_mode & 0o077 and status.st_uid == os.getuid():
         folder.chmod(0o700)
     return folder
 
@@ -126,7 +126,7 @@ def _folder(kind: str) -> Path:
         return Path(os.path.abspath(os.path.expanduser(home))) / kind  # noqa: PTH100, PTH111
     import platformdirs
 
-    found = Path(
+    folder = Path(
         {
             "data": platformdirs.user_data_dir,
             "config": platformdirs.user_config_dir,
@@ -135,7 +135,7 @@ def _folder(kind: str) -> Path:
     )
     # Without HOME and without an entry in the password file "~" stays as it is, and a folder of that name
     # would be made wherever we happen to stand.
-    return found if found.is_absolute() else Path(found.anchor or os.sep, *found.parts[1:])
+    return folder if folder.is_absolute() else Path(folder.anchor or os.sep, *folder.parts[1:])
 
 
 def short(path: str | Path) -> str:
@@ -151,5 +151,5 @@ def safe_to_trust(folder: Path) -> bool:
     """Whether nobody else could have put files there: it belongs to us (or root) and only we may write."""
     if sys.platform == "win32":
         return True
-    found = folder.stat()
-    return found.st_uid in (os.getuid(), 0) and not found.st_mode & 0o022
+    status = folder.stat()
+    return status.st_uid in (os.getuid(), 0) and not status.st_mode & 0o022

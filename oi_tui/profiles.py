@@ -61,17 +61,17 @@ def find(name: str) -> Path:
     """
     folder = paths.profiles()
     if os.sep in name or name.startswith("~"):
-        found = paths.typed(name).absolute()
-        if not found.exists():
+        path = paths.typed(name).absolute()
+        if not path.exists():
             raise ProfileError(f"there is no profile {name}")
-        return found
+        return path
     if name not in ("", ".", ".."):
         for candidate in (name, f"{name}.yaml", f"{name}.yml", f"{name}.py"):
             if (folder / candidate).is_file():
                 return folder / candidate
         stem = presets.present_name(name.removesuffix(".yaml").removesuffix(".yml").removesuffix(".py"))
-        if gone := presets.why_gone(stem):
-            raise ProfileError(f"the profile {stem} of Open Interpreter {gone}")
+        if reason := presets.why_gone(stem):
+            raise ProfileError(f"the profile {stem} of Open Interpreter {reason}")
         if stem in presets.names() or stem in presets.packaged():
             return folder / f"{stem}.yaml"
         if stem == "default":
@@ -92,10 +92,10 @@ def text_of(path: Path) -> str:
     try:
         return yaml_file.read_text(path)
     except FileNotFoundError:
-        made = presets.text(path.stem) if path.parent == paths.profiles() else None
-        if made is None:
+        preset = presets.text(path.stem) if path.parent == paths.profiles() else None
+        if preset is None:
             raise
-        return made
+        return preset
 
 
 def load(path: Path, *, write: bool = True) -> Profile:
@@ -112,9 +112,9 @@ def load(path: Path, *, write: bool = True) -> Profile:
     if not changes or not write:
         return profile
     with contextlib.suppress(OSError):
-        kept = migration.keep(path, text)
+        copy = migration.keep(path, text)
         paths.replace_file(path, newer)
-        note = f"{path.name} was brought up to date ({', '.join(changes)}); the old one is {kept.name}"
+        note = f"{path.name} was brought up to date ({', '.join(changes)}); the old one is {copy.name}"
         profile = replace(profile, unknown=(note, *profile.unknown))
     return profile
 
@@ -182,8 +182,8 @@ def _known_languages() -> list[tuple[str, str, tuple[str, ...]]]:
 def beneath(profile: Profile, before: Profile) -> Profile:
     """The profile with what flags and the environment set in the one before, which still wins."""
     for origin in ("flag", "environment"):
-        kept = {name: getattr(before, name) for name, item in before.origins.items() if item == origin}
-        profile = profile.with_changes(origin, **kept)
+        remaining = {name: getattr(before, name) for name, item in before.origins.items() if item == origin}
+        profile = profile.with_changes(origin, **remaining)
     return profile
 
 
@@ -258,8 +258,8 @@ def with_project(profile: Profile, shown: Shown) -> Profile:
         for setting in settings()
         if setting.name in theirs.origins and profile.origins.get(setting.name) not in ("flag", "environment")
     }
-    found = profile.with_changes("profile", **changes)
-    return replace(found, unknown=(*found.unknown, *theirs.unknown))
+    merged = profile.with_changes("profile", **changes)
+    return replace(merged, unknown=(*merged.unknown, *theirs.unknown))
 
 
 def is_trusted(shown: Shown) -> bool:
@@ -332,10 +332,10 @@ def rename(path: Path, name: str) -> Path:
 def delete(path: Path) -> Path:
     """Take a profile away; it is kept where `restore` finds it. Raises ProfileError or OSError."""
     _of_ours(path)
-    kept = migration.keep(paths.make_private(path.parent / "deleted") / path.name, text_of(path))
+    copy = migration.keep(paths.make_private(path.parent / "deleted") / path.name, text_of(path))
     path.unlink()
     paths.sync(path.parent)
-    return kept
+    return copy
 
 
 def restore(kept: Path, path: Path) -> None:

@@ -161,8 +161,8 @@ def names(text: str) -> list[str]:
 
     What joins the parts of an ordinary emoji is none.
     """
-    found = dict.fromkeys(match.group() for match in _UNSAFE.finditer(simple_emoji(text)))
-    return [f"U+{ord(c):04X} {unicodedata.name(c, 'CONTROL CHARACTER')}" for c in found]
+    names_found = dict.fromkeys(match.group() for match in _UNSAFE.finditer(simple_emoji(text)))
+    return [f"U+{ord(c):04X} {unicodedata.name(c, 'CONTROL CHARACTER')}" for c in names_found]
 
 
 def elapsed(seconds: float) -> str:

@@ -163,9 +163,9 @@ class AcpSession:
 
     def _put(self, question: Coroutine[Any, Any, None]) -> None:
         """Ask the editor; the turn goes on waiting for whatever it waits for."""
-        asked = self._in_loop(question)
-        self._questions.add(asked)
-        asked.add_done_callback(self._questions.discard)
+        answer = self._in_loop(question)
+        self._questions.add(answer)
+        answer.add_done_callback(self._questions.discard)
 
     def _in_loop(self, work: Coroutine[Any, Any, None]) -> "Future[None]":
         return asyncio.run_coroutine_threadsafe(work, self._loop)
@@ -318,7 +318,7 @@ class OiTuiAgent:
             summaries = await asyncio.to_thread(workspace.store.summaries)
         finally:
             await asyncio.to_thread(workspace.close)
-        found = [
+        sessions = [
             schema.SessionInfo(
                 session_id=item.id,
                 cwd=item.cwd,
@@ -328,7 +328,7 @@ class OiTuiAgent:
             for item in summaries
             if item.problem is None and cwd in (None, item.cwd)
         ]
-        return schema.ListSessionsResponse(sessions=found)
+        return schema.ListSessionsResponse(sessions=sessions)
 
     async def close_session(self, session_id: str, **_: Any) -> schema.CloseSessionResponse:
         """End a session; its conversation stays saved."""

@@ -17,11 +17,11 @@ def with_servers(profile: Profile, servers: Sequence[Any]) -> Profile:
     """Return the profile with the servers of an editor after its own. Raises RequestError."""
     if not servers:
         return profile
-    taken = {read(line).name for line in profile.mcp_servers}
+    names = {read(line).name for line in profile.mcp_servers}
     lines = []
     for server in servers:
-        name = _name(server.name, taken)
-        taken.add(name)
+        name = _name(server.name, names)
+        names.add(name)
         lines.append(_server(server, name).line)
     try:
         return profile.with_changes(mcp_servers=(*profile.mcp_servers, *lines))

@@ -64,10 +64,10 @@ class DatabaseActions:
 
     def _answered(self, events: Iterator[Event], address: str) -> Iterator[Event]:
         """Answer the question for the password once, where the keyring has it; pass on everything else."""
-        asked = False
+        has_asked = False
         for event in events:
-            if not asked and isinstance(event, RunReported) and isinstance(event.report, InputRequested):
-                report, asked = event.report, True
+            if not has_asked and isinstance(event, RunReported) and isinstance(event.report, InputRequested):
+                report, has_asked = event.report, True
                 secret = None
                 if report.masked and one_line(report.prompt).strip() == f"Password for {address}:":
                     secret = self._workspace.secrets.find(address)

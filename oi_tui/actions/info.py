@@ -44,15 +44,17 @@ def info(workspace: Workspace) -> str:
 def _languages(workspace: Workspace) -> Iterator[str]:
     """The languages that can run in one line, those that are not installed in another, and refusals."""
     computer = workspace.computer
-    found = computer.availability()
+    availability = computer.availability()
     ready = [
-        item.about if len(item.about) <= _LONGEST_VERSION else item.name for item in found if item.program
+        item.about if len(item.about) <= _LONGEST_VERSION else item.name
+        for item in availability
+        if item.program
     ]
     yield f"languages: {', '.join(ready) or 'none'}"
     # Its program is there, but may not run: in the sandbox, or on the target.
-    refused = [item for item in found if not item.program and item.name in computer.languages]
+    refused = [item for item in availability if not item.program and item.name in computer.languages]
     yield from (f"  {item.name}: {item.about}" for item in refused)
-    missing = [item.name for item in found if not item.program and item not in refused]
+    missing = [item.name for item in availability if not item.program and item not in refused]
     if missing:
         yield f"not available: {', '.join(missing)} (see %languages)"
 

@@ -58,11 +58,11 @@ class ServerManager:
         }
 
     def _find(self, name: str) -> Status:
-        found = self._workspace.mcp.servers.find(name)
-        if found is None:
+        server = self._workspace.mcp.servers.find(name)
+        if server is None:
             names = ", ".join(status.server.name for status in self._workspace.mcp.servers.status) or "none"
             raise CommandError(f"There is no MCP server {one_line(name, 40)}. Servers: {names}.")
-        return found
+        return server
 
     def _list(self) -> None:
         lines = [line for status in self._workspace.mcp.servers.status for line in _describe(status)]

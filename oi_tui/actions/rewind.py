@@ -155,8 +155,8 @@ class Rewind:
         if not ran:
             return ""
         text = f" The effects of {rerun.cells(len(ran))} outside the conversation stay"
-        kept = (code for code in ran if code.id not in self._workspace.conversation.forgotten)
-        if languages := list(dict.fromkeys(one_line(code.format or "code", 30) for code in kept)):
+        remaining = (code for code in ran if code.id not in self._workspace.conversation.forgotten)
+        if languages := list(dict.fromkeys(one_line(code.format or "code", 30) for code in remaining)):
             remember = "remembers" if len(languages) == 1 else "remember"
             text += f", and {', '.join(languages)} still {remember} it (%restart clears all variables)"
         text += "."
@@ -165,10 +165,10 @@ class Rewind:
         return text
 
     def _find_message(self, id: str) -> Message | None:
-        found = next((message for message in self._messages if message.id == id), None)
-        if found is None:
+        target = next((message for message in self._messages if message.id == id), None)
+        if target is None:
             self._ui.tell("That is a note from oi-tui; select a message or a cell.")
-        return found
+        return target
 
     def _may(self) -> bool:
         if self._ui.busy:

@@ -98,17 +98,17 @@ def _result_or_reason(work: Callable[[], Any]) -> Any:
 
 def _open(name: str, before: Profile) -> "_Found | Shown":
     """The profile, or what a person has to trust first. Raises ProfileError or OSError."""
-    asked: list[Shown] = []
+    questions: list[Shown] = []
 
     def note(shown: Shown) -> bool:
-        asked.append(shown)
+        questions.append(shown)
         return False
 
     try:
         profile, path = profiles.open_profile(name, note, offline=before.offline)
     except ProfileError:
-        if asked:
-            return asked[0]
+        if questions:
+            return questions[0]
         raise
     return _Found(_with_folder(profiles.beneath(profile, before)), path)
 

@@ -44,10 +44,10 @@ def first_rows(source: TableSource) -> str:
         ).rstrip()
         for row in table
     ]
-    found = [f"{source.name}: {shape.total:,} rows, {len(shape.columns):,} columns", *lines]
+    printed = [f"{source.name}: {shape.total:,} rows, {len(shape.columns):,} columns", *lines]
     tables = getattr(source, "tables", ())
     if len(tables) > 1:
         others = (name for name in tables if name != getattr(source, "table", ""))
         file = source.name.partition("::")[0]
-        found.append("Other tables: " + ", ".join(f"{file}::{one_line(name, _WIDEST)}" for name in others))
-    return "\n".join(found)
+        printed.append("Other tables: " + ", ".join(f"{file}::{one_line(name, _WIDEST)}" for name in others))
+    return "\n".join(printed)

@@ -19,7 +19,7 @@ def trust_folder(ui: UserInterface, workspace: Workspace) -> None:
         ui.tell(f"{one_line(shown.place)} is already trusted. It is read when oi-tui starts.")
         return
     try:
-        found = profiles.with_project(workspace.profile, shown)
+        trusted = profiles.with_project(workspace.profile, shown)
     except ProfileError as error:
         ui.tell(f"It cannot be used: {one_line(str(error))}", warning=True)
         return
@@ -29,14 +29,14 @@ def trust_folder(ui: UserInterface, workspace: Workspace) -> None:
             Trust().accept(shown)
         except OSError as error:
             ui.tell(f"Could not save that: {error.strerror or error}", warning=True)
-        changed = workspace.profile.differences(found)
+        changed = workspace.profile.differences(trusted)
         rows = [
-            f"  {setting.key}: {one_line(setting.show(getattr(found, setting.name)) or setting.unset, 200)}"
+            f"  {setting.key}: {one_line(setting.show(getattr(trusted, setting.name)) or setting.unset, 200)}"
             for setting in settings()
             if setting.name in changed
         ]
         ui.tell("\n".join(["Now using the folder's settings:", *rows]))
-        ui.take_profile(found)
+        ui.take_profile(trusted)
 
     lines = numbered(shown)
     question = f"Use these {len(lines)} lines of settings from this folder?"

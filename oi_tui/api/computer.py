@@ -115,15 +115,15 @@ class ApiComputer(SettingGroup):
         profile = self._settings.profile
         if not profile.custom_languages:
             return ()
-        found = CustomLanguages(
+        languages = CustomLanguages(
             profile.custom_languages,
             Choices(profile.python or sys.executable or None, profile.shell),
             self._settings.folder,
             may_ask=not profile.sandbox,
         )
-        for problem in found.problems:
+        for problem in languages.problems:
             warnings.warn(problem, stacklevel=4)
-        return found.languages
+        return languages.languages
 
     @property
     def runtimes(self) -> Computer:

@@ -51,11 +51,11 @@ class ConversationFile:
     def note(self, messages: Sequence[Message]) -> list[Chunk]:
         """Remember the conversation after a turn, let go of its file, and return it as chunks."""
         self._messages = tuple(messages)
-        found = from_messages(messages)
-        self._chunks = [dict(chunk) for chunk in found]
+        contents = from_messages(messages)
+        self._chunks = [dict(chunk) for chunk in contents]
         if self._journal:
             self._journal.close()
-        return found
+        return contents
 
     def forget(self) -> None:
         """Save what follows as another conversation."""

@@ -40,10 +40,10 @@ def run(
     from oi_tui import app
     from oi_tui.plain.run import converse
 
-    made: list[Workspace] = []
+    workspaces: list[Workspace] = []
 
     def open_workspace(profile: Profile, path: Path | None) -> Workspace:
-        made.append(
+        workspaces.append(
             Workspace(
                 profile,
                 path,
@@ -54,12 +54,12 @@ def run(
                 earlier=earlier,
             )
         )
-        return made[0]
+        return workspaces[0]
 
     screen = sys.stdin.isatty() and sys.stdout.isatty()
     with _signals_kept((signal.SIGINT, *app.ENDING)):
         (app.run if screen else converse)(profile, profile_path=None, open_workspace=open_workspace)
-    return made[0].session.messages if made else tuple(conversation[1])
+    return workspaces[0].session.messages if workspaces else tuple(conversation[1])
 
 
 def lines() -> Iterator[str]:

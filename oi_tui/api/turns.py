@@ -243,12 +243,12 @@ class Turns:
 
 
 def _check(messages: Iterable[Chunk]) -> list[Chunk]:
-    found = list(messages)
-    for item in found:
+    messages_given = list(messages)
+    for item in messages_given:
         if not isinstance(item, dict):
             raise TypeError(f"messages must be dictionaries, not {item!r}")
         _check_message(item)
-    return found
+    return messages_given
 
 
 def _check_message(message: Chunk) -> None:

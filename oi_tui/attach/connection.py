@@ -135,11 +135,11 @@ class Connection:
             "compression": None,
         }
         if self._address.socket:
-            made: ClientConnection = unix_connect(str(self._address.socket), uri, **options)
+            connection: ClientConnection = unix_connect(str(self._address.socket), uri, **options)
         else:
             # A proxy of the environment would get the token.
-            made = connect(uri, proxy=None, **options)
-        return made
+            connection = connect(uri, proxy=None, **options)
+        return connection
 
     def _take(self, text: str | bytes) -> None:
         record = json.loads(text)

@@ -167,10 +167,10 @@ class AttachedConversation:
     def _follow_state(self, record: Mapping[str, Any]) -> None:
         self._busy = bool(record.get("busy"))
         self._said.clear()
-        asked, waits = record.get("question"), record.get("input")
-        if isinstance(asked, Mapping):
-            if self._question is None or self._question.id != asked.get("id"):
-                self._ask(asked)
+        question, waits = record.get("question"), record.get("input")
+        if isinstance(question, Mapping):
+            if self._question is None or self._question.id != question.get("id"):
+                self._ask(question)
         elif self._question:
             self._close_question(self._question.id, "withdrawn")
         if isinstance(waits, Mapping):

@@ -51,8 +51,8 @@ def run(address: Address) -> int:
         handler.note(f"Attached to {address.shown}. ctrl+d leaves; the session continues.")
         link = Connection(address, session, alarm.ring)
         stack.callback(link.close)
-        seen = keyboard.is_terminal and sys.stdout.isatty()
-        conversation = AttachedConversation(link, handler, keyboard, alarm, may_approve=seen)
+        is_terminal = keyboard.is_terminal and sys.stdout.isatty()
+        conversation = AttachedConversation(link, handler, keyboard, alarm, may_approve=is_terminal)
         conversation.converse()
         if conversation.ended:
             handler.note(conversation.ended)

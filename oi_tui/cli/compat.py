@@ -65,8 +65,8 @@ def add_choices(given: argparse.Namespace, chosen: Sequence[str]) -> list[str]:
         for name, value in _CHOICES[flag].items():
             if name == "model" and "demo" in given:
                 notes.append(_ignored(flag, name, "--demo"))
-            elif (kept := vars(given).setdefault(name, value)) != value:
-                shown = f"--no-{name}" if kept is False else f"--{name} {one_line(str(kept), 60)}"
+            elif (earlier := vars(given).setdefault(name, value)) != value:
+                shown = f"--no-{name}" if earlier is False else f"--{name} {one_line(str(earlier), 60)}"
                 notes.append(_ignored(flag, name, shown))
     return notes
 
@@ -93,7 +93,7 @@ def _local_models() -> list[str]:
     """The models that servers on this machine have, and how to get others."""
     from oi_tui.engine.models import local_servers
 
-    found = local_servers.find()
-    lines = [f"  oi-tui -m {one_line(item.model, 60)}   ({item.server})" for item in found]
-    there = ["On this machine:", *lines] if found else ["No model server found on this machine."]
+    models = local_servers.find()
+    lines = [f"  oi-tui -m {one_line(item.model, 60)}   ({item.server})" for item in models]
+    there = ["On this machine:", *lines] if models else ["No model server found on this machine."]
     return [*there, "", "How to get one:", *(f"  {one_line(hint, 200)}" for hint in local_servers.hints())]

@@ -49,69 +49,77 @@ class FlagParser(argparse.ArgumentParser):
 
 def parser() -> FlagParser:
     """The command line, one flag or more for each setting."""
-    made = FlagParser(
+    flag_parser = FlagParser(
         prog="oi-tui",
         usage="oi-tui [options] [request]",
         allow_abbrev=False,
         argument_default=argparse.SUPPRESS,
     )
-    made.add_argument(
+    flag_parser.add_argument(
         "-p",
         "--profile",
         nargs="?",
         metavar="NAME",
         help="use this profile: a name, a path with a /, or a URL; without NAME list them",
     )
-    made.add_argument("--demo", action="store_true", help="use the scripted demo model: no key, no network")
-    made.add_argument("--conversations", action="store_true", help="choose a saved conversation first")
-    made.add_argument(
+    flag_parser.add_argument(
+        "--demo", action="store_true", help="use the scripted demo model: no key, no network"
+    )
+    flag_parser.add_argument("--conversations", action="store_true", help="choose a saved conversation first")
+    flag_parser.add_argument(
         "--resume",
         nargs="?",
         const="last",
         metavar="ID",
         help="continue a saved conversation; without ID the last one",
     )
-    made.add_argument("--profiles", action="store_true", help="list the profiles and open their folder")
-    made.add_argument(
+    flag_parser.add_argument(
+        "--profiles", action="store_true", help="list the profiles and open their folder"
+    )
+    flag_parser.add_argument(
         "--reset-profile",
         nargs="?",
         const="default",
         metavar="NAME",
         help="reset a profile to its original state",
     )
-    made.add_argument(
+    flag_parser.add_argument(
         "--import",
         dest="import_all",
         action="store_true",
         help="import the profiles, conversations and models of Open Interpreter on this machine",
     )
-    made.add_argument(
+    flag_parser.add_argument(
         "--import-profiles", action="store_true", help="copy the profiles of Open Interpreter on this machine"
     )
-    made.add_argument("-pl", "--plain", action="store_true", help="plain lines instead of the full screen")
-    made.add_argument(
+    flag_parser.add_argument(
+        "-pl", "--plain", action="store_true", help="plain lines instead of the full screen"
+    )
+    flag_parser.add_argument(
         "--acp", action="store_true", help="work as the agent of an editor (Agent Client Protocol)"
     )
-    made.add_argument("--mcp", action="store_true", help="run code for an MCP host (Model Context Protocol)")
-    made.add_argument(
+    flag_parser.add_argument(
+        "--mcp", action="store_true", help="run code for an MCP host (Model Context Protocol)"
+    )
+    flag_parser.add_argument(
         "--stdin", action="store_true", help="run one request from standard input, print, and exit"
     )
-    made.add_argument(
+    flag_parser.add_argument(
         "--doctor",
         nargs="?",
         const="",
         metavar="FILE",
         help="check machine, terminal and installation; write the report to FILE",
     )
-    server_options.add(made)
-    made.add_argument("-V", "--version", action="version", version=f"oi-tui {__version__}")
+    server_options.add(flag_parser)
+    flag_parser.add_argument("-V", "--version", action="version", version=f"oi-tui {__version__}")
     groups: dict[str, argparse._ArgumentGroup] = {}
     for setting in settings():
         group = groups.get(setting.section)
         if group is None:
-            group = groups[setting.section] = made.add_argument_group(setting.section)
+            group = groups[setting.section] = flag_parser.add_argument_group(setting.section)
         _add(group, setting)
-    return made
+    return flag_parser
 
 
 def _add(group: argparse._ArgumentGroup, setting: Setting) -> None:
@@ -205,10 +213,10 @@ def _unknown(argument: str, made: FlagParser) -> str:
     name = argument.partition("=")[0]
     dashed = name.replace("_", "-")
     known = [flag for flag in made._option_string_actions if flag.startswith("--")]
-    meant = next((flag for flag in known if len(name) > 3 and flag.startswith(dashed)), None)
+    suggestion = next((flag for flag in known if len(name) > 3 and flag.startswith(dashed)), None)
     short = f"-{name.strip('-')}"
-    if meant is None and short in made._option_string_actions and short != name:
-        meant = short
-    hint = f"; did you mean {meant}?" if meant else nearest(dashed, known)
+    if suggestion is None and short in made._option_string_actions and short != name:
+        suggestion = short
+    hint = f"; did you mean {suggestion}?" if suggestion else nearest(dashed, known)
     hint = hint or "; oi-tui --help lists all flags"
     return f"unknown flag {name}{hint}"

@@ -99,10 +99,10 @@ def _start(arguments: list[str]) -> int:
     if (code := compat.handle_flag(arguments)) is not None:
         return code
     arguments, chosen, notes = compat.translate(arguments)
-    made = parser()
-    made.typed = use_dashes(arguments, made)
-    given, rest = made.parse_known_args(made.typed)
-    words = _first_message(join_words(rest, made))
+    flags_parser = parser()
+    flags_parser.typed = use_dashes(arguments, flags_parser)
+    given, rest = flags_parser.parse_known_args(flags_parser.typed)
+    words = _first_message(join_words(rest, flags_parser))
     if "demo" in given and "model" in given:
         raise UsageError("--demo and --model cannot be used together")
     notes += compat.add_choices(given, chosen)
@@ -238,10 +238,10 @@ def _examine(given: argparse.Namespace) -> int:
     from oi_tui.doctor.report import run
 
     try:
-        found = in_use.InUse(*read_profile(given, write=False))
+        profile_in_use = in_use.InUse(*read_profile(given, write=False))
     except (ProfileError, OSError) as error:
-        found = in_use.without(error)
-    return run(given.doctor or None, found)
+        profile_in_use = in_use.without(error)
+    return run(given.doctor or None, profile_in_use)
 
 
 def _conversation(wanted: str, profile: Profile) -> str:

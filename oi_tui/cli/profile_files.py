@@ -55,8 +55,8 @@ def reset_profile(name: str) -> int:
     if path.parent != paths.profiles() or path.suffix != ".yaml":
         raise ProfileError("only profiles in the profiles folder can be reset", path=path)
     if path.exists():
-        kept = migration.keep(path, yaml_file.read_text(path))
-        _print(f"The previous profile is saved as {one_line(paths.short(kept))}.")
+        copy = migration.keep(path, yaml_file.read_text(path))
+        _print(f"The previous profile is saved as {one_line(paths.short(copy))}.")
     paths.make_private(path.parent)
     paths.replace_file(path, presets.text(path.stem) or starter())
     _print(f"{one_line(path.stem)} was reset.")

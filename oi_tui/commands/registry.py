@@ -256,7 +256,7 @@ def on_off(argument: str) -> bool | None:
 
 def number(argument: str, otherwise: str) -> int | None:
     """Read an optional number, as `3` or `[3]`; None when nothing was typed."""
-    found = argument.removeprefix("[").removesuffix("]")
-    if found and not (found.isascii() and found.isdecimal()):
+    digits = argument.removeprefix("[").removesuffix("]")
+    if digits and not (digits.isascii() and digits.isdecimal()):
         raise CommandError(otherwise)
-    return int(found[:9]) if found else None
+    return int(digits[:9]) if digits else None

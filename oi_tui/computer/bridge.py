@@ -71,8 +71,8 @@ def proceed() -> tuple[int, str | None]:
 def confinement() -> str | None:
     """Return what the running code is confined to, as JSON; None where it is not confined."""
     try:
-        found: str | None = _exchange(os.environ[VARIABLE], {"limits": True}).get("limits")
-        return found
+        limits: str | None = _exchange(os.environ[VARIABLE], {"limits": True}).get("limits")
+        return limits
     except KeyError:
         return None
     except ComputerError:
@@ -148,5 +148,5 @@ def _exchange(path: str, request: dict[str, Any]) -> dict[str, Any]:
             raise ComputerError(f"oi-tui cannot be reached ({error.strerror or error}).") from None
     if not line:
         raise ComputerError("oi-tui ended before the model answered.")
-    found: dict[str, Any] = json.loads(line)
-    return found
+    answer: dict[str, Any] = json.loads(line)
+    return answer

@@ -37,8 +37,8 @@ class Docs(Tool):
             passages = list(_of_module(_module(module)))
         else:
             passages = list(of_tools())
-        found = best(query, passages)
-        return "\n\n".join(passage[:_LONGEST] for passage in found) or f"Nothing found for {query!r}."
+        best_passages = best(query, passages)
+        return "\n\n".join(passage[:_LONGEST] for passage in best_passages) or f"Nothing found for {query!r}."
 
 
 def best(query: str, passages: list[str]) -> list[str]:

@@ -28,12 +28,12 @@ class Files(Tool):
             raise ComputerError("files.search needs words to search for.")
         root = existing(path)
         files = list(_files(root))
-        found = [str(file) for file in files if wanted in file.name.casefold()][:limit]
+        matches = [str(file) for file in files if wanted in file.name.casefold()][:limit]
         for file in files:
-            if len(found) >= limit:
+            if len(matches) >= limit:
                 break
-            found += _lines(file, wanted)[: limit - len(found)]
-        return found
+            matches += _lines(file, wanted)[: limit - len(matches)]
+        return matches
 
     def edit(self, path: str, original_text: str, replacement_text: str) -> str:
         """Replace `original_text`, which must be in the file exactly once. Return what changed as a diff."""
@@ -52,10 +52,10 @@ class Files(Tool):
 
 def existing(path: str) -> Path:
     """Return a path that is there. Raises ComputerError."""
-    found = Path(path).expanduser()
-    if not found.exists():
+    absolute = Path(path).expanduser()
+    if not absolute.exists():
         raise ComputerError(f"There is no {path}; the working directory is {Path.cwd()}.")
-    return found
+    return absolute
 
 
 def _read(file: Path) -> str:

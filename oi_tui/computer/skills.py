@@ -45,13 +45,13 @@ class Skills(Tool):
 
         A file that cannot be read is left out, with a line that says so.
         """
-        found = {}
+        functions = {}
         for name in self.list():
             try:
-                found[name] = self._load(name)
+                functions[name] = self._load(name)
             except (ComputerError, Exception) as error:  # noqa: BLE001 -- a skill is code of anybody's
                 print(f"The skill {name} was left out: {error}")
-        return found
+        return functions
 
     def _files(self) -> builtins.list[Path]:
         return sorted(Path(self.path).glob("[a-zA-Z]*.py"))
@@ -66,9 +66,9 @@ class Skills(Tool):
         module = importlib.util.module_from_spec(spec)
         vars(module)["computer"] = self._computer
         spec.loader.exec_module(module)
-        if not callable(found := getattr(module, name, None)):
+        if not callable(function := getattr(module, name, None)):
             raise ComputerError(f"{file} has no function {name}.")
-        return found
+        return function
 
 
 class NewSkill:

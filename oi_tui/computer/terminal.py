@@ -89,8 +89,8 @@ class Terminal(Tool):
 
     def _argv(self, language: str) -> list[str]:
         for argv in _PROGRAMS.get(language.lower(), ()):
-            if found := shutil.which(argv[0]):
-                return [found, *argv[1:]]
+            if program := shutil.which(argv[0]):
+                return [program, *argv[1:]]
         raise ComputerError(f"{language} cannot run here. Languages: {', '.join(self.languages)}.")
 
     def _lines(self, argv: list[str], code: str, ending: str, display: bool) -> Iterator[str]:

@@ -49,8 +49,8 @@ def _bytes(base_64: str | None, path: str | None, lmc: dict[str, Any] | None, im
         base_64, path = (None, content) if lmc.get("format") == "path" else (content, None)
     if image is not None:
         if hasattr(image, "png"):
-            found: bytes = image.png()
-            return found
+            data: bytes = image.png()
+            return data
         import io
 
         with io.BytesIO() as file:

@@ -57,11 +57,11 @@ def _label(reply: Reply) -> Reply:
 
 
 def _after_rejection(task: Task, talk: Talk, step: Step) -> Reply:
-    heard = f"You would rather not, because: “{step.reason}”." if step.reason else "You would rather not."
+    answer = f"You would rather not, because: “{step.reason}”." if step.reason else "You would rather not."
     if sum(item.outcome == "rejected" for item in talk.steps) > 1:
-        return [Say(f"{heard} Then I leave it there; nothing was run. Ask me for something else.")]
+        return [Say(f"{answer} Then I leave it there; nothing was run. Ask me for something else.")]
     language, code = task.other_way(talk)
-    return [Say(f"{heard} Nothing was run. Here is another way, in {language}:\n\n"), Run(language, code)]
+    return [Say(f"{answer} Nothing was run. Here is another way, in {language}:\n\n"), Run(language, code)]
 
 
 def _after_interruption(step: Step) -> str:

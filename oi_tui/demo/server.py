@@ -237,6 +237,6 @@ def _pieces(text: str) -> Sequence[str]:
 
 
 def _usage(request: dict[str, Any], reply: Reply) -> dict[str, int]:
-    asked = len(json.dumps(request.get("messages"))) // _PIECE
+    tokens = len(json.dumps(request.get("messages"))) // _PIECE
     replied = sum(len(part.code if isinstance(part, Run) else part.text) for part in reply) // _PIECE
-    return {"prompt_tokens": asked, "completion_tokens": replied, "total_tokens": asked + replied}
+    return {"prompt_tokens": tokens, "completion_tokens": replied, "total_tokens": tokens + replied}

@@ -72,8 +72,8 @@ class Step:
     @property
     def error(self) -> str:
         """The line that names the error; empty where there was none."""
-        found = _ERROR.findall(self.output)
-        return str(found[-1]).strip() if found else ""
+        errors = _ERROR.findall(self.output)
+        return str(errors[-1]).strip() if errors else ""
 
     @property
     def reason(self) -> str:

@@ -38,9 +38,9 @@ def csv_name(request: str) -> str | None:
 
 def quoted(output: str, lines: int = 6) -> str:
     """The first lines of an output as a Markdown list, each word for word."""
-    kept = [line.rstrip().replace("`", "'") for line in output.splitlines() if line.strip()]
-    more = f"\n- … and {len(kept) - lines} more lines" if len(kept) > lines else ""
-    return "\n".join(f"- `{line}`" for line in kept[:lines]) + more if kept else "- (nothing)"
+    lines_kept = [line.rstrip().replace("`", "'") for line in output.splitlines() if line.strip()]
+    more = f"\n- … and {len(lines_kept) - lines} more lines" if len(lines_kept) > lines else ""
+    return "\n".join(f"- `{line}`" for line in lines_kept[:lines]) + more if lines_kept else "- (nothing)"
 
 
 def report_unexpected(step: Step) -> Reply:

@@ -64,15 +64,15 @@ def examine(parts: Sequence[Check], patience: float = PATIENCE) -> Iterator[tupl
         with contextlib.suppress(Exception):
             importlib.import_module(name)
     until = time.monotonic() + patience
-    found: list[list[Finding]] = [[] for _ in parts]
+    findings: list[list[Finding]] = [[] for _ in parts]
     # Daemons: what hangs must not keep the program from ending.
     threads = [
         threading.Thread(target=_look, args=(part, results), name=f"doctor-{part.title}", daemon=True)
-        for part, results in zip(parts, found, strict=True)
+        for part, results in zip(parts, findings, strict=True)
     ]
     for thread in threads:
         thread.start()
-    for part, thread, results in zip(parts, threads, found, strict=True):
+    for part, thread, results in zip(parts, threads, findings, strict=True):
         thread.join(max(0.0, until - time.monotonic()))
         if thread.is_alive():
             late = Finding(None, f"some checks did not finish within {patience:.0f} seconds")

@@ -127,16 +127,16 @@ def sandbox(in_use: "InUse | None" = None) -> Iterator[Finding]:
     """Check whether the sandbox is on, and whether it works, by trying it."""
     from oi_tui.runtimes.sandbox import sandbox as walls
 
-    found = walls.finding()
+    finding = walls.finding()
     on = (in_use or _usual()).profile.sandbox
-    if on and found:
-        yield Finding(False, f"the sandbox is on, and nothing can run: {found[0]}", found[1])
+    if on and finding:
+        yield Finding(False, f"the sandbox is on, and nothing can run: {finding[0]}", finding[1])
     elif on:
         yield Finding(True, "the sandbox is on: programs can reach only the working directory")
     else:
         yield Finding(None, "the sandbox is off: code that you approve runs with your permissions", _SWITCH)
-        if found:
-            yield Finding(None, f"it would not work on this machine: {found[0]}", found[1])
+        if finding:
+            yield Finding(None, f"it would not work on this machine: {finding[0]}", finding[1])
 
 
 def kept_keys(in_use: "InUse | None" = None) -> Iterator[Finding]:

@@ -336,8 +336,8 @@ class Exchange:
         """Return the known facts about the model. Can take seconds while LiteLLM loads; a stop does not
         wait.
         """
-        found: list[ModelInfo] = []
-        asking = threading.Thread(target=lambda: found.append(self._facts(profile)), daemon=True)
+        results: list[ModelInfo] = []
+        asking = threading.Thread(target=lambda: results.append(self._facts(profile)), daemon=True)
         asking.start()
         asking.join(_MOMENT)
         if asking.is_alive():
@@ -346,18 +346,18 @@ class Exchange:
             if self._stopped.is_set():
                 raise Stopped
             asking.join(0.02)
-        return self.completed(found[0] if found else ModelInfo(), profile)
+        return self.completed(results[0] if results else ModelInfo(), profile)
 
     def _asked_tools(self) -> Sequence[Tool]:
         """Return the tools of other programs. Can take seconds while these start; a stop does not wait."""
-        found: list[Sequence[Tool]] = []
-        asking = threading.Thread(target=lambda: found.append(self._tools()), daemon=True)
+        results: list[Sequence[Tool]] = []
+        asking = threading.Thread(target=lambda: results.append(self._tools()), daemon=True)
         asking.start()
         while asking.is_alive():
             if self._stopped.is_set():
                 raise Stopped
             asking.join(0.02)
-        return found[0] if found else ()
+        return results[0] if results else ()
 
     def completed(self, facts: ModelInfo, profile: Profile) -> ModelInfo:
         """The facts, with the window that is reckoned with."""

@@ -276,8 +276,8 @@ class Execution:
         """Return the tools of MCP servers that code names, as `github.search`."""
         servers = self.earlier.servers
         _, code = cell_target.split(code)
-        found = named_of(code, servers) if language in CALLING_LANGUAGES and servers else []
-        return sorted({path for path, _ in found})
+        names = named_of(code, servers) if language in CALLING_LANGUAGES and servers else []
+        return sorted({path for path, _ in names})
 
     def _granted_languages(self) -> frozenset[str]:
         return frozenset(item.language for item in self._grants if item.scope == "language")
@@ -321,12 +321,12 @@ class Execution:
         """Return why `safe_mode` asks although nothing else would: a sentence, or ""."""
         if profile.safe_mode == "off":
             return ""
-        found = look_through(language, code, self._computer.cwd, self.earlier)
-        if not found.readable:
+        findings = look_through(language, code, self._computer.cwd, self.earlier)
+        if not findings.readable:
             return "safe_mode asks because this code cannot be scanned for risks."
-        if not found.risks:
+        if not findings.risks:
             return ""
-        return f"safe_mode asks because this code {', '.join(found.risk_sentences)}."
+        return f"safe_mode asks because this code {', '.join(findings.risk_sentences)}."
 
     def _granted(self, grant: Permission) -> Noticed:
         """Ask no longer for what a person granted; the notice says what that is, and the way back."""

@@ -108,6 +108,6 @@ class Rounds:
         """Send the conversation to the model. Returns the code messages of its reply, in order."""
         yield from self._execution.tell_losses()
         languages = self._execution.languages(profile)
-        asked = self._exchange.ask(self._log.messages, profile, languages, self.folder, self._notes())
-        codes: list[Message] = yield from self._log.note(asked)
+        request = self._exchange.ask(self._log.messages, profile, languages, self.folder, self._notes())
+        codes: list[Message] = yield from self._log.note(request)
         return codes

@@ -110,15 +110,15 @@ def folder() -> Path:
 @functools.cache
 def package_folders() -> tuple[tuple[str, Path], ...]:
     """Return the installed packages that bring skills, each with the folder of its skills."""
-    found: dict[str, list[tuple[str, Path]]] = {}
+    folders: dict[str, list[tuple[str, Path]]] = {}
     for distribution in importlib.metadata.distributions():
         entries = _entries_of(distribution)
         # The first one of a name is the one that Python imports.
-        if entries and distribution.name not in found:
+        if entries and distribution.name not in folders:
             name = one_line(distribution.name, 64)
             places = (_folder_of(entry, distribution) for entry in entries)
-            found[distribution.name] = [(name, place) for place in places if place]
-    return tuple(sorted(item for items in found.values() for item in items))
+            folders[distribution.name] = [(name, place) for place in places if place]
+    return tuple(sorted(item for items in folders.values() for item in items))
 
 
 def _entries_of(distribution: importlib.metadata.Distribution) -> list[str]:
@@ -172,9 +172,11 @@ def draft(name: str, messages: Sequence[Message]) -> str:
     codes = rerun.ran(messages)
     if not codes:
         raise SkillError("No code has finished in this conversation.")
-    asked = [message.content for message in messages if message.role == "user" and message.type == "message"]
-    purpose = one_line(asked[0], _DESCRIPTION) if asked else name
-    lines = [f"# {name}", "", "Asked for:", "", *(f"- {one_line(words, 1000)}" for words in asked), ""]
+    requests = [
+        message.content for message in messages if message.role == "user" and message.type == "message"
+    ]
+    purpose = one_line(requests[0], _DESCRIPTION) if requests else name
+    lines = [f"# {name}", "", "Asked for:", "", *(f"- {one_line(words, 1000)}" for words in requests), ""]
     lines += ["These steps worked. Adapt names and paths to the task.", ""]
     for code in codes:
         fence = "`" * max(3, 1 + max(map(len, re.findall(r"`+", code.content)), default=0))

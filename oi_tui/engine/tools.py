@@ -163,10 +163,10 @@ def servers_of(lines: Iterable[str]) -> frozenset[str]:
 def arguments_of(code: str) -> dict[str, Any] | None:
     """Return the arguments that stand in the code of a call; None where it is no JSON object."""
     try:
-        found = json.loads(code) if code.strip() else {}
+        arguments = json.loads(code) if code.strip() else {}
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return arguments if isinstance(arguments, dict) else None
 
 
 def written(arguments: Mapping[str, Any]) -> str:

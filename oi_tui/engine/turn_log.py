@@ -61,8 +61,8 @@ class TurnLog:
 
     def _run(self, message: Message) -> str:
         if message.state == "running":
-            asked = message.decision in ("approved", "edited") and message.role == "assistant"
-            waited = f" after {self._since(self._asked)}" if asked else ""
+            was_asked = message.decision in ("approved", "edited") and message.role == "assistant"
+            waited = f" after {self._since(self._asked)}" if was_asked else ""
             return f"running {_code(message)}, {message.decision or 'by itself'}{waited}"
         if message.state in (None, "writing", "queued", "waiting"):
             return ""

@@ -32,14 +32,14 @@ def merged(steps: Sequence[Step]) -> Step | None:
     """
     if not steps:
         return None
-    found: dict[str, Change] = {}
+    changes: dict[str, Change] = {}
     place = steps[0].target, steps[0].folder
     for step in steps:
         for change in step.changes if (step.target, step.folder) == place else ():
-            first = found.get(change.path)
-            found[change.path] = change if first is None else _join(first, change)
+            first = changes.get(change.path)
+            changes[change.path] = change if first is None else _join(first, change)
     # What came and went again in between was never there.
-    left = [item for item in found.values() if item.what != "created" or item.after is not None or item.why]
+    left = [item for item in changes.values() if item.what != "created" or item.after is not None or item.why]
     return replace(steps[0], changes=tuple(left), note="")
 
 
@@ -188,17 +188,17 @@ def _carry_out(snapshots: Snapshots, root: Path, action: Action) -> None:
             link.symlink_to(os.fsdecode(content))
             link.replace(path)
         return
-    descriptor, made = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.")
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.")
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
             file.flush()
             os.fchmod(descriptor, change.mode)
             paths.flush(descriptor)
-        Path(made).replace(path)
+        Path(temporary).replace(path)
     except OSError:
         with contextlib.suppress(OSError):
-            Path(made).unlink()
+            Path(temporary).unlink()
         raise
 
 

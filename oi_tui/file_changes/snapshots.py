@@ -110,16 +110,16 @@ class Snapshots:
 
         None when it is nothing of the kind, or too large. Raises OSError when it cannot be read or kept.
         """
-        found = path.lstat()
-        if stat.S_ISLNK(found.st_mode):
+        status = path.lstat()
+        if stat.S_ISLNK(status.st_mode):
             # Path.readlink is newer than the oldest Python to which this is sent.
             return _LINK + self.put(os.fsencode(os.readlink(path)))  # noqa: PTH115
-        if stat.S_ISDIR(found.st_mode):
+        if stat.S_ISDIR(status.st_mode):
             return None if any(path.iterdir()) else FOLDER
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as file:
-            found = os.fstat(descriptor)
-            if not stat.S_ISREG(found.st_mode) or found.st_size > LARGEST:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST:
                 return None
             content = file.read(LARGEST + 1)
         return self.put(content) if len(content) <= LARGEST else None
@@ -132,14 +132,14 @@ class Snapshots:
             os.utime(path)
             return name
         paths.make_private(self._contents)
-        descriptor, made = tempfile.mkstemp(dir=self._contents, prefix=".new-")
+        descriptor, temporary = tempfile.mkstemp(dir=self._contents, prefix=".new-")
         try:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(content)
-            Path(made).replace(path)
+            Path(temporary).replace(path)
         except OSError:
             with contextlib.suppress(OSError):
-                Path(made).unlink()
+                Path(temporary).unlink()
             raise
         return name
 
@@ -183,16 +183,16 @@ class Snapshots:
 
     def latest(self, ids: Iterable[str]) -> str | None:
         """The one of the ids whose step was remembered last; None when none is known."""
-        found = []
+        steps = []
         for item in self.known(ids):
             with contextlib.suppress(OSError):
-                found.append((self._step(item).lstat().st_mtime_ns, item))
-        return max(found)[1] if found else None
+                steps.append((self._step(item).lstat().st_mtime_ns, item))
+        return max(steps)[1] if steps else None
 
     def delete_expired(self) -> None:
         """Let go of what is old, and of the oldest where there is too much."""
         limit = time.time() - MOST_SECONDS
-        found: list[tuple[float, int, Path]] = []
+        files: list[tuple[float, int, Path]] = []
         for folder in (self._steps, self._contents):
             with contextlib.suppress(OSError):
                 for path in folder.iterdir():
@@ -200,9 +200,9 @@ class Snapshots:
                     if status.st_mtime < limit:
                         path.unlink()
                     elif folder is self._contents:
-                        found.append((status.st_mtime, status.st_size, path))
-        total = sum(size for _, size, _ in found)
-        for _, size, path in sorted(found):
+                        files.append((status.st_mtime, status.st_size, path))
+        total = sum(size for _, size, _ in files)
+        for _, size, path in sorted(files):
             if total <= MOST_BYTES:
                 return
             with contextlib.suppress(OSError):

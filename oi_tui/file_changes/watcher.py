@@ -61,7 +61,7 @@ def scan(
 
     `shallow`: those of the folder itself only. The folder `avoid` is let be.
     """
-    found = FolderListing(seen={""})
+    listing = FolderListing(seen={""})
     end = time.monotonic() + SCAN_SECONDS
     #: Folders, each with what is known of it: one that turns out to hold nothing is listed itself.
     waiting: deque[tuple[str, os.stat_result | None]] = deque([("", None)])
@@ -74,9 +74,9 @@ def scan(
             with os.scandir(root / folder if folder else root) as entries:
                 for entry in entries:
                     empty = False
-                    if len(found.files) >= MOST_FILES or time.monotonic() > end or stopped():
-                        found.whole = False
-                        return found
+                    if len(listing.files) >= MOST_FILES or time.monotonic() > end or stopped():
+                        listing.whole = False
+                        return listing
                     name = f"{folder}/{entry.name}" if folder else entry.name
                     try:
                         status = entry.stat(follow_symlinks=False)
@@ -84,18 +84,18 @@ def scan(
                         continue
                     device = status.st_dev if device is None else device
                     if stat.S_ISREG(status.st_mode) or stat.S_ISLNK(status.st_mode):
-                        found.files[name] = status
+                        listing.files[name] = status
                     elif stat.S_ISDIR(status.st_mode):
-                        found.seen.add(name)
+                        listing.seen.add(name)
                         if status.st_dev == device and not _ignored(entry, avoid):
                             inside.append((name, status))
         except OSError:
             continue
-        found.folders.add(folder)
+        listing.folders.add(folder)
         if empty and itself is not None:
-            found.files[folder] = itself
+            listing.files[folder] = itself
         waiting.extend(() if shallow else sorted(inside, key=lambda item: item[0]))
-    return found
+    return listing
 
 
 def _ignored(entry: "os.DirEntry[str]", avoid: Path | None) -> bool:
@@ -164,10 +164,10 @@ class FileWatcher:
             return step
 
     def _look(self, stopped: Callable[[], bool]) -> FolderListing:
-        found = scan(self.folder, stopped, avoid=paths.data(), shallow=self._shallow)
+        listing = scan(self.folder, stopped, avoid=paths.data(), shallow=self._shallow)
         end = time.monotonic() + KEEP_SECONDS
         known: dict[str, _Known] = {}
-        for path, status in found.files.items():
+        for path, status in listing.files.items():
             stamp = (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
             old = self._known.get(path)
             if old is not None and old.stamp == stamp:
@@ -192,7 +192,7 @@ class FileWatcher:
                     why = f"it could not be saved ({error.strerror or error})"
             known[path] = _Known(stamp, stat.S_IMODE(status.st_mode), content, why)
         self._known = known
-        return found
+        return listing
 
     def _changes(self, before: FolderListing, known: dict[str, _Known], now: FolderListing) -> list[Change]:
         changes: list[Change] = []

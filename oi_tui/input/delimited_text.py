@@ -103,9 +103,9 @@ def _split(rows: list[list[str]], at: int, width: int) -> tuple[list[str], list[
 
 def _has_decimal_commas(rows: Sequence[Sequence[str]], *, certain: bool) -> bool:
     """Whether numbers are written as 12,5; without being `certain` 1,234 says nothing of it."""
-    found = (cell.strip() for row in rows for cell in row if "," in cell)
+    cells = (cell.strip() for row in rows for cell in row if "," in cell)
     return any(
-        _DECIMAL_COMMA.match(cell) and (certain or len(cell.rpartition(",")[2]) != 3) for cell in found
+        _DECIMAL_COMMA.match(cell) and (certain or len(cell.rpartition(",")[2]) != 3) for cell in cells
     )
 
 

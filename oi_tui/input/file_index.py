@@ -72,8 +72,8 @@ class FileIndex:
             return _beside(self.root, fragment, most)
         lowered = _fold(fragment)
         wanted = self._hidden if lowered.startswith(".") or "/." in lowered else self._paths
-        found = _matching(wanted, lowered)
-        best = sorted(found, key=lambda path: _rank(path, lowered))
+        matches = _matching(wanted, lowered)
+        best = sorted(matches, key=lambda path: _rank(path, lowered))
         # What git still lists may be gone by now.
         return [path for path in best[: most * 2] if os.path.lexists(self.root / path)][:most]
 
@@ -198,21 +198,21 @@ def _fold(text: str) -> str:
 
 def _matching(paths: list[str], fragment: str) -> list[str]:
     """Paths with the fragment in them; where there is none, those with its letters in their order."""
-    found: list[str] = []
+    matches: list[str] = []
     for path in paths:
         if fragment in (path.lower() if path.isascii() else _fold(path)):
-            found.append(path)
-            if len(found) == _COMPARED:
-                return found
-    if found or len(fragment) < 2:
-        return found
+            matches.append(path)
+            if len(matches) == _COMPARED:
+                return matches
+    if matches or len(fragment) < 2:
+        return matches
     for path in paths:
         letters = iter(path.lower() if path.isascii() else _fold(path))
         if all(letter in letters for letter in fragment):
-            found.append(path)
-            if len(found) == _COMPARED:
+            matches.append(path)
+            if len(matches) == _COMPARED:
                 break
-    return found
+    return matches
 
 
 def _rank(path: str, fragment: str) -> tuple[bool, bool, int, int, str]:

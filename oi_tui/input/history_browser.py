@@ -54,11 +54,11 @@ class HistoryBrowser:
     def containing(self, text: str, most: int) -> list[str]:
         """Entries with all the words of the text in them, the newest first, each once."""
         words = text.lower().split()
-        found: dict[str, None] = {}
+        entries: dict[str, None] = {}
         for entry in reversed(self._entries):
             lowered = entry.lower()
             if all(word in lowered for word in words):
-                found[entry] = None
-                if len(found) == most:
+                entries[entry] = None
+                if len(entries) == most:
                     break
-        return list(found)
+        return list(entries)

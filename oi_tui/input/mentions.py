@@ -167,10 +167,10 @@ class _Meanings:
     def _resource(self, name: str) -> str | None:
         server, _, uri = name.partition(":")
         # A resource that cannot be read is one, too, so what may follow it is left out at once.
-        found = self._read(server, uri.rstrip(_AFTER)) if uri else ""
-        if not found:
+        content = self._read(server, uri.rstrip(_AFTER)) if uri else ""
+        if not content:
             return None
-        self.notes[found] = None
+        self.notes[content] = None
         return uri
 
     def _file(self, name: str) -> str | None:

@@ -192,12 +192,12 @@ class TableFile:
         many = len(self._names)
         rows = (row if len(row) == many else (*row[:many], *[None] * (many - len(row))) for row in batch)
         # Column by column, which is much faster than cell by cell.
-        kept = list[Sequence[object]]()
+        rows_kept = list[Sequence[object]]()
         for at, column in enumerate(zip(*rows, strict=True)):
             values, self._kinds[at] = _learn(column, self._kinds[at], comma=comma)
-            kept.append(values)
+            rows_kept.append(values)
         places = ", ".join("?" * many)
-        self._database.executemany(f"INSERT INTO rows VALUES ({places})", zip(*kept, strict=True))
+        self._database.executemany(f"INSERT INTO rows VALUES ({places})", zip(*rows_kept, strict=True))
 
     def open_other(self, table: str) -> "TableFile":
         """Open another table of the same file. Raises TableError."""
@@ -258,8 +258,8 @@ class TableFile:
         words = (
             f"SELECT {', '.join(names) or 'NULL'} FROM {_quote(self._table)}{where}{order} LIMIT ? OFFSET ?"
         )
-        found = self._ask(words, [*values, count, start])
-        cells = (tuple(_render(value, whole=whole) for value in row) for row in found)
+        answer = self._ask(words, [*values, count, start])
+        cells = (tuple(_render(value, whole=whole) for value in row) for row in answer)
         return [Row(str(start + at + 1), row) for at, row in enumerate(cells)]
 
     def statistics(self, column: int) -> Statistics:

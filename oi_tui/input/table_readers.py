@@ -115,22 +115,22 @@ def _rows_of_json_lines(path: Path, names: dict[str, None], notes: list[str]) ->
 
 def _read_json(path: Path, _: str) -> Records:
     with _open_text(path) as file:
-        found = _list_in(json.load(file))
-    if isinstance(found, dict):
-        columns = list(found.values())
+        records = _list_in(json.load(file))
+    if isinstance(records, dict):
+        columns = list(records.values())
         rows: Iterable[Sequence[object]] = zip(*columns, strict=True)
-        return Records("JSON", list(found), rows)
-    if found is None:
+        return Records("JSON", list(records), rows)
+    if records is None:
         raise TableError(f"{path.name} is not a table: it holds no list of objects.")
-    if all(isinstance(row, list) for row in found):
-        width = max(map(len, found), default=0)
-        header = found[0] if found and all(isinstance(name, str) for name in found[0]) else None
+    if all(isinstance(row, list) for row in records):
+        width = max(map(len, records), default=0)
+        header = records[0] if records and all(isinstance(name, str) for name in records[0]) else None
         names = list(header) if header else [""] * width
-        return Records("JSON", names, found[1:] if header else found)
-    if not all(isinstance(record, dict) for record in found):
+        return Records("JSON", names, records[1:] if header else records)
+    if not all(isinstance(record, dict) for record in records):
         raise TableError(f"{path.name} is not a table: {_NO_RECORD}.")
     keys: dict[str, None] = {}
-    return _as_records("JSON", keys, [_values(record, keys) for record in found], (), [])
+    return _as_records("JSON", keys, [_values(record, keys) for record in records], (), [])
 
 
 def _list_in(found: Any) -> Any:

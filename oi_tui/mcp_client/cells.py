@@ -92,10 +92,10 @@ class CellTools:
             arguments: Mapping[str, Any] = dict(request["arguments"])
         except (ValueError, KeyError, TypeError, RecursionError):
             return {"error": "The request is not understood, or longer than 16 MB."}
-        found = [tool for tool in self._tools() if tool.python_path == path]
-        if problem := self._problem(f"tools.{path}", found, peer, callable_tools):
+        tools = [tool for tool in self._tools() if tool.python_path == path]
+        if problem := self._problem(f"tools.{path}", tools, peer, callable_tools):
             return {"error": problem}
-        (tool,) = found
+        (tool,) = tools
         try:
             return {"result": self._call(tool, arguments, stopped)}
         except CallError as error:

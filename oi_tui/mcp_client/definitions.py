@@ -72,14 +72,14 @@ def _safe(value: Any, depth: int = 0) -> Any:
 
 def bounded(offered: Sequence[Definition]) -> list[Definition]:
     """Return the first definitions of a server, as many as are used."""
-    found: list[Definition] = []
+    definitions: list[Definition] = []
     total = 0
     for entry in offered[:MOST_TOOLS]:
         total += len(json.dumps(entry))
         if total > ALL_CHARACTERS:
             break
-        found.append(entry)
-    return found
+        definitions.append(entry)
+    return definitions
 
 
 def pinned(definition: Definition) -> dict[str, Any]:

@@ -118,8 +118,8 @@ def _choices(field: object) -> list[tuple[str, str]]:
         return []
     titled = field.get("oneOf") or field.get("anyOf")
     if isinstance(titled, list):
-        found = [item for item in titled if isinstance(item, dict) and "const" in item]
-        return [(str(item["const"]), str(item.get("title") or item["const"])) for item in found]
+        choices = [item for item in titled if isinstance(item, dict) and "const" in item]
+        return [(str(item["const"]), str(item.get("title") or item["const"])) for item in choices]
     values = field.get("enum")
     if not isinstance(values, list):
         return []

@@ -34,13 +34,13 @@ class Resources:
 
     def listed(self, server: str, stopped: threading.Event | None = None) -> list[tuple[str, str]]:
         """The addresses of a server's resources, each with its name."""
-        found = self._servers.ask(server, {"do": "resources"}, stopped)
-        return [(str(item.get("uri")), one_line(str(item.get("name") or ""), 80)) for item in found]
+        answer = self._servers.ask(server, {"do": "resources"}, stopped)
+        return [(str(item.get("uri")), one_line(str(item.get("name") or ""), 80)) for item in answer]
 
     def read(self, server: str, uri: str, stopped: threading.Event | None = None) -> str:
         """Return a resource as the end of a message."""
-        found = self._servers.ask(server, {"do": "read", "uri": uri}, stopped)
-        contents = [entry for entry in found.get("contents", ()) if isinstance(entry, dict)]
+        answer = self._servers.ask(server, {"do": "read", "uri": uri}, stopped)
+        contents = [entry for entry in answer.get("contents", ()) if isinstance(entry, dict)]
         text = "\n".join(map(_content, contents))
         return f"{_INTRODUCTION.format(visible(uri), server)}\n{fenced(_shorten(text), '')}"
 
@@ -56,8 +56,8 @@ class Resources:
         missing = [argument for argument in known[name].required if argument not in arguments]
         if missing:
             raise CallError(f"the prompt {name} needs {', '.join(missing)}; write {missing[0]}=VALUE")
-        found = self._servers.ask(server, {"do": "prompt", "prompt": name, "arguments": dict(arguments)})
-        texts = [_message(message) for message in found.get("messages", ()) if isinstance(message, dict)]
+        answer = self._servers.ask(server, {"do": "prompt", "prompt": name, "arguments": dict(arguments)})
+        texts = [_message(message) for message in answer.get("messages", ()) if isinstance(message, dict)]
         return _shorten("\n\n".join(texts))
 
 

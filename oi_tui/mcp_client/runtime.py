@@ -97,19 +97,19 @@ class ToolRuntime(RuntimeWithoutTerminal):
 
     def _carry_out(self, arguments: Mapping[str, Any]) -> Generator[Report, None, Mapping[str, Any]]:
         """Call the tool, show its progress, and ask the person what it asks. Raises CallError."""
-        said: queue.SimpleQueue[Mapping[str, Any] | CallError] = queue.SimpleQueue()
+        messages: queue.SimpleQueue[Mapping[str, Any] | CallError] = queue.SimpleQueue()
 
         def work() -> None:
             try:
-                said.put({"result": self._call(self._tool, arguments, self._stop, said.put)})
+                messages.put({"result": self._call(self._tool, arguments, self._stop, messages.put)})
             except CallError as error:
-                said.put(error)
+                messages.put(error)
 
         threading.Thread(target=work, name=f"{self.language.name} call", daemon=True).start()
         progress = False
         try:
             while True:
-                record = said.get()
+                record = messages.get()
                 if progress:
                     yield Printed(_ERASE)
                     progress = False

@@ -96,12 +96,12 @@ class McpServers:
                 name: before[name] if name in before and before[name].server == server else Status(server)
                 for name, server in wanted.items()
             }
-            gone = [
+            removed = [
                 name
                 for name, status in before.items()
                 if status.state != "not started" and self._servers.get(name) is not status
             ]
-        for name in gone:
+        for name in removed:
             threading.Thread(target=self._end, args=(name,), daemon=True).start()
 
     def start(self) -> None:
@@ -224,13 +224,13 @@ class McpServers:
     def sign_out(self, status: Status) -> bool:
         """Forget what a server gave at a sign-in; return whether there was something. Raises SecretError."""
         try:
-            found = self._sign_ins.forget(status.server.filled(os.environ))
+            was_signed_in = self._sign_ins.forget(status.server.filled(os.environ))
         except McpServerError as error:
             raise SecretError(str(error)) from None
         self._end(status.server.name)
         with self._lock:
             status.state = "not started"
-        return found
+        return was_signed_in
 
     def accept(self, status: Status) -> None:
         """Use the tools as the server offers them now. Raises OSError."""
@@ -313,12 +313,12 @@ class McpServers:
         Raises OSError.
         """
         offered = definitions.bounded(given)
-        kept = self._pins.of(status.server)
-        is_new = kept is None
-        if kept is None:
+        pinned = self._pins.of(status.server)
+        is_new = pinned is None
+        if pinned is None:
             self._pins.keep(status.server, offered)
-            kept = [definitions.pinned(definition) for definition in offered]
-        digests = {definitions.digest(definition) for definition in kept}
+            pinned = [definitions.pinned(definition) for definition in offered]
+        digests = {definitions.digest(definition) for definition in pinned}
         same = [definition for definition in offered if definitions.digest(definition) in digests]
         other = [str(definition.get("name")) for definition in offered if definition not in same]
         read = [definitions.tool_of(status.server.name, item) for item in same]
@@ -327,7 +327,7 @@ class McpServers:
         with self._lock:
             status.tools = tuple(_first(in_order, lambda tool: tool.language))
             status.notes = tuple(_notes(given, offered, read, status.tools))
-            status.offered, status.used = offered, kept
+            status.offered, status.used = offered, pinned
             status.state = "changed" if other else "ready"
             status.problem = ""
         if is_new and not quiet:

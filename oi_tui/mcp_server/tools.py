@@ -159,13 +159,13 @@ class Tools:
     ) -> CallToolResult | InputRequiredResult:
         cell = await self._cell(params, self._language(arguments), arguments["code"])
         try:
-            asked = await self._work(context, cell)
+            answer = await self._work(context, cell)
         except BaseException:
             # The host cancelled the call, or is gone.
             self._end(cell)
             raise
-        if asked:
-            return self._hand_over(cell, asked)
+        if answer:
+            return self._hand_over(cell, answer)
         self._slot.release()
         return self._result(cell)
 
@@ -192,13 +192,13 @@ class Tools:
     async def _work(self, context: Context, cell: Cell) -> ElicitRequest | None:
         """Have a cell run to its end. Returns what the host has to ask before it goes on, if it has to."""
         while waiting := await cell.next(_pulse(context)):
-            asked = _request(waiting)
-            if asked is None or not _can_ask(context):
+            question = _request(waiting)
+            if question is None or not _can_ask(context):
                 self._refuse(cell, waiting)
             elif context.session.can_send_request:
-                self._take(cell, await _ask(context, asked))
+                self._take(cell, await _ask(context, question))
             else:
-                return asked
+                return question
         return None
 
     def _take(self, cell: Cell, answer: ElicitResult | None) -> None:

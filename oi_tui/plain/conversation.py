@@ -231,8 +231,8 @@ class PlainConversation:
             return
         computer = self._workspace.computer
         about = computer.describe(request.message.format or "")
-        walls = ", in the sandbox" if computer.sandbox else ""
-        place = one_line(computer.where) or f"in {one_line(str(computer.cwd))}{walls}"
+        sandbox = ", in the sandbox" if computer.sandbox else ""
+        place = one_line(computer.where) or f"in {one_line(str(computer.cwd))}{sandbox}"
         self.handler.note(f"It would run in {one_line(about)}, {place}.")
         self._tell_findings(request.message.format or "")
         self._question, self._why = request, False

@@ -246,9 +246,9 @@ class PlainEventHandler:
             return
         texts = [visible(plain(line)) for line in lines]
         if texts and self._asked is not None:
-            asked, self._asked = self._asked, None
+            question, self._asked = self._asked, None
             # What a question has shown, with the answer that was typed behind it, stands there already.
-            if texts[0].rstrip() == asked.rstrip():
+            if texts[0].rstrip() == question.rstrip():
                 del texts[0]
         if texts:
             self.fresh_line()

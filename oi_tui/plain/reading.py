@@ -29,9 +29,9 @@ class PlainReading:
             self._ui.tell("Type the text to find: %find text")
             return
         lines = plain_text(self._workspace.session.messages).split("\n")
-        found = [line for line in lines if text.lower() in line.lower()]
-        more = f"\n… {len(found) - _FOUND} more" if len(found) > _FOUND else ""
-        self._ui.tell("\n".join(found[:_FOUND]) + more if found else f"“{one_line(text, 60)}” not found.")
+        matches = [line for line in lines if text.lower() in line.lower()]
+        more = f"\n… {len(matches) - _FOUND} more" if len(matches) > _FOUND else ""
+        self._ui.tell("\n".join(matches[:_FOUND]) + more if matches else f"“{one_line(text, 60)}” not found.")
 
     def read_output(self, number: int | None) -> None:
         """All that is kept of the output of a run."""
@@ -46,9 +46,9 @@ class PlainReading:
 
     def search_history(self, text: str) -> None:
         """List earlier messages that contain the words."""
-        found = HistoryBrowser(History().load()).containing(text, _LISTED)
-        listed = "\n".join(f"  {one_line(item, 200)}" for item in found)
-        self._ui.tell(f"Matches, newest first:\n{listed}" if found else "No matching messages.")
+        entries = HistoryBrowser(History().load()).containing(text, _LISTED)
+        listed = "\n".join(f"  {one_line(item, 200)}" for item in entries)
+        self._ui.tell(f"Matches, newest first:\n{listed}" if entries else "No matching messages.")
 
     def copy_code(self) -> None:
         """Say that there is no screen."""

@@ -124,17 +124,17 @@ def _begin(
         handler.note(unkept)
     if unheld := workspace.computer.why_nothing_runs():
         handler.note(unheld)
-    seen = sys.stdout.isatty()
-    return workspace, PlainConversation(workspace, handler, keyboard, alarm, seen=seen, reads=reads)
+    is_terminal = sys.stdout.isatty()
+    return workspace, PlainConversation(workspace, handler, keyboard, alarm, seen=is_terminal, reads=reads)
 
 
 def _served_here(profile: Profile, notes: Callable[[str], None]) -> Profile:
     """The profile with a model of this machine: the one it names, else the first, if any answers."""
-    found = local_servers.find()
+    models = local_servers.find()
     named = profile.model if "model" in profile.origins else None
-    fitting = [item for item in found if named is None or local_servers.is_named(item, named)]
+    fitting = [item for item in models if named is None or local_servers.is_named(item, named)]
     if not fitting:
-        lines = [f"{item.model} ({item.server})" for item in found]
+        lines = [f"{item.model} ({item.server})" for item in models]
         known = f"There are: {', '.join(lines)}." if lines else "\n".join(local_servers.hints())
         notes(one_line(f"No server on this machine has {named}.", 200) if named and lines else _NO_SERVER)
         notes("\n".join(one_line(line, 300) for line in known.splitlines()))

@@ -82,11 +82,11 @@ class PlainScreens:
         if name:
             self._use(model=name, api_base=self._workspace.model.base_for(name))
             return
-        found = local_servers.find()
+        models = local_servers.find()
         rows = [
-            f"  {number}  {item.model}  ({item.server} is running)" for number, item in enumerate(found, 1)
+            f"  {number}  {item.model}  ({item.server} is running)" for number, item in enumerate(models, 1)
         ]
-        rows.append(f"  {len(found) + 1}  demo  (a script, not an AI: needs no key and no network)")
+        rows.append(f"  {len(models) + 1}  demo  (a script, not an AI: needs no key and no network)")
         self._ui.tell(
             f"Current model: {self._workspace.profile.model}. Found on this machine:\n"
             + "\n".join(map(one_line, rows))
@@ -95,10 +95,10 @@ class PlainScreens:
         number = self._ask_number("Which number? ", len(rows))
         if number is None:
             return
-        if number == len(found):
+        if number == len(models):
             self._use(model="demo", api_base=None)
         else:
-            self._use(model=found[number].model, api_base=found[number].api_base)
+            self._use(model=models[number].model, api_base=models[number].api_base)
 
     def open_palette(self) -> None:
         """The commands, which %help lists."""
@@ -107,14 +107,14 @@ class PlainScreens:
     def open_permissions(self) -> None:
         """List the auto-approvals, to be revoked by number."""
         session = self._workspace.session
-        if not (found := session.permissions):
+        if not (permissions := session.permissions):
             self._ui.tell("No auto-approvals: all code needs your approval.")
             return
-        rows = [f"  {number}  {one_line(item.words, 100)}" for number, item in enumerate(found, 1)]
+        rows = [f"  {number}  {one_line(item.words, 100)}" for number, item in enumerate(permissions, 1)]
         self._ui.tell("Auto-approvals of this conversation:\n" + "\n".join(rows))
-        if (number := self._ask_number("Revoke which number? ", len(found))) is not None:
-            session.revoke(found[number])
-            self._ui.tell(f"Revoked: {one_line(found[number].words, 100)} will ask again.")
+        if (number := self._ask_number("Revoke which number? ", len(permissions))) is not None:
+            session.revoke(permissions[number])
+            self._ui.tell(f"Revoked: {one_line(permissions[number].words, 100)} will ask again.")
 
     def open_doctor(self) -> None:
         """Say what is wrong here and how to put it right."""

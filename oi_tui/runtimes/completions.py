@@ -46,12 +46,12 @@ def names_that_complete(memory: Memory, before: str) -> Completions | None:
         return None
     word = _NAME.search(before)
     typed = word.group() if word else ""
-    found = [
+    names = [
         Completion(variable.name, variable.summary)
         for variable in reversed(memory.variables)
         if typed and variable.name.startswith(typed) and variable.name != typed
     ]
-    return Completions(len(typed), tuple(item for item in found if item.text.isprintable())[:_MOST])
+    return Completions(len(typed), tuple(item for item in names if item.text.isprintable())[:_MOST])
 
 
 def read_completions(answer: Mapping[str, object], hidden: Collection[str] = ()) -> Completions | None:
@@ -62,14 +62,14 @@ def read_completions(answer: Mapping[str, object], hidden: Collection[str] = ())
     typed, offers, note = answer.get("typed"), answer.get("offers"), answer.get("note")
     if not isinstance(typed, int) or typed < 0 or not isinstance(offers, list):
         return None
-    found = []
+    completions = []
     for offer in offers[:_MOST]:
         match offer:
             case [str(text), str(facts)] if text and text.isprintable() and not holds(text, hidden):
                 secret = is_private(text.rstrip("="), facts) or holds(facts, hidden)
-                found.append(Completion(text, "not shown" if secret else facts))
+                completions.append(Completion(text, "not shown" if secret else facts))
     shown = note if isinstance(note, str) and not holds(note, hidden) else ""
-    return Completions(typed, tuple(found), _DEFAULT.sub(_withheld, shown))
+    return Completions(typed, tuple(completions), _DEFAULT.sub(_withheld, shown))
 
 
 def _withheld(default: re.Match[str]) -> str:

@@ -139,9 +139,9 @@ class Computer:
         with targets.lock:
             self._catalog.declared = tuple(languages)
             state = targets.local
-            gone = [name for name, entry in state.runtimes.items() if entry.language not in languages]
-            ended = [state.runtimes.pop(name) for name in gone]
-            state.prepared.difference_update(gone)
+            removed = [name for name, entry in state.runtimes.items() if entry.language not in languages]
+            ended = [state.runtimes.pop(name) for name in removed]
+            state.prepared.difference_update(removed)
             targets.current.programs.clear()
         for runtime in ended:
             runtime.close()

@@ -180,10 +180,10 @@ class PtyRuntime:
             return Memory(name, "busy")
         event, written = answer
         variables = read(event.get("variables")) if written is None else read_shell(written)
-        found = tuple(withheld(item, self.hidden_inputs) for item in variables)[-MOST:]
-        self.names = names_in([item.name for item in reversed(found[-10:])])
+        shown = tuple(withheld(item, self.hidden_inputs) for item in variables)[-MOST:]
+        self.names = names_in([item.name for item in reversed(shown[-10:])])
         total = event.get("total")
-        return Memory(name, "known", found, max(total, len(found)) if isinstance(total, int) else len(found))
+        return Memory(name, "known", shown, max(total, len(shown)) if isinstance(total, int) else len(shown))
 
     def look_at(self, name: str) -> Detail | None:
         """The value of one variable; None where it is not reported, or does not exist."""

@@ -135,8 +135,8 @@ class LiveTable:
 
 
 def _list(answer: Mapping[str, object], name: str) -> list[Any]:
-    found = answer.get(name)
-    return found if isinstance(found, list) else []
+    values = answer.get(name)
+    return values if isinstance(values, list) else []
 
 
 def _cell(value: object) -> Cell:

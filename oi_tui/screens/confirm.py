@@ -73,8 +73,8 @@ class ConfirmDialog(Dialog[bool]):
             self._settle = later(self, SETTLE, self._settled)
 
     def _says_yes(self, key: str) -> bool:
-        found = self.active_bindings.get(key)
-        return found is not None and found.binding.action == "yes"
+        binding = self.active_bindings.get(key)
+        return binding is not None and binding.binding.action == "yes"
 
     def _settled(self) -> None:
         self._settle = None

@@ -45,14 +45,14 @@ class DiffScreen(Page[None]):
     def on_mount(self) -> None:
         """Begin with the lines."""
         rows = list(changes(self._before, self._after))
-        gone = sum(sign == "-" for sign, _, _ in rows)
-        came = sum(sign == "+" for sign, _, _ in rows)
+        removed = sum(sign == "-" for sign, _, _ in rows)
+        added = sum(sign == "+" for sign, _, _ in rows)
         width = len(str(max(len(self._before), len(self._after))))
         lines = [_row(sign, number, text, width) for sign, number, text in rows]
         same = "No changes: this is what the model wrote."
         self.query_one("#changes-lines", Static).update(Content("\n").join(lines) if lines else Content(same))
         self.query_one(VerticalScroll).focus()
-        counts = f"- {gone} lines of the model   + {came} lines of yours" if lines else ""
+        counts = f"- {removed} lines of the model   + {added} lines of yours" if lines else ""
         self.query_one(KeyFooter).show((("up / down", "scroll"), ("escape", "back")), counts)
 
 

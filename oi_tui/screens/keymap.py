@@ -27,13 +27,13 @@ def bindings() -> Known:
     for package in (oi_tui.screens, oi_tui.widgets):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             importlib.import_module(module.name)
-    found: Known = {}
+    known: Known = {}
     for owner in _ours(DOMNode):
         own = BindingsMap(owner.__dict__.get("BINDINGS", ()))
         for _, binding in own:
             if binding.id:
-                found.setdefault(binding.id, []).append((owner, binding))
-    return dict(sorted(found.items()))
+                known.setdefault(binding.id, []).append((owner, binding))
+    return dict(sorted(known.items()))
 
 
 def _ours(kind: type[DOMNode]) -> Iterator[type[DOMNode]]:
@@ -70,18 +70,18 @@ def chosen(text: str) -> tuple[Mapping[str, str], list[str]]:
 
 def _conflicts(known: Known, wanted: Mapping[str, str]) -> list[str]:
     """Keys that would now do two things in one place; the one that is listed last is the one that works."""
-    taken: dict[tuple[str, str], list[str]] = {}
+    uses: dict[tuple[str, str], list[str]] = {}
     for name, places in known.items():
         keys = wanted[name].split(",") if name in wanted else [binding.key for _, binding in places]
         for owner in {owner for owner, _ in places}:
             for key in keys:
-                taken.setdefault((owner.__name__, _plain(key)), []).append(name)
-    found = []
-    for (_, key), names in taken.items():
+                uses.setdefault((owner.__name__, _plain(key)), []).append(name)
+    conflicts = []
+    for (_, key), names in uses.items():
         if len(set(names)) > 1 and any(name in wanted for name in names):
             every = " and ".join(sorted(set(names)))
-            found.append(f"keys: {key} is used by {every}; only one of them will get it.")
-    return list(dict.fromkeys(found))
+            conflicts.append(f"keys: {key} is used by {every}; only one of them will get it.")
+    return list(dict.fromkeys(conflicts))
 
 
 def _plain(key: str) -> str:
@@ -137,12 +137,14 @@ def here(screen: Any) -> tuple[str, list[tuple[str, str]]]:
 
 
 def _rows(owner: type[DOMNode], changed: Mapping[str, str]) -> list[tuple[str, str]]:
-    found: dict[str, tuple[list[str], str]] = {}
+    rows_by_name: dict[str, tuple[list[str], str]] = {}
     for _, binding in BindingsMap(owner.__dict__.get("BINDINGS", ())):
         name = binding.id or binding.key
-        found.setdefault(name, ([], binding.description))[0].append(binding.key)
+        rows_by_name.setdefault(name, ([], binding.description))[0].append(binding.key)
     return [
-        (_render(changed.get(name, ",".join(keys))), words) for name, (keys, words) in found.items() if words
+        (_render(changed.get(name, ",".join(keys))), words)
+        for name, (keys, words) in rows_by_name.items()
+        if words
     ]
 
 

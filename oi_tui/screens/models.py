@@ -55,12 +55,12 @@ def hosted_models(environment: Mapping[str, str] = os.environ) -> list[ModelChoi
 
 def kept_models(secrets: Secrets) -> list[ModelChoice]:
     """A model for each provider whose key was given to us to keep; asks a keyring."""
-    kept = []
+    saved = []
     for variable, model in _hosted():
-        found = secrets.find(variable)
-        if found is not None and found.origin != "environment":
-            kept.append(ModelChoice(model, None, f"{variable} is saved"))
-    return kept
+        api_key = secrets.find(variable)
+        if api_key is not None and api_key.origin != "environment":
+            saved.append(ModelChoice(model, None, f"{variable} is saved"))
+    return saved
 
 
 def _hosted() -> list[tuple[str, str]]:
@@ -137,10 +137,10 @@ class ModelsScreen(Dialog[ModelChoice | None]):
         self._asking: ModelChoice | None = None
         #: The model in use stands first, so that a hasty enter changes nothing.
         self._in_use = None if welcome or local or current == DEMO.model else _in_use(current, api_base)
-        found = [*([] if local else hosted_models()), *llamafiles()]
+        models = [*([] if local else hosted_models()), *llamafiles()]
         self._choices = [
             *([self._in_use] if self._in_use else []),
-            *(choice for choice in found if not self._in_use or not _is_same(choice, self._in_use)),
+            *(choice for choice in models if not self._in_use or not _is_same(choice, self._in_use)),
             DEMO,
         ]
 
@@ -174,8 +174,8 @@ class ModelsScreen(Dialog[ModelChoice | None]):
 
     def _ask_servers(self) -> None:
         own = local_servers.at(self._api_base)
-        found = local_servers.find((own, *local_servers.SERVERS)) if own else local_servers.find()
-        self.post_message(self.Found(found))
+        models = local_servers.find((own, *local_servers.SERVERS)) if own else local_servers.find()
+        self.post_message(self.Found(models))
         # A newcomer has given us nothing to keep, and is spared the question to unlock a keyring.
         if self._secrets is not None and not self._local and not self._welcome:
             self.post_message(self.Kept(kept_models(self._secrets)))
@@ -264,8 +264,8 @@ class ModelsScreen(Dialog[ModelChoice | None]):
         secrets = self._secrets
 
         def look() -> None:
-            found = secrets.find(name) is not None
-            self.post_message(self.KeyLooked(choice, found, "" if found else secrets.place()))
+            has_key = secrets.find(name) is not None
+            self.post_message(self.KeyLooked(choice, has_key, "" if has_key else secrets.place()))
 
         self.run_worker(look, thread=True, exit_on_error=False)
 

@@ -112,17 +112,17 @@ class PagerScreen(Page[None]):
     @work(exclusive=True)
     async def _seek(self, line: int, *, back: bool) -> None:
         sought, shown = self._sought, one_line(self._sought, 40)
-        for found in self._text.find(sought, line, back=back):
-            if found is None:
+        for place in self._text.find(sought, line, back=back):
+            if place is None:
                 self._say(f"searching “{shown}”")
                 await asyncio.sleep(0)
-            elif found < 0:
+            elif place < 0:
                 self._view.found = None
                 self._view.refresh()
                 self._say(f"“{shown}” not found")
             else:
-                self._view.show(found, sought)
-                self._say(f"“{shown}” in line {found + 1:,}")
+                self._view.show(place, sought)
+                self._say(f"“{shown}” in line {place + 1:,}")
 
     # The rest
 

@@ -178,7 +178,7 @@ class TableScreen(Page[None]):
                         return
                     if self._source is None:
                         self._source = self._load()
-                    found = work(self._source)
+                    answer = work(self._source)
             except TableBusyError as error:
                 words = str(error)
                 self.post_message(self.Done(lambda: self._tell_busy(words, failed, busy)))
@@ -186,7 +186,7 @@ class TableScreen(Page[None]):
                 words = str(error)
                 self.post_message(self.Done(lambda: self._tell_failure(words, failed)))
             else:
-                self.post_message(self.Done(lambda: then(found)))
+                self.post_message(self.Done(lambda: then(answer)))
             if self._closed:
                 self._close_source()
 

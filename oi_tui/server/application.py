@@ -133,8 +133,8 @@ class Application(Starlette):
         def add(function: Endpoint) -> Endpoint:
             async def endpoint(request: Request) -> Response:
                 given = (await read_object(request),) if method == "POST" else ()
-                made = function(*given, **request.path_params)
-                result = await made if inspect.isawaitable(made) else made
+                response = function(*given, **request.path_params)
+                result = await response if inspect.isawaitable(response) else response
                 return result if isinstance(result, Response) else JSONResponse(result)
 
             # Before the routes that have a name in them.

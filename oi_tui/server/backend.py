@@ -133,27 +133,27 @@ def read_setting(profile: Profile, name: str) -> Any:
 def changed(profile: Profile, changes: Mapping[str, Any]) -> Profile:
     """Return the profile with settings changed by their keys. Raises KeyError or ProfileError."""
     names = {item.key: item.name for item in settings()}
-    found = {}
+    values = {}
     for key, value in flat(changes).items():
         known = MOVED.get(key, key)
         if known not in names:
             raise KeyError(key)
-        found[names[known]] = value
+        values[names[known]] = value
     try:
-        return profile.with_changes(**found)
+        return profile.with_changes(**values)
     except TypeError as error:
         raise ProfileError(str(error)) from None
 
 
 def flat(changes: Mapping[str, Any]) -> dict[str, Any]:
     """Return nested settings by their whole keys: {"llm": {"model": …}} as {"llm.model": …}."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for key, value in changes.items():
         if key in ("llm", "computer") and isinstance(value, Mapping):
-            found |= {f"{key}.{name}": item for name, item in value.items()}
+            values |= {f"{key}.{name}": item for name, item in value.items()}
         else:
-            found[key] = value
-    return found
+            values[key] = value
+    return values
 
 
 def picture(message: Message) -> tuple[bytes, str] | None:

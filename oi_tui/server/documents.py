@@ -52,15 +52,15 @@ async def asyncapi(request: Request) -> Response:
 
 def openapi_document(routes: Iterable[BaseRoute]) -> Document:
     """Describe every route of HTTP."""
-    found: dict[str, Document] = {}
+    documents: dict[str, Document] = {}
     for route in routes:
         if isinstance(route, Route):
             for method in sorted((route.methods or set()) - {"HEAD"}):
-                found.setdefault(route.path, {})[method.lower()] = _operation(route, method)
+                documents.setdefault(route.path, {})[method.lower()] = _operation(route, method)
     return {
         "openapi": "3.1.0",
         "info": {"title": "oi-tui", "version": __version__},
-        "paths": found,
+        "paths": documents,
         "security": [{"bearer": []}, {"key": []}],
         "components": {
             "securitySchemes": {
@@ -74,13 +74,15 @@ def openapi_document(routes: Iterable[BaseRoute]) -> Document:
 
 def asyncapi_document(routes: Iterable[BaseRoute]) -> Document:
     """Describe every WebSocket, and the messages of today's protocol."""
-    found = {route.path: _summary(route.endpoint) for route in routes if isinstance(route, WebSocketRoute)}
+    summaries = {
+        route.path: _summary(route.endpoint) for route in routes if isinstance(route, WebSocketRoute)
+    }
     return {
         "asyncapi": "3.0.0",
         "info": {"title": "oi-tui", "version": __version__},
         "channels": {
             re.sub(r"\W+", "_", path).strip("_") or "root": {"address": path, "description": description}
-            for path, description in found.items()
+            for path, description in summaries.items()
         },
         "components": {
             "messages": {"Action": {"payload": _action_schema()}, "Event": {"payload": _event_schema()}}
@@ -132,7 +134,7 @@ def _action_schema() -> Document:
 
 def _event_schema() -> Document:
     """The events, with the names of their fields."""
-    found = []
+    schemas = []
     # The session puts a Question in the place of an ApprovalRequested.
     for kind in (item for item in get_args(LogItem) if item.__name__ in wire.NAMES):
         names = {"Question": ["question"], "RunReported": ["id", "report", *_report_fields()]}.get(
@@ -142,11 +144,11 @@ def _event_schema() -> Document:
         properties: Document = {"event": {"const": wire.NAMES[kind.__name__]}, "number": {"type": "integer"}}
         for name in names:
             properties[name] = _message_schema() if name == "message" else {}
-        found.append({"type": "object", "title": kind.__name__, "properties": properties})
+        schemas.append({"type": "object", "title": kind.__name__, "properties": properties})
     state = ("number", "id", "title", "created", "busy", "waiting", "messages", "question", "input")
     properties = {"event": {"const": "state"}, **{name: {} for name in state}}
-    found.append({"type": "object", "title": "State", "properties": properties})
-    return {"oneOf": found}
+    schemas.append({"type": "object", "title": "State", "properties": properties})
+    return {"oneOf": schemas}
 
 
 def _report_fields() -> list[str]:

@@ -151,9 +151,9 @@ class EventReader:
         """Return the next events, at least one; none after `timeout` seconds. Raises GapError."""
         while True:
             self._ready.clear()
-            if found := self._log.after(self.number):
-                self.number = found[-1].number
-                return found
+            if events := self._log.after(self.number):
+                self.number = events[-1].number
+                return events
             try:
                 await asyncio.wait_for(self._ready.wait(), timeout)
             except TimeoutError:

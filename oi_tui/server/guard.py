@@ -202,10 +202,10 @@ class _Headers:
 
     def only(self, name: bytes, status: int) -> bytes:
         """The value of a header that must come exactly once."""
-        found = self.all(name)
-        if len(found) != 1:
+        values = self.all(name)
+        if len(values) != 1:
             raise RefusedError(status, f"There must be one {name.decode().title()} header.")
-        return found[0]
+        return values[0]
 
 
 class _Body:
@@ -296,15 +296,15 @@ def _tokens(headers: _Headers) -> list[bytes]:
         if len(headers.all(name)) > 1:
             # Whoever stands between may have read the other one.
             raise RefusedError(400, f"There is more than one {name.decode().title()} header.")
-    found = list(headers.all(b"x-api-key"))
+    tokens = list(headers.all(b"x-api-key"))
     for value in headers.all(b"authorization"):
         kind, _, token = value.partition(b" ")
         if kind.lower() in (b"bearer", b"token"):
-            found.append(token.strip())
+            tokens.append(token.strip())
     for value in headers.all(b"sec-websocket-protocol"):
         offered = (item.strip() for item in value.split(b","))
-        found += [item[len(SUBPROTOCOL) :] for item in offered if item.startswith(SUBPROTOCOL.encode())]
-    return found
+        tokens += [item[len(SUBPROTOCOL) :] for item in offered if item.startswith(SUBPROTOCOL.encode())]
+    return tokens
 
 
 def _digest(token: bytes) -> bytes:

@@ -210,15 +210,15 @@ class HostedSession:
     def _ask(self, request: ApprovalRequested) -> None:
         message = request.message
         language, computer = message.format or "", self.backend.computer
-        found = self.backend.findings(language, message.content)
+        findings = self.backend.findings(language, message.content)
         question = Question(
             secrets.token_urlsafe(16),
             request,
             code_hash(message.content),
             one_line(computer.describe(language)),
             one_line(computer.where) or str(computer.cwd),
-            tuple(one_line(words) for words in (*found.sentences, found.conclusion) if words),
-            found.nothing_listed,
+            tuple(one_line(words) for words in (*findings.sentences, findings.conclusion) if words),
+            findings.nothing_listed,
             self._offers(language, message.content),
         )
         with self._lock:
@@ -230,8 +230,8 @@ class HostedSession:
         if not self.may_grant:
             return ()
         computer = self.backend.computer
-        found = offers(computer.resolve(language) or language, code, computer.cwd)
-        return tuple(offer for offer in found if offer.scope in _GRANTS)
+        permissions = offers(computer.resolve(language) or language, code, computer.cwd)
+        return tuple(offer for offer in permissions if offer.scope in _GRANTS)
 
     def _close_question(self, question: Question, answer: Run | Reject, decision: str) -> None:
         self.question = None

@@ -58,10 +58,10 @@ async def show_image(request: Request) -> Response:
     """An image of the conversation."""
     session, wanted = await _session(request), request.path_params["image"]
     message = next((item for item in session.messages if item.id == wanted), None)
-    found = await asyncio.to_thread(picture, message) if message else None
-    if found is None:
+    image = await asyncio.to_thread(picture, message) if message else None
+    if image is None:
         raise RefusedError(404, "There is no such image.")
-    return Response(found[0], media_type=found[1])
+    return Response(image[0], media_type=image[1])
 
 
 async def stream_events(request: Request) -> Response:

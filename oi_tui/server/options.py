@@ -122,15 +122,15 @@ def _bracket(host: str) -> str:
 
 def from_environment(environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
     """Return the options that Open Interpreter's variables set. Raises OptionError."""
-    found: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     if host := environment.get("INTERPRETER_HOST"):
-        found["host"] = host
+        options["host"] = host
     if port := environment.get("INTERPRETER_PORT"):
         if not re.fullmatch(r"[0-9]{1,5}", port):
             raise OptionError(f"INTERPRETER_PORT must be a number, not {port}")
-        found["port"] = int(port)
+        options["port"] = int(port)
     if token := environment.get("INTERPRETER_API_KEY"):
-        found["token"] = token
+        options["token"] = token
     if environment.get("INTERPRETER_REQUIRE_ACKNOWLEDGE", "").lower() == "true":
-        found["acknowledge"] = True
-    return found
+        options["acknowledge"] = True
+    return options

@@ -88,8 +88,8 @@ def messages_of(parts: Sequence[Mapping[str, Any]]) -> list[Message]:
 
 def _message(kind: str, shape: str | None, content: str) -> Message:
     if kind == "image" and shape != "description":
-        found = "base64.png" if shape == "base64" else shape
-        return Message(role="user", type="image", format=found, content=content)
+        image_format = "base64.png" if shape == "base64" else shape
+        return Message(role="user", type="image", format=image_format, content=content)
     return Message(role="user", type="file" if kind in _FILES else "message", content=content)
 
 

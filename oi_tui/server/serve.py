@@ -103,19 +103,19 @@ def listen(options: ServerOptions) -> socket.socket:
     if options.socket:
         return _listen_at_path(options.socket)
     family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
-    made = socket.socket(family)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener = socket.socket(family)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        made.bind((options.host.strip("[]"), options.port))
+        listener.bind((options.host.strip("[]"), options.port))
         # Whoever reads the address may connect at once, and then waits for the first answer.
-        made.listen(_BACKLOG)
+        listener.listen(_BACKLOG)
     except OSError as error:
-        made.close()
+        listener.close()
         reason = error.strerror or str(error)
         raise OptionError(
             f"cannot listen at {options.host} port {options.port}: {reason}; choose another --port or --host"
         ) from None
-    return made
+    return listener
 
 
 def _listen_at_path(path: Path) -> socket.socket:
@@ -123,15 +123,15 @@ def _listen_at_path(path: Path) -> socket.socket:
         if _is_answered(path):
             raise OptionError(f"another server listens at {path}")
         path.unlink()
-    made = socket.socket(socket.AF_UNIX)
+    listener = socket.socket(socket.AF_UNIX)
     try:
-        made.bind(str(path))
+        listener.bind(str(path))
         path.chmod(0o600)
-        made.listen(_BACKLOG)
+        listener.listen(_BACKLOG)
     except OSError as error:
-        made.close()
+        listener.close()
         raise OptionError(f"cannot listen at {path}: {error.strerror or error}") from None
-    return made
+    return listener
 
 
 def _is_answered(path: Path) -> bool:

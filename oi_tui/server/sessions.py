@@ -69,12 +69,12 @@ class Sessions:
 
         Raises UnknownSessionError for others.
         """
-        found = self._sessions.get(id)
-        if found is None and id == DEFAULT:
-            found = await self.create(DEFAULT)
-        if found is None:
+        session = self._sessions.get(id)
+        if session is None and id == DEFAULT:
+            session = await self.create(DEFAULT)
+        if session is None:
             raise UnknownSessionError(f"There is no session {id if _ID.fullmatch(id) else 'of this name'}.")
-        return found
+        return session
 
     async def _make_room(self) -> None:
         """End the disposable session that was not used for the longest time."""

@@ -52,9 +52,9 @@ def held_back(passed: Iterable[str] = (), environment: Mapping[str, str] | None 
 def secret_values(environment: Mapping[str, str] | None = None) -> tuple[str, ...]:
     """Return what must not be shown of the environment: whole values, and the passwords in addresses."""
     variables = os.environ if environment is None else environment
-    found = [variables[name] for name in secret_variables(variables)]
-    passwords = (match[1] or match[2] for value in found for match in _PASSWORD_IN_URL.finditer(value))
-    return (*found, *passwords)
+    values = [variables[name] for name in secret_variables(variables)]
+    passwords = (match[1] or match[2] for value in values for match in _PASSWORD_IN_URL.finditer(value))
+    return (*values, *passwords)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -65,11 +65,11 @@ def is_secret(name: str, value: str) -> bool:
     if SECRET.search(value):
         return True
     words = [word.upper() for word in _WORD_ENDS.split(name) if word]
-    found = [word for word in words if word in _WORDS or word.endswith(_ENDINGS)]
-    if found and all(word == "PWD" for word in found):
+    secret_words = [word for word in words if word in _WORDS or word.endswith(_ENDINGS)]
+    if secret_words and all(word == "PWD" for word in secret_words):
         # PWD and OLDPWD are folders, MYSQL_PWD is a password.
         return not value.startswith(("/", "~"))
-    return any(word.endswith(_PASSWORDS) or not _NO_SECRET.fullmatch(value) for word in found)
+    return any(word.endswith(_PASSWORDS) or not _NO_SECRET.fullmatch(value) for word in secret_words)
 
 
 def _is_named(name: str, patterns: Iterable[str]) -> bool:

@@ -20,11 +20,11 @@ _PLACE = Path("/usr/bin")
 
 def find(name: str) -> str | None:
     """Return the path of a program; None where it is missing, or a placeholder that would open a dialog."""
-    found = shutil.which(name)
-    if sys.platform == "darwin" and found and name in _PLACEHOLDERS:
-        installed = Path(found).parent != _PLACE or _succeeds(_PLACEHOLDERS[name])
-        return found if installed else None
-    return found
+    path = shutil.which(name)
+    if sys.platform == "darwin" and path and name in _PLACEHOLDERS:
+        installed = Path(path).parent != _PLACE or _succeeds(_PLACEHOLDERS[name])
+        return path if installed else None
+    return path
 
 
 @functools.lru_cache(maxsize=None)  # noqa: UP033 -- runs on other machines too, with Python 3.8

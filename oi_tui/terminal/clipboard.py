@@ -84,8 +84,8 @@ def _into_tmux(text: str) -> str:
     """Give the text to tmux, which by default heeds no program's OSC 52; "" where that is no way."""
     if not os.environ.get("TMUX"):
         return ""
-    taken = _taken(["tmux", "load-buffer", "-w", "-"], text)
-    return "copied to tmux, and sent to its terminal (unconfirmed)" if taken else ""
+    is_taken = _taken(["tmux", "load-buffer", "-w", "-"], text)
+    return "copied to tmux, and sent to its terminal (unconfirmed)" if is_taken else ""
 
 
 def _through_screen(text: str, app: App[object]) -> None:

@@ -108,12 +108,12 @@ class TerminalDriver(LinuxDriver):
 
     def _press(self, keys: str) -> None:
         try:
-            found = self._parser.read(keys)
+            keys_read = self._parser.read(keys)
         except Exception:  # noqa: BLE001  # no input may end the program; what cannot be read is dropped
             _log.exception("Input could not be read: %r", keys[:100])
             self._parser = _KeyParser(self._debug)
             return
-        for event in found:
+        for event in keys_read:
             self.process_message(event)
 
     def _run_input_thread(self) -> None:

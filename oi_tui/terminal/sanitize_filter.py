@@ -50,11 +50,11 @@ def clean(text: str) -> str:
     if prose(text) == text and "\n" not in text and "\t" not in text:
         return text
     known = without_form(text)
-    made = ""
+    cleaned = ""
     for at, character in enumerate(known):
         joined = known[max(0, at - 1) : at + 2]
         if character not in "\n\t" and (prose(character) == character or prose(joined) == joined):
-            made += character
+            cleaned += character
         else:
-            made += "\ufffd" * cell_len(character)
-    return set_cell_size(made, cell_len(text))
+            cleaned += "\ufffd" * cell_len(character)
+    return set_cell_size(cleaned, cell_len(text))

@@ -97,10 +97,10 @@ async def obey(widget: Widget, event: events.Key) -> None:
     """
     if event.is_printable:
         return
-    found = widget.screen.active_bindings.get(event.key)
-    if found is None or found.node is not widget or not found.enabled:
+    active = widget.screen.active_bindings.get(event.key)
+    if active is None or active.node is not widget or not active.enabled:
         return
     # An action may decline, as copying does without a selection; the key is then somebody else's.
-    if await widget.app.run_action(found.binding.action, widget):
+    if await widget.app.run_action(active.binding.action, widget):
         event.stop()
         event.prevent_default()

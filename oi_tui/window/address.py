@@ -53,8 +53,8 @@ def directory(*, make: bool = True) -> Path:
         if make:
             with suppress(FileExistsError):
                 folder.mkdir(mode=0o700)
-        found = folder.lstat()
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+        status = folder.lstat()
+        if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
             raise PermissionError(f"{folder} can be used by others")
     return parent / home
 
@@ -95,9 +95,9 @@ def published(folder: Path) -> list[Address]:
     What windows left that were killed is removed.
     """
     with suppress(OSError):
-        found = [(file.stat().st_mtime, address) for file, address in _read_all(directory(make=False))]
-        found.sort(key=lambda item: (item[1].folder == str(folder), item[0]), reverse=True)
-        return [address for _, address in found]
+        addresses = [(file.stat().st_mtime, address) for file, address in _read_all(directory(make=False))]
+        addresses.sort(key=lambda item: (item[1].folder == str(folder), item[0]), reverse=True)
+        return [address for _, address in addresses]
     return []
 
 
@@ -106,12 +106,12 @@ def sweep() -> None:
     for file in list(directory().glob("*-*.*")):
         process = file.stem.partition("-")[0]
         if file.suffix in (".sock", ".json") and _PROCESS.fullmatch(process):
-            socket_file, said = file.with_suffix(".sock"), file.with_suffix(".json")
+            socket_file, description = file.with_suffix(".sock"), file.with_suffix(".json")
             # Another program may have the number of a window that was killed.
-            if not _is_running(int(process)) or (said.exists() and not _is_answered(socket_file)):
+            if not _is_running(int(process)) or (description.exists() and not _is_answered(socket_file)):
                 with suppress(OSError):
                     socket_file.unlink(missing_ok=True)
-                    said.unlink(missing_ok=True)
+                    description.unlink(missing_ok=True)
 
 
 def _is_answered(path: Path) -> bool:

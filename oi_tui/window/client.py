@@ -90,10 +90,10 @@ class Window:
 
 async def find(host: str, folder: Path) -> Window | None:
     """Connect to an open window, rather one that works in this folder. `host` is who asks."""
-    for found in await asyncio.to_thread(address.published, folder):
+    for published in await asyncio.to_thread(address.published, folder):
         with suppress(OSError, ValueError, TimeoutError):
             async with asyncio.timeout(_PATIENCE):
-                return await _connect(found, host)
+                return await _connect(published, host)
     return None
 
 

@@ -60,18 +60,18 @@ class Listener:
     async def open(self, folder: Path) -> None:
         """Listen, for a window that works in this folder. Raises OSError."""
         await asyncio.to_thread(address.sweep)
-        made = address.create(folder)
+        socket_address = address.create(folder)
         listening = socket.socket(socket.AF_UNIX)
         try:
-            listening.bind(str(made.socket))
-            made.socket.chmod(0o600)
+            listening.bind(str(socket_address.socket))
+            socket_address.socket.chmod(0o600)
             self._server = await asyncio.start_unix_server(self._connect, sock=listening, limit=LONGEST_LINE)
-            address.publish(made)
+            address.publish(socket_address)
         except BaseException:
             listening.close()
-            address.withdraw(made)
+            address.withdraw(socket_address)
             raise
-        self._address = made
+        self._address = socket_address
 
     def touch(self) -> None:
         """Note that the person works in this window now."""
@@ -168,12 +168,12 @@ class _Connection:
 def _object(line: bytes) -> dict[str, Any]:
     """Read one line. Raises ValueError."""
     try:
-        found = json.loads(line)
+        value = json.loads(line)
     except RecursionError:
         raise ValueError("nested too deeply") from None
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         raise ValueError("no object")
-    return found
+    return value
 
 
 def _whole(value: object) -> int:

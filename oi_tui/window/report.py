@@ -69,13 +69,13 @@ def outcome(messages: Sequence[Message], snapshots: Snapshots, most: int, refusa
 def files_changed(snapshots: Snapshots, runs: Iterable[str]) -> list[str]:
     """Return the files that these runs changed, each once, as `created: a.txt`."""
     steps = (snapshots.step(run) for run in runs)
-    found = {
+    files = {
         f"{c.what}: {one_line(c.name)}{f' (on {one_line(step.target)})' if step.target else ''}": None
         for step in steps
         if step
         for c in step.changes
     }
-    return list(found)
+    return list(files)
 
 
 def variables(memories: Iterable[Memory], language: str | None) -> dict[str, Any]:

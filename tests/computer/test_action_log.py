@@ -26,33 +26,33 @@ computer.keyboard.press('t', interval=0)
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cells]:
+def cells(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cells]:
     with desktop(tmp_path_factory.mktemp("cells")) as cells:
         yield cells
 
 
 @needs_desktop
-def test_actions_are_listed_with_their_window_and_no_typed_text(desk: Cells) -> None:
+def test_actions_are_listed_with_their_window_and_no_typed_text(cells: Cells) -> None:
     with dialog(*RENAME):
-        desk.wait_for("(focused)")
-        assert desk.run(FILL).splitlines() == [
+        cells.wait_for("(focused)")
+        assert cells.run(FILL).splitlines() == [
             "Mouse and keyboard:",
             "  click at 'New name' (641, 413) in 'Rename'",
             "  press ctrl+a in 'Rename'",
             "  type 7 characters in 'Rename'",
         ]
-        before, after = (base64.b64decode(image) for image in desk.images)
+        before, after = (base64.b64decode(image) for image in cells.images)
         assert before != after
         # The next cell begins anew, and one that only looks has done nothing.
-        assert "Mouse and keyboard" not in desk.run("computer.mouse.position()")
-        assert desk.images == []
+        assert "Mouse and keyboard" not in cells.run("computer.mouse.position()")
+        assert cells.images == []
 
 
 @needs_desktop
-def test_clicks_drags_and_the_wheel_are_listed(desk: Cells) -> None:
+def test_clicks_drags_and_the_wheel_are_listed(cells: Cells) -> None:
     with dialog("--scale", "--title=Size", "--text=Size", "--width=400"):
-        desk.wait_for("'OK'")
-        listed = desk.run(
+        cells.wait_for("'OK'")
+        listed = cells.run(
             "r = computer.display.elements(role='slider')[0].region\nx, y = r.x + 12, r.y + r.height - 12\n"
             "computer.mouse.drag((x, y), (x + 99, y))\ncomputer.mouse.scroll(-2)\ncomputer.mouse.scroll(-1)\n"
             "computer.mouse.double_click(x, y)\ncomputer.mouse.right_click(x, y)\nprint(x, y)"
@@ -67,37 +67,37 @@ def test_clicks_drags_and_the_wheel_are_listed(desk: Cells) -> None:
 
 
 @needs_desktop
-def test_a_cell_that_fails_lists_what_it_did_before(desk: Cells) -> None:
+def test_a_cell_that_fails_lists_what_it_did_before(cells: Cells) -> None:
     with dialog(*RENAME):
-        desk.wait_for("(focused)")
-        text, ended = desk.tried("computer.mouse.click('New name')\n1 / 0")
+        cells.wait_for("(focused)")
+        text, ended = cells.tried("computer.mouse.click('New name')\n1 / 0")
         assert ended.state == "failed"
         assert "click at 'New name'" in text
 
 
 @needs_desktop
-def test_no_picture_is_kept_of_what_may_show_passwords_and_nobody_is_asked(desk: Cells) -> None:
+def test_no_picture_is_kept_of_what_may_show_passwords_and_nobody_is_asked(cells: Cells) -> None:
     hidden = (
         "import os\nbus = os.environ.pop('DBUS_SESSION_BUS_ADDRESS')\ntry: computer.keyboard.press('f9')\n"
     )
     with dialog(*RENAME):
-        desk.wait_for("(focused)")
-        text = desk.run(hidden + "finally:\n    pass")
+        cells.wait_for("(focused)")
+        text = cells.run(hidden + "finally:\n    pass")
         assert "press f9 in 'Rename'" in text
-        assert desk.images == []
-        desk.run("os.environ['DBUS_SESSION_BUS_ADDRESS'] = bus")
-        assert desk.asked == []
+        assert cells.images == []
+        cells.run("os.environ['DBUS_SESSION_BUS_ADDRESS'] = bus")
+        assert cells.asked == []
 
 
 @needs_desktop
 def test_a_conversation_keeps_and_exports_the_list_and_the_model_gets_no_pictures_of_it(
-    desk: Cells, own_world: Path
+    cells: Cells, own_world: Path
 ) -> None:
     llm = Llm([call(FILL + "computer.mouse.click('OK')")], [Text("Renamed.")])
     profile = Profile(model="openai/x").with_changes("flag", os=True, auto_run=True, supports_vision=True)
     with dialog(*RENAME) as process:
-        desk.wait_for("(focused)")
-        workspace = Workspace(profile, llm=llm, computer=desk.computer, lent=True)
+        cells.wait_for("(focused)")
+        workspace = Workspace(profile, llm=llm, computer=cells.computer, lent=True)
         try:
             list(workspace.session.turn("Rename it."))
             messages = workspace.session.messages

@@ -69,7 +69,7 @@ class Desk:
 
 
 @pytest.fixture
-def desk(own_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+def cells(own_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
     try:
         import tkinter  # noqa: F401
     except ImportError:
@@ -91,39 +91,39 @@ def desk(own_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
             form.close()
 
 
-def test_a_form_is_filled_and_sent_with_mouse_and_keyboard(desk: Desk) -> None:
-    form = desk.form
+def test_a_form_is_filled_and_sent_with_mouse_and_keyboard(cells: Desk) -> None:
+    form = cells.form
     # Capital letters, signs, and characters that are on no key.
-    desk.run(f"computer.mouse.click{form.entry}\ncomputer.keyboard.write('Ann {{Lee}} é € 日', delay=0)")
-    desk.run("computer.keyboard.press('tab', 'space')")
+    cells.run(f"computer.mouse.click{form.entry}\ncomputer.keyboard.write('Ann {{Lee}} é € 日', delay=0)")
+    cells.run("computer.keyboard.press('tab', 'space')")
     form.says("sent Ann {Lee} é € 日")
-    assert desk.pressed() == []
+    assert cells.pressed() == []
 
 
-def test_pointer_clicks_drags_and_scrolls_where_it_should(desk: Desk) -> None:
-    x, y = desk.form.canvas
+def test_pointer_clicks_drags_and_scrolls_where_it_should(cells: Desk) -> None:
+    x, y = cells.form.canvas
     assert (
-        desk.run(f"computer.mouse.move({x + 5}, {y + 6})\nprint(computer.mouse.position())")
+        cells.run(f"computer.mouse.move({x + 5}, {y + 6})\nprint(computer.mouse.position())")
         == f"({x + 5}, {y + 6})"
     )
-    desk.run(f"computer.mouse.click()\ncomputer.mouse.right_click(x={x + 9}, y={y + 9})")
-    desk.form.says("ButtonPress 1 5 6")
-    desk.form.says("ButtonRelease 3 9 9")
-    desk.run(f"computer.mouse.double_click({x + 50}, {y + 20}, interval=0.05)")
-    desk.form.says("Double-Button 1 50 20")
-    desk.run(f"computer.mouse.drag(({x + 10}, {y + 10}), ({x + 90}, {y + 50}))")
-    desk.form.says("dragged 50 30")
-    desk.form.says("ButtonRelease 1 90 50")
-    desk.run("computer.mouse.scroll(-2)")
-    until(lambda: desk.form.lines.count("ButtonRelease 5 90 50") == 2, "the wheel")
-    desk.run("computer.mouse.scroll(1, sideways=True)\ncomputer.mouse.scroll(-1, sideways=True)")
+    cells.run(f"computer.mouse.click()\ncomputer.mouse.right_click(x={x + 9}, y={y + 9})")
+    cells.form.says("ButtonPress 1 5 6")
+    cells.form.says("ButtonRelease 3 9 9")
+    cells.run(f"computer.mouse.double_click({x + 50}, {y + 20}, interval=0.05)")
+    cells.form.says("Double-Button 1 50 20")
+    cells.run(f"computer.mouse.drag(({x + 10}, {y + 10}), ({x + 90}, {y + 50}))")
+    cells.form.says("dragged 50 30")
+    cells.form.says("ButtonRelease 1 90 50")
+    cells.run("computer.mouse.scroll(-2)")
+    until(lambda: cells.form.lines.count("ButtonRelease 5 90 50") == 2, "the wheel")
+    cells.run("computer.mouse.scroll(1, sideways=True)\ncomputer.mouse.scroll(-1, sideways=True)")
     # Tk takes a wheel that is turned sideways for one with shift.
-    until(lambda: "sideways 5 90 50" in desk.form.lines, "the wheel turned sideways")
-    assert "sideways 4 90 50" in desk.form.lines
+    until(lambda: "sideways 5 90 50" in cells.form.lines, "the wheel turned sideways")
+    assert "sideways 4 90 50" in cells.form.lines
 
 
-def test_actions_of_computer_tools_are_carried_out_in_order(desk: Desk) -> None:
-    (x, y), (entry_x, entry_y) = desk.form.canvas, desk.form.entry
+def test_actions_of_computer_tools_are_carried_out_in_order(cells: Desk) -> None:
+    (x, y), (entry_x, entry_y) = cells.form.canvas, cells.form.entry
     actions = [
         {"action": "left_click", "coordinate": [entry_x, entry_y]},
         {"action": "type", "text": "one"},
@@ -134,7 +134,7 @@ def test_actions_of_computer_tools_are_carried_out_in_order(desk: Desk) -> None:
         {"action": "mouse_move", "coordinate": [x + 5, y + 5]},
         {"action": "cursor_position"},
     ]
-    assert desk.run(f"computer.act({actions})").splitlines() == [
+    assert cells.run(f"computer.act({actions})").splitlines() == [
         f"({x + 5}, {y + 5})",
         "Mouse and keyboard:",
         f"  click at ({entry_x}, {entry_y}) in 'Order form'",
@@ -144,24 +144,24 @@ def test_actions_of_computer_tools_are_carried_out_in_order(desk: Desk) -> None:
         f"  drag from ({x + 9}, {y + 9}) to ({x + 49}, {y + 29}) in 'Order form'",
         "  scroll up (2 times) in 'Order form'",
     ]
-    desk.form.says("ButtonRelease 1 49 29")
-    until(lambda: desk.form.lines.count("ButtonRelease 4 9 9") == 2, "the wheel")
+    cells.form.says("ButtonRelease 1 49 29")
+    until(lambda: cells.form.lines.count("ButtonRelease 4 9 9") == 2, "the wheel")
     zoom = {"action": "zoom", "region": [10, 10, 110, 60]}
-    assert desk.run(f"print(computer.act({zoom}))") == "<Picture 100x50>"
-    assert desk.pressed() == []
+    assert cells.run(f"print(computer.act({zoom}))") == "<Picture 100x50>"
+    assert cells.pressed() == []
 
 
-def test_each_action_does_on_the_screen_what_it_says(desk: Desk) -> None:
-    (x, y), (entry_x, entry_y), form = desk.form.canvas, desk.form.entry, desk.form
+def test_each_action_does_on_the_screen_what_it_says(cells: Desk) -> None:
+    (x, y), (entry_x, entry_y), form = cells.form.canvas, cells.form.entry, cells.form
     place = f"'coordinate': [{x + 7}, {y + 8}]"
 
     def act(*actions: str) -> list[str]:
         """What the form wrote of these actions."""
         before = len(form.lines)
-        desk.run(f"computer.act([{', '.join('{' + action + '}' for action in actions)}])")
+        cells.run(f"computer.act([{', '.join('{' + action + '}' for action in actions)}])")
         # A key that is let go of marks the end.
         ends = sum("F9" in line for line in form.lines)
-        desk.run("computer.keyboard.press('f9')")
+        cells.run("computer.keyboard.press('f9')")
         until(lambda: sum("F9" in line for line in form.lines) == ends + 2, "the end")
         return [line for line in form.lines[before:] if "F9" not in line and not line.startswith("at ")]
 
@@ -194,7 +194,7 @@ def test_each_action_does_on_the_screen_what_it_says(desk: Desk) -> None:
     turned = act(f"'type': 'scroll', 'x': {x + 7}, 'y': {y + 8}, 'scroll_x': 0, 'scroll_y': -20")
     assert turned.count("ButtonRelease 4 7 8") == 1
     # Keys: together, held for a time, and held during a click.
-    desk.run(f"computer.mouse.click({entry_x}, {entry_y})")
+    cells.run(f"computer.mouse.click({entry_x}, {entry_y})")
     pressed = act("'action': 'key', 'text': 'ctrl+Page_Down'")
     assert pressed[:2] == ["key Control_L", "key Next"]
     assert sorted(pressed[2:]) == ["up Control_L", "up Next"]
@@ -207,21 +207,21 @@ def test_each_action_does_on_the_screen_what_it_says(desk: Desk) -> None:
     begun = time.monotonic()
     act("'action': 'wait', 'duration': 0.2")
     assert time.monotonic() - begun > 0.2
-    assert desk.pressed() == []
+    assert cells.pressed() == []
 
 
-def test_coordinates_of_a_smaller_picture_are_those_of_the_screen(desk: Desk) -> None:
+def test_coordinates_of_a_smaller_picture_are_those_of_the_screen(cells: Desk) -> None:
     # The screen has 1280x800 pixels.
     act = "computer.act({}, size=(640, 400))"
     move = act.format("[{'action': 'mouse_move', 'coordinate': [100, 50]}, {'action': 'cursor_position'}]")
-    assert desk.run(move) == "(200, 100)"
-    assert desk.run("p = " + act.format("{'action': 'zoom', 'region': [5, 5, 55, 30]}") + "\nprint(p)") == (
+    assert cells.run(move) == "(200, 100)"
+    assert cells.run("p = " + act.format("{'action': 'zoom', 'region': [5, 5, 55, 30]}") + "\nprint(p)") == (
         "<Picture 100x50>"
     )
-    x, y = desk.form.canvas
+    x, y = cells.form.canvas
     path = f"[({x // 2 + 5}, {y // 2 + 5}), ({x // 2 + 25}, {y // 2 + 5})]"
-    desk.run(act.format(f"{{'type': 'drag', 'path': {path}}}"))
-    desk.form.says(f"ButtonRelease 1 {x // 2 * 2 + 50 - x} {y // 2 * 2 + 10 - y}")
+    cells.run(act.format(f"{{'type': 'drag', 'path': {path}}}"))
+    cells.form.says(f"ButtonRelease 1 {x // 2 * 2 + 50 - x} {y // 2 * 2 + 10 - y}")
 
 
 @pytest.mark.parametrize(
@@ -240,45 +240,45 @@ def test_an_action_that_is_not_understood_is_refused(action: dict[str, object], 
         ComputerObject().act(action)
 
 
-def test_keys_are_pressed_together_and_released(desk: Desk) -> None:
-    desk.run(
-        f"computer.mouse.click{desk.form.entry}\ncomputer.keyboard.hotkey('ctrl', 'shift', 'f5', interval=0)"
+def test_keys_are_pressed_together_and_released(cells: Desk) -> None:
+    cells.run(
+        f"computer.mouse.click{cells.form.entry}\ncomputer.keyboard.hotkey('ctrl', 'shift', 'f5', interval=0)"
     )
-    desk.form.says("up Control_L")
-    keys = [line for line in desk.form.lines if line.startswith(("key", "up"))]
+    cells.form.says("up Control_L")
+    keys = [line for line in cells.form.lines if line.startswith(("key", "up"))]
     assert keys[:3] == ["key Control_L", "key Shift_L", "key F5"]
-    assert desk.pressed() == []
+    assert cells.pressed() == []
 
 
-def test_the_screen_is_shown_once_until_it_changes(desk: Desk) -> None:
-    assert "Part of the screen: 1280x800 at (0, 0)." in desk.run(
+def test_the_screen_is_shown_once_until_it_changes(cells: Desk) -> None:
+    assert "Part of the screen: 1280x800 at (0, 0)." in cells.run(
         "p = computer.display.view(active_app_only=False)"
     )
-    assert len(desk.images) == 1
-    assert desk.run("p = computer.display.view(active_app_only=False)").startswith(
+    assert len(cells.images) == 1
+    assert cells.run("p = computer.display.view(active_app_only=False)").startswith(
         "The screen has not changed"
     )
-    assert desk.images == []
-    desk.run(f"computer.mouse.click{desk.form.entry}\ncomputer.keyboard.write('changed', delay=0)")
+    assert cells.images == []
+    cells.run(f"computer.mouse.click{cells.form.entry}\ncomputer.keyboard.write('changed', delay=0)")
     until(
-        lambda: desk.run("p = computer.display.view(active_app_only=False)") and desk.images,
+        lambda: cells.run("p = computer.display.view(active_app_only=False)") and cells.images,
         "another picture",
     )
     for ending in ("", "()"):
         sizes = f"print(computer.display.size{ending}, computer.display.center{ending})"
-        assert desk.run(sizes) == "(1280, 800) (640, 400)"
-    assert desk.run("print(computer.display.view(show=False, quadrant=4))") == "<Picture 640x400>"
+        assert cells.run(sizes) == "(1280, 800) (640, 400)"
+    assert cells.run("print(computer.display.view(show=False, quadrant=4))") == "<Picture 640x400>"
 
 
-def test_windows_are_listed_and_brought_to_the_front(desk: Desk) -> None:
+def test_windows_are_listed_and_brought_to_the_front(cells: Desk) -> None:
     programs.need("xterm")
     terminal = subprocess.Popen(["xterm", "-T", "Second window", "-e", "cat"])
     try:
-        until(lambda: "Second window" in desk.run("print(computer.os.active_window())"), "the second window")
-        desk.run("computer.os.activate('order')")
-        until(lambda: "Order form" in desk.run("print(computer.os.active_window())"), "the form")
-        assert desk.run("print(computer.display.view(show=False))") == "<Picture 500x400>"
-        text, ended = desk.tried("computer.os.activate('o')")
+        until(lambda: "Second window" in cells.run("print(computer.os.active_window())"), "the second window")
+        cells.run("computer.os.activate('order')")
+        until(lambda: "Order form" in cells.run("print(computer.os.active_window())"), "the form")
+        assert cells.run("print(computer.display.view(show=False))") == "<Picture 500x400>"
+        text, ended = cells.tried("computer.os.activate('o')")
         assert ended.state == "failed"
         assert "2 windows fit 'o'" in text
     finally:
@@ -286,56 +286,56 @@ def test_windows_are_listed_and_brought_to_the_front(desk: Desk) -> None:
         terminal.wait()
 
 
-def test_a_button_is_found_by_its_text(desk: Desk) -> None:
+def test_a_button_is_found_by_its_text(cells: Desk) -> None:
     programs.need("tesseract")
-    desk.run("computer.mouse.click('Cancel')")
-    desk.form.says("cancelled")
-    assert "Customer" in desk.run("print(computer.display.get_text_as_list_of_lists())")
-    before = desk.form.lines
-    text, _ = desk.tried("computer.mouse.click('No such button')")
+    cells.run("computer.mouse.click('Cancel')")
+    cells.form.says("cancelled")
+    assert "Customer" in cells.run("print(computer.display.get_text_as_list_of_lists())")
+    before = cells.form.lines
+    text, _ = cells.tried("computer.mouse.click('No such button')")
     assert "The text 'No such button' is not on the screen. Nothing was clicked." in text
-    assert [line for line in desk.form.lines if line not in before] == []
+    assert [line for line in cells.form.lines if line not in before] == []
 
 
-def test_clipboard_and_selection_are_read_and_set(desk: Desk) -> None:
+def test_clipboard_and_selection_are_read_and_set(cells: Desk) -> None:
     programs.need("xclip")
-    desk.run("computer.clipboard.copy('Zoë\\nsecond')")
-    assert desk.run("print(computer.clipboard.view())") == "Zoë\nsecond"
-    desk.run("computer.clipboard.copy('pasted')")
-    desk.run(f"computer.mouse.click{desk.form.entry}\ncomputer.clipboard.paste()")
-    desk.run("computer.keyboard.hotkey('shift', 'home')")
-    until(lambda: desk.run("print(computer.os.get_selected_text())") == "pasted", "the selection")
+    cells.run("computer.clipboard.copy('Zoë\\nsecond')")
+    assert cells.run("print(computer.clipboard.view())") == "Zoë\nsecond"
+    cells.run("computer.clipboard.copy('pasted')")
+    cells.run(f"computer.mouse.click{cells.form.entry}\ncomputer.clipboard.paste()")
+    cells.run("computer.keyboard.hotkey('shift', 'home')")
+    until(lambda: cells.run("print(computer.os.get_selected_text())") == "pasted", "the selection")
     # What keeps the selection goes on until another program has it.
     subprocess.run(["xclip", "-selection", "clipboard", "-i", "/dev/null"], check=True)
 
 
-def test_passwords_and_keys_on_the_clipboard_are_not_given_to_code(desk: Desk) -> None:
+def test_passwords_and_keys_on_the_clipboard_are_not_given_to_code(cells: Desk) -> None:
     programs.need("xclip")
     refused = "so its text is not given to code"
     secrets = ("sk-abcdefgh12345678", "mine:\nghp_abcdefgh12345678", "https://ann:pa55word@host/x")
     for secret in secrets:
-        desk.run(f"computer.clipboard.copy({secret!r})")
-        text, ended = desk.tried("print(computer.clipboard.view())")
+        cells.run(f"computer.clipboard.copy({secret!r})")
+        text, ended = cells.tried("print(computer.clipboard.view())")
         assert ended.state == "failed"
         assert refused in text
         assert "looks like a password or a key" in text
         assert secret not in text
     # Code can still paste what it cannot read.
-    desk.run(f"computer.mouse.click{desk.form.entry}\ncomputer.clipboard.paste()")
-    desk.run("computer.keyboard.hotkey('shift', 'home')")
-    until(lambda: refused in desk.tried("print(computer.os.get_selected_text())")[0], "the selection")
+    cells.run(f"computer.mouse.click{cells.form.entry}\ncomputer.clipboard.paste()")
+    cells.run("computer.keyboard.hotkey('shift', 'home')")
+    until(lambda: refused in cells.tried("print(computer.os.get_selected_text())")[0], "the selection")
     hint = ["xclip", "-selection", "clipboard", "-t", "x-kde-passwordManagerHint", "-i"]
     subprocess.run(hint, input=b"secret", check=True)
-    text, _ = desk.tried("print(computer.clipboard.view())")
+    text, _ = cells.tried("print(computer.clipboard.view())")
     assert "holds what a password manager copied" in text
-    desk.run("computer.clipboard.copy('my key is on the table')")
-    assert desk.run("print(computer.clipboard.view())") == "my key is on the table"
+    cells.run("computer.clipboard.copy('my key is on the table')")
+    assert cells.run("print(computer.clipboard.view())") == "my key is on the table"
     subprocess.run(["xclip", "-selection", "clipboard", "-i", "/dev/null"], check=True)
 
 
 @pytest.mark.parametrize("code", ["computer.mouse.move(5000, 1)", "computer.mouse.click('left', 'x', 1)"])
-def test_what_is_not_on_the_screen_is_refused(desk: Desk, code: str) -> None:
-    text, ended = desk.tried(code)
+def test_what_is_not_on_the_screen_is_refused(cells: Desk, code: str) -> None:
+    text, ended = cells.tried(code)
     assert ended.state == "failed"
     assert "not on the screen" in text or "give x and y" in text
 
@@ -343,82 +343,82 @@ def test_what_is_not_on_the_screen_is_refused(desk: Desk, code: str) -> None:
 DRAG = "computer.mouse.drag(({0}, {1}), ({2}, {1}))"
 
 
-def test_a_movement_by_hand_stops_the_code_and_nothing_stays_pressed(desk: Desk) -> None:
-    x, y = desk.form.canvas
+def test_a_movement_by_hand_stops_the_code_and_nothing_stays_pressed(cells: Desk) -> None:
+    x, y = cells.form.canvas
     slowly = "import oi_tui.computer.desktop.mouse as m\nm._STEP_SECONDS = 0.2\n"
     slowly += DRAG.format(x + 1, y + 1, x + 200)
     shown = ""
-    for report in desk.computer.run("python", slowly):
+    for report in cells.computer.run("python", slowly):
         if isinstance(report, Printed):
             shown += report.text
         if isinstance(report, LineReached) and report.line == 3:
-            until(lambda: any(line.startswith("dragged") for line in desk.form.lines), "the drag")
+            until(lambda: any(line.startswith("dragged") for line in cells.form.lines), "the drag")
             subprocess.run(["xdotool", "mousemove", "900", "700"], check=True)
     assert isinstance(report, RunEnded)
     assert report.state == "interrupted"
     assert "The user moved the mouse" in shown
-    until(lambda: desk.pressed() == [], "the release")
+    until(lambda: cells.pressed() == [], "the release")
     # In the next cell, which was approved since, the pointer is the code's again.
-    desk.run(f"computer.mouse.click{desk.form.entry}")
+    cells.run(f"computer.mouse.click{cells.form.entry}")
 
 
-def test_a_movement_by_hand_stops_a_drag_within_20_ms(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    (x, y), stops, taken = desk.form.canvas, list[float](), list[float]()
+def test_a_movement_by_hand_stops_a_drag_within_20_ms(cells: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    (x, y), stops, taken = cells.form.canvas, list[float](), list[float]()
 
     def stop() -> None:
         stops.append(time.monotonic())
-        desk.computer.interrupt()
+        cells.computer.interrupt()
 
-    monkeypatch.setattr(desk.api, "_stop", stop)
+    monkeypatch.setattr(cells.api, "_stop", stop)
     back_and_forth = [(x + 200, y + 1), (x + 1, y + 1)] * 50
     # The machine may be busy once, but not each time.
     while (not taken or min(taken) >= 0.02) and len(taken) < 20:
-        before, known = len(stops), len(desk.form.lines)
+        before, known = len(stops), len(cells.form.lines)
         code = f"computer.mouse.drag(({x + 1}, {y + 1}), ({x + 9}, {y + 9}), through={back_and_forth})"
-        for report in desk.computer.run("python", code):
+        for report in cells.computer.run("python", code):
             if isinstance(report, LineReached) and report.line == 1:
-                until(lambda: any("dragged" in line for line in desk.form.lines[known:]), "the drag")  # noqa: B023
+                until(lambda: any("dragged" in line for line in cells.form.lines[known:]), "the drag")  # noqa: B023
                 begun, hand = time.monotonic(), 900
                 # A hand goes on moving until it is noticed.
                 while len(stops) == before and time.monotonic() < begun + PATIENCE:
                     hand = hand + 3 if hand < 1200 else 900
-                    desk.eyes.move(hand, 700)
+                    cells.eyes.move(hand, 700)
         assert isinstance(report, RunEnded)
         assert report.state == "interrupted"
         assert len(stops) > before
         taken.append(stops[before] - begun)
-        until(lambda: desk.pressed() == [], "the release")
+        until(lambda: cells.pressed() == [], "the release")
     assert min(taken) < 0.02, taken
 
 
-def test_escape_twice_interrupts_the_code(desk: Desk) -> None:
+def test_escape_twice_interrupts_the_code(cells: Desk) -> None:
     cell = "computer.mouse.down()\nimport time\nprint('held', flush=True)\ntime.sleep(60)"
-    desk.run(f"computer.mouse.move({desk.form.canvas[0] + 3}, {desk.form.canvas[1] + 3})")
-    for report in desk.computer.run("python", cell):
+    cells.run(f"computer.mouse.move({cells.form.canvas[0] + 3}, {cells.form.canvas[1] + 3})")
+    for report in cells.computer.run("python", cell):
         if isinstance(report, Printed) and "held" in report.text:
-            desk.form.says("ButtonPress 1 3 3")
+            cells.form.says("ButtonPress 1 3 3")
             subprocess.run(["xdotool", "key", "--delay", "60", "Escape", "Escape"], check=True)
     assert isinstance(report, RunEnded)
     assert report.state == "interrupted"
-    desk.form.says("ButtonRelease 1 3 3")
+    cells.form.says("ButtonRelease 1 3 3")
 
 
-def test_a_movement_by_hand_stops_code_that_only_waits(desk: Desk) -> None:
-    x, y = desk.form.canvas
+def test_a_movement_by_hand_stops_code_that_only_waits(cells: Desk) -> None:
+    x, y = cells.form.canvas
     cell = f"computer.mouse.move({x + 3}, {y + 3})\ncomputer.mouse.down()\nimport time\n"
-    for report in desk.computer.run("python", cell + "print('waiting', flush=True)\ntime.sleep(60)"):
+    for report in cells.computer.run("python", cell + "print('waiting', flush=True)\ntime.sleep(60)"):
         if isinstance(report, Printed) and "waiting" in report.text:
-            desk.form.says("ButtonPress 1 3 3")
-            assert desk.api.in_control
-            desk.eyes.move(x + 40, y + 40)
+            cells.form.says("ButtonPress 1 3 3")
+            assert cells.api.in_control
+            cells.eyes.move(x + 40, y + 40)
     assert isinstance(report, RunEnded)
     assert report.state == "interrupted"
-    until(lambda: desk.pressed() == [], "the release")
-    assert not desk.api.in_control
+    until(lambda: cells.pressed() == [], "the release")
+    assert not cells.api.in_control
 
 
-def test_the_person_is_asked_and_the_code_waits_until_they_answer(desk: Desk) -> None:
-    takeover, (x, y) = desk.api._takeover, desk.form.canvas
+def test_the_person_is_asked_and_the_code_waits_until_they_answer(cells: Desk) -> None:
+    takeover, (x, y) = cells.api._takeover, cells.form.canvas
     asked = threading.Event()
     takeover.ask = asked.set
     cell = f"computer.mouse.move({x + 3}, {y + 3})\ncomputer.mouse.down()\nprint('held', flush=True)\n"
@@ -426,53 +426,53 @@ def test_the_person_is_asked_and_the_code_waits_until_they_answer(desk: Desk) ->
     cell += "import pathlib\npathlib.Path('begun').touch()\nwhile not pathlib.Path('go').exists(): pass\n"
     cell += "pathlib.Path('working').touch()\ncomputer.mouse.click()"
     shown = ""
-    for report in desk.computer.run("python", cell):
+    for report in cells.computer.run("python", cell):
         if isinstance(report, Printed):
             shown += report.text
         if isinstance(report, Printed) and "held" in report.text:
-            desk.form.says("ButtonPress 1 3 3")
-            desk.eyes.move(x + 40, y + 40)
+            cells.form.says("ButtonPress 1 3 3")
+            cells.eyes.move(x + 40, y + 40)
             assert asked.wait(PATIENCE)
-            until(lambda: desk.pressed() == [], "the release")
-            (desk.computer.cwd / "go").touch()
-            until((desk.computer.cwd / "working").exists, "the code at work")
+            until(lambda: cells.pressed() == [], "the release")
+            (cells.computer.cwd / "go").touch()
+            until((cells.computer.cwd / "working").exists, "the code at work")
             # What the person does meanwhile is theirs.
-            desk.eyes.move(x + 60, y + 60)
+            cells.eyes.move(x + 60, y + 60)
             takeover.answer()
     assert isinstance(report, RunEnded)
     assert report.state == "failed"
     assert "The user took the mouse, and then let you go on." in shown
-    assert [line for line in desk.form.lines if line.startswith("ButtonPress")] == ["ButtonPress 1 3 3"]
+    assert [line for line in cells.form.lines if line.startswith("ButtonPress")] == ["ButtonPress 1 3 3"]
     # The model goes on with the next cell, and the person can take over again.
     asked.clear()
-    desk.run(f"computer.mouse.click({x + 9}, {y + 9})")
-    desk.form.says("ButtonRelease 1 9 9")
+    cells.run(f"computer.mouse.click({x + 9}, {y + 9})")
+    cells.form.says("ButtonRelease 1 9 9")
     assert not asked.is_set()
 
 
-def test_the_mouse_is_the_persons_between_cells(desk: Desk) -> None:
-    desk.run("computer.mouse.move(50, 50)")
-    assert not desk.api.in_control
-    desk.eyes.move(900, 700)
+def test_the_mouse_is_the_persons_between_cells(cells: Desk) -> None:
+    cells.run("computer.mouse.move(50, 50)")
+    assert not cells.api.in_control
+    cells.eyes.move(900, 700)
     # Code that does not use mouse and keyboard is not stopped by a movement.
-    desk.run("import time\nprint('waiting')\ntime.sleep(0.1)")
-    assert desk.run("computer.mouse.move(60, 60)\nprint(computer.mouse.position())") == "(60, 60)"
+    cells.run("import time\nprint('waiting')\ntime.sleep(0.1)")
+    assert cells.run("computer.mouse.move(60, 60)\nprint(computer.mouse.position())") == "(60, 60)"
 
 
-def test_the_pointer_of_a_killed_interpreter_is_given_back(desk: Desk) -> None:
-    desk.tried("import os, signal\ncomputer.mouse.move(50, 50)\nos.kill(os.getpid(), signal.SIGKILL)")
-    until(lambda: not desk.api.in_control, "the pointer")
+def test_the_pointer_of_a_killed_interpreter_is_given_back(cells: Desk) -> None:
+    cells.tried("import os, signal\ncomputer.mouse.move(50, 50)\nos.kill(os.getpid(), signal.SIGKILL)")
+    until(lambda: not cells.api.in_control, "the pointer")
 
 
-def test_a_movement_and_escape_twice_stop_within_20_ms(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_movement_and_escape_twice_stop_within_20_ms(cells: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     stops: list[float] = []
     monkeypatch.setattr(bridge, "stop", lambda: stops.append(time.monotonic()) or True)
     monkeypatch.delenv(bridge.VARIABLE, raising=False)
     read, write = os.pipe()
-    guard = Guard(X11(desk.display), os.getpid())
+    guard = Guard(X11(cells.display), os.getpid())
     serving = threading.Thread(target=guard.serve, args=[read])
     serving.start()
-    hand, taken = X11(desk.display), []
+    hand, taken = X11(cells.display), []
     try:
         # The machine may be busy once, but not each time.
         for place in range(100, 150, 10):
@@ -498,31 +498,31 @@ def test_a_movement_and_escape_twice_stop_within_20_ms(desk: Desk, monkeypatch: 
     assert min(taken) < 0.02, taken
 
 
-def test_escape_that_the_code_presses_is_no_stop(desk: Desk) -> None:
-    desk.run("computer.keyboard.press('esc', 'esc', interval=0.1)\nimport time\ntime.sleep(0.3)")
+def test_escape_that_the_code_presses_is_no_stop(cells: Desk) -> None:
+    cells.run("computer.keyboard.press('esc', 'esc', interval=0.1)\nimport time\ntime.sleep(0.3)")
 
 
-def test_a_cell_that_fails_lets_go_of_everything(desk: Desk) -> None:
-    desk.run(f"computer.mouse.click{desk.form.entry}")
-    desk.tried("computer.keyboard.down('shift')\n1 / 0")
-    desk.form.says("up Shift_L")
+def test_a_cell_that_fails_lets_go_of_everything(cells: Desk) -> None:
+    cells.run(f"computer.mouse.click{cells.form.entry}")
+    cells.tried("computer.keyboard.down('shift')\n1 / 0")
+    cells.form.says("up Shift_L")
 
 
-def test_a_killed_interpreter_leaves_nothing_pressed(desk: Desk) -> None:
-    desk.run(f"computer.mouse.move({desk.form.canvas[0] + 3}, {desk.form.canvas[1] + 3})")
+def test_a_killed_interpreter_leaves_nothing_pressed(cells: Desk) -> None:
+    cells.run(f"computer.mouse.move({cells.form.canvas[0] + 3}, {cells.form.canvas[1] + 3})")
     pid = int(
-        desk.run(
+        cells.run(
             "import os\ncomputer.mouse.down()\ncomputer.keyboard.down('shift')\nprint(os.getpid())"
         ).split()[0]
     )
-    desk.form.says("ButtonPress 1 3 3")
+    cells.form.says("ButtonPress 1 3 3")
     os.kill(pid, signal.SIGKILL)
-    desk.form.says("ButtonRelease 1 3 3")
-    desk.form.says("up Shift_L")
+    cells.form.says("ButtonRelease 1 3 3")
+    cells.form.says("up Shift_L")
 
 
-def test_a_killed_guard_lets_nothing_be_pressed_and_nothing_stays_pressed(desk: Desk) -> None:
-    x, y = desk.form.canvas
+def test_a_killed_guard_lets_nothing_be_pressed_and_nothing_stays_pressed(cells: Desk) -> None:
+    x, y = cells.form.canvas
     find = "import os, glob, signal\nfrom oi_tui.computer.desktop.session import session\n"
     find += f"computer.mouse.move({x + 3}, {y + 3})\ncomputer.mouse.down()\n"
     find += "needle = b'guard.py\\0' + str(os.getpid()).encode()\n"
@@ -531,15 +531,15 @@ def test_a_killed_guard_lets_nothing_be_pressed_and_nothing_stays_pressed(desk: 
     find += "    if found: os.kill(int(path.split('/')[2]), signal.SIGKILL); print('killed')\n"
     # What is told to a guard that is gone is refused once the system knows that it is.
     find += "import time\nfor _ in range(500):\n    computer.mouse.scroll(1)\n    time.sleep(0.01)"
-    text, ended = desk.tried(find)
+    text, ended = cells.tried(find)
     assert "killed" in text
     assert ended.state == "failed"
     assert "Nothing is pressed, because the process that lets go of keys and buttons" in text
-    desk.form.says("ButtonRelease 1 3 3")
+    cells.form.says("ButtonRelease 1 3 3")
     # The next cell gets another guard.
-    desk.run(f"computer.mouse.click({x + 9}, {y + 9})")
-    desk.form.says("ButtonRelease 1 9 9")
-    until(lambda: desk.pressed() == [], "the release")
+    cells.run(f"computer.mouse.click({x + 9}, {y + 9})")
+    cells.form.says("ButtonRelease 1 9 9")
+    until(lambda: cells.pressed() == [], "the release")
 
 
 PROGRAM = """
@@ -555,19 +555,19 @@ for report in computer.run("python", sys.argv[2]):
 """
 
 
-def test_a_killed_program_leaves_nothing_pressed_while_a_drag_is_in_progress(desk: Desk) -> None:
-    x, y = desk.form.canvas
+def test_a_killed_program_leaves_nothing_pressed_while_a_drag_is_in_progress(cells: Desk) -> None:
+    x, y = cells.form.canvas
     code = "import oi_tui.computer.desktop.mouse as m\nm._STEP_SECONDS = 0.2\n"
     code += "computer.keyboard.down('shift')\n" + DRAG.format(x + 1, y + 1, x + 200)
-    argv = [sys.executable, "-c", PROGRAM, str(desk.computer.cwd), code]
+    argv = [sys.executable, "-c", PROGRAM, str(cells.computer.cwd), code]
     program = subprocess.Popen(argv, stdout=subprocess.DEVNULL)
     try:
-        until(lambda: any(line.startswith("dragged") for line in desk.form.lines), "the drag")
-        assert "Shift_L" in desk.pressed()
+        until(lambda: any(line.startswith("dragged") for line in cells.form.lines), "the drag")
+        assert "Shift_L" in cells.pressed()
     finally:
         program.kill()
         program.wait()
-    until(lambda: desk.pressed() == [], "the release")
+    until(lambda: cells.pressed() == [], "the release")
 
 
 def test_a_movement_by_hand_ends_the_turn_of_the_conversation(

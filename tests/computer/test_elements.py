@@ -24,7 +24,7 @@ from tests.fakes import Llm
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cells]:
+def cells(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cells]:
     with desktop(tmp_path_factory.mktemp("cells")) as cells:
         yield cells
 
@@ -33,89 +33,91 @@ LOGIN = ("--forms", "--title=Sign in", "--text=Account", "--add-entry=User", "--
 
 
 @needs_desktop
-def test_a_form_is_filled_by_the_names_of_its_fields(desk: Cells) -> None:
+def test_a_form_is_filled_by_the_names_of_its_fields(cells: Cells) -> None:
     with dialog("--entry", "--title=Rename", "--text=New name", "--entry-text=old.txt") as process:
-        listed = desk.wait_for("(focused)")
+        listed = cells.wait_for("(focused)")
         assert listed.startswith("Window 'Rename':\n  1 label 'New name' at (")
         assert "text 'New name' = 'old.txt' (focused) at (" in listed
-        desk.run("computer.mouse.click(role='text', name='New name')\ncomputer.keyboard.hotkey('ctrl', 'a')")
-        desk.run("computer.keyboard.write('new.txt', delay=0)")
-        desk.wait_for("= 'new.txt'")
-        desk.run("computer.mouse.click(role='button', name='OK')")
+        cells.run("computer.mouse.click(role='text', name='New name')\ncomputer.keyboard.hotkey('ctrl', 'a')")
+        cells.run("computer.keyboard.write('new.txt', delay=0)")
+        cells.wait_for("= 'new.txt'")
+        cells.run("computer.mouse.click(role='button', name='OK')")
         assert process.communicate(timeout=PATIENCE)[0] == "new.txt\n"
 
 
 @needs_desktop
-def test_the_list_selects_by_role_and_a_text_means_the_element_with_that_name(desk: Cells) -> None:
+def test_the_list_selects_by_role_and_a_text_means_the_element_with_that_name(cells: Cells) -> None:
     rows = ("One", "Two", "Three")
     with dialog("--list", "--title=Choose", "--column=Number", *rows) as process:
-        desk.wait_for("'Three'")
+        cells.wait_for("'Three'")
         names = "print([each.name for each in computer.display.elements(role='button')])"
-        assert set(desk.run(names).strip("[]").split(", ")) >= {"'OK'", "'Cancel'"}
+        assert set(cells.run(names).strip("[]").split(", ")) >= {"'OK'", "'Cancel'"}
         # Without a program that reads pictures, too.
-        desk.run("import os\npath = os.environ['PATH']\nos.environ['PATH'] = ''\ncomputer.mouse.click('Two')")
-        desk.run("os.environ['PATH'] = path")
-        desk.wait_for("'Two' (selected")
-        desk.run("computer.mouse.click(computer.display.elements('OK')[0])")
+        cells.run(
+            "import os\npath = os.environ['PATH']\nos.environ['PATH'] = ''\ncomputer.mouse.click('Two')"
+        )
+        cells.run("os.environ['PATH'] = path")
+        cells.wait_for("'Two' (selected")
+        cells.run("computer.mouse.click(computer.display.elements('OK')[0])")
         assert process.communicate(timeout=PATIENCE)[0] == "Two\n"
 
 
 @needs_desktop
-def test_a_password_is_neither_read_nor_in_pictures(desk: Cells) -> None:
+def test_a_password_is_neither_read_nor_in_pictures(cells: Cells) -> None:
     with dialog(*LOGIN):
-        desk.wait_for("password text")
-        desk.run("computer.mouse.click(role='password text')\ncomputer.keyboard.write('hunter2', delay=0)")
-        listed = desk.wait_for("(hidden) (focused)")
+        cells.wait_for("password text")
+        cells.run("computer.mouse.click(role='password text')\ncomputer.keyboard.write('hunter2', delay=0)")
+        listed = cells.wait_for("(hidden) (focused)")
         assert "hunter2" not in listed
         assert "•" not in listed
         field = "f = computer.display.elements(role='password text')[0].region\n"
         look = "p = computer.display.view(show=False, active_app_only=False)\n"
-        assert desk.run(field + look + "print(set(p.crop(f.x, f.y, f.width, f.height).pixels))") == "{0}"
+        assert cells.run(field + look + "print(set(p.crop(f.x, f.y, f.width, f.height).pixels))") == "{0}"
         # The field of the user's name is shown as it is.
         other = "f = computer.display.elements(role='text')[0].region\n"
-        assert desk.run(other + "print(max(p.crop(f.x, f.y, f.width, f.height).pixels))") == "255"
+        assert cells.run(other + "print(max(p.crop(f.x, f.y, f.width, f.height).pixels))") == "255"
         zoom = "z = computer.act({'action': 'zoom', 'region': [f.x, f.y, f.x + f.width, f.y + f.height]})\n"
-        assert desk.run(field + zoom + "print(set(z.pixels))") == "{0}"
+        assert cells.run(field + zoom + "print(set(z.pixels))") == "{0}"
         active = "p, w = computer.display.view(show=False), computer.os.active_window().region\n"
-        assert desk.run(active + "print(p.crop(f.x - w.x, f.y - w.y, 4, 4).pixels == bytes(48))") == "True"
+        assert cells.run(active + "print(p.crop(f.x - w.x, f.y - w.y, 4, 4).pixels == bytes(48))") == "True"
 
 
 @needs_desktop
-def test_windows_of_programs_that_describe_nothing_are_not_in_pictures_unless_allowed(desk: Cells) -> None:
+def test_windows_of_programs_that_describe_nothing_are_not_in_pictures_unless_allowed(cells: Cells) -> None:
     programs.need("xterm")
     terminal = subprocess.Popen(["xterm", "-T", "Vault", "-geometry", "40x5+10+10", "-e", "sleep", "60"])
     try:
-        until(lambda: "Vault" in desk.run("print(computer.os.active_window())"), "the terminal")
+        until(lambda: "Vault" in cells.run("print(computer.os.active_window())"), "the terminal")
         with dialog("--question", "--title=Sure", "--text=Delete it?"):
-            desk.wait_for("'No'")
+            cells.wait_for("'No'")
             # A part of the screen where only known windows are needs no answer.
-            assert desk.run("print(computer.display.view(show=False).width > 99)") == "True"
-            assert desk.asked == []
-            text, ended = desk.tried("p = computer.display.view(active_app_only=False)")
+            assert cells.run("print(computer.display.view(show=False).width > 99)") == "True"
+            assert cells.asked == []
+            text, ended = cells.tried("p = computer.display.view(active_app_only=False)")
             assert ended.state == "failed"
-            assert desk.images == []
+            assert cells.images == []
             assert "Programs of these windows do not say where their password fields are: 'Vault'." in text
             assert "they set unmasked_screen" in text
             for code in ("computer.mouse.click('nowhere')", "computer.act({'action': 'screenshot'})"):
-                assert "So there is no picture." in desk.tried(code)[0]
-            assert len(desk.asked) == 3
-            desk.allows = True
-            desk.run("p = computer.display.view(active_app_only=False)")
-            assert len(desk.images) == 1
+                assert "So there is no picture." in cells.tried(code)[0]
+            assert len(cells.asked) == 3
+            cells.allows = True
+            cells.run("p = computer.display.view(active_app_only=False)")
+            assert len(cells.images) == 1
     finally:
-        desk.asked.clear()
-        desk.allows = False
+        cells.asked.clear()
+        cells.allows = False
         terminal.kill()
         terminal.wait()
 
 
 @needs_desktop
-def test_a_window_of_a_program_that_hangs_is_in_no_picture(desk: Cells) -> None:
+def test_a_window_of_a_program_that_hangs_is_in_no_picture(cells: Cells) -> None:
     with dialog(*LOGIN) as stuck:
-        desk.wait_for("password text")
+        cells.wait_for("password text")
         os.kill(stuck.pid, signal.SIGSTOP)
         try:
-            text, ended = desk.tried("p = computer.display.view(active_app_only=False)")
+            text, ended = cells.tried("p = computer.display.view(active_app_only=False)")
         finally:
             os.kill(stuck.pid, signal.SIGCONT)
         assert ended.state == "failed"
@@ -123,21 +125,21 @@ def test_a_window_of_a_program_that_hangs_is_in_no_picture(desk: Cells) -> None:
 
 
 @needs_desktop
-def test_without_an_accessibility_service_there_is_no_picture_unless_allowed(desk: Cells) -> None:
+def test_without_an_accessibility_service_there_is_no_picture_unless_allowed(cells: Cells) -> None:
     gone = (
         "import os\nbus = os.environ.pop('DBUS_SESSION_BUS_ADDRESS')\ntry:\n    p = computer.display.view()\n"
     )
     gone += "finally: os.environ['DBUS_SESSION_BUS_ADDRESS'] = bus"
     try:
-        text, ended = desk.tried(gone)
+        text, ended = cells.tried(gone)
         assert ended.state == "failed"
         assert "the accessibility service (D-Bus and AT-SPI) does not answer. So there is no picture." in text
-        desk.allows = True
-        desk.run(gone)
-        assert len(desk.images) == 1
+        cells.allows = True
+        cells.run(gone)
+        assert len(cells.images) == 1
     finally:
-        desk.asked.clear()
-        desk.allows = False
+        cells.asked.clear()
+        cells.allows = False
 
 
 def test_a_window_that_was_not_read_to_its_end_is_told_from_those_that_were() -> None:
@@ -151,61 +153,63 @@ def test_a_window_that_was_not_read_to_its_end_is_told_from_those_that_were() ->
 
 
 @needs_desktop
-def test_a_key_in_a_field_is_not_read(desk: Cells) -> None:
+def test_a_key_in_a_field_is_not_read(cells: Cells) -> None:
     with dialog("--entry", "--title=Key", "--text=Key", "--entry-text=sk-abcdefgh12345678"):
-        listed = desk.wait_for("'OK'")
+        listed = cells.wait_for("'OK'")
         assert "looks like a password or a key" in listed
         assert "sk-abc" not in listed
 
 
 @needs_desktop
-def test_a_model_without_vision_gets_the_elements(desk: Cells) -> None:
+def test_a_model_without_vision_gets_the_elements(cells: Cells) -> None:
     with dialog("--question", "--title=Sure", "--text=Delete it?"):
-        desk.wait_for("'No'")
-        assert "button 'No'" not in desk.run("p = computer.display.view()")
-        desk.sees = False
+        cells.wait_for("'No'")
+        assert "button 'No'" not in cells.run("p = computer.display.view()")
+        cells.sees = False
         try:
-            seen = desk.run("p = computer.display.view(active_app_only=False)")
+            seen = cells.run("p = computer.display.view(active_app_only=False)")
         finally:
-            desk.sees = True
+            cells.sees = True
         assert "push button 'No'" in seen
         assert "Delete it?" in seen
 
 
 @needs_desktop
-def test_nothing_is_clicked_where_the_name_fits_none_or_several(desk: Cells) -> None:
+def test_nothing_is_clicked_where_the_name_fits_none_or_several(cells: Cells) -> None:
     with dialog("--question", "--title=Sure", "--text=Delete it?") as process:
-        desk.wait_for("'No'")
-        text, ended = desk.tried("computer.mouse.click(role='button', name='Maybe')")
+        cells.wait_for("'No'")
+        text, ended = cells.tried("computer.mouse.click(role='button', name='Maybe')")
         assert ended.state == "failed"
         assert "There are 0 of button 'Maybe' in the active window. Nothing was clicked." in text
         assert "push button 'No'" in text
-        text, _ = desk.tried("computer.mouse.click(role='button')")
+        text, _ = cells.tried("computer.mouse.click(role='button')")
         assert "There are 2 of button in the active window" in text
         assert process.poll() is None
 
 
 @needs_desktop
-def test_a_program_on_another_screen_is_not_listed(desk: Cells) -> None:
+def test_a_program_on_another_screen_is_not_listed(cells: Cells) -> None:
     with dialog("--question", "--title=Here", "--text=Near?"), screen() as other:
-        desk.wait_for("Near?")
+        cells.wait_for("Near?")
         with dialog("--question", "--title=There", "--text=Far?", f"--display={other}"):
             tree = "from oi_tui.computer.desktop.elements import tree\n"
-            until(lambda: "Far?" in desk.run(tree + "print(tree().elements((), False))"), "the other program")
-            listed = desk.run("print(computer.display.elements(active_app_only=False))")
+            until(
+                lambda: "Far?" in cells.run(tree + "print(tree().elements((), False))"), "the other program"
+            )
+            listed = cells.run("print(computer.display.elements(active_app_only=False))")
             assert "Near?" in listed
             assert "Far?" not in listed
 
 
 @needs_desktop
-def test_a_program_that_hangs_costs_only_its_own_elements(desk: Cells) -> None:
+def test_a_program_that_hangs_costs_only_its_own_elements(cells: Cells) -> None:
     with dialog("--question", "--title=Stuck", "--text=Stuck?") as stuck:
-        desk.wait_for("Stuck?")
+        cells.wait_for("Stuck?")
         with dialog("--question", "--title=Alive", "--text=Alive?"):
-            desk.wait_for("Alive?")
+            cells.wait_for("Alive?")
             os.kill(stuck.pid, signal.SIGSTOP)
             try:
-                assert "Alive?" in desk.run("print(computer.display.elements())")
+                assert "Alive?" in cells.run("print(computer.display.elements())")
             finally:
                 os.kill(stuck.pid, signal.SIGCONT)
 

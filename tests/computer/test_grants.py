@@ -24,7 +24,7 @@ CLICK_AND_TYPE = f"{CLICK}\ncomputer.keyboard.write('x', delay=0)"
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cells]:
+def cells(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cells]:
     with desktop(tmp_path_factory.mktemp("cells")) as cells:
         yield cells
 
@@ -67,10 +67,10 @@ def conversation(own_world: Path) -> Iterator[Conversation]:
 
 
 def test_a_grant_lets_its_kind_of_action_through_in_its_window(
-    desk: Cells, conversation: Conversation
+    cells: Cells, conversation: Conversation
 ) -> None:
     with dialog(*RENAME) as process:
-        desk.wait_for("(focused)")
+        cells.wait_for("(focused)")
         # Nobody knows before the first action where code acts.
         assert conversation.offered(CLICK) == []
         assert conversation.run(CLICK)[0]
@@ -86,13 +86,13 @@ def test_a_grant_lets_its_kind_of_action_through_in_its_window(
         assert process.communicate(timeout=PATIENCE)[0].endswith("\n")
 
 
-def test_nothing_is_done_in_another_window(desk: Cells, conversation: Conversation) -> None:
+def test_nothing_is_done_in_another_window(cells: Cells, conversation: Conversation) -> None:
     with dialog(*RENAME):
-        desk.wait_for("(focused)")
+        cells.wait_for("(focused)")
         conversation.run(CLICK_AND_TYPE)
         conversation.run(CLICK_AND_TYPE, grant=True)
         with dialog(*BANK) as bank:
-            desk.wait_for("label 'Amount'")
+            cells.wait_for("label 'Amount'")
             for code in (
                 "computer.mouse.click(role='button', name='OK')",
                 "computer.keyboard.press('enter')",
@@ -109,34 +109,34 @@ def test_nothing_is_done_in_another_window(desk: Cells, conversation: Conversati
             assert "Amount" not in conversation.run(listed)[1]
     # A window of the same title that is opened later is another one.
     with dialog(*RENAME) as later:
-        desk.wait_for("(focused)")
+        cells.wait_for("(focused)")
         assert "Nothing was done" in conversation.run("computer.keyboard.press('enter')")[1]
         assert later.poll() is None
 
 
 def test_a_granted_window_that_is_covered_or_renamed_is_not_acted_in(
-    desk: Cells, conversation: Conversation
+    cells: Cells, conversation: Conversation
 ) -> None:
     with dialog(*RENAME):
-        desk.wait_for("(focused)")
-        x, y = desk.run("print(*computer.display.elements(role='text')[0].center)").split()
+        cells.wait_for("(focused)")
+        x, y = cells.run("print(*computer.display.elements(role='text')[0].center)").split()
         click = f"computer.mouse.click({x}, {y})"
         conversation.run(click)
         conversation.run(click, grant=True)
         with dialog(*BANK) as bank:
-            desk.wait_for("label 'Amount'")
+            cells.wait_for("label 'Amount'")
             assert "Nothing was done" in conversation.run(click)[1]
             assert bank.poll() is None
-        desk.wait_for("'New name'")
+        cells.wait_for("'New name'")
         subprocess.run(
             ["xdotool", "search", "--name", "^Rename$", "set_window", "--name", "Bank"], check=True
         )
         assert "Nothing was done" in conversation.run(click)[1]
 
 
-def test_keys_of_the_desktop_and_pictures_are_in_no_grant(desk: Cells, conversation: Conversation) -> None:
+def test_keys_of_the_desktop_and_pictures_are_in_no_grant(cells: Cells, conversation: Conversation) -> None:
     with dialog(*RENAME):
-        desk.wait_for("(focused)")
+        cells.wait_for("(focused)")
         conversation.run(CLICK_AND_TYPE)
         conversation.run(CLICK_AND_TYPE, grant=True)
         asked, output = conversation.run("computer.keyboard.hotkey('alt', 'tab')")
@@ -149,10 +149,10 @@ def test_keys_of_the_desktop_and_pictures_are_in_no_grant(desk: Cells, conversat
 
 
 def test_a_revoked_grant_is_asked_for_again_and_another_conversation_has_none(
-    desk: Cells, conversation: Conversation
+    cells: Cells, conversation: Conversation
 ) -> None:
     with dialog(*RENAME):
-        desk.wait_for("(focused)")
+        cells.wait_for("(focused)")
         conversation.run(CLICK)
         conversation.run(CLICK, grant=True)
         (granted,) = conversation.window_grants

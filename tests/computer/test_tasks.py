@@ -200,65 +200,65 @@ PAGE = b"""<!doctype html><title>Shop</title><h1>Orders</h1>
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cells]:
+def cells(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cells]:
     with desktop(tmp_path_factory.mktemp("cells")) as cells:
         yield cells
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name.replace(" ", "-"))
-def test_a_task_in_a_dialog_is_done(desk: Cells, own_world: Path, task: Task) -> None:
+def test_a_task_in_a_dialog_is_done(cells: Cells, own_world: Path, task: Task) -> None:
     with dialog("--title=Task", *task.dialog) as process:
-        desk.wait_for(task.first)
-        desk.turn(task.code)
+        cells.wait_for(task.first)
+        cells.turn(task.code)
         assert process.communicate(timeout=PATIENCE)[0] == task.output
         assert process.returncode == task.status
 
 
-def test_a_file_is_chosen_by_its_path(desk: Cells, own_world: Path, tmp_path: Path) -> None:
+def test_a_file_is_chosen_by_its_path(cells: Cells, own_world: Path, tmp_path: Path) -> None:
     file = tmp_path / "invoice.txt"
     file.touch()
     with dialog("--file-selection", "--title=Open") as process:
-        desk.wait_for("'OK'")
+        cells.wait_for("'OK'")
         # The first sign opens the field for a path, whose first sign is typed already.
-        desk.turn("computer.keyboard.write('/', delay=0)")
+        cells.turn("computer.keyboard.write('/', delay=0)")
         # Places of the list beside it are no labels of the field.
-        desk.wait_for("text '' = '/' (focused)")
-        desk.turn(f"computer.keyboard.write({str(file)[1:]!r}, interval=0.01, delay=0)")
-        desk.wait_for(f"= '{file}'")
-        desk.turn("computer.mouse.click(role='button', name='OK')")
+        cells.wait_for("text '' = '/' (focused)")
+        cells.turn(f"computer.keyboard.write({str(file)[1:]!r}, interval=0.01, delay=0)")
+        cells.wait_for(f"= '{file}'")
+        cells.turn("computer.mouse.click(role='button', name='OK')")
         assert process.communicate(timeout=PATIENCE)[0] == f"{file}\n"
 
 
-def test_a_file_gets_another_name_in_a_dialog(desk: Cells, own_world: Path, tmp_path: Path) -> None:
+def test_a_file_gets_another_name_in_a_dialog(cells: Cells, own_world: Path, tmp_path: Path) -> None:
     with dialog("--file-selection", "--save", "--title=Save", f"--filename={tmp_path}/old.txt") as process:
-        desk.wait_for("'old.txt'")
-        desk.turn("e = [e for e in computer.display.elements(role='text') if e.value == 'old.txt']")
-        desk.turn("computer.mouse.click(e[0])\ncomputer.keyboard.hotkey('ctrl', 'a', interval=0)")
-        desk.turn("computer.keyboard.write('new.txt', delay=0)\ncomputer.keyboard.press('enter')")
+        cells.wait_for("'old.txt'")
+        cells.turn("e = [e for e in computer.display.elements(role='text') if e.value == 'old.txt']")
+        cells.turn("computer.mouse.click(e[0])\ncomputer.keyboard.hotkey('ctrl', 'a', interval=0)")
+        cells.turn("computer.keyboard.write('new.txt', delay=0)\ncomputer.keyboard.press('enter')")
         assert process.communicate(timeout=PATIENCE)[0] == f"{tmp_path}/new.txt\n"
 
 
-def test_an_answer_is_copied_from_one_window_into_another(desk: Cells, own_world: Path) -> None:
+def test_an_answer_is_copied_from_one_window_into_another(cells: Cells, own_world: Path) -> None:
     with dialog("--entry", "--title=From", "--text=From", "--entry-text=42 apples") as source:
-        desk.wait_for("'42 apples'")
+        cells.wait_for("'42 apples'")
         with dialog("--entry", "--title=Into", "--text=Into") as target:
-            desk.wait_for("label 'Into'")
-            desk.turn("computer.os.activate('From')")
-            desk.wait_for("'42 apples'")
-            desk.turn("text = computer.display.elements(role='text', name='From')[0].value")
-            desk.turn("computer.os.activate('Into')")
-            desk.wait_for("label 'Into'")
-            desk.turn("computer.mouse.click(role='text')\ncomputer.keyboard.write(text + '\\n', delay=0)")
+            cells.wait_for("label 'Into'")
+            cells.turn("computer.os.activate('From')")
+            cells.wait_for("'42 apples'")
+            cells.turn("text = computer.display.elements(role='text', name='From')[0].value")
+            cells.turn("computer.os.activate('Into')")
+            cells.wait_for("label 'Into'")
+            cells.turn("computer.mouse.click(role='text')\ncomputer.keyboard.write(text + '\\n', delay=0)")
             assert target.communicate(timeout=PATIENCE)[0] == "42 apples\n"
         assert source.poll() is None
 
 
-def test_a_command_is_run_in_a_terminal(desk: Cells, own_world: Path, tmp_path: Path) -> None:
+def test_a_command_is_run_in_a_terminal(cells: Cells, own_world: Path, tmp_path: Path) -> None:
     programs.need("xterm")
     terminal = subprocess.Popen(["xterm", "-T", "Terminal", "-e", "sh"], cwd=tmp_path)
     try:
-        until(lambda: "Terminal" in desk.run("print(computer.os.active_window())"), "the terminal")
-        desk.turn("computer.keyboard.write('echo done > made.txt; exit\\n', delay=0)")
+        until(lambda: "Terminal" in cells.run("print(computer.os.active_window())"), "the terminal")
+        cells.turn("computer.keyboard.write('echo done > made.txt; exit\\n', delay=0)")
         terminal.wait(PATIENCE)
         assert (tmp_path / "made.txt").read_text() == "done\n"
     finally:

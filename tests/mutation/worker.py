@@ -116,7 +116,7 @@ def report(**result: object) -> None:
 # Forks
 
 
-def run_fork(deed: Callable[[int], int], limits: Callable[[int], float]) -> tuple[int | None, int]:
+def run_fork(action: Callable[[int], int], limits: Callable[[int], float]) -> tuple[int | None, int]:
     """Let a fork do something; return its exit status (None: it took too long) and the steps it finished.
 
     It writes a byte for each step; `limits` says how long each step may take, in seconds.
@@ -127,7 +127,7 @@ def run_fork(deed: Callable[[int], int], limits: Callable[[int], float]) -> tupl
         os.close(hear)
         status = 70
         try:
-            status = deed(tell)
+            status = action(tell)
         except BaseException:  # noqa: BLE001 - it is written to the log
             traceback.print_exc()
         finally:
@@ -345,11 +345,11 @@ def measure(suite: Suite, log: Path) -> Baseline:
         baseline.loaded = [name for name in sys.modules if not name.startswith(OURS)]
         out.write_bytes(pickle.dumps(baseline))
 
-    def deed(_beat: int) -> int:
+    def action(_beat: int) -> int:
         tracer.start()
         return run_pytest(suite, loop, log)
 
-    run_fork(deed, lambda _steps: LONGEST)
+    run_fork(action, lambda _steps: LONGEST)
     if not out.is_file():
         raise SystemExit(f"The tests did not run: {' '.join(suite.tests)}\n{log.read_text()[-3000:]}")
     return pickle.loads(out.read_bytes())
@@ -383,13 +383,13 @@ def _try_fork(
 ) -> str:
     source = Path(suite.file(module)).read_bytes()
 
-    def deed(beat: int) -> int:
+    def action(beat: int) -> int:
         if not swap_code(suite.file(module), source, mutant.apply(source)):
             return 71
         return run_tests(session, items, beat)
 
     names = [item.nodeid for item in items]
-    status, steps = run_fork(deed, lambda step: suite.limit(names[step] if step < len(names) else None))
+    status, steps = run_fork(action, lambda step: suite.limit(names[step] if step < len(names) else None))
     if status == 71:
         return "later"
     if status != 0 and steps < len(names):
@@ -414,14 +414,14 @@ def try_in_copy(suite: Suite, module: str, mutant: Mutant, log: Path) -> str:
         order.sort(key=lambda test: test not in covering)
         os._exit(run_tests(session, [items[test] for test in order], BEAT[0]))
 
-    def deed(beat: int) -> int:
+    def action(beat: int) -> int:
         BEAT[:] = [beat]
         return run_pytest(suite, loop, log) or 1
 
     longest = max(suite.baseline.durations.values(), default=1.0)
     path.write_bytes(mutant.apply(source))
     try:
-        status, _ = run_fork(deed, lambda step: START if step == 0 else suite.patience + SLOWER * longest)
+        status, _ = run_fork(action, lambda step: START if step == 0 else suite.patience + SLOWER * longest)
     finally:
         path.write_bytes(source)
     return _verdict(status)

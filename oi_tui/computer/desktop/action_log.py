@@ -136,11 +136,11 @@ class ActionLog:
     def _under(self, place: tuple[int, int]) -> str:
         """The title of the window at a place."""
         return next(
-            (_short(each.title) for each in reversed(self._desktop.windows()) if _has(each, place)), ""
+            (_short(window.title) for window in reversed(self._desktop.windows()) if _has(window, place)), ""
         )
 
     def _active(self) -> str:
-        return next((_short(each.title) for each in self._desktop.windows() if each.active), "")
+        return next((_short(window.title) for window in self._desktop.windows() if window.active), "")
 
 
 def _has(window: Window, place: tuple[int, int]) -> bool:

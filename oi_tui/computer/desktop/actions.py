@@ -167,8 +167,8 @@ def _wait(_: Any, action: Action) -> None:
 
 
 def _screenshot(computer: Any, _: Action) -> Picture:
-    found: Picture = computer.display.screenshot(active_app_only=False)
-    return found
+    picture: Picture = computer.display.screenshot(active_app_only=False)
+    return picture
 
 
 def _zoom(_: Any, action: Action) -> Picture:

@@ -213,10 +213,10 @@ class _Reader:
         end = self.at + length
         if end > len(self._data):
             raise ValueError("an array is longer than its message")
-        found = []
+        items = []
         while self.at < end:
-            found.append(self.read(inner))
-        return found
+            items.append(self.read(inner))
+        return items
 
 
 def _parse(data: bytearray) -> tuple[int, int | None, tuple[Any, ...] | None] | None:
@@ -248,12 +248,12 @@ def _fields(header: bytes, order: str) -> dict[int, Any]:
 
 def _split(signature: str) -> list[str]:
     """The complete types of a signature, one after the other."""
-    found, at = [], 0
+    types, at = [], 0
     while at < len(signature):
         end = _end_of_type(signature, at)
-        found.append(signature[at:end])
+        types.append(signature[at:end])
         at = end
-    return found
+    return types
 
 
 def _end_of_type(signature: str, at: int) -> int:

@@ -166,11 +166,11 @@ class Display(Tool):
         return whole
 
     def _show(self, picture: Picture, region: Region) -> None:
-        seen = zlib.crc32(picture.pixels, zlib.crc32(repr(region).encode()))
-        if seen == self._shown:
+        checksum = zlib.crc32(picture.pixels, zlib.crc32(repr(region).encode()))
+        if checksum == self._shown:
             print("The screen has not changed since the last picture of it.")
             return
-        self._shown = seen
+        self._shown = checksum
         smaller = picture.fitted()
         scale = picture.width / smaller.width
         factor = f", times {scale:.3f}" if scale > 1 else ""

@@ -218,8 +218,8 @@ class Tree:
     def _children(self, parents: list[_Node], end: float) -> list[_Node]:
         calls = [Call(parent.bus, parent.path, _ACCESSIBLE, "GetChildren") for parent in parents]
         for parent, reply in zip(parents, self._ask(calls, end)):
-            found = _first(reply, list) or []
-            parent.children = [_Node(bus, path, parent.top, parent) for bus, path in _references(found)]
+            children = _first(reply, list) or []
+            parent.children = [_Node(bus, path, parent.top, parent) for bus, path in _references(children)]
         return [child for parent in parents for child in parent.children]
 
     def _read(self, nodes: list[_Node], end: float) -> None:
@@ -302,33 +302,33 @@ def only(elements: Iterable[Element], name: str | None, role: str | None) -> Ele
     """
     elements = list(elements)
     # GTK lists the entries of an open combo box twice, at the same place.
-    found = list(
+    matches = list(
         {(item.role, item.name, item.region): item for item in matching(elements, name, role)}.values()
     )
-    exact = [item for item in found if name and item.name.casefold() == name.casefold()]
-    found = exact or found
-    if len(found) == 1:
-        return found[0]
+    exact = [item for item in matches if name and item.name.casefold() == name.casefold()]
+    matches = exact or matches
+    if len(matches) == 1:
+        return matches[0]
     wanted = " ".join(filter(None, (role or "element", repr(name) if name else "")))
     listed = (
-        found
+        matches
         or [element for element in elements if role is None or _usual(element.role) == _usual(role)]
         or elements
     )
     shown = "\n".join(f"  {item}" for item in listed[:30]) or "  none"
     raise ComputerError(
-        f"There are {len(found)} of {wanted} in the active window. Nothing was clicked. Elements:\n{shown}"
+        f"There are {len(matches)} of {wanted} in the active window. Nothing was clicked. Elements:\n{shown}"
     )
 
 
 def matching(elements: Iterable[Element], name: str | None, role: str | None) -> list[Element]:
     """Return the elements whose name contains `name` and whose role is `role`; None fits all."""
-    found = list(elements)
+    matches = list(elements)
     if role is not None:
-        found = [item for item in found if _usual(item.role) == _usual(role)]
+        matches = [item for item in matches if _usual(item.role) == _usual(role)]
     if name is not None:
-        found = [item for item in found if name.casefold() in item.name.casefold()]
-    return found
+        matches = [item for item in matches if name.casefold() in item.name.casefold()]
+    return matches
 
 
 def _usual(role: str) -> str:

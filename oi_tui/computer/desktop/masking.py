@@ -36,18 +36,18 @@ def look(desktop: Desktop, region: Region, *, ask: bool = True) -> Picture:
 
 def _passwords(desktop: Desktop, region: Region, ask: bool) -> list[Region]:
     """Where fields for passwords are; see `look`."""
-    seen = [window for window in desktop.windows() if _overlap(window.region, region)]
+    overlapping = [window for window in desktop.windows() if _overlap(window.region, region)]
     try:
-        found = elements.tree().passwords()
+        fields = elements.tree().passwords()
     except ComputerError:
-        found, why = Passwords([], []), _NO_SERVICE
+        fields, why = Passwords([], []), _NO_SERVICE
         unread = True
     else:
-        titles = found.unread(seen)
+        titles = fields.unread(overlapping)
         unread, why = bool(titles), _SILENT.format(", ".join(map(repr, titles[:8])))
     if unread and not bridge.allows_unmasked(why if ask else ""):
         raise ComputerError(_UNMASKED.format(why))
-    return found.regions
+    return fields.regions
 
 
 def _overlap(one: Region, other: Region) -> bool:

@@ -155,10 +155,10 @@ class Mouse(Tool):
     def _find(self, text: str, screenshot: Picture | None) -> tuple[int, int]:
         if screenshot is None and (place := self._element_named(text)):
             return self._on_screen(*place)
-        found = self._computer.display.find_text(text, screenshot)
-        if not found:
+        matches = self._computer.display.find_text(text, screenshot)
+        if not matches:
             raise ComputerError(f"The text {text!r} is not on the screen. Nothing was clicked.")
-        exact = [item for item in found if item["text"].casefold() == text.casefold()] or found
+        exact = [item for item in matches if item["text"].casefold() == text.casefold()] or matches
         if len(exact) > 1:
             places = ", ".join(f"{item['text']!r} at {item['center']}" for item in exact[:8])
             raise ComputerError(f"{text!r} is on the screen {len(exact)} times: {places}. Use coordinates.")
@@ -172,23 +172,23 @@ class Mouse(Tool):
         except ComputerError:
             return None
         wanted = text.casefold()
-        found = [
+        matches = [
             element.center
             for element in elements
             if element.name.casefold() == wanted and element.role != "label"
         ]
-        center: tuple[int, int] | None = found[0] if len(found) == 1 else None
+        center: tuple[int, int] | None = matches[0] if len(matches) == 1 else None
         return center
 
     def _window(self, title: str) -> tuple[int, int]:
         windows = self._computer.display.windows()
-        found = [window for window in windows if title.casefold() in window.title.casefold()]
-        if len(found) != 1:
+        matches = [window for window in windows if title.casefold() in window.title.casefold()]
+        if len(matches) != 1:
             titles = ", ".join(repr(window.title) for window in windows) or "none"
             raise ComputerError(
-                f"{len(found)} windows fit {title!r}. Windows: {titles}. Nothing was clicked."
+                f"{len(matches)} windows fit {title!r}. Windows: {titles}. Nothing was clicked."
             )
-        center: tuple[int, int] = found[0].region.center
+        center: tuple[int, int] = matches[0].region.center
         return center
 
 

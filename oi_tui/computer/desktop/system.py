@@ -44,10 +44,10 @@ class Os(Tool):
     def activate(self, title: str) -> None:
         """Bring the one window whose title contains this to the front."""
         windows = session().desktop.windows()
-        found = [window for window in windows if title.casefold() in window.title.casefold()]
-        if len(found) != 1:
+        matches = [window for window in windows if title.casefold() in window.title.casefold()]
+        if len(matches) != 1:
             titles = ", ".join(repr(window.title) for window in windows) or "none"
-            raise ComputerError(f"{len(found)} windows fit {title!r}. Windows: {titles}.")
-        session().require_window(found[0])
-        session().desktop.activate(found[0])
-        session().log.activated(found[0].title)
+            raise ComputerError(f"{len(matches)} windows fit {title!r}. Windows: {titles}.")
+        session().require_window(matches[0])
+        session().desktop.activate(matches[0])
+        session().log.activated(matches[0].title)

@@ -70,8 +70,8 @@ _ErrorHandler = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p)
 
 
 def _library(name: str) -> ctypes.CDLL | None:
-    found = ctypes.util.find_library(name)
-    for candidate in (found, f"lib{name}.so.6", f"lib{name}.so.2"):
+    path = ctypes.util.find_library(name)
+    for candidate in (path, f"lib{name}.so.6", f"lib{name}.so.2"):
         if candidate:
             with contextlib.suppress(OSError):
                 return ctypes.CDLL(candidate)
@@ -128,11 +128,11 @@ class X11:
         randr.XRRFreeMonitors.argtypes = [c_void_p]
         count = c_int()
         with self._lock:
-            found = randr.XRRGetMonitors(self._display, self._root, 1, byref(count))
-        if not found:
+            monitors_info = randr.XRRGetMonitors(self._display, self._root, 1, byref(count))
+        if not monitors_info:
             return whole
-        regions = [Region(item.x, item.y, item.width, item.height) for item in found[: count.value]]
-        randr.XRRFreeMonitors(found)
+        regions = [Region(item.x, item.y, item.width, item.height) for item in monitors_info[: count.value]]
+        randr.XRRFreeMonitors(monitors_info)
         return regions or whole
 
     def capture(self, region: Region) -> Picture:
@@ -220,10 +220,10 @@ class X11:
                 self._root, "_NET_CLIENT_LIST"
             )
             active = (self._numbers(self._root, "_NET_ACTIVE_WINDOW") or [0])[0]
-            found = [(id_, self._region(id_)) for id_ in listed]
+            regions = [(id_, self._region(id_)) for id_ in listed]
             return [
                 Window(id_, self._title(id_), region, id_ == active, self._process(id_))
-                for id_, region in found
+                for id_, region in regions
                 if region
             ]
 
@@ -269,9 +269,9 @@ class X11:
         with self._lock:
             self._x.XDisplayKeycodes(self._display, byref(least), byref(most))
             count = most.value - least.value + 1
-            found = self._x.XGetKeyboardMapping(self._display, c_ubyte(least.value), count, byref(per_key))
-            symbols = found[: count * per_key.value]
-            self._x.XFree(found)
+            keysyms = self._x.XGetKeyboardMapping(self._display, c_ubyte(least.value), count, byref(per_key))
+            symbols = keysyms[: count * per_key.value]
+            self._x.XFree(keysyms)
         return least.value, per_key.value, symbols
 
     def _put_on_spare(self, symbol: int, first: int, per_key: int, symbols: list[int]) -> int:
@@ -303,9 +303,9 @@ class X11:
             return 0, b""
         # Items of 32 bits are longs in memory.
         item_size = ctypes.sizeof(c_long) if format_.value == 32 else format_.value // 8
-        found = ctypes.string_at(data.value, count.value * item_size)
+        data_bytes = ctypes.string_at(data.value, count.value * item_size)
         self._x.XFree(data)
-        return format_.value, found
+        return format_.value, data_bytes
 
     def _numbers(self, window: int, name: str) -> list[int]:
         format_, data = self._property(window, name)
@@ -317,8 +317,8 @@ class X11:
 
     def _title(self, window: int) -> str:
         for name in ("_NET_WM_NAME", "WM_NAME"):
-            if found := self._property(window, name)[1]:
-                return found.decode("utf-8", "replace")
+            if title := self._property(window, name)[1]:
+                return title.decode("utf-8", "replace")
         return ""
 
     def _process(self, window: int) -> int:

@@ -100,19 +100,19 @@ class Calendar(Tool):
         _check_calendar(calendar)
         _only_dav("delete_event")
         day = _day(start_date)
-        found = [
+        matches = [
             (item, event)
             for item, event in self._find(day, day)
             if event["title"] == event_title and _begins(event["start"], start_date)
         ]
-        if len(found) != 1:
+        if len(matches) != 1:
             known = "; ".join(f"{event['title']} at {event['start']}" for _, event in self._find(day, day))
-            count = "no event" if not found else f"{len(found)} events"
+            count = "no event" if not matches else f"{len(matches)} events"
             raise ComputerError(
                 f"There is {count} “{event_title}” then, so nothing was deleted. "
                 f"That day: {known or 'nothing'}."
             )
-        self._collection().delete(found[0][0])
+        self._collection().delete(matches[0][0])
         return f"Deleted “{event_title}” on {day}."
 
     def get_first_calendar(self) -> str:
@@ -128,11 +128,11 @@ class Calendar(Tool):
         begin = datetime.datetime.combine(first, datetime.time()).astimezone()
         end = datetime.datetime.combine(last, datetime.time()).astimezone() + datetime.timedelta(days=1)
         query = _QUERY.format(start=_stamp(begin), end=_stamp(end))
-        found = []
+        matches = []
         for item in self._collection().report(query, _DATA):
             for event in properties(item.text, "VEVENT"):
-                found.append((item, _event(event)))
-        return sorted(found, key=lambda entry: str(entry[1]["start"]))
+                matches.append((item, _event(event)))
+        return sorted(matches, key=lambda entry: str(entry[1]["start"]))
 
 
 def _on_mac() -> bool:

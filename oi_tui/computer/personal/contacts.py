@@ -47,16 +47,16 @@ class Contacts(Tool):
     def _field(self, name: str, field: str, words: str) -> str:
         cards = _cards()
         wanted = name.strip().casefold()
-        found = [card for card in cards if card["FN"].casefold() == wanted]
-        if not found:
-            found = [card for card in cards if wanted in card["FN"].casefold()]
-        if len(found) != 1:
-            names = ", ".join(card["FN"] for card in found[:10])
+        matches = [card for card in cards if card["FN"].casefold() == wanted]
+        if not matches:
+            matches = [card for card in cards if wanted in card["FN"].casefold()]
+        if len(matches) != 1:
+            names = ", ".join(card["FN"] for card in matches[:10])
             raise ComputerError(
-                f"Several contacts fit {name!r}: {names}." if found else f"There is no contact {name!r}."
+                f"Several contacts fit {name!r}: {names}." if matches else f"There is no contact {name!r}."
             )
-        if not (value := found[0].get(field, "").removeprefix("tel:")):
-            raise ComputerError(f"{found[0]['FN']} has no {words}.")
+        if not (value := matches[0].get(field, "").removeprefix("tel:")):
+            raise ComputerError(f"{matches[0]['FN']} has no {words}.")
         return value
 
 

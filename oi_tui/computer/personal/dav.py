@@ -44,12 +44,12 @@ class Collection:
             tree = ElementTree.fromstring(answer)
         except ElementTree.ParseError:
             raise ComputerError(f"{self._url} is not a collection of this kind.") from None
-        found = []
+        resources = []
         for response in tree.iter(f"{_DAV}response"):
             text = next((item.text for item in response.iter(data) if item.text), None)
             if text:
-                found.append(Item(response.findtext(f"{_DAV}href") or "", text))
-        return found
+                resources.append(Item(response.findtext(f"{_DAV}href") or "", text))
+        return resources
 
     def put(self, name: str, text: str, kind: str) -> None:
         """Create an entry; one that is there already is not replaced."""
@@ -92,7 +92,7 @@ def properties(text: str, component: str = "") -> list[dict[str, str]]:
     The parameters of a property stand under its name with a semicolon, as in `DTSTART;`.
     """
     lines = re.sub(r"\r?\n[ \t]", "", text).splitlines()
-    found: list[dict[str, str]] = []
+    responses: list[dict[str, str]] = []
     inside: dict[str, str] | None = None
     for line in lines:
         head, _, value = line.partition(":")
@@ -101,12 +101,12 @@ def properties(text: str, component: str = "") -> list[dict[str, str]]:
         if name == "BEGIN" and value.upper() == component:
             inside = {}
         elif name == "END" and value.upper() == component and inside is not None:
-            found.append(inside)
+            responses.append(inside)
             inside = None
         elif inside is not None and name not in inside:
             inside[name] = _unescape(value)
             inside[name + ";"] = parameters
-    return found
+    return responses
 
 
 def escaped(text: str) -> str:

@@ -85,14 +85,14 @@ class Mail(Tool):
                 _MAC_SEND, ", ".join(addresses), subject, body, *(str(file.resolve()) for file in files)
             )
         else:
-            found = account("mail", "mail")
-            message = _compose(found, addresses, subject, body)
+            settings = account("mail", "mail")
+            message = _compose(settings, addresses, subject, body)
             for file in files:
                 kind = (mimetypes.guess_type(file.name)[0] or "application/octet-stream").split("/")
                 message.add_attachment(
                     file.read_bytes(), maintype=kind[0], subtype=kind[1], filename=file.name
                 )
-            _send(found, message)
+            _send(settings, message)
         attached = f" with {len(files)} attachments" if files else ""
         return f"Sent “{subject}” to {', '.join(addresses)}{attached}."
 
@@ -135,16 +135,16 @@ def _send(found: Account, message: EmailMessage) -> None:
 
 @contextlib.contextmanager
 def _mailbox() -> Iterator[imaplib.IMAP4]:
-    found = account("mail", "mail")
-    host, port = found.server("imap", 993)
+    settings = account("mail", "mail")
+    host, port = settings.server("imap", 993)
     try:
-        if found.is_plain(host):
+        if settings.is_plain(host):
             server = imaplib.IMAP4(host, port, timeout=_PATIENCE)
         else:
             context = ssl.create_default_context()
             server = imaplib.IMAP4_SSL(host, port, ssl_context=context, timeout=_PATIENCE)
         with server:
-            server.login(found.user, found.password)
+            server.login(settings.user, settings.password)
             server.select("INBOX", readonly=True)
             yield server
     except (OSError, imaplib.IMAP4.error) as error:

@@ -32,23 +32,23 @@ class KeySource:
 def key_place(profile: Profile, secrets: Secrets) -> KeySource:
     """Look for the key of the profile's model; asks a keyring, which may take its time."""
     name = name_for(profile.model, profile.api_base)
-    found = secrets.find(name) if name else None
-    kept = found is not None and found.origin != "environment"
+    api_key = secrets.find(name) if name else None
+    is_saved = api_key is not None and api_key.origin != "environment"
     if profile.api_key:
         origin = profile.origins.get("api_key", "")
         text = _OF_THE_PROFILE.get(origin, "You typed the API key; it is used until you quit.")
-        if kept and found and found.value == profile.api_key:
-            text = f"{name} is saved in {_where(found.origin, secrets)}."
-        return KeySource(name, True, kept, text)
+        if is_saved and api_key and api_key.value == profile.api_key:
+            text = f"{name} is saved in {_where(api_key.origin, secrets)}."
+        return KeySource(name, True, is_saved, text)
     if name is None:
         return KeySource(None, False, False, _without_name(profile.model))
     text = one_line(name, 100)
-    if found is None:
+    if api_key is None:
         text = f"{text} is not set; a key that you type is saved in {secrets.place()}."
         return KeySource(name, False, False, text)
-    if not kept:
+    if not is_saved:
         return KeySource(name, True, False, f"{text} comes from the environment.")
-    return KeySource(name, True, True, f"{text} is saved in {_where(found.origin, secrets)}.")
+    return KeySource(name, True, True, f"{text} is saved in {_where(api_key.origin, secrets)}.")
 
 
 def _where(origin: str, secrets: Secrets) -> str:

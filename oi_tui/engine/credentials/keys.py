@@ -138,8 +138,8 @@ class Secrets:
         What the environment holds is left to LiteLLM, which reads it itself.
         """
         name = name_for(model, api_base)
-        found = self.find(name) if name else None
-        return found.value if found and found.origin != "environment" else None
+        api_key = self.find(name) if name else None
+        return api_key.value if api_key and api_key.origin != "environment" else None
 
     def keep(self, name: str, value: str, longest: int = _LONGEST) -> Origin:
         """Keep a key for good. Returns where it lies now. Raises SecretError when it cannot be kept."""
@@ -177,9 +177,9 @@ class Secrets:
                 ring.delete_password(_SERVICE, name)
             return there
 
-        found = bool(self._ask(take))
+        was_kept = bool(self._ask(take))
         try:
-            return self._take_from_file(name) or found
+            return self._take_from_file(name) or was_kept
         except OSError as error:
             raise SecretError(f"The API key could not be deleted: {error.strerror or error}.") from None
 
@@ -246,5 +246,5 @@ class Secrets:
 
 def find_token(name: str) -> str | None:
     """The token of a server that is kept under that name, as a key is; None where there is none."""
-    kept = Secrets().find(name)
-    return kept.value if kept else None
+    token = Secrets().find(name)
+    return token.value if token else None

@@ -31,18 +31,18 @@ def read(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     try:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
             raise PrivateFileError(f"{paths.short(path)} is not a regular file")
-        if found.st_uid != os.getuid():
+        if status.st_uid != os.getuid():
             raise PrivateFileError(f"{paths.short(path)} belongs to another user")
-        if found.st_mode & 0o022:
+        if status.st_mode & 0o022:
             raise PrivateFileError(
                 f"other users can write to {paths.short(path)}; check its contents, then: chmod 600"
             )
-        if found.st_mode & 0o077:
+        if status.st_mode & 0o077:
             os.fchmod(descriptor, 0o600)
-        if found.st_size > _MAX_BYTES:
+        if status.st_size > _MAX_BYTES:
             raise PrivateFileError(f"{paths.short(path)} is too large")
         raw = os.read(descriptor, _MAX_BYTES + 1)
     finally:

@@ -50,10 +50,10 @@ def learn_address(address: str | None) -> tuple[str, ...]:
     except ValueError:
         return ()
     keys = [match[match.lastindex or 0] for match in _SHAPES.finditer(f"?{parts.query}")]
-    found = (*((own,) if own else ()), *keys)
-    for secret in found:
+    secrets = (*((own,) if own else ()), *keys)
+    for secret in secrets:
         learn(secret)
-    return found
+    return secrets
 
 
 def without_secrets(text: str, environment: Mapping[str, str] | None = None) -> str:

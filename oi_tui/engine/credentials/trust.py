@@ -80,9 +80,9 @@ class Trust:
         """Forget what was trusted there. Returns whether there was anything. Raises OSError."""
         with private_file.changing(self.path) as record:
             left = _others(record, kind, place)
-            found = len(left) < len(_entries(record))
+            was_trusted = len(left) < len(_entries(record))
             record["trusted"] = left
-        return found
+        return was_trusted
 
     def entries(self) -> list[Trusted]:
         """Everything that is trusted, in the order in which it was."""

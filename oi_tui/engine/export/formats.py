@@ -98,11 +98,11 @@ def export(format: Format, title: str, messages: Sequence[Message], path: Path) 
         _write(path, format.write(title, messages))
         return [path]
     # The language that the file's name speaks of comes first, else the one that ran most often.
-    found = sorted(_languages(messages), key=lambda entry: suffix_of(entry) != path.suffix.lower()) or [
+    languages = sorted(_languages(messages), key=lambda entry: suffix_of(entry) != path.suffix.lower()) or [
         "python"
     ]
     written: list[Path] = []
-    for language in found:
+    for language in languages:
         target = _free(path.with_suffix(suffix_of(language)), language) if written else path
         _write(target, script(title, messages, language))
         written.append(target)
@@ -402,10 +402,10 @@ def original(_title: str, messages: Sequence[Message]) -> str:
     """
     entries: list[object] = []
     for message in messages:
-        kept = message.unknown.get(ORIGINAL)
-        if isinstance(kept, list) and all(isinstance(item, str) for item in kept):
+        stored = message.unknown.get(ORIGINAL)
+        if isinstance(stored, list) and all(isinstance(item, str) for item in stored):
             try:
-                entries += [json.loads(item) for item in kept]
+                entries += [json.loads(item) for item in stored]
                 continue
             except (ValueError, RecursionError):
                 pass

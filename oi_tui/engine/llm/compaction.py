@@ -47,15 +47,15 @@ def plan(
     start = _after(messages, summary) if summary else 0
     limit = (window or _WINDOW) // 4
     boundary = _boundary(messages, start, limit * 4)
-    seen = [
+    sent = [
         m
         for m in messages[start:boundary]
         if m.recipient != "user" and m.type != "reasoning" and not m.covers
     ]
-    if len(seen) < 2:
+    if len(sent) < 2:
         return None
     earlier = [f"Summary of what came before:\n{summary.content}"] if summary else []
-    text = "\n\n".join([*earlier, *(_format_message(message) for message in seen)])
+    text = "\n\n".join([*earlier, *(_format_message(message) for message in sent)])
     space = max(2_000, room(window or _WINDOW, profile.max_tokens) - 2 * len(_TASK))
     request = Request(
         model=profile.model,
@@ -71,8 +71,8 @@ def plan(
         timeout=profile.timeout,
         context_window=None if assumed else window,
     )
-    size = sum(weight(message.content) for message in seen)
-    return CompactionPlan(request, messages[boundary - 1].id, len(seen) + bool(summary), size)
+    size = sum(weight(message.content) for message in sent)
+    return CompactionPlan(request, messages[boundary - 1].id, len(sent) + bool(summary), size)
 
 
 def latest(messages: Sequence[Message]) -> Message | None:

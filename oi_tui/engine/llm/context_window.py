@@ -66,7 +66,7 @@ def trim(units: list[Unit], room: int | None) -> int:
     if total <= room:
         return 0
     last = max((at for at, unit in enumerate(units) if unit.person), default=-1)
-    gone: set[int] = set()
+    dropped: set[int] = set()
     for at in range(len(units) - 1):
         fits = total <= room
         if at == last or units[at].pinned or (fits and (at > last or units[at].person)):
@@ -74,7 +74,7 @@ def trim(units: list[Unit], room: int | None) -> int:
                 break
             continue
         total -= sizes[at]
-        gone.add(at)
-    left_out = sum(units[at].sources for at in gone)
-    units[:] = [unit for at, unit in enumerate(units) if at not in gone]
+        dropped.add(at)
+    left_out = sum(units[at].sources for at in dropped)
+    units[:] = [unit for at, unit in enumerate(units) if at not in dropped]
     return left_out

@@ -150,8 +150,8 @@ def _on_the_way(chain: list[BaseException], words: str) -> bool:
 def _module(words: str) -> str:
     """The name under which the package that is missing can be installed."""
     match = MISSING_MODULE.search(words)
-    found = next(filter(None, match.groups()), "") if match else ""
-    return _PACKAGES.get(found.partition(".")[0], found.rstrip("."))
+    module = next(filter(None, match.groups()), "") if match else ""
+    return _PACKAGES.get(module.partition(".")[0], module.rstrip("."))
 
 
 def _broke(chain: list[BaseException], attempt: Attempt) -> str:
@@ -172,9 +172,9 @@ def _duration(seconds: float) -> str:
 def _headers(error: BaseException) -> Mapping[str, Any]:
     for holder in (error, getattr(error, "response", None)):
         for name in ("litellm_response_headers", "headers"):
-            found = getattr(holder, name, None)
-            if found is not None and hasattr(found, "get") and len(found):
-                return dict(found.items())
+            headers = getattr(holder, name, None)
+            if headers is not None and hasattr(headers, "get") and len(headers):
+                return dict(headers.items())
     return {}
 
 
@@ -300,8 +300,8 @@ def not_an_address(base: str, wanted: str) -> ErrorInfo:
 
 def no_provider(model: str) -> ErrorInfo:
     """The name of a model does not say, or not rightly, whose model it is."""
-    if gone := why_gone(model):
-        return ErrorInfo("model", gone, "model")
+    if reason := why_gone(model):
+        return ErrorInfo("model", reason, "model")
     return ErrorInfo("model", f"The provider of “{model}” is unknown. {advice(model)}", "model")
 
 

@@ -24,13 +24,13 @@ def to_send_back(messages: Sequence[Message], profile: Profile) -> dict[str, str
     receiver = _family(profile.model) if _takes_reasoning(profile) else None
     if receiver not in _FAMILIES:
         return {}
-    found: dict[str, str] = {}
+    fields: dict[str, str] = {}
     for message in messages:
         if message.role == "user":
-            found.clear()
+            fields.clear()
         elif _belongs_to(message, receiver) and message.reply:
-            found[message.reply] = found.get(message.reply, "") + whole(message.content)
-    return found
+            fields[message.reply] = fields.get(message.reply, "") + whole(message.content)
+    return fields
 
 
 def _belongs_to(message: Message, receiver: str | None) -> bool:

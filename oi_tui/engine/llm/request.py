@@ -156,11 +156,11 @@ class _Conversation:
         """The conversation in units."""
         summary, messages = shortened(messages)
         self._reasoning = reasoning.to_send_back(messages, self._profile)
-        seen = [_sound(m) for m in messages if m.recipient != "user" and m.type != "reasoning"]
-        seen = without_erased(seen)
-        self._choose_images(seen)
-        codes = {m.id for m in seen if m.type == "code" and m.role != "computer"}
-        words = [m.id for m in seen if m.role == "user" and m.type == "message"]
+        sent = [_sound(m) for m in messages if m.recipient != "user" and m.type != "reasoning"]
+        sent = without_erased(sent)
+        self._choose_images(sent)
+        codes = {m.id for m in sent if m.type == "code" and m.role != "computer"}
+        words = [m.id for m in sent if m.role == "user" and m.type == "message"]
         self._last_words = words[-1] if words else None
         spoken: list[Message] = []
         latest: str | None = None
@@ -170,7 +170,7 @@ class _Conversation:
         last_result: dict[str, int] = {}
         places: dict[str, int] = {}
         ran = False
-        for place, message in enumerate(seen):
+        for place, message in enumerate(sent):
             places[message.id] = place
             if message.role != "computer":
                 spoken.append(message)

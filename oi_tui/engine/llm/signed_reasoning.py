@@ -34,17 +34,19 @@ class SignedReasoning:
 
     def add(self, part: Signed) -> None:
         """Take the next part of a field."""
-        kept = self._entries.setdefault(part.name, [])
+        entries = self._entries.setdefault(part.name, [])
         for entry in part.entries:
-            _ADD.get(part.name, _append)(kept, dict(entry))
+            _ADD.get(part.name, _append)(entries, dict(entry))
 
     def content(self) -> dict[str, list[dict[str, Any]]] | None:
         """Return the entries of each field; None where nothing was signed."""
-        found = {
+        fields = {
             name: [entry for entry in entries if not _is_open(entry)]
             for name, entries in self._entries.items()
         }
-        return {name: entries for name, entries in found.items() if entries and _can_be_sent(entries)} or None
+        return {
+            name: entries for name, entries in fields.items() if entries and _can_be_sent(entries)
+        } or None
 
 
 def fields_for(reply: Sequence[Message], model: str) -> dict[str, Any]:

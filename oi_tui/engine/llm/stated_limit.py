@@ -63,5 +63,5 @@ def stated_limit(text: str) -> StatedLimit | None:
 
 
 def _numbers(patterns: tuple[str, ...], text: str) -> list[int]:
-    found = (match[1] for pattern in patterns for match in re.finditer(pattern, text, re.IGNORECASE))
-    return [int(re.sub("[,_]", "", number)) for number in found]
+    matches = (match[1] for pattern in patterns for match in re.finditer(pattern, text, re.IGNORECASE))
+    return [int(re.sub("[,_]", "", number)) for number in matches]

@@ -73,9 +73,9 @@ def cleaned(text: str) -> str:
 
 def _request(profile: Profile, messages: Sequence[Message]) -> Request:
     lines = [message for message in messages if message.type == "message"]
-    asked = next(message.content for message in lines if message.role == "user")
+    first_request = next(message.content for message in lines if message.role == "user")
     answered = next((message.content for message in lines if message.role == "assistant"), "")
-    about = f"User: {asked[:_ASKED]}\n\nAssistant: {answered[:_ANSWERED]}"
+    about = f"User: {first_request[:_ASKED]}\n\nAssistant: {answered[:_ANSWERED]}"
     return Request(
         model=profile.model,
         messages=[{"role": "system", "content": _TASK}, {"role": "user", "content": about}],

@@ -19,11 +19,11 @@ _NEXT = "this message"
 
 def parts(request: Request) -> dict[str, tuple[list[str], int]]:
     """The texts of each part of a request, and the number of its images."""
-    found: dict[str, tuple[list[str], int]] = {}
+    kinds: dict[str, tuple[list[str], int]] = {}
 
     def add(part: str, text: str, images: int = 0) -> None:
-        texts, before = found.get(part, ([], 0))
-        found[part] = ([*texts, text] if text else texts, before + images)
+        texts, before = kinds.get(part, ([], 0))
+        kinds[part] = ([*texts, text] if text else texts, before + images)
 
     for message in request.messages:
         part = {"system": "system message", "user": "you", "assistant": "replies and code", "tool": "output"}
@@ -38,7 +38,7 @@ def parts(request: Request) -> dict[str, tuple[list[str], int]]:
             add("replies and code", call["function"]["arguments"])
     for tool in request.tools:
         add("the tool", str(tool))
-    return found
+    return kinds
 
 
 def report(
@@ -54,10 +54,10 @@ def report(
     lines = []
     sums: dict[str, int] = {}
     counted = True
-    found = parts(request)
+    kinds = parts(request)
     if prompt:
-        found[_NEXT] = ([prompt], 0)
-    for name, (texts, images) in found.items():
+        kinds[_NEXT] = ([prompt], 0)
+    for name, (texts, images) in kinds.items():
         counts = count(request.model, ["\n".join(texts)]) if count else None
         counted = counted and counts is not None
         tokens = counts[0] if counts else sum(map(weight, texts)) // CHARACTERS

@@ -197,20 +197,20 @@ class _Download:
     def _check(self) -> None:
         if self._sha256 is None:
             return
-        found = hashlib.sha256()
+        digest = hashlib.sha256()
         with self._part.open("rb") as file:
             while piece := file.read(1 << 20):
                 if self._stopped.is_set():
                     raise DownloadError(self._stopped_words())
-                found.update(piece)
-        if found.hexdigest() != self._sha256.lower():
+                digest.update(piece)
+        if digest.hexdigest() != self._sha256.lower():
             with suppress(OSError):
                 self._part.unlink()
                 self._about.unlink()
             raise DownloadError(
-                f"{self._target.name} is not the expected file: its checksum is {found.hexdigest()[:16]}..., "
-                f"not {self._sha256.lower()[:16]}.... It was removed; download it again, or from another "
-                "site."
+                f"{self._target.name} is not the expected file: its checksum is "
+                f"{digest.hexdigest()[:16]}..., not {self._sha256.lower()[:16]}.... "
+                "It was removed; download it again, or from another site."
             )
 
 

@@ -130,10 +130,10 @@ def find(servers: Iterable[Server] = SERVERS, patience: float = PATIENCE) -> lis
     asked = [
         replace(item, port=_ollama_port(item.port)) if item.name == "Ollama" else item for item in servers
     ]
-    found: dict[int, list[LocalModel]] = {}
+    models_by_port: dict[int, list[LocalModel]] = {}
 
     def ask(number: int, server: Server) -> None:
-        found[number] = _models(server, until)
+        models_by_port[number] = _models(server, until)
 
     # Daemons: one that is fed a byte now and then must not keep the application from ending.
     threads = [threading.Thread(target=ask, args=item, daemon=True) for item in enumerate(asked)]
@@ -141,7 +141,7 @@ def find(servers: Iterable[Server] = SERVERS, patience: float = PATIENCE) -> lis
         thread.start()
     for thread in threads:
         thread.join(max(0.0, until - time.monotonic()))
-    return [model for number in range(len(asked)) for model in found.get(number, ())]
+    return [model for number in range(len(asked)) for model in models_by_port.get(number, ())]
 
 
 def hints(servers: Iterable[Server] = SERVERS) -> list[str]:

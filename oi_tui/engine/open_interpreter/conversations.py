@@ -97,14 +97,14 @@ def import_conversations(
             continue
         path = file.path
         try:
-            found = read(path)
+            entries = read(path)
         except ValueError as error:
             problems.append((path.name, str(error)))
             refused.add(file.mark)
             continue
-        problems += [(path.name, problem) for problem in found.problems]
+        problems += [(path.name, problem) for problem in entries.problems]
         title = path.stem.partition("__")[0].replace("_", " ").strip()
-        store.add(found.contents, id=file.id, title=title, cwd="", model="", updated=path.lstat().st_mtime)
+        store.add(entries.contents, id=file.id, title=title, cwd="", model="", updated=path.lstat().st_mtime)
         imported += 1
     if refused != before:
         # Where it cannot be noted, they are reported again.
@@ -176,15 +176,15 @@ def _whole_entries(raw: bytes) -> list[Any]:
     """The entries of a list that does not come to its end, as far as they are whole."""
     text = raw.decode("utf-8-sig", "replace")
     decoder = json.JSONDecoder(strict=False)
-    found: list[Any] = []
+    entries: list[Any] = []
     start = text.find("[") + 1
     while 0 < start < len(text):
         try:
             entry, start = decoder.raw_decode(text, _BETWEEN.match(text, start).end())  # type: ignore[union-attr]
         except (ValueError, RecursionError):
             break
-        found.append(entry)
-    return found if any(isinstance(item, dict) for item in found) else []
+        entries.append(entry)
+    return entries if any(isinstance(item, dict) for item in entries) else []
 
 
 def contents_of(stored: Iterable[object]) -> Contents:
@@ -228,7 +228,7 @@ class _File:
 
 def _files(sources: Sequence[Path]) -> list[_File]:
     """The original's files; a changed one is another one."""
-    found: list[_File] = []
+    files: list[_File] = []
     seen: set[tuple[str, int]] = set()
     for source in sources:
         here: set[tuple[str, int]] = set()
@@ -240,8 +240,8 @@ def _files(sources: Sequence[Path]) -> list[_File]:
                     here.add((path.name, status.st_size))
                     stamp = f"{path.name}\0{status.st_size}\0{status.st_mtime_ns}"
                     name = hashlib.sha256(stamp.encode("utf-8", "surrogateescape")).hexdigest()[:14]
-                    found.append(_File(path, f"oi{name}", f"{name}-{status.st_ctime_ns}"))
+                    files.append(_File(path, f"oi{name}", f"{name}-{status.st_ctime_ns}"))
         except OSError:
             pass
         seen |= here
-    return found
+    return files

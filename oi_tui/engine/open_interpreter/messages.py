@@ -36,15 +36,15 @@ def messages_of(entry: object) -> list[Message]:
 
     Where the messages would not be written as the entry was, the first one keeps the entry to be given back.
     """
-    found = list(_read(entry)) if isinstance(entry, dict) else [_for_the_person(entry)]
-    if len(found) == 1 and plain_entry(found[0]) == entry:
-        return found
+    messages = list(_read(entry)) if isinstance(entry, dict) else [_for_the_person(entry)]
+    if len(messages) == 1 and plain_entry(messages[0]) == entry:
+        return messages
     # As text: however deep it is nested, the record that it is kept in is not.
     stored = json.dumps(entry)
-    for number, message in enumerate(found):
-        kept = {**message.unknown, ORIGINAL: [] if number else [stored]}
-        found[number] = message.but(unknown=kept)
-    return found
+    for number, message in enumerate(messages):
+        unknown = {**message.unknown, ORIGINAL: [] if number else [stored]}
+        messages[number] = message.but(unknown=unknown)
+    return messages
 
 
 def _read(entry: Mapping[str, Any]) -> Iterator[Message]:
@@ -192,8 +192,8 @@ def _for_the_person(entry: object) -> Message:
 
 def with_silent(message: Message, entry: object) -> Message:
     """The message with an entry that says nothing, to be given back behind it."""
-    kept = message.unknown.get(ORIGINAL)
-    before = kept if isinstance(kept, list) else [json.dumps(plain_entry(message))]
+    stored = message.unknown.get(ORIGINAL)
+    before = stored if isinstance(stored, list) else [json.dumps(plain_entry(message))]
     return message.but(unknown={**message.unknown, ORIGINAL: [*before, json.dumps(entry)]})
 
 

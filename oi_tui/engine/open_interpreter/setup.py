@@ -103,7 +103,7 @@ def import_all(store: Store) -> Imported:
     """Bring everything in. Raises OSError where our folders cannot be written to."""
     setup, target = look(store), paths.profiles()
     # Of two old versions, the settings of the newer one count.
-    taken = tuple(profiles.import_profiles(setup.profiles, target))
+    imported = tuple(profiles.import_profiles(setup.profiles, target))
     lines = []
     if setup.conversations:
         report = conversations.import_conversations(store, conversations.folders())
@@ -113,9 +113,9 @@ def import_all(store: Store) -> Imported:
     linked = sum(map(_link, setup.llamafiles))
     if linked:
         lines.append(f"{_count(linked, 'llamafile')} can be chosen with %model.")
-    names = {item.name for item in taken}
+    names = {item.name for item in imported}
     default = next((name for name in ("oi-default", "oi-config") if name in names), None)
-    return Imported(taken, tuple(lines), target / f"{default}.yaml" if default else None)
+    return Imported(imported, tuple(lines), target / f"{default}.yaml" if default else None)
 
 
 def _is_here(path: Path, ours: Path) -> bool:

@@ -29,14 +29,14 @@ def _split(message: Message, resolve: Callable[[str], str | None]) -> list[Messa
     parser, builder = ReplyParser(resolve, fences=True), ReplyBuilder(resolve)
     parts = [*parser.feed(Text(message.content)), *parser.feed(Finish("stop")), *parser.finish()]
     events = [event for part in parts for event in builder.take(part)] + list(builder.finish(cut=False))
-    found = [event.message for event in events if isinstance(event, MessageRecorded)]
-    if not any(item.type == "code" and item.state == "queued" for item in found):
+    messages = [event.message for event in events if isinstance(event, MessageRecorded)]
+    if not any(item.type == "code" and item.state == "queued" for item in messages):
         return []
     reply = message.reply or new_id()
-    first, *rest = found
+    first, *rest = messages
     if first.type == "message":
         first = message.but(content=first.content, reply=reply)
     else:
         # The text stays as it was shown; the model gets it as the code that follows.
-        first, rest = message.but(recipient="user", reply=reply), found
+        first, rest = message.but(recipient="user", reply=reply), messages
     return [first, *(item.but(reply=reply) for item in rest)]

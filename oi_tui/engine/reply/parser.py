@@ -260,8 +260,8 @@ class ReplyParser:
         """The piece with an index of its own call, which an id tells where it comes with a name."""
         known = self._own_index.get((piece.index, piece.id or ""))
         if known is None and piece.id and piece.name:
-            taken = piece.index in self._last_index
-            known = -len(self._own_index) - 1_000_000 if taken else piece.index
+            is_taken = piece.index in self._last_index
+            known = -len(self._own_index) - 1_000_000 if is_taken else piece.index
             self._own_index[piece.index, piece.id] = known
         if known is not None:
             self._last_index[piece.index] = known

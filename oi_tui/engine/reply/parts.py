@@ -136,8 +136,8 @@ def guess(code: str) -> tuple[str, str] | None:
         return ("python", code) if "python" in first else ("shell", code) if "sh" in first else None
     if is_python(code):
         return "python", code
-    if (found := without_prompts(code)) is not None:
-        return found
+    if (language := without_prompts(code)) is not None:
+        return language
     lines = code.split("\n")
     begins = [
         line.strip()

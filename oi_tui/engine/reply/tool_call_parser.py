@@ -446,9 +446,9 @@ class ToolCallParser:
         if not call.started and call.held and not self.refused:
             key = call.path[-1] if call.path else ""
             name = tool_name(self._name)
-            meant = language_of("".join(call.held), call.language, name, key, self._resolve)
-            if meant is not None and self.decided:
-                self._begin(meant.language)
+            language = language_of("".join(call.held), call.language, name, key, self._resolve)
+            if language is not None and self.decided:
+                self._begin(language.language)
         if call.started:
             self._emit(call.text.finish())
             self._parts.append(CodeEnded(complete))

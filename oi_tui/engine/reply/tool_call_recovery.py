@@ -66,8 +66,8 @@ def recover_calls(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall]:
     if not raw:
         return []
     for way in (_as_value, _as_tags, _as_python_call, _as_yaml, _as_code):
-        if found := way(raw, name, resolve):
-            return found
+        if calls := way(raw, name, resolve):
+            return calls
     return []
 
 
@@ -132,8 +132,8 @@ def _as_value(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall]:
             if not isinstance(value, str) or (again := _value(value)) is None:
                 break
             value = again
-        if found := _from_value(value, name, resolve):
-            return found
+        if calls := _from_value(value, name, resolve):
+            return calls
     return []
 
 
@@ -201,8 +201,8 @@ def _from_value(value: Any, name: str, resolve: Resolve, depth: int = 0) -> list
     text = clean_word(text) if text and text.strip() else None
     for key in CODE if text is None else (*CODE, *_PERHAPS_CODE):
         code = _code(keyed[key], key) if key in keyed else None
-        if code is not None and (found := language_of(code, text, name, key, resolve)):
-            return [found]
+        if code is not None and (language := language_of(code, text, name, key, resolve)):
+            return [language]
     if text is not None:
         others = [one for key, one in keyed.items() if key not in LANGUAGE and isinstance(one, str)]
         if len(others) == 1 and others[0].strip() and resolve(text):
@@ -211,10 +211,10 @@ def _from_value(value: Any, name: str, resolve: Resolve, depth: int = 0) -> list
         (keyed[key] for key in ("name", "tool", "function") if isinstance(keyed.get(key), str)), name
     )
     return [
-        found
+        language
         for entry in list(value.values())[:50]
         if isinstance(entry, dict | list)
-        for found in _from_value(entry, inner, resolve, depth + 1)
+        for language in _from_value(entry, inner, resolve, depth + 1)
     ]
 
 
@@ -258,8 +258,8 @@ def _as_tags(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall]:
             values.setdefault(match[1].lower(), _CDATA.sub(r"\1", match[2]))
     text = next((clean_word(values[key]) for key in LANGUAGE if values.get(key, "").strip()), None)
     for key in CODE if text is None else (*CODE, *_PERHAPS_CODE):
-        if (code := values.get(key)) and (found := language_of(code, text, name, key, resolve)):
-            return [found]
+        if (code := values.get(key)) and (language := language_of(code, text, name, key, resolve)):
+            return [language]
     return []
 
 
@@ -269,8 +269,8 @@ def _as_python_call(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall
         return []
     body = fenced[1] if (fenced := strip_fence(raw)) else raw
     for text in (body.strip(), f"{name.strip() or 'execute'}({body.strip()})"):
-        if found := from_python(text, resolve):
-            return found
+        if calls := from_python(text, resolve):
+            return calls
     return []
 
 
@@ -284,7 +284,7 @@ def from_python(text: str, resolve: Resolve) -> list[RecoveredCall]:
             tree = ast.parse(text.strip())
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
-    found: list[RecoveredCall] = []
+    calls: list[RecoveredCall] = []
     for statement in tree.body:
         if not isinstance(statement, ast.Expr):
             return []
@@ -294,8 +294,8 @@ def from_python(text: str, resolve: Resolve) -> list[RecoveredCall]:
             call = _from_call(item, resolve)
             if call is None:
                 return []
-            found.append(call)
-    return found
+            calls.append(call)
+    return calls
 
 
 def _from_call(node: ast.expr, resolve: Resolve) -> RecoveredCall | None:
@@ -337,8 +337,8 @@ def _as_yaml(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall]:
     else:
         text = code[2].strip()
         text = text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
-    found = language_of(text, clean_word(match[1]) if match else None, name, "code", resolve)
-    return [found] if found else []
+    language = language_of(text, clean_word(match[1]) if match else None, name, "code", resolve)
+    return [language] if language else []
 
 
 def _as_code(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall]:
@@ -347,8 +347,8 @@ def _as_code(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall]:
         return []
     if fenced := strip_fence(raw):
         word, code = fenced
-        found = language_of(code, word if resolve(word) else None, name, "", resolve)
+        language = language_of(code, word if resolve(word) else None, name, "", resolve)
     else:
         guessed = guess(raw)
-        found = RecoveredCall(*guessed) if guessed else None
-    return [found] if found else []
+        language = RecoveredCall(*guessed) if guessed else None
+    return [language] if language else []

@@ -132,8 +132,8 @@ def _read_execute(
     code = body.strip("\r\n")
     if inner := strip_fence(body):
         language, code = language or inner[0] or None, inner[1]
-    found = language_of(code, language, name, "", resolve)
-    return _parts([found] if found and code.strip() else [], whole=whole)
+    resolved = language_of(code, language, name, "", resolve)
+    return _parts([resolved] if resolved and code.strip() else [], whole=whole)
 
 
 def _read_react(action: str, body: str, resolve: Resolve, *, whole: bool) -> list[Part] | None:

@@ -166,11 +166,11 @@ PATTERNS["react"] = PATTERNS["typescript"] = PATTERNS["javascript"]
 
 def look_for_patterns(language: str, code: str) -> list[Finding]:
     """Read code line by line, by what such lines look like."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for number, line in enumerate(code.split("\n"), 1):
         for piece in pieces(line, _LONGEST):
-            found += [Finding(kind, what, number) for kind, what in _look(language, piece)]
-    return found
+            findings += [Finding(kind, what, number) for kind, what in _look(language, piece)]
+    return findings
 
 
 def _look(language: str, text: str) -> Iterator[tuple[Kind, str]]:

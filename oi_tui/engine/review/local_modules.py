@@ -11,12 +11,12 @@ _LOADABLE = (".py", ".pyc", ".so", ".pyd")
 
 def in_the_way(cwd: Path, besides: Set[str]) -> str | None:
     """A file or folder that is called like a module of the standard library or one of `besides`, if any."""
-    taken = _standard() | besides
+    names = _standard() | besides
     try:
         with os.scandir(cwd) as entries:
             for entry in entries:
                 name, dot, rest = entry.name.partition(".")
-                if name in taken and _loads(entry, dot + rest):
+                if name in names and _loads(entry, dot + rest):
                     return entry.name
     except (OSError, ValueError):
         return None

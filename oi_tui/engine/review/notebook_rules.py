@@ -42,22 +42,22 @@ _OTHERS = {"python3": "python", "node": "javascript"}
 
 def take_out(code: str) -> tuple[str, list[Finding]]:
     """Return the code with `pass` in place of each line that is no Python, and what these lines do."""
-    lines, found = code.split("\n"), list[Finding]()
+    lines, findings = code.split("\n"), list[Finding]()
     for index, line in enumerate(lines):
         words = _AUTOMATIC.match(line)
         if words and not _is_python(words[1]):
-            seen = list(_look_at_magic(words[1]))
+            findings_here = list(_look_at_magic(words[1]))
         elif command := _COMMAND.match(line):
             sign, rest = command.groups()
             if sign == "%" and (inner := _MEASURED.match(rest)) and _is_python(inner[1]):
                 lines[index] = line[: len(line) - len(line.lstrip())] + inner[1]
                 continue
-            seen = list(_look_at_magic(rest) if sign == "%" else _look_at_program(rest))
+            findings_here = list(_look_at_magic(rest) if sign == "%" else _look_at_program(rest))
         else:
             continue
         lines[index] = line[: len(line) - len(line.lstrip())] + "pass"
-        found += (replace(item, line=index + 1) for item in seen)
-    return "\n".join(lines), found
+        findings += (replace(item, line=index + 1) for item in findings_here)
+    return "\n".join(lines), findings
 
 
 def open_cell(code: str) -> tuple[str, list[Finding]]:
@@ -73,21 +73,21 @@ def open_cell(code: str) -> tuple[str, list[Finding]]:
         name, _, rest = rest.partition(" ")
         if name not in _SHELLS and name not in _OTHERS and name not in PATTERNS:
             return "", [replace(item, line=1) for item in _look_at_program(f"{name} {rest}")]
-    found: list[Finding] = []
+    findings: list[Finding] = []
     if name in _SHELLS:
-        found = shell_rules.look(body)
+        findings = shell_rules.look(body)
     elif name in ("writefile", "file"):
         return "", [Finding("writes", _file_of(rest), 1)]
     elif name == "sql":
-        found = sql_rules.look(body)[0]
+        findings = sql_rules.look(body)[0]
     elif (language := _OTHERS.get(name, name)) in PATTERNS and name not in _SHOWN:
-        found = [Finding("programs", name, 0), *look_for_patterns(language, body)]
+        findings = [Finding("programs", name, 0), *look_for_patterns(language, body)]
     elif name in _SHOWN:
-        found = [Finding("network", host, 0) for host in hosts(body)]
+        findings = [Finding("network", host, 0) for host in hosts(body)]
     else:
         # `%%time` and its like; and a name that is not known may be one that code gave to what runs Python.
         return f"\n{body}", []
-    return "", [replace(item, line=item.line + 1) for item in found]
+    return "", [replace(item, line=item.line + 1) for item in findings]
 
 
 def _is_python(line: str) -> bool:

@@ -210,8 +210,10 @@ class Permissions:
             self._everything = True
             return
         with self._lock:
-            kept = [item for item in self._given if item[0] != self._visited or not _alike(item[1], grant)]
-            self._given = [*kept, (self._visited, grant)]
+            remaining = [
+                item for item in self._given if item[0] != self._visited or not _alike(item[1], grant)
+            ]
+            self._given = [*remaining, (self._visited, grant)]
 
     def revoke(self, grant: Permission) -> bool:
         """Ask for that code again; False when the grant is gone already, or was used up."""

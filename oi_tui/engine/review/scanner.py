@@ -33,35 +33,35 @@ def look_through(language: str, code: str, cwd: Path, earlier: EarlierCode | Non
     parsed = True
     match language.lower():
         case "python":
-            seen = python_rules.look(code)
+            result = python_rules.look(code)
             unchecked = [*python_checker.look(code, cwd, earlier), *_tools("python", code, earlier)]
         case "shell" | "bash" | "zsh" | "sh":
-            seen = shell_rules.look(code)
+            result = shell_rules.look(code)
             unchecked = list(shell_checker.look(code, cwd))
             if earlier is not None and earlier.is_unclear("shell"):
                 unchecked.append(Finding("not understood", "what earlier code left behind", 0))
         case "sql":
-            seen, unchecked = sql_rules.look(code)
+            result, unchecked = sql_rules.look(code)
             commands = sql_rules.shell_lines(code)
-            seen += shell_rules.look(commands)
+            result += shell_rules.look(commands)
             unchecked += shell_checker.look(commands, cwd)
         case "fish":
-            seen, unchecked, parsed = shell_rules.look(code), look_for_calls("fish", code), False
+            result, unchecked, parsed = shell_rules.look(code), look_for_calls("fish", code), False
             unchecked += [item for item in shell_checker.look(code, cwd) if item.kind == "reads"]
         case name if name in PATTERNS:
-            seen, parsed = [*look_for_patterns(name, code), *_tools(name, code, earlier)], False
+            result, parsed = [*look_for_patterns(name, code), *_tools(name, code, earlier)], False
             unchecked = look_for_calls(name, code)
         case _:
             return Findings(readable=False)
-    if seen is None:
-        found = [*look_for_patterns("python", code), *_tools("python", code, earlier)]
-        return Findings(tuple(_locate(found, cwd)), readable=False)
+    if result is None:
+        findings = [*look_for_patterns("python", code), *_tools("python", code, earlier)]
+        return Findings(tuple(_locate(findings, cwd)), readable=False)
     if earlier is not None and earlier.elsewhere:
         place = earlier.elsewhere.rpartition("\n")[2]
         unchecked.append(Finding("not understood", f"the files {place}", 0))
     known = [item for item in unchecked if item.kind != "not understood"]
     return Findings(
-        tuple(dict.fromkeys(_locate([*seen, *known], cwd))),
+        tuple(dict.fromkeys(_locate([*result, *known], cwd))),
         unchecked=tuple(item for item in unchecked if item.kind == "not understood"),
         parsed=parsed,
     )

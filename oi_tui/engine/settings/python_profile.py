@@ -167,12 +167,12 @@ def _execute(shown: Shown, languages: Sequence[KnownLanguage]) -> dict[str, Any]
             timeout=PATIENCE,
             check=False,
         )
-        found: dict[str, Any] = json.loads(done.stdout)
+        answer: dict[str, Any] = json.loads(done.stdout)
     except subprocess.TimeoutExpired:
         raise ProfileError(f"did not finish within {PATIENCE:g} s", path=shown.place) from None
     except (ValueError, OSError):
         raise ProfileError("ended before it set anything", path=shown.place) from None
-    return found
+    return answer
 
 
 def _explain(kind: str, words: str, calls: Sequence[_Call]) -> str:
@@ -199,8 +199,8 @@ def _called(calls: Sequence[_Call]) -> Iterator[str]:
 def _startup(calls: Sequence[_Call]) -> Iterator[tuple[str, str]]:
     """The code that the program runs, with its language."""
     for path, _, words, named in calls:
-        if found := _code_of(path, words, named):
-            yield found
+        if code := _code_of(path, words, named):
+            yield code
 
 
 def _code_of(path: str, words: Sequence[str], named: Mapping[str, str]) -> tuple[str, str] | None:

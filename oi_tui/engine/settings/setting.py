@@ -211,7 +211,7 @@ class Setting:
         return value
 
     def _checked_list(self, value: Iterable[object]) -> tuple[str, ...]:
-        found = []
+        items = []
         for item in value:
             if not isinstance(item, str) or not item.strip() or "\0" in item or "\n" in item:
                 raise self.error(
@@ -222,8 +222,8 @@ class Setting:
             if self.choices and item not in self.choices:
                 hint = nearest(item, self.choices)
                 raise self.error(f"expected {self.expected}, not {self._describe_value(item)}{hint}")
-            found.append(item)
-        return tuple(found)
+            items.append(item)
+        return tuple(items)
 
     def _checked_number(self, value: float) -> float | int:
         limits = (
@@ -258,5 +258,5 @@ def nearest(word: str, known: Iterable[str]) -> str:
     """Return "; did you mean X?" with the known word that is probably meant, or nothing."""
     import difflib
 
-    found = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
-    return f"; did you mean {found[0]}?" if found else ""
+    matches = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return f"; did you mean {matches[0]}?" if matches else ""

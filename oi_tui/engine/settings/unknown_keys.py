@@ -48,13 +48,13 @@ def refuse_misspelt_limit(key: str, settings: Iterable[Setting]) -> None:
     """
     names = {setting.key.rpartition(".")[2]: setting for setting in settings}
     name = key.rpartition(".")[2].replace("-", "_").lower()
-    meant = difflib.get_close_matches(name, names, n=1, cutoff=_ALIKE)
-    if meant and names[meant[0]].limits:
+    matches = difflib.get_close_matches(name, names, n=1, cutoff=_ALIKE)
+    if matches and names[matches[0]].limits:
         problem = "is not a setting"
         if "<<" in key.split("."):
             problem = "is in a merge (<<), which is not supported"
         raise ProfileError(
-            f"{problem}; did you mean {names[meant[0]].key}? Correct or remove it: "
+            f"{problem}; did you mean {names[matches[0]].key}? Correct or remove it: "
             "oi-tui does not start while a limit is not understood",
             key=key,
         )

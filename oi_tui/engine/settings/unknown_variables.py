@@ -35,20 +35,20 @@ def _describe(name: str, settings: Iterable[Setting]) -> str:
         parts = (setting.name, *(key.rpartition(".")[2] for key in (setting.key, *setting.also)))
         names |= dict.fromkeys((part.upper() for part in parts), setting)
     similar = difflib.get_close_matches(_ending(name.upper()), names, n=1, cutoff=_SIMILAR)
-    meant = names[similar[0]] if similar else None
-    if meant is None:
+    suggestion = names[similar[0]] if similar else None
+    if suggestion is None:
         return f"The {shown} has no effect: oi-tui does not know it"
-    if isinstance(meant, str):
-        return f"The {shown} has no effect; did you mean {meant}?"
-    if meant.limits:
+    if isinstance(suggestion, str):
+        return f"The {shown} has no effect; did you mean {suggestion}?"
+    if suggestion.limits:
         raise ProfileError(
-            f"is not read by oi-tui; to set {meant.key}, use {meant.long_flag} or a profile, and unset the "
-            "variable. oi-tui does not start while a limit is not understood",
+            f"is not read by oi-tui; to set {suggestion.key}, use {suggestion.long_flag} or a profile, and "
+            "unset the variable. oi-tui does not start while a limit is not understood",
             path=shown,
         )
-    if meant.variable:
-        return f"The {shown} has no effect; did you mean {meant.variable}?"
-    return f"The {shown} has no effect; to set {meant.key}, use {meant.long_flag} or a profile"
+    if suggestion.variable:
+        return f"The {shown} has no effect; did you mean {suggestion.variable}?"
+    return f"The {shown} has no effect; to set {suggestion.key}, use {suggestion.long_flag} or a profile"
 
 
 def _ending(name: str) -> str:

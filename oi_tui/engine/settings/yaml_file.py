@@ -58,11 +58,11 @@ def read_text(path: Path) -> str:
     # O_NONBLOCK: opening a FIFO that nobody writes to would wait for ever.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
             raise ProfileError("not a regular file", path=path)
-        if found.st_size > MAX_BYTES:
-            raise ProfileError(f"too large for a profile ({found.st_size:,} bytes)", path=path)
+        if status.st_size > MAX_BYTES:
+            raise ProfileError(f"too large for a profile ({status.st_size:,} bytes)", path=path)
         raw = os.read(descriptor, MAX_BYTES + 1)
     finally:
         os.close(descriptor)
@@ -83,25 +83,25 @@ def parse(text: str, path: object = None) -> dict[str, Entry]:
         raise _readable(error, text, path) from None
     except RecursionError:
         raise ProfileError("too deeply nested", path=path) from None
-    found: dict[str, Entry] = {}
+    entries: dict[str, Entry] = {}
     if root is not None:
         _refuse_circles(root, path)
     if root is None or (isinstance(root, yaml.ScalarNode) and not root.value):
-        return found
+        return entries
     if not isinstance(root, yaml.MappingNode):
         raise ProfileError(
             "expected settings such as 'llm.model: gpt-4o'", path=path, line=root.start_mark.line + 1
         )
     for entry_key, entry in _entries(root, "", path):
-        if entry_key in found:
+        if entry_key in entries:
             raise ProfileError(
-                f"given twice (also in line {found[entry_key].line})",
+                f"given twice (also in line {entries[entry_key].line})",
                 key=entry_key,
                 path=path,
                 line=entry.line,
             )
-        found[entry_key] = entry
-    return found
+        entries[entry_key] = entry
+    return entries
 
 
 def _refuse_dangers(text: str, path: object) -> None:

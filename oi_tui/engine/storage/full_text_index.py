@@ -82,9 +82,9 @@ class FullTextIndex:
     @staticmethod
     def is_exact(words: Sequence[str]) -> bool:
         """Whether what `find` finds for these words has them all, so that none needs to be read again."""
-        found = [part for word in words for part in _WORD.findall(word)]
-        plain = all(len(part) <= _LONGEST_WORD and not _RUN.search(part) for part in found)
-        return plain and found == list(words) and len(found) <= _MOST_PARTS
+        parts = [part for word in words for part in _WORD.findall(word)]
+        plain = all(len(part) <= _LONGEST_WORD and not _RUN.search(part) for part in parts)
+        return plain and parts == list(words) and len(parts) <= _MOST_PARTS
 
     @property
     def covered(self) -> frozenset[str]:
@@ -125,7 +125,7 @@ class FullTextIndex:
         with self._connect() as base:
             self._lay_out(base)
             base.execute("CREATE TEMP TABLE seen (id TEXT PRIMARY KEY, time, size) WITHOUT ROWID")
-            files = ((id_, found.st_mtime_ns, found.st_size) for id_, found in store.files())
+            files = ((id_, status.st_mtime_ns, status.st_size) for id_, status in store.files())
             base.executemany("INSERT INTO seen VALUES (?, ?, ?)", files)
             if base.execute(_STALE).rowcount or not self._current:
                 base.commit()
@@ -187,12 +187,12 @@ class FullTextIndex:
 
 def words_in(messages: Sequence[Message]) -> set[str]:
     """The words of messages, code and output, in lower case; too many once there are more than enough."""
-    found: set[str] = set()
+    words: set[str] = set()
     for message in messages:
-        if message.type != "image" and len(found) <= _MAX_WORDS:
-            found.update(_WORD.findall(message.content.lower()))
-    plain = {word for word in found if word.isascii() or not _RUN.search(word)}
-    split = {part for word in found - plain for part in _parts(word)}
+        if message.type != "image" and len(words) <= _MAX_WORDS:
+            words.update(_WORD.findall(message.content.lower()))
+    plain = {word for word in words if word.isascii() or not _RUN.search(word)}
+    split = {part for word in words - plain for part in _parts(word)}
     return {word[:_LONGEST_WORD] for word in plain | split}
 
 

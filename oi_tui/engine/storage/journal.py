@@ -340,12 +340,12 @@ class Journal:
 
     def _still_there(self, file: int, path: Path) -> bool:
         try:
-            named, held = path.lstat(), os.fstat(file)
+            named, opened = path.lstat(), os.fstat(file)
         except (FileNotFoundError, NotADirectoryError):
             return False
         except OSError:
             return True
-        return (named.st_dev, named.st_ino) == (held.st_dev, held.st_ino)
+        return (named.st_dev, named.st_ino) == (opened.st_dev, opened.st_ino)
 
     def _let_go(self) -> None:
         if self._file is not None:

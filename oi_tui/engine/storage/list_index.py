@@ -91,7 +91,7 @@ def _list(
     pinned = {id_ for id_, entry in named.items() if entry.get("pinned") is True}
     base.executemany(
         "INSERT INTO seen VALUES (?, ?, ?, ?)",
-        ((id_, found.st_mtime_ns, found.st_size, id_ in pinned) for id_, found in files),
+        ((id_, status.st_mtime_ns, status.st_size, id_ in pinned) for id_, status in files),
     )
     base.execute(_ORDERED)
     listing = Listing()

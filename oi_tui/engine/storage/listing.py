@@ -147,15 +147,15 @@ class Listing:
             return Rows(self, rows)
         titles = list(self._lowered)
         in_title = [row for row in rows if all(word in titles[row] for word in words)]
-        seen = set(in_title)
+        listed = set(in_title)
         in_messages: list[int] = []
         if found:
             ids = list(self._ids)
-            in_messages = [row for row in rows if ids[row] in found and row not in seen]
-            seen.update(in_messages)
+            in_messages = [row for row in rows if ids[row] in found and row not in listed]
+            listed.update(in_messages)
         for word in words:
             rows = self._with(word, rows)
-        elsewhere = [row for row in rows if row not in seen]
+        elsewhere = [row for row in rows if row not in listed]
         groups = ((IN_TITLE, in_title), (IN_MESSAGES, in_messages), (ELSEWHERE, elsewhere))
         return Rows(
             self,

@@ -70,19 +70,19 @@ class Contents:
     @property
     def notices(self) -> tuple[str, ...]:
         """Notices for the user about the file."""
-        found = []
+        notices_read = []
         if self.damaged:
             lines = "1 line" if self.damaged == 1 else f"{self.damaged:,} lines"
-            found.append(
+            notices_read.append(
                 f"This conversation's file is damaged in {lines}. The readable part is shown; "
                 "the file is kept as it is."
             )
         if self.foreign:
             some = "1 entry" if len(self.foreign) == 1 else f"{len(self.foreign):,} entries"
-            found.append(
+            notices_read.append(
                 f"{some} of this conversation came from another version of oi-tui and cannot be shown."
             )
-        return tuple(found)
+        return tuple(notices_read)
 
 
 def title_of_copy(title: str) -> str:
@@ -110,13 +110,13 @@ def parse(raw: bytes) -> Contents:
         if not line:
             contents.damaged += b"\0" in whole
             continue
-        found = _records(line)
+        records = _records(line)
         is_sound = _matches_checksum(line)
         # Among lines with a checksum, one that parses and has none was changed, or is another version's.
-        lost = is_sound is None and has_checksums and _is_known(found.records)
-        contents.damaged += found.torn or is_sound is False or lost
+        lost = is_sound is None and has_checksums and _is_known(records.records)
+        contents.damaged += records.torn or is_sound is False or lost
         has_checksums = has_checksums or is_sound is not None
-        for record in found.records:
+        for record in records.records:
             _apply(record, line, contents, growth)
     growth.settle()
     contents.messages = {key: _ended(message) for key, message in contents.messages.items()}
@@ -135,12 +135,12 @@ def _lines(raw: bytes) -> Iterator[bytes]:
 
 def _up_to_date(record: dict[str, Any], version: int) -> dict[str, Any] | None:
     """A record of an earlier version as one of ours; None where nothing is left of it."""
-    found: dict[str, Any] | None = record
-    while found is not None and version < VERSION:
+    updated: dict[str, Any] | None = record
+    while updated is not None and version < VERSION:
         upgrade = UPGRADES.get(version)
-        found = upgrade(found) if upgrade else found
+        updated = upgrade(updated) if upgrade else updated
         version += 1
-    return found
+    return updated
 
 
 def _matches_checksum(line: bytes) -> bool | None:
@@ -169,10 +169,10 @@ class _Line(NamedTuple):
 
 
 def _records(line: bytes) -> _Line:
-    found = _read_records(line)
-    for record in found.records:
+    records = _read_records(line)
+    for record in records.records:
         record.pop("crc", None)
-    return found
+    return records
 
 
 def _read_records(line: bytes) -> _Line:
@@ -185,14 +185,14 @@ def _read_records(line: bytes) -> _Line:
         return _Line([], torn=True)
     text = line.decode("utf-8", "replace").replace("\0", "")
     decoder = json.JSONDecoder(strict=False)
-    found, position = [], 0
+    records, position = [], 0
     while match := _RECORD_START.search(text, position):
         try:
             record, position = decoder.raw_decode(text, match.start())
-            found.append(record)
+            records.append(record)
         except (ValueError, RecursionError):
             position = match.start() + 1
-    return _Line(found, torn=True)
+    return _Line(records, torn=True)
 
 
 class _Growth:
@@ -252,8 +252,8 @@ def _apply(record: dict[str, Any], line: bytes, contents: Contents, growth: _Gro
             growth.add(key, record.get("at"), text)
         case {"forget": list(keys)}:
             growth.settle()
-            gone = [messages.pop(key, None) for key in keys if isinstance(key, str)]
-            dropped = [_ended(message) for message in gone if message is not None]
+            forgotten = [messages.pop(key, None) for key in keys if isinstance(key, str)]
+            dropped = [_ended(message) for message in forgotten if message is not None]
             last = next(reversed(messages), None)
             if step := taken_back(dropped, len(messages), last):
                 contents.taken_back = [*contents.taken_back, step][-MOST:]

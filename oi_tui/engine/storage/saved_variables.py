@@ -40,8 +40,8 @@ class SavedVariables:
 
     def find(self, id: str) -> dict[str, Path]:
         """Return the files of a conversation, by language."""
-        found = {language: self._path(id, language) for language in LANGUAGES}
-        return {language: path for language, path in found.items() if path.is_file()}
+        files = {language: self._path(id, language) for language in LANGUAGES}
+        return {language: path for language, path in files.items() if path.is_file()}
 
     def left_out(self, id: str) -> dict[str, dict[str, str]]:
         """Return which variables could not be kept and why, by language."""

@@ -91,19 +91,19 @@ class Store:
         # It is there as a whole or not at all: what was half of a copy would pass for the conversation.
         paths.make_private(self.folder)
         with tempfile.TemporaryDirectory(dir=self.folder, prefix=COMING) as folder:
-            made = Journal(target, header, contents).rescue(Path(folder))
+            journal = Journal(target, header, contents).rescue(Path(folder))
             if updated is not None:
                 with contextlib.suppress(OSError, OverflowError):
-                    os.utime(made, (updated, updated))
-            put_in_place(made, target)
+                    os.utime(journal, (updated, updated))
+            put_in_place(journal, target)
         paths.sync(self.folder)
 
     def fork(self, id: str, last: str | None = None) -> str:
         """Copy a conversation, up to the message `last` if given; returns the copy's id. Raises OSError."""
         contents = self.contents(id)
         if last in contents.messages:
-            kept = list(contents.messages)
-            for key in kept[kept.index(last) + 1 :]:
+            messages = list(contents.messages)
+            for key in messages[messages.index(last) + 1 :]:
                 del contents.messages[key]
         fresh = fresh_id()
         named = self._catalogue.title(id) or contents.header.get("title")
@@ -179,7 +179,7 @@ class Store:
 
     def latest(self) -> str | None:
         """The id of the conversation that was last written to, also when the clock went backwards since."""
-        times = {id_: found.st_mtime_ns for id_, found in self.files()}
+        times = {id_: status.st_mtime_ns for id_, status in self.files()}
         newest = max(times, key=times.__getitem__, default=None)
         noted, mark = self._noted_last()
         # Dated after everything that was there then: it was written to later.
@@ -187,7 +187,7 @@ class Store:
 
     def _note_last(self, id: str) -> None:
         """Note that the conversation is used now, and the newest date that any has: clocks are set back."""
-        mark = max((found.st_mtime_ns for _, found in self.files()), default=0)
+        mark = max((status.st_mtime_ns for _, status in self.files()), default=0)
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         # Cut short or lost, it is done without.
         with contextlib.suppress(OSError):
@@ -201,8 +201,8 @@ class Store:
         try:
             flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
             with os.fdopen(os.open(self.folder / _LAST, flags), "rb") as file:
-                found = json.loads(file.read(_SHORT))
-            match found:
+                note = json.loads(file.read(_SHORT))
+            match note:
                 case {"id": str(id_), "newest": int(mark)}:
                     return id_, mark
         except (OSError, ValueError, RecursionError):
@@ -214,12 +214,12 @@ class Store:
         ids = [name for name, _ in self.files()]
         if wanted in ids:
             return wanted
-        found = [name for name in ids if wanted and name.startswith(wanted)]
-        if len(found) > 1:
-            raise StoreError(f"{len(found)} conversations begin with {wanted!r}.")
-        if not found:
+        matches = [name for name in ids if wanted and name.startswith(wanted)]
+        if len(matches) > 1:
+            raise StoreError(f"{len(matches)} conversations begin with {wanted!r}.")
+        if not matches:
             raise StoreError(f"No conversation {wanted!r}.")
-        return found[0]
+        return matches[0]
 
     def listing(self) -> Listing:
         """Every conversation, as a list shows them; those that cannot be read say so."""
@@ -277,13 +277,13 @@ class Store:
 
     def deleted(self) -> list[str]:
         """The ids of the conversations that can be restored, the last deleted first."""
-        found = []
+        conversations = []
         with contextlib.suppress(OSError):
             for path in self._trash.iterdir():
                 name = path.name.removesuffix(_SUFFIX)
                 if name != path.name and _ID.fullmatch(name):
-                    found.append((path.lstat().st_ctime_ns, name))
-        return [name for _, name in sorted(found, reverse=True)]
+                    conversations.append((path.lstat().st_ctime_ns, name))
+        return [name for _, name in sorted(conversations, reverse=True)]
 
     # ---- Files
 

@@ -47,17 +47,17 @@ class TitleIndex:
 
     def entries(self) -> dict[str, dict[str, Any]]:
         """The entries by conversation id; empty when there is no readable file."""
-        found: dict[str, dict[str, Any]] = {}
+        titles: dict[str, dict[str, Any]] = {}
         for line in self._lines():
             with contextlib.suppress(ValueError, RecursionError):
                 entry = json.loads(line)
                 if isinstance(entry, dict) and isinstance(entry.get("id"), str):
-                    found.setdefault(entry["id"], {}).update(entry)
-        for entry in found.values():
+                    titles.setdefault(entry["id"], {}).update(entry)
+        for entry in titles.values():
             for name in ("title", "suggested"):
                 if not isinstance(entry.get(name), str):
                     entry.pop(name, None)
-        return found
+        return titles
 
     def _lines(self) -> list[bytes]:
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

@@ -293,15 +293,15 @@ async def _list_offers(client: Client) -> dict[str, Any]:
 
 async def _all(ask: Callable[[str | None], Awaitable[Any]], field: str) -> list[dict[str, Any]]:
     """Read the pages of a list."""
-    found: list[dict[str, Any]] = []
+    items: list[dict[str, Any]] = []
     cursor = None
     for _ in range(_MOST_PAGES):
         page = await ask(cursor)
-        found += [_plain(item) for item in getattr(page, field)]
+        items += [_plain(item) for item in getattr(page, field)]
         cursor = page.next_cursor
-        if not cursor or len(found) >= _MOST_ENTRIES:
+        if not cursor or len(items) >= _MOST_ENTRIES:
             break
-    return found[:_MOST_ENTRIES]
+    return items[:_MOST_ENTRIES]
 
 
 def _plain(item: Any) -> dict[str, Any]:

@@ -35,18 +35,18 @@ async def signed_in(spec: Mapping[str, Any], report: Report) -> AsyncIterator[ht
     `spec["signed_in"]` is what was kept of an earlier time. With `spec["sign_in"]`, a person signs in now:
     `report` gets the address for the browser as `open`, and what is to be kept as `signed_in`.
     """
-    kept = spec["signed_in"]
+    saved = spec["signed_in"]
     if spec["sign_in"]:
         browser = _Browser(report)
         # A server that knows this program already may insist on the same address.
-        same = await browser.listen(_port_of(kept))
-        kept = {"client": kept["client"]} if same else None
+        same = await browser.listen(_port_of(saved))
+        saved = {"client": saved["client"]} if same else None
         try:
-            yield _provider(spec["url"], _Storage(kept, report, browser.close), browser)
+            yield _provider(spec["url"], _Storage(saved, report, browser.close), browser)
         finally:
             browser.close()
-    elif kept:
-        yield _provider(spec["url"], _Storage(kept, report), None)
+    elif saved:
+        yield _provider(spec["url"], _Storage(saved, report), None)
     else:
         yield None
 
@@ -99,13 +99,13 @@ class _Storage:
 
     async def get_tokens(self) -> OAuthToken | None:
         """The tokens; with them, where they are renewed and when."""
-        context, kept = self.context, self._kept
-        if "metadata" in kept:
-            context.oauth_metadata = OAuthMetadata.model_validate(kept["metadata"])
-        if "resource" in kept:
-            context.protected_resource_metadata = ProtectedResourceMetadata.model_validate(kept["resource"])
-        context.token_expiry_time = kept.get("expires")
-        return OAuthToken.model_validate(kept["tokens"]) if "tokens" in kept else None
+        context, saved = self.context, self._kept
+        if "metadata" in saved:
+            context.oauth_metadata = OAuthMetadata.model_validate(saved["metadata"])
+        if "resource" in saved:
+            context.protected_resource_metadata = ProtectedResourceMetadata.model_validate(saved["resource"])
+        context.token_expiry_time = saved.get("expires")
+        return OAuthToken.model_validate(saved["tokens"]) if "tokens" in saved else None
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
         """Have the tokens kept."""
@@ -200,7 +200,7 @@ class _Browser:
     def _take(self, target: str) -> tuple[str, str]:
         """Take what the browser brings, unless it belongs to another sign-in."""
         parts = urlsplit(target)
-        values = {name: found[0] for name, found in parse_qs(parts.query).items()}
+        values = {name: given[0] for name, given in parse_qs(parts.query).items()}
         if parts.path != _PATH or not self._state or values.get("state") != self._state:
             return "404 Not Found", "There is nothing here."
         if self._answer.done():

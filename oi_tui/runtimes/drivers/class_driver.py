@@ -69,14 +69,14 @@ class ClassDriver:
         sys.path.insert(0, os.path.dirname(self._path))
         with open(self._text, encoding="utf-8") as file:
             exec(compile(file.read(), self._path, "exec"), module.__dict__)
-        made = getattr(module, self._name)
+        class_ = getattr(module, self._name)
         required = [
             parameter
-            for parameter in inspect.signature(made).parameters.values()
+            for parameter in inspect.signature(class_).parameters.values()
             if parameter.default is parameter.empty
             and parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
         ]
-        return made(*[None for _ in required])
+        return class_(*[None for _ in required])
 
     def _take(self, chunk):
         if chunk is None:

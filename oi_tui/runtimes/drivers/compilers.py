@@ -45,9 +45,9 @@ class Compiler:
 
     def identity(self):
         """What a program depends on beside the cell."""
-        found = os.stat(self.program)
+        status = os.stat(self.program)
         values = [os.environ.get(name, "") for name in self.variables]
-        return [type(self).__name__, self.program, found.st_mtime_ns, found.st_size, os.getcwd(), *values]
+        return [type(self).__name__, self.program, status.st_mtime_ns, status.st_size, os.getcwd(), *values]
 
     def environment(self, _folder):
         return dict(os.environ)
@@ -84,10 +84,10 @@ class Compiler:
 
 def _state(path):
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return "missing"
-    return "{}.{}.{}".format(found.st_mtime_ns, found.st_size, found.st_ino)
+    return "{}.{}.{}".format(status.st_mtime_ns, status.st_size, status.st_ino)
 
 
 class C(Compiler):
@@ -154,8 +154,8 @@ class Rust(Compiler):
 
     def _top(self, code):
         """Where the body begins: after the last line that must stay at the top, else at the beginning."""
-        found = self._TOP.match(code).group()
-        return max((item.end() for item in self._OF_CRATE.finditer(found)), default=0)
+        header = self._TOP.match(code).group()
+        return max((item.end() for item in self._OF_CRATE.finditer(header)), default=0)
 
     def command(self, folder):
         options = ["--edition=2021", "--crate-name=cell", "-Copt-level=1", "-Cdebug-assertions=on"]

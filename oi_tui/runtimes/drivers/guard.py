@@ -195,7 +195,7 @@ def _descendants(leader: int) -> "set[int]":
     """Everything that descends from this process, and everything in the session of `leader`; no zombies."""
     here = os.getpid()
     table = _processes()
-    found = {pid for pid, (_, session, _zombie) in table.items() if session == leader}
+    pids = {pid for pid, (_, session, _zombie) in table.items() if session == leader}
     children: "dict[int, list[int]]" = {}
     for pid, (parent, _, _zombie) in table.items():
         children.setdefault(parent, []).append(pid)
@@ -203,9 +203,9 @@ def _descendants(leader: int) -> "set[int]":
     while following:
         for pid in children.get(following.pop(), ()):
             if pid != here:
-                found.add(pid)
+                pids.add(pid)
                 following.append(pid)
-    return {pid for pid in found if not table[pid][2]}
+    return {pid for pid in pids if not table[pid][2]}
 
 
 def _processes() -> "dict[int, tuple[int, int, bool]]":

@@ -18,8 +18,8 @@ def find(_: Choices) -> str | None:
     if shell is None:
         return None
     for folder in (Path(shell).parent, Path(shell).resolve().parent):
-        if found := shutil.which(str(folder / "java")):
-            return found
+        if program := shutil.which(str(folder / "java")):
+            return program
     return None
 
 
@@ -78,11 +78,11 @@ def _cache(program: str) -> Path | None:
     try:
         known = [(home / "release").read_bytes(), str(home).encode()]
         known += [file.read_bytes() for file in sorted((DRIVERS / "java").iterdir())]
-        kept = paths.make_private(paths.state() / "java")
+        folder = paths.make_private(paths.state() / "java")
     except OSError:
         return None
     version = hashlib.sha256(b"\0".join([*known, *(option.encode() for option in _MACHINE)])).hexdigest()
-    return kept / version[:20] if paths.safe_to_trust(kept) else None
+    return folder / version[:20] if paths.safe_to_trust(folder) else None
 
 
 def _is_whole(cache: Path) -> bool:

@@ -17,12 +17,12 @@ def find(choices: Choices) -> str | None:
         path = paths.typed(choices.python)
         if path.is_dir():
             path = path / "bin" / "python"
-        found = shutil.which(str(path))
+        program = shutil.which(str(path))
         # Languages start in folders of their own; a link stays one, or it would leave its environment.
-        return os.path.abspath(found) if found else None  # noqa: PTH100
+        return os.path.abspath(program) if program else None  # noqa: PTH100
     environment = os.environ.get("VIRTUAL_ENV")
-    if environment and (found := shutil.which(str(Path(environment, "bin", "python")))):
-        return found
+    if environment and (program := shutil.which(str(Path(environment, "bin", "python")))):
+        return program
     return programs.find("python3") or sys.executable
 
 

@@ -184,8 +184,8 @@ class Channel:
             self.folder / Path(name).name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         )
         with os.fdopen(descriptor, "rb") as file:
-            found = os.fstat(descriptor)
-            if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
                 raise OSError(errno.EINVAL, "this file was not written by a driver", name)
             return file.read(_LARGEST)
 
@@ -211,7 +211,7 @@ class Channel:
 
     def read_events(self) -> list[Event]:
         """The events that have arrived; what is no event is left out, and reported where it was too long."""
-        found: list[Event] = []
+        events: list[Event] = []
         size = 0
         while size < _GULP:
             try:
@@ -221,10 +221,10 @@ class Channel:
             size += len(piece)
             for line in self._lines.read(piece):
                 if line is None:
-                    found.append({"event": "dropped"})
+                    events.append({"event": "dropped"})
                 elif (event := _event(line)) is not None:
-                    found.append(event)
-        return found
+                    events.append(event)
+        return events
 
     def close(self) -> None:
         """Close the pipes and remove the folder."""

@@ -173,10 +173,10 @@ class LanguageProcess:
             with self._wanting:
                 self._wanted += 1
             self.wake()
-            taken = self._reading.acquire(timeout=seconds)
+            is_free = self._reading.acquire(timeout=seconds)
             with self._wanting:
                 self._wanted -= 1
-            if not taken:
+            if not is_free:
                 return None
         self._idle.clear()
         later = list(self._later)
@@ -199,25 +199,25 @@ class LanguageProcess:
         if self.ended:
             return []
         ready = self._wait(seconds)
-        found: list[Item] = []
+        items: list[Item] = []
         if self._awake in ready:
             with contextlib.suppress(BlockingIOError):
                 os.read(self._awake, 4096)
         if self.channel.events in ready:
-            self._take_events(found)
+            self._take_events(items)
         if self.terminal.child_fd in ready:
-            size = self._take_output(found, _GULP)
+            size = self._take_output(items, _GULP)
             with self._typing:
                 self._unechoed = max(0, self._unechoed - size)
         self._type()
         if self.terminal.guard_output in ready and self._has_ended():
             # The guard speaks when nobody is left who could print: what is readable now is all there is.
-            while self._take_output(found, _GULP):
+            while self._take_output(items, _GULP):
                 pass
-            found += [rest] if (rest := self._marks.rest()) else []
+            items += [rest] if (rest := self._marks.rest()) else []
             assert self.ended
-            found.append(self.ended)
-        return found
+            items.append(self.ended)
+        return items
 
     def _wait(self, seconds: float) -> set[int]:
         """Wait until something can be read, or typed; not for ever for an echo."""
@@ -384,12 +384,12 @@ class LanguageProcess:
         With `since`, only those that began after that, on the monotonic clock.
         """
         group = self.terminal.foreground
-        found = []
+        children = []
         for pid in process_table.descendants(self.pid) if self.pid else ():
             with contextlib.suppress(OSError):
                 if os.getpgid(pid) == group and process_table.began(pid) > since:
-                    found.append(pid)
-        return found
+                    children.append(pid)
+        return children
 
     def send_signal_to_children(self, number: int, since: float = float("-inf")) -> None:
         """Send a signal to the `foreground_children`, but not to the language itself."""
@@ -451,14 +451,14 @@ def wait_for(
 
     By then the number of the process is known. What else came until then is added to `others`.
     """
-    found: Event | None = None
+    event: Event | None = None
     until = time.monotonic() + seconds
     while not (process.ended or stopped.is_set()) and (left := until - time.monotonic()) > 0:
         for item in process.read(min(left, _GLANCE)):
             if isinstance(item, dict) and item["event"] == kind:
-                found = item
+                event = item
             else:
                 others.append(item)
-        if found and process.pid:
-            return found
+        if event and process.pid:
+            return event
     return None

@@ -28,13 +28,13 @@ def descendants(pid: int) -> list[int]:
     children: dict[int, list[int]] = {}
     for child, parent in _parents():
         children.setdefault(parent, []).append(child)
-    found = []
+    processes = []
     following = [pid]
     while following:
         for child in children.get(following.pop(), ()):
-            found.append(child)
+            processes.append(child)
             following.append(child)
-    return found
+    return processes
 
 
 def _numbers(folder: str = "/proc") -> list[str]:
@@ -89,22 +89,22 @@ def members(session: int) -> list[tuple[int, int]]:
     """The processes of a session, each with its process group."""
     if not _LINUX:
         return _listed_members(session)
-    found = []
+    processes = []
     for name in _numbers():
         with contextlib.suppress(OSError, ValueError, IndexError):
             state, _, group, of = Path("/proc", name, "stat").read_bytes().rpartition(b")")[2].split()[:4]
             if int(of) == session and state not in (b"Z", b"X"):
-                found.append((int(name), int(group)))
-    return found
+                processes.append((int(name), int(group)))
+    return processes
 
 
 def _listed_members(session: int) -> list[tuple[int, int]]:
-    found = []
+    processes = []
     for pid, group, state, *_ in _list_processes("pid=,pgid=,stat="):
         with contextlib.suppress(OSError):
             if os.getsid(int(pid)) == session and not state.startswith("Z"):
-                found.append((int(pid), int(group)))
-    return found
+                processes.append((int(pid), int(group)))
+    return processes
 
 
 def ignores(pid: int, number: int) -> bool:
@@ -128,8 +128,8 @@ def oom_kills() -> int:
 
 def _count(name: str, path: Path) -> int:
     """The number behind a name in a file of such lines. Raises OSError or IndexError where there is none."""
-    found = [line.split()[1] for line in path.read_text().splitlines() if line.split()[:1] == [name]]
-    return int(found[0])
+    counts = [line.split()[1] for line in path.read_text().splitlines() if line.split()[:1] == [name]]
+    return int(counts[0])
 
 
 def kill_marked(variable: str, leader: int) -> None:
@@ -138,25 +138,25 @@ def kill_marked(variable: str, leader: int) -> None:
     Without /proc the environment is not seen: what descends from `leader` is killed instead.
     """
     for _ in range(20):
-        found = _find_marked(variable, leader) if _LINUX else _below(leader)
-        for pid in found:
+        pids = _find_marked(variable, leader) if _LINUX else _below(leader)
+        for pid in pids:
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
-        if not found:
+        if not pids:
             return
 
 
 def _find_marked(variable: str, leader: int) -> list[int]:
     wanted = variable.encode()
-    found = []
+    pids = []
     for pid in map(int, _numbers()):
         with contextlib.suppress(OSError):
             if pid != os.getpid() and (
                 (leader and os.getsid(pid) == leader)
                 or wanted in Path("/proc", str(pid), "environ").read_bytes().split(b"\0")
             ):
-                found.append(pid)
-    return found
+                pids.append(pid)
+    return pids
 
 
 def _below(leader: int) -> list[int]:

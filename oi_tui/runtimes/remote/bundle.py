@@ -72,8 +72,8 @@ def bundle() -> bytes:
 def wire_version() -> str:
     """A checksum of what both ends have to share; with another one, they may not understand each other."""
     names = ("messages.py", *(f"runtimes/{name}.py" for name in _SHARED))
-    found = hashlib.sha256(b"".join((_PACKAGE / name).read_bytes() for name in names))
-    return found.hexdigest()[:16]
+    digest = hashlib.sha256(b"".join((_PACKAGE / name).read_bytes() for name in names))
+    return digest.hexdigest()[:16]
 
 
 def start_script() -> str:

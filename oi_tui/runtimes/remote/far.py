@@ -405,12 +405,12 @@ class _FarEnd:
         self._in_thread(self._describe, self._programs())
 
     def _programs(self) -> "dict[str, str]":
-        found = {}
+        programs = {}
         for language in LANGUAGES:
             # What opens pages or other applications does so where the person sits.
             if not language.outside and not language.host and (program := language.find(self._choices)):
-                found[language.name] = program
-        return found
+                programs[language.name] = program
+        return programs
 
     def _here(self) -> Frame:
         """What an application is told of this place."""
@@ -522,10 +522,10 @@ class _FarEnd:
     def _answer_about_file(self, message: Frame) -> None:
         if message["what"] in ("plan", "restore"):
             changes = self._watch()
-            found = changes.answer(message) if changes else FileRefused("nothing is kept there")
+            answer = changes.answer(message) if changes else FileRefused("nothing is kept there")
         else:
-            found = far_files.answer(message, self._cwd)
-        packed = pack(found)
+            answer = far_files.answer(message, self._cwd)
+        packed = pack(answer)
         self._outbox.send(**{"is": "answer", "id": message["id"], "value": packed})
 
     def _answer(self, message: Frame) -> None:

@@ -64,16 +64,16 @@ def _names(message: Frame, _: Path) -> FileWords:
     """The names that begin as `path` does, each as it would be typed; folders end with "/"."""
     typed = message["path"]
     before, slash, beginning = typed.rpartition("/")
-    found = []
+    names = []
     with os.scandir(_path(before + slash or ".", Path.cwd())) as entries:
         for entry in entries:
             hidden = entry.name.startswith(".") and not beginning.startswith(".")
             if hidden or not entry.name.startswith(beginning) or not entry.name.isprintable():
                 continue
-            found.append(f"{before}{slash}{entry.name}{'/' if entry.is_dir() else ''}")
-            if len(found) >= 100 * MOST_NAMES:
+            names.append(f"{before}{slash}{entry.name}{'/' if entry.is_dir() else ''}")
+            if len(names) >= 100 * MOST_NAMES:
                 break
-    return FileWords("\0".join(sorted(found)[:MOST_NAMES]))
+    return FileWords("\0".join(sorted(names)[:MOST_NAMES]))
 
 
 def _read(message: Frame, path: Path) -> FilePart:
@@ -97,10 +97,10 @@ def _sum(_: Frame, path: Path) -> FileWords:
 
 def checksum(file: object) -> str:
     """The checksum of an open file, from its beginning to its end."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     while piece := file.read(1 << 20):  # type: ignore[attr-defined]
-        found.update(piece)
-    return found.hexdigest()
+        digest.update(piece)
+    return digest.hexdigest()
 
 
 def _new(message: Frame, path: Path) -> FileFacts:

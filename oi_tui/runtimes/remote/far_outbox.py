@@ -254,8 +254,8 @@ class Outbox:
         for run in list(self._left_out):
             notice = Printed(_words(self._left_out.pop(run), self.most))
             self._put(_Kept(_frame_of(run, notice), run, notice))
-            if asked := self._asking.pop(run, None):
-                self._put(_Kept(_frame_of(run, asked), run, asked))
+            if question := self._asking.pop(run, None):
+                self._put(_Kept(_frame_of(run, question), run, question))
         while self._front:
             self._put(self._front.pop(0))
         while self._kept and self._fits(self._kept[0]):

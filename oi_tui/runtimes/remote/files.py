@@ -116,12 +116,12 @@ class PlaceFiles:
             raise FileError(
                 f"The connection to {title} ended, and the copies of files that were kept there are gone."
             )
-        found = link.ask("file", _RESTORING, what=what, path="", step=replace(step, target="").to_json())
-        if isinstance(found, FileRefused):
-            raise FileError(f"{title}: {found.reason}.")
-        if not isinstance(found, FileWords):
+        answer = link.ask("file", _RESTORING, what=what, path="", step=replace(step, target="").to_json())
+        if isinstance(answer, FileRefused):
+            raise FileError(f"{title}: {answer.reason}.")
+        if not isinstance(answer, FileWords):
             raise FileError(f"{title} does not answer; its files may be as they were.")
-        facts = json.loads(found.text)
+        facts = json.loads(answer.text)
         if not isinstance(facts, dict):
             raise FileError(f"{title} gave an answer that is not understood.")
         return facts
@@ -130,13 +130,13 @@ class PlaceFiles:
 
     def look(self, path: str) -> FileFacts | None:
         """What is there; None where nothing is, or where nobody answers soon."""
-        found = self._glance("look", path)
-        return found if isinstance(found, FileFacts) else None
+        answer = self._glance("look", path)
+        return answer if isinstance(answer, FileFacts) else None
 
     def names(self, beginning: str) -> list[str]:
         """The paths that begin so, as they are typed; folders end with "/"."""
-        found = self._glance("names", beginning)
-        names = found.text.split("\0") if isinstance(found, FileWords) and found.text else []
+        answer = self._glance("names", beginning)
+        names = answer.text.split("\0") if isinstance(answer, FileWords) and answer.text else []
         return [name for name in names if name.isprintable()][:MOST_NAMES]
 
     def _glance(self, what: str, path: str) -> object:
@@ -182,14 +182,14 @@ class PlaceFiles:
             with here.open("rb") as file:
                 status = os.fstat(file.fileno())
                 _check("file" if stat.S_ISREG(status.st_mode) else "folder", status.st_size, str(here))
-                size, found = status.st_size, hashlib.sha256()
+                size, digest = status.st_size, hashlib.sha256()
                 key = _key(str(here.absolute()), size, status.st_mtime_ns)
                 facts = copy.facts("new", there, key=key, size=size, name=here.name)
                 at = facts.size
                 yield at, size
                 for start in range(0, size, PART):
                     data = file.read(min(PART, size - start))
-                    found.update(data)
+                    digest.update(data)
                     if start + len(data) <= at:
                         continue
                     new = data[max(0, at - start) :]
@@ -200,7 +200,7 @@ class PlaceFiles:
                 if file.read(1) or at != size:
                     raise FileError(f"{here} was changed while it was copied. Copy it again.")
                 mode = stat.S_IMODE(status.st_mode)
-                copy.words("finish", facts.path, key=key, sum=found.hexdigest(), mode=mode)
+                copy.words("finish", facts.path, key=key, sum=digest.hexdigest(), mode=mode)
         except OSError as error:
             raise FileError(f"{here}: {error.strerror or error}.") from None
 
@@ -256,14 +256,14 @@ class _Copy:
             raise FileError(str(error)) from None
 
     def facts(self, what: str, path: str, **more: object) -> FileFacts:
-        found = self._wait(path, self._link.begin("file", what=what, path=path, **more))
-        if not isinstance(found, FileFacts):
+        answer = self._wait(path, self._link.begin("file", what=what, path=path, **more))
+        if not isinstance(answer, FileFacts):
             raise FileError(f"{self._title} gave an answer that is not understood.")
-        return found
+        return answer
 
     def words(self, what: str, path: str, **more: object) -> str:
-        found = self._wait(path, self._link.begin("file", what=what, path=path, **more))
-        return found.text if isinstance(found, FileWords) else ""
+        answer = self._wait(path, self._link.begin("file", what=what, path=path, **more))
+        return answer.text if isinstance(answer, FileWords) else ""
 
     def read(self, path: str, start: int, size: int) -> Iterator[bytes]:
         """The bytes of a file from there on, some of them asked for ahead."""

@@ -69,8 +69,8 @@ class JupyterServer:
 
     def _find_token(self, find_token: FindToken | None) -> str:
         """The token that is kept for this server, else that of the environment; "" for none."""
-        kept = find_token(f"{TOKEN}@{self.address.host}") if find_token else None
-        return kept or os.environ.get(TOKEN, "").strip()
+        saved = find_token(f"{TOKEN}@{self.address.host}") if find_token else None
+        return saved or os.environ.get(TOKEN, "").strip()
 
     def _enter(self, ask: Ask | None) -> None:
         """See that the server accepts the token; ask for one where it does not."""
@@ -117,26 +117,26 @@ class JupyterServer:
     def kernels(self) -> list[dict[str, Any]]:
         """The kernels that run; none where the server keeps its list to itself, as gateways do."""
         try:
-            found = self._ask("GET", "api/kernels")
+            answer = self._ask("GET", "api/kernels")
         except _ForbiddenError:
             return []
-        return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+        return [item for item in answer if isinstance(item, dict)] if isinstance(answer, list) else []
 
     def kernelspecs(self) -> tuple[str, list[str]]:
         """The name of the usual kernelspec, and the names of all."""
-        found = self._ask("GET", "api/kernelspecs")
-        if not isinstance(found, dict) or not isinstance(found.get("kernelspecs"), dict):
+        answer = self._ask("GET", "api/kernelspecs")
+        if not isinstance(answer, dict) or not isinstance(answer.get("kernelspecs"), dict):
             return "", []
-        return str(found.get("default", "")), sorted(map(str, found["kernelspecs"]))
+        return str(answer.get("default", "")), sorted(map(str, answer["kernelspecs"]))
 
     def start(self, name: str) -> str:
         """Start a kernel of that kernelspec; its id. One that comes too late is ended."""
-        found = self.unless_stopped(
+        answer = self.unless_stopped(
             lambda: self._request("POST", "api/kernels", {"name": name}), self._end_late
         )
-        if not isinstance(found, dict) or not isinstance(found.get("id"), str):
+        if not isinstance(answer, dict) or not isinstance(answer.get("id"), str):
             raise TargetError(f"{self.address.host} gave an answer that is not understood.")
-        return str(found["id"])
+        return str(answer["id"])
 
     def _end_late(self, found: object) -> None:
         if isinstance(found, dict) and isinstance(found.get("id"), str):
@@ -161,10 +161,10 @@ class JupyterServer:
     def _model(self, kernel: str) -> dict[str, Any] | None:
         """What the server says of a kernel; None where there is no such kernel."""
         try:
-            found = self._ask("GET", f"api/kernels/{quote(kernel, safe='')}")
+            answer = self._ask("GET", f"api/kernels/{quote(kernel, safe='')}")
         except _NotFoundError:
             return None
-        return found if isinstance(found, dict) else None
+        return answer if isinstance(answer, dict) else None
 
     def _ask(self, method: str, path: str) -> Any:
         return self.unless_stopped(lambda: self._request(method, path))

@@ -221,11 +221,11 @@ def kernel_info(client: KernelClient, stopped: "Stopped | None") -> Message:
 
 def arrived(receive: Callable[[float], Message], seconds: float) -> "list[Message]":
     """The messages that are there, the first of them within so many seconds."""
-    found: list[Message] = []
+    messages: list[Message] = []
     with contextlib.suppress(queue.Empty):
-        while len(found) < 1000:
-            found.append(receive(0 if found else seconds))
-    return found
+        while len(messages) < 1000:
+            messages.append(receive(0 if messages else seconds))
+    return messages
 
 
 def belongs(message: Message, id_: str) -> bool:

@@ -313,11 +313,11 @@ class GatewayClient:
 
     def take_notes(self) -> list[str]:
         """What happened to the connection since this was last asked, in sentences."""
-        found: list[str] = []
+        notes: list[str] = []
         with contextlib.suppress(queue.Empty):
             while True:
-                found.append(self._notes.get_nowait())
-        return found
+                notes.append(self._notes.get_nowait())
+        return notes
 
     def close(self) -> None:
         """Leave the kernel, or end it where it is ours."""

@@ -39,8 +39,8 @@ def at_once() -> Iterator[KnownTarget]:
 
 def left_running() -> list[KnownTarget]:
     """The targets on which something was left running, each once."""
-    found = {left.target: left.describe().partition(", ")[2] for left in left_targets.shown()}
-    return [KnownTarget(target, facts) for target, facts in found.items()]
+    descriptions = {left.target: left.describe().partition(", ")[2] for left in left_targets.shown()}
+    return [KnownTarget(target, facts) for target, facts in descriptions.items()]
 
 
 def containers() -> list[KnownTarget]:

@@ -87,7 +87,7 @@ def remove(left: LeftTarget) -> None:
 
 def load() -> list[LeftTarget]:
     """What was left, the oldest first; what has ended by itself is removed."""
-    found = []
+    targets = []
     with contextlib.suppress(OSError):
         for path in _folder().glob("*.json"):
             left = _read(path)
@@ -96,8 +96,8 @@ def load() -> list[LeftTarget]:
             if left.until < time.time() and not left.is_connected:
                 remove(left)
             else:
-                found.append(left)
-    return sorted(found, key=lambda left: (left.since, left.id))
+                targets.append(left)
+    return sorted(targets, key=lambda left: (left.since, left.id))
 
 
 def _read(path: Path) -> LeftTarget | None:
@@ -135,13 +135,13 @@ def choose(named: str) -> LeftTarget | str:
         if 0 < place <= len(listed):
             return listed[place - 1]
         return f"There is no number {place} in the list of %attach."
-    found = [left for left in listed if left.target == named]
-    if len(found) > 1:
-        numbers = ", ".join(str(listed.index(left) + 1) for left in found)
-        return f"{one_line(named, _LONGEST)} was left {len(found)} times. Choose by number: {numbers}."
+    matches = [left for left in listed if left.target == named]
+    if len(matches) > 1:
+        numbers = ", ".join(str(listed.index(left) + 1) for left in matches)
+        return f"{one_line(named, _LONGEST)} was left {len(matches)} times. Choose by number: {numbers}."
     # One that another program holds may have lost it without knowing.
-    found = found or [left for left in load() if left.target == named]
-    return found[-1] if found else f"Nothing was left running on {one_line(named, _LONGEST)}."
+    matches = matches or [left for left in load() if left.target == named]
+    return matches[-1] if matches else f"Nothing was left running on {one_line(named, _LONGEST)}."
 
 
 def shown() -> list[LeftTarget]:

@@ -229,7 +229,7 @@ class Link:
 
     def _greet(self, stopped: Stopped) -> bytes:
         """Wait until the far end's Python speaks; what came after its first line."""
-        came = b""
+        received = b""
         until = time.monotonic() + self._patience
         while time.monotonic() < until and not stopped.is_set():
             if not select.select([self._output], [], [], _GLANCE)[0]:
@@ -237,15 +237,15 @@ class Link:
             piece = os.read(self._output, 65536)
             if not piece:
                 # Without an answer, the program that connects may end before we look at the event again.
-                raise TargetError("Connecting was stopped." if stopped.is_set() else self._why_not(came))
-            came += piece
-            at = came.find(MARK + b" ")
-            if at >= 0 and b"\n" in came[at:]:
-                line, _, rest = came[at:].partition(b"\n")
+                raise TargetError("Connecting was stopped." if stopped.is_set() else self._why_not(received))
+            received += piece
+            at = received.find(MARK + b" ")
+            if at >= 0 and b"\n" in received[at:]:
+                line, _, rest = received[at:].partition(b"\n")
                 self._check(line.decode("ascii", "replace").split(maxsplit=2)[1:])
                 return rest
             if at < 0:
-                came = came[-_GREETING:]
+                received = received[-_GREETING:]
         if stopped.is_set():
             raise TargetError("Connecting was stopped.")
         raise TargetError(self._no_answer())

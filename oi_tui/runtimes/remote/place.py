@@ -310,8 +310,8 @@ class RemotePlace:
 
     def program(self, language: str) -> str | None:
         """The language's program there; None where it is missing."""
-        found = self._here.get("programs", {}).get(language)
-        return str(found) if found else None
+        path = self._here.get("programs", {}).get(language)
+        return str(path) if path else None
 
     def describe(self, language: Language) -> str:
         """The language's program there in a few words."""

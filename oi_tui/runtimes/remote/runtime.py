@@ -183,16 +183,16 @@ class RemoteRuntime:
             return Memory(name, "silent")
         if link is None:
             return Memory(name, "unstarted")
-        found = None if self._run else link.ask("memory", _PATIENCE, language=name)
-        return found if isinstance(found, Memory) and found.language == name else Memory(name, "busy")
+        answer = None if self._run else link.ask("memory", _PATIENCE, language=name)
+        return answer if isinstance(answer, Memory) and answer.language == name else Memory(name, "busy")
 
     def look_at(self, name: str) -> Detail | None:
         """The value of one variable; None where it is not reported."""
         link = self._link
         if link is None or self._run:
             return None
-        found = link.ask("look_at", _PATIENCE, language=self.language.name, name=name)
-        return found if isinstance(found, Detail) else None
+        answer = link.ask("look_at", _PATIENCE, language=self.language.name, name=name)
+        return answer if isinstance(answer, Detail) else None
 
     @property
     def _link(self) -> Link | None:

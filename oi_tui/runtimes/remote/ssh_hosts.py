@@ -24,16 +24,16 @@ def _hosts(path: Path, folder: Path, depth: int) -> list[str]:
             text = file.read(_LONGEST)
     except OSError:
         return []
-    found: list[str] = []
+    hosts: list[str] = []
     for line in text.splitlines():
         word, *values = re.split(r"[\s=]+", line.strip().replace('"', ""))
         if word.lower() == "host":
-            found += [value for value in values if re.fullmatch(r"[\w.@:-]+", value)]
+            hosts += [value for value in values if re.fullmatch(r"[\w.@:-]+", value)]
         elif word.lower() == "include" and depth < _DEEPEST:
             for value in values:
                 for included in _include(value, folder):
-                    found += _hosts(included, folder, depth + 1)
-    return found
+                    hosts += _hosts(included, folder, depth + 1)
+    return hosts
 
 
 def _include(pattern: str, folder: Path) -> list[Path]:

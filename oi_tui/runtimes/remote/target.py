@@ -144,10 +144,10 @@ def parse(spelling: str) -> Target | None:
 
 
 def _need(program: str, spelling: str) -> str:
-    found = shutil.which(program)
-    if found is None:
+    path = shutil.which(program)
+    if path is None:
         raise TargetError(f"The program {program} was not found; the target {spelling} needs it.")
-    return found
+    return path
 
 
 def _ssh(place: str, *, may_ask: bool) -> list[str]:

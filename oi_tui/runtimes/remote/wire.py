@@ -172,8 +172,8 @@ def unpack(packed: object) -> object:
     names = [item.name for item in fields(kind)]
     if len(values) != len(names):
         raise WireError(f"a {name} with {len(values)} values")
-    found = [_check(name, entry, value) for entry, value in zip(names, values)]  # noqa: B905
-    return kind(*found)
+    values_read = [_check(name, entry, value) for entry, value in zip(names, values)]  # noqa: B905
+    return kind(*values_read)
 
 
 def _check(name: str, field: str, value: object) -> object:

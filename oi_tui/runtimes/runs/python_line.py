@@ -165,12 +165,12 @@ class PythonLine:
     def _bytes(self, address: int, size: int) -> bytes:
         try:
             self._memory.seek(address)
-            found = self._memory.read(size)
+            data = self._memory.read(size)
         except (OSError, OverflowError, ValueError) as error:
             raise _TornError from error
-        if len(found) != size:
+        if len(data) != size:
             raise _TornError
-        return found
+        return data
 
 
 def _lines(table: bytes, line: int) -> Iterator[int]:

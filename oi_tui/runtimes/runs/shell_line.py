@@ -50,11 +50,11 @@ class ShellLine:
 
     def _integers(self) -> tuple[int, int, int]:
         try:
-            found = []
+            integers = []
             for address in self._addresses:
                 self._memory.seek(address)
-                found.append(struct.unpack("=i", self._memory.read(4))[0])
-            return found[0], found[1], found[2]
+                integers.append(struct.unpack("=i", self._memory.read(4))[0])
+            return integers[0], integers[1], integers[2]
         except (OSError, struct.error):
             return 0, 0, 0
 
@@ -79,7 +79,7 @@ def _symbols(program: Path) -> dict[str, int]:
     size, count = struct.unpack_from("=HH", data, 0x3A)
     wanted = {name.encode(): name for names in _SYMBOLS.values() for name in names}
     sections = [struct.unpack_from("=IIQQQQIIQQ", data, table + size * n) for n in range(count)]
-    found: dict[str, int] = {}
+    addresses: dict[str, int] = {}
     origin = 0 if kind == 3 else 0x400000
     for section in sections:
         if section[1] != 11:  # SHT_DYNSYM
@@ -90,5 +90,5 @@ def _symbols(program: Path) -> dict[str, int]:
             end = data.index(b"\0", strings + name_at)
             name = wanted.get(data[strings + name_at : end])
             if name and value:
-                found[name] = value - origin
-    return found
+                addresses[name] = value - origin
+    return addresses

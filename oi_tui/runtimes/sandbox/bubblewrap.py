@@ -97,15 +97,15 @@ def enclose(wanted: SandboxRequest) -> SandboxedCommand:
     bwrap = find()
     if bwrap is None:
         raise NoSandboxError("bubblewrap (bwrap) is not installed")
-    made: list[int] = []
+    descriptors: list[int] = []
     try:
-        view = _View(wanted, made)
-        number = str(_memory(seccomp.filter_program(), made))
+        view = _View(wanted, descriptors)
+        number = str(_memory(seccomp.filter_program(), descriptors))
         start = (sys.executable, "-I", "-S", "-c", _INSIDE, str(DRIVERS), "REPORT", *_settings(wanted))
         options = (*_NAMESPACES, *view.options, "--seccomp", number, "--chdir", str(wanted.cwd))
-        return SandboxedCommand((bwrap, *options, "--", *start, *wanted.argv), wanted.env, tuple(made))
+        return SandboxedCommand((bwrap, *options, "--", *start, *wanted.argv), wanted.env, tuple(descriptors))
     except BaseException:
-        for item in made:
+        for item in descriptors:
             os.close(item)
         raise
 
@@ -257,8 +257,8 @@ def _readable(wanted: SandboxRequest) -> tuple[list[Path], list[tuple[Path, str]
 
 def own() -> list[Path]:
     """Our own code and interpreter: nobody inside changes what runs outside."""
-    found = [Path(paths.__file__).parent]
-    return found if sys.prefix == sys.base_prefix else [*found, Path(sys.prefix)]
+    folders = [Path(paths.__file__).parent]
+    return folders if sys.prefix == sys.base_prefix else [*folders, Path(sys.prefix)]
 
 
 def on_path() -> list[Path]:

@@ -122,10 +122,10 @@ class ProtectedFileWatch:
         """Say in a sentence what was made or changed since the last call or the start; None for nothing."""
         before, after = self._before, self._look()
         self._before = after
-        found = sorted(path for path, print_ in after.items() if before.get(path) != print_)
-        gone = before.keys() - after.keys()
-        words = [f"{'changed' if item in before else 'created'} {item}" for item in found]
-        words += [f"removed {item}" for item in sorted(gone) if _is_read_only(self._cwd / item)]
+        paths = sorted(path for path, print_ in after.items() if before.get(path) != print_)
+        removed = before.keys() - after.keys()
+        words = [f"{'changed' if item in before else 'created'} {item}" for item in paths]
+        words += [f"removed {item}" for item in sorted(removed) if _is_read_only(self._cwd / item)]
         if not words:
             return None
         more = f" and {len(words) - 8} more" if len(words) > 8 else ""

@@ -52,8 +52,8 @@ class _Request:
 
 def resolve(host: str, port: int) -> list[str]:
     """The addresses of a host. Raises OSError."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(item[4][0]) for item in found))
+    addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(item[4][0]) for item in addresses))
 
 
 class HostProxy:
@@ -181,15 +181,15 @@ def _fits(pattern: str, host: str, port: int) -> bool:
 
 def _is_public(address: str) -> bool:
     try:
-        found = ipaddress.ip_address(address.partition("%")[0])
+        ip = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
         return False
-    if not found.is_global or found.is_multicast:
+    if not ip.is_global or ip.is_multicast:
         return False
-    if found.version == 4:
+    if ip.version == 4:
         return True
-    held = [shift for network, shift in _EMBEDDING if found in ipaddress.ip_network(network)]
-    return all(ipaddress.ip_address((int(found) >> shift) & 0xFFFFFFFF).is_global for shift in held)
+    embedded = [shift for network, shift in _EMBEDDING if ip in ipaddress.ip_network(network)]
+    return all(ipaddress.ip_address((int(ip) >> shift) & 0xFFFFFFFF).is_global for shift in embedded)
 
 
 def _format(request: _Request) -> str:
@@ -226,13 +226,13 @@ def _parse(head: bytes) -> _Request:
         raise _RefusedError("This is not a proxy request.") from None
     if method == "CONNECT":
         return _Request(host, port, b"")
-    kept = [part for part in fields.split(b"\r\n") if not _HOP.match(part)]
+    remaining = [part for part in fields.split(b"\r\n") if not _HOP.match(part)]
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     first = f"{method} {path} {version}".encode("latin-1")
     # The host that was allowed, and not another one that the same server answers for.
     named = f"[{host}]" if ":" in host else host
     host_field = f"Host: {named if port == 80 else f'{named}:{port}'}".encode("latin-1")
-    return _Request(host, port, b"\r\n".join([first, host_field, *kept, b"Connection: close", b"", b""]))
+    return _Request(host, port, b"\r\n".join([first, host_field, *remaining, b"Connection: close", b"", b""]))
 
 
 _HOP = re.compile(rb"(?i)(proxy-[a-z-]+|connection|keep-alive|host)\s*:|[ \t]|$")

@@ -101,8 +101,8 @@ class Sandbox:
 
     def problem(self) -> str | None:
         """Return why nothing can run, and what to do; None when it can. Found once, by trying."""
-        found = self.finding()
-        return str(_refusal(*found)) if found else None
+        finding = self.finding()
+        return str(_refusal(*finding)) if finding else None
 
     def finding(self) -> tuple[str, str] | None:
         """As `problem`, but what is wrong, as a part of a sentence, and what to do apart."""

@@ -116,13 +116,13 @@ class Completer:
                 self._outdated = True
 
     def _complete_code(self, query: Query) -> None:
-        found = self._computer.complete(query.language, query.text)
+        completions = self._computer.complete(query.language, query.text)
         offers, note = [], ""
-        if found is not None:
-            note = one_line(found.note, 300)
+        if completions is not None:
+            note = one_line(completions.note, 300)
             offers = [
-                CompletionOffer(item.text, item.text, one_line(item.facts, 200), found.typed)
-                for item in found.found
+                CompletionOffer(item.text, item.text, one_line(item.facts, 200), completions.typed)
+                for item in completions.found
             ]
         if not get_current_worker().is_cancelled:
             self._widget.post_message(self.Found(query, offers, note))
@@ -142,11 +142,13 @@ class Completer:
         if get_current_worker().is_cancelled:
             return
         typed = query.text.lower()
-        found = [item for item in known if typed in item.spelling.lower() and item.spelling.lower() != typed]
-        found.sort(key=lambda item: not item.spelling.lower().startswith(typed))
+        matches = [
+            item for item in known if typed in item.spelling.lower() and item.spelling.lower() != typed
+        ]
+        matches.sort(key=lambda item: not item.spelling.lower().startswith(typed))
         offers = [
             CompletionOffer(item.spelling, one_line(item.spelling, 200), one_line(item.facts, 200))
-            for item in found[:_MOST]
+            for item in matches[:_MOST]
         ]
         self._widget.post_message(self.Found(query, offers, ""))
 
@@ -182,7 +184,7 @@ class Completer:
 
     def _variables(self, typed: str) -> Iterator[tuple[str, CompletionOffer]]:
         """Variables by name: data before code, those that begin with what is typed before the others."""
-        found: list[tuple[tuple[bool, bool], str, Variable]] = []
+        matches: list[tuple[tuple[bool, bool], str, Variable]] = []
         count = Counter(variable.name for memory in self._memories for variable in memory.variables)
         wanted = typed.lower()
         for memory in self._memories:
@@ -190,9 +192,9 @@ class Completer:
                 full = f"{memory.language}:{variable.name}".lower()
                 if wanted in variable.name.lower() or full.startswith(wanted):
                     begins = variable.name.lower().startswith(wanted)
-                    found.append(((not begins, is_code(variable)), memory.language, variable))
-        found.sort(key=lambda item: item[0])
-        for _, language, variable in found[: _MOST if typed else _UNASKED]:
+                    matches.append(((not begins, is_code(variable)), memory.language, variable))
+        matches.sort(key=lambda item: item[0])
+        for _, language, variable in matches[: _MOST if typed else _UNASKED]:
             name = f"{language}:{variable.name}" if count[variable.name] > 1 else variable.name
             yield (
                 variable.name,

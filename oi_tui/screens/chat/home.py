@@ -57,26 +57,26 @@ _ROOM_FOR_LOGO = 20
 def requests(folder: Path | None) -> list[str]:
     """Requests about files of the folder, then others; None where the files are not on this machine."""
     names = _files(folder) if folder else []
-    found: list[str] = []
+    suggestions: list[str] = []
     for suffix, texts in _ABOUT.items():
         name = next((name for name in names if name.lower().endswith(suffix)), None)
         if name:
-            found += [text.format(written(name)) for text in texts]
-    return list(dict.fromkeys([*found[:_REQUESTS], *_ANYWHERE]))[:_REQUESTS]
+            suggestions += [text.format(written(name)) for text in texts]
+    return list(dict.fromkeys([*suggestions[:_REQUESTS], *_ANYWHERE]))[:_REQUESTS]
 
 
 def _files(folder: Path) -> list[str]:
     """The names of visible files that fit on a line, the newest first."""
-    found: list[tuple[float, str]] = []
+    files: list[tuple[float, str]] = []
     try:
         with os.scandir(folder) as entries:
             for _, entry in zip(range(_MOST_ENTRIES), entries, strict=False):
                 name = entry.name
                 if name[0] != "." and len(name) <= 40 and name.isprintable() and entry.is_file():
-                    found.append((entry.stat().st_mtime, name))
+                    files.append((entry.stat().st_mtime, name))
     except OSError:
-        return [name for _, name in found]
-    return [name for _, name in sorted(found, reverse=True)]
+        return [name for _, name in files]
+    return [name for _, name in sorted(files, reverse=True)]
 
 
 @dataclass(frozen=True)

@@ -108,8 +108,8 @@ class ConversationLoader:
         try:
             report = self._library.import_conversations(lambda: worker.is_cancelled)
         except OSError as error:
-            came = ImportFinished(f"Could not import: {error.strerror or error}.")
+            result = ImportFinished(f"Could not import: {error.strerror or error}.")
         else:
-            came = ImportFinished(str(report), report.page)
-        self._post(came)
+            result = ImportFinished(str(report), report.page)
+        self._post(result)
         self.list_conversations()

@@ -154,9 +154,11 @@ class NavigatorScreen(Page[str | None]):
     def show(self, select: str | None = None) -> None:
         """Show what is looked for, with this conversation selected."""
         sought = words_of(self._query)
-        found = self._library.listing.matching(sought, self._folder, self._excerpts)
-        self._list.show(found, words=sought, excerpts=self._excerpts if sought else None, select=select)
-        nothing = self._read and not found
+        conversations = self._library.listing.matching(sought, self._folder, self._excerpts)
+        self._list.show(
+            conversations, words=sought, excerpts=self._excerpts if sought else None, select=select
+        )
+        nothing = self._read and not conversations
         self.set_class(nothing, "-empty")
         if nothing:
             self._empty.update(self._nothing())

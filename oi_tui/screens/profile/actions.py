@@ -148,8 +148,8 @@ class ProfileActions:
     def _restore(self) -> None:
         def act() -> None:
             assert self._deleted is not None
-            kept, path = self._deleted
-            profiles.restore(kept, path)
+            deleted, path = self._deleted
+            profiles.restore(deleted, path)
             self._deleted = None
             self._go_on(path, "Restored.")
 

@@ -57,13 +57,13 @@ class ApiKeyPanel:
 
         def work() -> None:
             try:
-                kept = self._secrets.keep(name, key)
+                was_saved = self._secrets.keep(name, key)
             except SecretError as error:
                 self._call(self._editor.tell, f"Not saved: {error}")
                 return
-            found = self._secrets.find(name)
-            hidden = found is not None and found.value != key
-            self._call(self._show_kept, name, kept, hidden)
+            api_key = self._secrets.find(name)
+            hidden = api_key is not None and api_key.value != key
+            self._call(self._show_kept, name, was_saved, hidden)
 
         self._work(work)
 

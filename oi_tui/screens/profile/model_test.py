@@ -55,13 +55,15 @@ class ModelTest(Dialog[None]):
     @on(Found)
     def handle_found(self, event: Found) -> None:
         """Add a line."""
-        found = event.finding
-        if found is not None:
-            mark, style = _MARKS[found.good]
-            setting = f" Check the setting {found.setting}." if found.setting and found.good is False else ""
-            words = one_line(found.sentence, 400) + setting
+        finding = event.finding
+        if finding is not None:
+            mark, style = _MARKS[finding.good]
+            setting = (
+                f" Check the setting {finding.setting}." if finding.setting and finding.good is False else ""
+            )
+            words = one_line(finding.sentence, 400) + setting
             self._lines.append(Content.assemble((f"{mark} ", style), words))
-        self._show("" if found is None else "...")
+        self._show("" if finding is None else "...")
 
     def _ask(self) -> None:
         try:

@@ -73,8 +73,8 @@ class ProfileYaml(Page[bool]):
         problem = None
         remarks: tuple[str, ...] = ()
         try:
-            found = Profile.from_entries(yaml_file.parse(self._text), None)
-            remarks = found.unknown
+            profile = Profile.from_entries(yaml_file.parse(self._text), None)
+            remarks = profile.unknown
         except ProfileError as error:
             problem = str(error)
         words = problem or next(iter(remarks), "")

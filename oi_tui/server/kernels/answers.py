@@ -72,7 +72,7 @@ def completions(backend: Backend, language: str, content: Mapping[str, Any]) -> 
     code, end = _at_cursor(content)
     found = backend.computer.complete(language, code[:end])
     start = end - min(found.typed, end) if found else end
-    matches = [each.text for each in found.found] if found else []
+    matches = [item.text for item in found.found] if found else []
     return {"status": "ok", "matches": matches, "cursor_start": start, "cursor_end": end, "metadata": {}}
 
 
@@ -81,9 +81,9 @@ def inspection(backend: Backend, language: str, content: Mapping[str, Any]) -> d
     code, place = _at_cursor(content)
     before, after = _NAME_BEFORE.search(code[:place]), _NAME_AFTER.match(code, place)
     name = ((before[0] if before else "") + (after[0] if after else "")).rstrip(".")
-    found = backend.computer.look_at(language, name) if is_name(name) else None
-    data = {"text/plain": f"{name}: {found.description}\n{found.preview}"} if found else {}
-    return {"status": "ok", "found": found is not None, "data": data, "metadata": {}}
+    detail = backend.computer.look_at(language, name) if is_name(name) else None
+    data = {"text/plain": f"{name}: {detail.description}\n{detail.preview}"} if detail else {}
+    return {"status": "ok", "found": detail is not None, "data": data, "metadata": {}}
 
 
 def completeness(language: str, content: Mapping[str, Any]) -> dict[str, Any]:

@@ -368,8 +368,8 @@ class CellRun:
 
     async def _ask(self, request: InputRequested) -> None:
         if self._takes_input:
-            asked = {"prompt": request.prompt, "password": request.masked}
-            await self._client.send(self._message, "input_request", asked, "stdin")
+            content = {"prompt": request.prompt, "password": request.masked}
+            await self._client.send(self._message, "input_request", content, "stdin")
         elif not self._refused_input:
             self._refused_input = True
             self._kernel.session.stop()

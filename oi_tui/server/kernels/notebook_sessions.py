@@ -53,30 +53,30 @@ async def _kernel(request: Request, body: Mapping[str, Any]) -> Kernel:
     if not isinstance(wanted, dict):
         raise RefusedError(400, 'kernel must be an object, such as {"name": "python3"}.', param="kernel")
     if wanted.get("id"):
-        found = context.kernels.get(str(wanted["id"]))
-        if found is None:
+        kernel = context.kernels.get(str(wanted["id"]))
+        if kernel is None:
             raise RefusedError(
                 400, "There is no kernel of this id; GET /api/kernels lists all.", param="kernel"
             )
-        if found.notebook:
+        if kernel.notebook:
             raise RefusedError(
                 409, "The kernel belongs to another session; end that one first.", param="kernel"
             )
-        return found
+        return kernel
     return await begin_kernel(context, str(wanted.get("name") or ""))
 
 
 def _notebook(body: Mapping[str, Any]) -> dict[str, str]:
     path = body.get("path") or (body.get("notebook") or {}).get("path")
-    found = {
+    fields = {
         "path": path or str(uuid.uuid4()),
         "name": body.get("name") or "",
         "type": body.get("type") or "notebook",
     }
-    for name, value in found.items():
+    for name, value in fields.items():
         if not isinstance(value, str) or len(value) > _LONGEST:
             raise RefusedError(400, f"{name} must be text of at most {_LONGEST:,} characters.", param=name)
-    return found
+    return fields
 
 
 def _find(request: Request) -> Kernel:

@@ -49,15 +49,15 @@ class CompletionHistory:
 
     def find(self, spoken: Sequence[Spoken]) -> tuple[HostedSession, int] | None:
         """Find the session that a client's list continues, and how many of its messages it has."""
-        found = [
+        matches = [
             (count, session.used, session)
             for session, before in list(self._sessions.items())
             if not session.closed and (count := before.count(spoken))
         ]
-        found = [item for item in found if _is_answered(spoken[: item[0]])]
-        if not found:
+        matches = [item for item in matches if _is_answered(spoken[: item[0]])]
+        if not matches:
             return None
-        count, _, session = max(found, key=lambda item: item[:2])
+        count, _, session = max(matches, key=lambda item: item[:2])
         return session, count
 
 

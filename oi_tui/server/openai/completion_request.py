@@ -89,11 +89,11 @@ def _read_messages(given: object) -> tuple[str, Sequence[Spoken]]:
         assert isinstance(item, dict)
         if role == "assistant" and not item.get("content"):
             continue
-        said = Spoken(role, content_messages(item.get("content")))
+        message = Spoken(role, content_messages(item.get("content")))
         if role in ("user", "assistant"):
-            spoken.append(said)
+            spoken.append(message)
         else:
-            instructions.append(said.text)
+            instructions.append(message.text)
     if not spoken or given[-1].get("role") != "user":
         raise RefusedError(400, _LAST, param="messages")
     if not any(item.content.strip() for item in spoken[-1].messages):

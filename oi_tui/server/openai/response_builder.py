@@ -129,8 +129,8 @@ class ResponseBuilder:
             case Question():
                 yield from self._ask(item)
             case RunReported(code, InputRequested(prompt)):
-                asked = f"{code}_input_{self._number}"
-                notice = Message(role="assistant", type="message", content=input_notice(prompt), id=asked)
+                call_id = f"{code}_input_{self._number}"
+                notice = Message(role="assistant", type="message", content=input_notice(prompt), id=call_id)
                 yield from self._finish_text(notice)
                 self._over = True
             case TurnEnded(outcome, reason):

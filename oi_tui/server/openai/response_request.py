@@ -147,8 +147,8 @@ def _messages(item: Item) -> Iterator[Message]:
         case {"role": "user" | "system" | "developer", "content": content}:
             yield from content_messages(content)
         case {"role": "assistant"}:
-            if said := _words(item):
-                yield Message(role="assistant", type="message", content=said)
+            if words := _words(item):
+                yield Message(role="assistant", type="message", content=words)
         case {"type": "code_interpreter_call", "code": str(code), "status": "completed" | "failed" as status}:
             state, language = ("finished" if status == "completed" else "failed"), item.get("language")
             form = language if isinstance(language, str) else "python"
@@ -177,8 +177,8 @@ def digests(items: Sequence[Item], start: bytes = b"") -> list[bytes]:
     """For each item a digest of the conversation up to it, by which the same history is known again."""
     found, digest = [], start
     for item in items:
-        if said := _essence(item):
-            text = json.dumps(said, sort_keys=True).encode("utf-8", "surrogatepass")
+        if essence := _essence(item):
+            text = json.dumps(essence, sort_keys=True).encode("utf-8", "surrogatepass")
             digest = hashlib.sha256(digest + text).digest()
         found.append(digest)
     return found

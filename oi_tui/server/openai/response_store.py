@@ -140,8 +140,8 @@ class ResponseStore:
 
     def find(self, id: str, *, param: str | None = None) -> StoredResponse:
         """Return a response. Raises RefusedError."""
-        if found := self._responses.get(id):
-            return found
+        if response := self._responses.get(id):
+            return response
         code = "previous_response_not_found" if param else None
         raise RefusedError(
             404,
@@ -157,14 +157,14 @@ class ResponseStore:
     def match(self, items: Sequence[Item]) -> tuple[StoredResponse, int] | None:
         """Find the response whose whole conversation a client sends again, and how many items that is."""
         places = {digest: place for place, digest in enumerate(digests(items)[:-1], 1)}
-        found = [
+        matches = [
             (places[stored.digest], stored)
             for stored in self._newest.values()
             if stored.over and stored.request.store and stored.digest in places and self.continues(stored)
         ]
-        if not found:
+        if not matches:
             return None
-        place, stored = max(found, key=lambda item: item[0])
+        place, stored = max(matches, key=lambda item: item[0])
         return stored, place
 
     def of_question(self, id: str) -> StoredResponse | None:

@@ -98,12 +98,12 @@ async def _begin(context: ServerContext, wanted: ResponseRequest) -> StoredRespo
                 param="input",
             )
         session = earlier.session
-        told = earlier.instructions
+        instructions = earlier.instructions
     else:
         # The session went on since then, or has ended: a new one begins with the same history.
-        session, told = await context.sessions.create(disposable=True), None
+        session, instructions = await context.sessions.create(disposable=True), None
         history = earlier.items if earlier else ()
-    new = wanted.instructions if wanted.instructions and wanted.instructions != told else None
+    new = wanted.instructions if wanted.instructions and wanted.instructions != instructions else None
     messages = [*(content_messages(new) if new else ()), *messages_of((*history, *items))]
     stored = StoredResponse(replace(wanted, items=items), session, earlier)
     typed = "\n".join(message.content for message in messages if message.type == "message")

@@ -305,9 +305,9 @@ class CellBlock(Block):
 
     def _fold_line(self, width: int, look: Styles) -> list[Span]:
         """What stands in place of folded code: its length, the key, and what it made."""
-        made, _ = self._summarise_products(width)
+        summary, _ = self._summarise_products(width)
         spans = [(self._folded_code, look.muted)]
-        return [*spans, (" · ", look.muted), (made, look.base)] if made else spans
+        return [*spans, (" · ", look.muted), (summary, look.base)] if summary else spans
 
     @property
     def _folded_code(self) -> str:
@@ -368,8 +368,8 @@ class CellBlock(Block):
         named = [f"{_MARKS[change.what]} {one_line(change.name, 100)}" for change in changes[:_NAMED]]
         if len(changes) > _NAMED:
             named.append(f"{len(changes) - _NAMED:,} more")
-        told = self.code_folded and self._summarise_products(width)[1]
-        lines = [f"files  {'   '.join(named)}"] if named and not told else []
+        is_in_header = self.code_folded and self._summarise_products(width)[1]
+        lines = [f"files  {'   '.join(named)}"] if named and not is_in_header else []
         lines += [self.files.note] if self.files.note else []
         return [
             Row([Segment("│ ", look.rule), *clip_spans([(text, look.muted)], width - 2)]) for text in lines

@@ -145,12 +145,12 @@ def _gap_row(count: int, width: int, look: Styles) -> Row:
 
 def _widen(widths: list[int], wanted: list[int], left: int) -> list[int]:
     """Give the room that is left to the columns whose texts are cut, from the first on."""
-    found = []
+    widened = []
     for width, full in zip(widths, wanted, strict=True):
         more = min(full - width, left)
         left -= more
-        found.append(width + more)
-    return found
+        widened.append(width + more)
+    return widened
 
 
 def _text(cell: str | None) -> str:

@@ -22,11 +22,11 @@ def list_products(files: Step | None, tables: Sequence[InlineTable], figures: in
     changes = files.changes if files else ()
     listed = [(verb, change) for what, verb in _VERBS.items() for change in changes if change.what == what]
     names = [(verb, one_line(change.name, _LONGEST_NAME)) for verb, change in listed]
-    made = len([verb for verb, _ in names if verb == "made"])
+    created = len([verb for verb, _ in names if verb == "made"])
     shown = [("made", _describe_table(table)) for table in tables]
     if figures:
         shown.append(("made", "1 figure" if figures == 1 else f"{figures} figures"))
-    return [*names[:made], *shown, *names[made:]]
+    return [*names[:created], *shown, *names[created:]]
 
 
 def _describe_table(table: InlineTable) -> str:

@@ -373,7 +373,7 @@ class CodeEditor(StableTextArea):
             start = first if row == top else 0
             end = last if row == bottom else len(line) + 1
         segments: list[Segment] = []
-        found = self._found.get(row, ())
+        spans = self._found.get(row, ())
         column = cells = 0
         for kind, text in [*self._highlighter.pieces(row, self.document.get_line), (None, " ")]:
             base = look.token(kind) if kind is not None else look.code
@@ -382,7 +382,7 @@ class CodeEditor(StableTextArea):
                     break
                 shown = _draw(character, cells)
                 style = base if shown == character or character == "\t" else look.hidden
-                if found and any(at <= column and (to is None or column < to) for at, to in found):
+                if spans and any(at <= column and (to is None or column < to) for at, to in spans):
                     style += Style(underline=True, bold=True)
                 if start <= column < end:
                     style += look.selection

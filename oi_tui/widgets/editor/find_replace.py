@@ -42,12 +42,12 @@ class PatternError(Exception):
 
 def places(text: str, sought: str, put: str) -> list[Location]:
     """Every place where the text stands, letter for letter."""
-    found: list[Location] = []
+    locations: list[Location] = []
     at = text.find(sought) if sought else -1
-    while at >= 0 and len(found) < MOST:
-        found.append(Location(at, at + len(sought), put))
+    while at >= 0 and len(locations) < MOST:
+        locations.append(Location(at, at + len(sought), put))
         at = text.find(sought, at + len(sought))
-    return found
+    return locations
 
 
 async def places_of_pattern(text: str, sought: str, put: str) -> list[Location]:
@@ -70,10 +70,10 @@ async def places_of_pattern(text: str, sought: str, put: str) -> list[Location]:
         )
     except subprocess.TimeoutExpired:
         raise PatternError("this pattern takes too long") from None
-    found, problem = json.loads(done.stdout or b'[[], "it cannot be tried"]')
+    locations, problem = json.loads(done.stdout or b'[[], "it cannot be tried"]')
     if problem:
         raise PatternError(problem)
-    return [Location(*item) for item in found]
+    return [Location(*item) for item in locations]
 
 
 def replaced(text: str, found: list[Location]) -> str:

@@ -139,15 +139,15 @@ class FindReplaceBar(Widget):
 
     def action_replace_all(self) -> None:
         """Replace every place, as one step to undo."""
-        found, text = self._found, self._editor.code
-        if not found or found[-1].end > len(text):
+        locations, text = self._found, self._editor.code
+        if not locations or locations[-1].end > len(text):
             return
-        first, last = found[0].start, found[-1].end
+        first, last = locations[0].start, locations[-1].end
         where = Locations(text)
-        middle = replaced(text[:last], found)[first:]
+        middle = replaced(text[:last], locations)[first:]
         self._editor.replace_once(middle, where.of(first), where.of(last))
-        more = " (there may be more)" if len(found) == MOST else ""
-        self._remark = f"{len(found):,} replaced{more}"
+        more = " (there may be more)" if len(locations) == MOST else ""
+        self._remark = f"{len(locations):,} replaced{more}"
         self._search()
 
     def _replace(self) -> None:
@@ -176,20 +176,20 @@ class FindReplaceBar(Widget):
         where = Locations(text)
         if start is None:
             start = where.at(min(self._editor.selection.start, self._editor.selection.end))
-        self._problem, found = "", list[Location]()
+        self._problem, locations = "", list[Location]()
         try:
             if self._regular:
-                found = await places_of_pattern(text, sought, put)
+                locations = await places_of_pattern(text, sought, put)
             else:
-                found = places(text, sought, put)
+                locations = places(text, sought, put)
         except PatternError as error:
             self._problem = str(error)
         if text != self._editor.code or not self.display:
             return
-        self._found, self._at = found, -1
-        self._editor.mark_found([(where.of(item.start), where.of(item.end)) for item in found])
-        if found:
-            self._show(next((n for n, entry in enumerate(found) if entry.start >= start), 0))
+        self._found, self._at = locations, -1
+        self._editor.mark_found([(where.of(item.start), where.of(item.end)) for item in locations])
+        if locations:
+            self._show(next((n for n, entry in enumerate(locations) if entry.start >= start), 0))
         self._tell()
 
     def _show(self, number: int) -> None:

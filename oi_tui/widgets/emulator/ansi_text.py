@@ -221,15 +221,15 @@ class AnsiText:
         if max(map(len, lines)) > 2 * LONGEST_LINE:
             lines = [_shorten(line) for line in lines]
         if self._head_open:
-            taken = 0
+            count = 0
             for line in lines:
                 if len(self._head) >= HEAD_LINES or self._head_size + len(line) > HEAD_CHARACTERS:
                     self._head_open = False
                     break
                 self._head.append(line)
                 self._head_size += len(line)
-                taken += 1
-            lines = lines[taken:]
+                count += 1
+            lines = lines[count:]
         self._tail.extend(lines)
         self._tail_size += sum(map(len, lines))
         while len(self._tail) > TAIL_LINES or self._tail_size > TAIL_CHARACTERS:

@@ -62,8 +62,8 @@ def pixels(format: str | None, content: str, size: tuple[int, int], ground: Colo
             wanted = size[::-1] if turned in _SIDEWAYS else size
             picture.draft("RGB", (wanted[0] * 2, wanted[1] * 2))
             _check(picture)
-            manner = Image.Resampling.LANCZOS if fine else Image.Resampling.BOX
-            small = _eight_bits(picture).resize(wanted, manner, reducing_gap=3.0)
+            resampling = Image.Resampling.LANCZOS if fine else Image.Resampling.BOX
+            small = _eight_bits(picture).resize(wanted, resampling, reducing_gap=3.0)
     except _FAULTS as error:
         raise _unreadable(error) from error
     if turned in _TURNS:
@@ -154,9 +154,9 @@ def _opaque(picture: "Image", ground: Colour) -> "Image":
     from PIL import Image, ImageStat
 
     alpha = picture.getchannel("A")
-    seen = ImageStat.Stat(picture.convert("L"), alpha.point(lambda value: 255 if value > 100 else 0))
-    if seen.count[0]:
-        ink, behind = seen.mean[0], (ground[0] * 299 + ground[1] * 587 + ground[2] * 114) / 1000
+    statistics = ImageStat.Stat(picture.convert("L"), alpha.point(lambda value: 255 if value > 100 else 0))
+    if statistics.count[0]:
+        ink, behind = statistics.mean[0], (ground[0] * 299 + ground[1] * 587 + ground[2] * 114) / 1000
         if abs(ink - behind) < 60:
             ground = (255, 255, 255) if ink < 128 else (0, 0, 0)
     whole = Image.new("RGBA", picture.size, (*ground, 255))

@@ -122,8 +122,8 @@ class KittyImages:
 
     def restoring(self) -> str:
         """The sequence that deletes all images; they have to be sent again after it."""
-        gone, self._placed = list(self._placed), OrderedDict()
-        return "".join(self._wrap(_deletion(number)) for number in gone)
+        placed, self._placed = list(self._placed), OrderedDict()
+        return "".join(self._wrap(_deletion(number)) for number in placed)
 
     def _say(self, commands: Iterable[str]) -> None:
         self.doubtful = self.doubtful or (self._tmux and not self._watched())

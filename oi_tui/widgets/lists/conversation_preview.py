@@ -82,10 +82,10 @@ def _preview(message: Message, words: list[str], width: int, look: Styles) -> li
         shown = shown.stylize("$text-muted")
     lowered = shown.plain.lower()
     for word in words:
-        found = lowered.find(word)
-        while found >= 0:
-            shown = shown.stylize("bold $text-warning", found, found + len(word))
-            found = lowered.find(word, found + 1)
+        position = lowered.find(word)
+        while position >= 0:
+            shown = shown.stylize("bold $text-warning", position, position + len(word))
+            position = lowered.find(word, position + 1)
     return [Content.styled(sentence, style), shown]
 
 

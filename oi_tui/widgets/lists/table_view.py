@@ -224,11 +224,11 @@ class TableView(ScrollView, can_focus=True):
             self.post_message(self.Wanted(place))
 
     def _style(self, name: str) -> Style:
-        found = self.get_component_styles(f"table-view--{name}")
+        styles = self.get_component_styles(f"table-view--{name}")
         if name in ("cursor", "row"):
             return Style(bgcolor=self.get_component_rich_style(f"table-view--{name}").bgcolor)
         ink = self.get_component_rich_style(f"table-view--{name}")
-        return self.rich_style + Style(color=ink.color, bold=found.text_style.bold)
+        return self.rich_style + Style(color=ink.color, bold=styles.text_style.bold)
 
 
 def _line(text: str) -> str:

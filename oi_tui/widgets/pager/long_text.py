@@ -105,18 +105,18 @@ class LongText:
 
     def lines(self, first: int, last: int) -> list[str]:
         """Lines `first` up to, and without, `last`, counted from 0; fewer where there are no more."""
-        found: list[str] = []
+        lines_read: list[str] = []
         last = min(last, self.line_count)
         if first >= last:
-            return found
+            return lines_read
         offset = self._offset(first)
         data, at = self._read(offset, _BLOCK), 0
-        while len(found) < last - first and offset < self.size:
+        while len(lines_read) < last - first and offset < self.size:
             end = data.find(b"\n", at)
             if end < 0 and offset + len(data) >= self.size:
                 end = len(data)
             if end >= 0:
-                found.append(_render(data[at:end], end - at))
+                lines_read.append(_render(data[at:end], end - at))
                 at = end + 1
                 if at > len(data):
                     break
@@ -126,12 +126,12 @@ class LongText:
                 offset += at
                 data, at = self._read(offset, _BLOCK), 0
             else:
-                number = first + len(found) + 1
+                number = first + len(lines_read) + 1
                 after = self._offset(number) if number <= self._before[-1] else self.size + 1
-                found.append(_render(data, after - 1 - offset))
+                lines_read.append(_render(data, after - 1 - offset))
                 offset = after
                 data, at = self._read(offset, _BLOCK), 0
-        return found
+        return lines_read
 
     # Search
 

@@ -115,9 +115,9 @@ class CompletingTextArea(PromptTextArea):
                     self._choice.take(query, _commands(query.text))
                     self._tell_offers()
                 case "history":
-                    found = self._recall.containing(query.text, 100)
-                    offers = [CompletionOffer(entry, one_line(entry)) for entry in found]
-                    note = "enter accepts, escape closes" if found else "no earlier request has this"
+                    entries = self._recall.containing(query.text, 100)
+                    offers = [CompletionOffer(entry, one_line(entry)) for entry in entries]
+                    note = "enter accepts, escape closes" if entries else "no earlier request has this"
                     self._choice.take(query, offers, note)
                     self._tell_offers()
                 case "mention" | "console" | "code" | "target":
@@ -195,10 +195,10 @@ class CompletingTextArea(PromptTextArea):
 
 def _commands(typed: str) -> list[CompletionOffer]:
     """The commands that begin with what is typed, or else hold it; nothing for one that is typed whole."""
-    found = commands.matching(typed)
-    if not found:
-        found = [command for command in commands.COMMANDS.values() if typed[1:].lower() in command.name]
-    if len(found) == 1 and found[0].name == typed[1:]:
+    matches = commands.matching(typed)
+    if not matches:
+        matches = [command for command in commands.COMMANDS.values() if typed[1:].lower() in command.name]
+    if len(matches) == 1 and matches[0].name == typed[1:]:
         return []
     return [
         CompletionOffer(
@@ -206,5 +206,5 @@ def _commands(typed: str) -> list[CompletionOffer]:
             item.title.replace("%", typed[0], 1),
             item.summary,
         )
-        for item in found
+        for item in matches
     ]

@@ -328,9 +328,9 @@ class Prompt(CompletingTextArea):
         if text.startswith("%%"):
             return "%% runs the rest in your shell; the model does not see it"
         typed = self._typed_name()
-        found = commands.matching(typed) if typed else []
-        if len(found) == 1 or (found and typed and found[0].name == typed[1:]):
-            return f"{found[0].title}   {found[0].summary}"
+        matches = commands.matching(typed) if typed else []
+        if len(matches) == 1 or (matches and typed and matches[0].name == typed[1:]):
+            return f"{matches[0].title}   {matches[0].summary}"
         row, column = self.cursor_location
         if self.pastes and self.pastes.at(self.document.get_line(row), column):
             return "ctrl+t shows the paste; backspace deletes it"

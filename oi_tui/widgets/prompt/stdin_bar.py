@@ -62,8 +62,8 @@ class StdinBar(Widget):
         text = f"{self._language} asks: " if self._prompt else f"{self._language} is waiting for "
         room = max(10, self.app.size.width - cell_len(text) - 8)
         # What is asked for, and the answers that are possible, stand at the end.
-        asked = ending(self._prompt or "a line of input", room)
-        words = Content.assemble((text, "$text-muted"), (asked, "$text-warning bold"))
+        question = ending(self._prompt or "a line of input", room)
+        words = Content.assemble((text, "$text-muted"), (question, "$text-warning bold"))
         self.query_one("#asked", Static).update(words)
 
     def dismiss(self) -> None:

@@ -99,14 +99,14 @@ def _plan(items: Sequence[PlanItem], most: int) -> list[SidebarRow]:
     """The plan in the model's words; how far it is only where the model says so."""
     if not items:
         return []
-    told = any(item.done is not None for item in items)
+    has_marks = any(item.done is not None for item in items)
     done = sum(bool(item.done) for item in items)
-    rows = [SidebarRow("Plan", f"{done} of {len(items)} done" if told else "", "heading")]
+    rows = [SidebarRow("Plan", f"{done} of {len(items)} done" if has_marks else "", "heading")]
     # Those that are done make room for those that are not.
     undone = next((at for at, item in enumerate(items) if not item.done), 0)
     first = min(undone, max(len(items) - most, 0))
     for number, item in enumerate(items[first : first + most], first + 1):
-        mark = "✓" if item.done else "·" if told else f"{number}."
+        mark = "✓" if item.done else "·" if has_marks else f"{number}."
         rows.append(SidebarRow(f"{mark} {item.text}"))
     if (hidden := len(items) - first - most) > 0:
         rows.append(SidebarRow(f"… {hidden} more"))

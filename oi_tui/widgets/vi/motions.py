@@ -166,9 +166,9 @@ def search(lines: Sequence[str], place: Place, wanted: re.Pattern[str], step: in
     row, column = place
     for distance in range(len(lines) + 1):
         at = (row + step * distance) % len(lines)
-        found = [match.start() for match in wanted.finditer(lines[at])]
+        columns = [match.start() for match in wanted.finditer(lines[at])]
         if distance == 0:
-            found = [start for start in found if (start - column) * step > 0]
-        if found:
-            return at, found[0 if step > 0 else -1]
+            columns = [start for start in columns if (start - column) * step > 0]
+        if columns:
+            return at, columns[0 if step > 0 else -1]
     return None

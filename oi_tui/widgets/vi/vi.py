@@ -247,11 +247,11 @@ class Vi:
         elif rest == "J":
             self._join(part.start[0], max(bottom, part.start[0] + 1))
         elif rest in ("p", "P"):
-            kept = self._register
+            register = self._register
             self._operate("d", part)
-            self._register, kept = kept, self._register
+            self._register, register = register, self._register
             self._put(1, before=True)
-            self._register = kept
+            self._register = register
         else:
             change = {"~": str.swapcase, "u": str.lower, "U": str.upper}.get(rest)
             self._rewrite(part, change or (lambda text: _filled(text, rest[1])))
@@ -358,8 +358,8 @@ class Vi:
             self._searched = re.compile(rf"\b{re.escape(words)}\b") if words.strip() else None
         if self._searched is None:
             return None
-        found = motions.search(lines, (row, column), self._searched, -1 if rest == "N" else 1)
-        return found and Motion(found)
+        target = motions.search(lines, (row, column), self._searched, -1 if rest == "N" else 1)
+        return target and Motion(target)
 
     def _find_motion(self, rest: str, times: int) -> Motion | None:
         again = rest in (";", ",")
@@ -371,9 +371,9 @@ class Vi:
         else:
             return None
         row, column = self._place
-        found = motions.find_in_line(self._lines[row], column, key, wanted, times, again=again)
+        target = motions.find_in_line(self._lines[row], column, key, wanted, times, again=again)
         kind: Kind = "inclusive" if key in "ft" else "exclusive"
-        return None if found is None else Motion((row, found), kind)
+        return None if target is None else Motion((row, target), kind)
 
     # Operators
 

@@ -141,9 +141,9 @@ def test_what_is_missing_from_the_words_does_not_touch_the_code_after_them() -> 
 
 
 def sieved(*lines: str) -> tuple[list[str], int]:
-    sieve = SseFilter()
-    passed = [item for line in lines for item in sieve.feed(line)]
-    return passed + sieve.end(), sieve.take_gaps()
+    sse_filter = SseFilter()
+    passed = [item for line in lines for item in sse_filter.feed(line)]
+    return passed + sse_filter.end(), sse_filter.take_gaps()
 
 
 def test_data_on_several_lines_is_one_record() -> None:

@@ -124,11 +124,11 @@ class Provider:
         if "/" in model or model == "demo":
             return None
         try:
-            found = self.litellm.get_llm_provider(model)[1]
+            provider = self.litellm.get_llm_provider(model)[1]
         except Exception:  # noqa: BLE001  (an unknown name raises a BadRequestError, or worse)
-            found = None
+            provider = None
         maker = family(model)
-        if found and (maker is None or found.startswith(maker)):
+        if provider and (maker is None or provider.startswith(maker)):
             return None
         return errors.no_provider(model)
 

@@ -159,21 +159,21 @@ class RawReply:
 
 def pieces(delta: Any) -> list[tuple[str, Any]]:
     """The pieces of a delta, or of a whole message; its parts are objects or dictionaries."""
-    found: list[tuple[str, Any]] = []
+    pieces_read: list[tuple[str, Any]] = []
     if thought := _get(delta, "reasoning_content"):
-        found.append(("reasoning", str(thought)))
+        pieces_read.append(("reasoning", str(thought)))
     if text := _get(delta, "content"):
-        found.append(("text", words(text)))
+        pieces_read.append(("text", words(text)))
     for number, call in enumerate(_get(delta, "tool_calls") or ()):
         function = _get(call, "function")
         index = _get(call, "index", number if isinstance(call, dict) else 0) or 0
         arguments = _text(_get(function, "arguments"))
-        found.append(("call", [index, _get(call, "id"), _get(function, "name"), arguments]))
+        pieces_read.append(("call", [index, _get(call, "id"), _get(function, "name"), arguments]))
     if isinstance(delta, dict):
-        found += [("signed", list(part)) for part in signed_fields(delta)]
+        pieces_read += [("signed", list(part)) for part in signed_fields(delta)]
     if legacy := _get(delta, "function_call"):
-        found.append(("call", [0, None, _get(legacy, "name"), _text(_get(legacy, "arguments"))]))
-    return found
+        pieces_read.append(("call", [0, None, _get(legacy, "name"), _text(_get(legacy, "arguments"))]))
+    return pieces_read
 
 
 def _get(holder: Any, name: str, otherwise: Any = None) -> Any:

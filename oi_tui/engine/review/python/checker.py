@@ -67,8 +67,8 @@ class Seen:
 
 def look(code: str, cwd: Path, earlier: Earlier | None = None) -> Iterator[Finding]:
     """Find what is not understood in the code, or reads something that the user should see."""
-    seen = read(code, cwd, earlier)
-    yield from sorted(dict.fromkeys(seen.findings), key=lambda finding: finding.line)
+    result = read(code, cwd, earlier)
+    yield from sorted(dict.fromkeys(result.findings), key=lambda finding: finding.line)
     if earlier is not None and earlier.is_unclear("python"):
         yield Finding("not understood", "what earlier code left behind", 0)
     if (module := in_the_way(cwd, known.BESIDES | known.STEADY)) is not None:

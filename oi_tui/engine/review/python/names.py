@@ -32,8 +32,8 @@ def is_another(relied_on: str, now: str) -> bool:
 
 def worst(kinds: Iterable[str]) -> str:
     """Return the kind that is least known."""
-    found = set(kinds)
-    return UNKNOWN if UNKNOWN in found else LOOSE if LOOSE in found else PLAIN
+    kinds_found = set(kinds)
+    return UNKNOWN if UNKNOWN in kinds_found else LOOSE if LOOSE in kinds_found else PLAIN
 
 
 def is_special(name: str) -> bool:

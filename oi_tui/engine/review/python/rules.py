@@ -37,12 +37,12 @@ _TELLING = frozenset({"dir", "help", "id", "print", "repr", "str", "type"})
 def look(code: str) -> list[Finding] | None:
     """Find what the code does, as far as it shows; None when it is not Python."""
     code, of_the_cell = notebook_rules.open_cell(code)
-    tree, found = _parse(code)
+    tree, findings = _parse(code)
     if tree is None:
         return None
     reader = _Visitor()
     reader.visit(tree)
-    return sorted([*of_the_cell, *found, *reader.found], key=lambda entry: entry.line)
+    return sorted([*of_the_cell, *findings, *reader.found], key=lambda entry: entry.line)
 
 
 def _parse(code: str) -> tuple[ast.AST | None, list[Finding]]:
@@ -50,8 +50,8 @@ def _parse(code: str) -> tuple[ast.AST | None, list[Finding]]:
     tree = _tree(code)
     if tree is not None:
         return tree, []
-    code, found = notebook_rules.take_out(code)
-    return _tree(code), found
+    code, findings = notebook_rules.take_out(code)
+    return _tree(code), findings
 
 
 def _tree(code: str) -> ast.AST | None:
@@ -278,9 +278,9 @@ class _Visitor:
             command = self._literal(first) if first is not None else ""
         if name.startswith("subprocess.") and name.rpartition(".")[2] not in _SUBPROCESSES:
             return
-        seen = shell_rules.look(command)
+        findings = shell_rules.look(command)
         self._note("programs", shell_rules.program(command), call)
-        for item in seen:
+        for item in findings:
             self._note(item.kind, item.what, call)
 
     def _first(self, call: ast.Call) -> str:

@@ -109,19 +109,19 @@ class _Parser:
         pattern = quoted = bracket = False
         while not self._at_end_of_word():
             for kind in (_BARE, _SINGLE, _DOUBLE):
-                found = kind.match(self._code, self._at)
-                if found:
+                match = kind.match(self._code, self._at)
+                if match:
                     break
             else:
                 raise self._stop()
-            self._at = found.end()
+            self._at = match.end()
             if kind is _BARE:
-                pattern = pattern or bool(_PATTERN.search(found[0]))
-                bracket = bracket or "[" in found[0] or "]" in found[0]
-                parts.append(found[0])
+                pattern = pattern or bool(_PATTERN.search(match[0]))
+                bracket = bracket or "[" in match[0] or "]" in match[0]
+                parts.append(match[0])
             else:
                 quoted = True
-                parts.append(found[1])
+                parts.append(match[1])
         text = "".join(parts)
         alone = text in ("[", "]", "=") and not quoted
         if not parts or ((text.startswith("=") or bracket) and not alone) or (pattern and quoted):
@@ -132,11 +132,11 @@ class _Parser:
         return self._at >= len(self._code) or self._code[self._at] in " \t\n;|&"
 
     def _take(self, pattern: re.Pattern[str]) -> str:
-        found = pattern.match(self._code, self._at)
-        if found is None:
+        match = pattern.match(self._code, self._at)
+        if match is None:
             return ""
-        self._at = found.end()
-        return found[0]
+        self._at = match.end()
+        return match[0]
 
     def _stop(self, what: str = "") -> NotUnderstood:
         rest = self._code[self._at :].partition("\n")[0]
@@ -381,8 +381,8 @@ def _operands(known: _Known, words: list[Word]) -> list[Word] | None:
         if not word.text.startswith("-") or _is_text(known, operands):
             operands.append(word)
         elif word.text not in known.long:
-            taken = _options(known, word.text)
-            if taken is None or (taken == "next" and (not rest or rest.pop(0).pattern)):
+            options = _options(known, word.text)
+            if options is None or (options == "next" and (not rest or rest.pop(0).pattern)):
                 return None
     texts = len(operands) if known.texts < 0 else known.texts
     files = operands[texts:]

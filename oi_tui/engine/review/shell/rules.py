@@ -87,18 +87,18 @@ _WITH_WORD = ("-k", "-u", "-g", "-n", "-I", "-L", "-P", "-d")
 
 def look(code: str) -> list[Finding]:
     """Find what the commands do, as far as it shows."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     variables: dict[str, str] = {}
     for number, line in _lines(code):
         for piece in pieces(line, _LONGEST):
-            found += [Finding(kind, what, number) for kind, what in _line(piece)]
+            findings += [Finding(kind, what, number) for kind, what in _line(piece)]
             if (expanded := expand(piece, variables)) != piece:
-                found += [Finding(kind, what, number) for kind, what in _line(expanded)]
+                findings += [Finding(kind, what, number) for kind, what in _line(expanded)]
             for text in here_strings(piece):
-                found += [Finding(kind, what, number) for kind, what in _line(text)]
+                findings += [Finding(kind, what, number) for kind, what in _line(text)]
             if "/dev/tcp/" in piece or "/dev/udp/" in piece:
-                found.append(Finding("network", "/dev/tcp", number))
-    return list(dict.fromkeys(found))
+                findings.append(Finding("network", "/dev/tcp", number))
+    return list(dict.fromkeys(findings))
 
 
 def program(command: str) -> str:

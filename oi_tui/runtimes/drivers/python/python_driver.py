@@ -134,17 +134,17 @@ class Driver:
                 elif request[0] == "sql":
                     self._run(request[1], request[2], stopped, self._sql_outcome)
                 elif request[0] == "variables":
-                    total, found = import_quietly("python_variables").describe(self.module.__dict__)
-                    self.channel.send("variables", nonce=request[1], total=total, variables=found)
+                    total, variables = import_quietly("python_variables").describe(self.module.__dict__)
+                    self.channel.send("variables", nonce=request[1], total=total, variables=variables)
                 elif request[0] == "variable":
                     detail = import_quietly("python_variables").detail(self.module.__dict__, request[2])
                     self.channel.send("variable", nonce=request[1], **detail)
                 elif request[0] == "table":
-                    found = import_quietly("python_tables").answer(self.module.__dict__, request[2])
-                    self.channel.send("table", nonce=request[1], **found)
+                    variables = import_quietly("python_tables").answer(self.module.__dict__, request[2])
+                    self.channel.send("table", nonce=request[1], **variables)
                 elif request[0] == "complete":
-                    found = import_quietly("python_completion").answer(self.module.__dict__, request[2])
-                    self.channel.send("completions", nonce=request[1], **found)
+                    variables = import_quietly("python_completion").answer(self.module.__dict__, request[2])
+                    self.channel.send("completions", nonce=request[1], **variables)
             except (KeyboardInterrupt, Stopped):
                 continue
             except OSError:
@@ -516,12 +516,12 @@ def import_quietly(name):
     """Import a module of ours or of the standard library, whatever the program or its files made of that."""
     if sys.modules.get(name) is not None:
         return sys.modules[name]
-    found = {item: getattr(sys, item, value) for item, value in _sound.items()}
+    current = {item: getattr(sys, item, value) for item, value in _sound.items()}
     vars(sys).update({item: value[:] for item, value in _sound.items()})
     try:
         return __import__(name)
     finally:
-        vars(sys).update(found)
+        vars(sys).update(current)
 
 
 def _interpreter():
@@ -579,11 +579,11 @@ def _spell(error):
     """What cannot be encoded, as names of files and cut texts may hold: bytes as they were, else escapes."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    found = error.object[error.start : error.end]
-    codes = [ord(item) for item in found]
+    invalid = error.object[error.start : error.end]
+    codes = [ord(item) for item in invalid]
     if all(0xDC80 <= code <= 0xDCFF for code in codes):
         return bytes(code - 0xDC00 for code in codes), error.end
-    return found.encode("ascii", "backslashreplace"), error.end
+    return invalid.encode("ascii", "backslashreplace"), error.end
 
 
 def main(folder):

@@ -90,11 +90,11 @@ class _Definitions:
 
     def _add(self, name, source):
         tree = self._driver.tree_of(name, source)
-        kept = [statement for statement in tree.body if _defines(statement)]
-        if not kept:
+        definitions = [statement for statement in tree.body if _defines(statement)]
+        if not definitions:
             return
         self._sources[name] = "".join(linecache.getlines(name)) or source
-        for statement in kept:
+        for statement in definitions:
             code = compile(ast.Module([statement], []), name, "exec", self._driver.futures, True)
             self._statements.append(marshal.dumps(code))
             self._bound.update(_bound(statement))
@@ -168,8 +168,8 @@ def _bound(statement):
 
 def _names(code):
     """The names that code looks up outside of itself, and in what it is made of."""
-    found = set(code.co_names)
+    names = set(code.co_names)
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            found |= _names(constant)
-    return found
+            names |= _names(constant)
+    return names

@@ -15,8 +15,8 @@ def show(app: App[object], in_use: InUse) -> None:
 
     def examine() -> None:
         text, problems = report(in_use, ask_terminal=False)
-        found = f"{problems} problem{'s' * (problems != 1)}" if problems else "no problem"
-        app.call_later(lambda: app.push_screen(PagerScreen(f"Doctor: {found}", LongText.of(text), _WHERE)))
+        summary = f"{problems} problem{'s' * (problems != 1)}" if problems else "no problem"
+        app.call_later(lambda: app.push_screen(PagerScreen(f"Doctor: {summary}", LongText.of(text), _WHERE)))
 
     app.notify("Checking languages, servers, folders and the terminal", timeout=2)
     threading.Thread(target=examine, name="doctor", daemon=True).start()

@@ -144,7 +144,7 @@ class ApprovalControl:
         language = request.message.format or ""
         computer, earlier = self._workspace.computer, self._workspace.session.earlier
         folder = str(computer.cwd).replace(str(computer.cwd.home()), "~", 1)
-        walls = " · sandbox on" if computer.sandbox else ""
+        sandbox = " · sandbox on" if computer.sandbox else ""
         self._conversation.reveal(request.message.id)
         shown = request.message.content if code is None else code
         resolved = computer.resolve(language) or language
@@ -154,7 +154,7 @@ class ApprovalControl:
         self._typed_before = bool(self._prompt.text)
         self._panel.ask(
             request,
-            where=f"{computer.describe(language)} · {one_line(computer.where, 300) or folder}{walls}",
+            where=f"{computer.describe(language)} · {one_line(computer.where, 300) or folder}{sandbox}",
             code=code,
             findings=findings,
             offers=() if request.asker else offers(resolved, shown, computer.cwd, earlier, window),

@@ -176,10 +176,10 @@ class HostCells:
         if code and code.state in ("finished", "failed", "interrupted", "lost") and code.decision:
             host.runs.append(code.id)
         refusal = "" if messages else _NEVER_RAN
-        told = await asyncio.to_thread(
+        report = await asyncio.to_thread(
             outcome, messages, workspace.snapshots, workspace.profile.max_output, refusal
         )
-        return told.to_dict()
+        return report.to_dict()
 
     def _give_up(self, cell: _Cell) -> None:
         """End the code of a host that is gone, or does not want it any more."""
@@ -187,8 +187,8 @@ class HostCells:
             self._waiting.remove(cell)
         elif cell is self._current:
             self.view.show(Noticed(f"{cell.host.name} withdrew its code, or disconnected.", "warning"))
-            gone = Reject(f"{cell.host.name} is gone", stop=True, by_person=False)
-            if cell.question is None or not cell.question.reply(gone):
+            rejection = Reject(f"{cell.host.name} is gone", stop=True, by_person=False)
+            if cell.question is None or not cell.question.reply(rejection):
                 self.view.session.interrupt()
 
     def _finish(self, cell: _Cell, messages: Sequence[Message]) -> None:
@@ -203,10 +203,10 @@ class HostCells:
     async def _inspect(self, host: Host, arguments: Mapping[str, str]) -> Mapping[str, Any]:
         self._check_trust(host)
         language, name = arguments.get("language") or "", arguments.get("name") or ""
-        found = None
+        details = None
         if is_name(name):
-            found = await asyncio.to_thread(self.view.workspace.computer.look_at, language, name)
-        return {"description": found.description, "preview": found.preview} if found else {}
+            details = await asyncio.to_thread(self.view.workspace.computer.look_at, language, name)
+        return {"description": details.description, "preview": details.preview} if details else {}
 
     async def _interrupt(self, host: Host, _: Mapping[str, str]) -> Mapping[str, Any]:
         cell = self._current

@@ -189,12 +189,12 @@ class Commands:
 
 def _run(command, options):
     """Run a program; where what is printed is kept (`%%capture`), what it writes is kept too."""
-    kept = [
+    remaining = [
         name
         for name in ("stdout", "stderr")
         if name not in options and isinstance(getattr(sys, name), io.StringIO)
     ]
-    done = subprocess.run(command, **options, **dict.fromkeys(kept, subprocess.PIPE))
-    for name in kept:
+    done = subprocess.run(command, **options, **dict.fromkeys(remaining, subprocess.PIPE))
+    for name in remaining:
         getattr(sys, name).write(getattr(done, name).decode("utf-8", "replace"))
     return done

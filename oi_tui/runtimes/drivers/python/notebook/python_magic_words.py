@@ -419,13 +419,13 @@ class Magics(MoreWords):
             import_quietly("python_reload").of(self._driver)
             return
         try:
-            found = __import__("importlib").import_module(rest)
+            extension = __import__("importlib").import_module(rest)
         except ImportError as error:
             if rest == "sql":
                 print("The extension sql is not installed, and not needed: %sql works without it.")
                 return
             raise error.with_traceback(None) from None
-        load = getattr(found, "load_ipython_extension", None)
+        load = getattr(extension, "load_ipython_extension", None)
         if load is None:
             print("The extension {} was not loaded: it has no load_ipython_extension.".format(rest))
         else:

@@ -32,9 +32,9 @@ class MoreWords:
         """Gives a command of the shell a name: `%alias NAME COMMAND`; %s in it are arguments, %l the line."""
         name, _, command = rest.partition(" ")
         if not name:
-            found = sorted(self.aliases.items())
-            print("Total number of aliases: {}".format(len(found)))
-            return found
+            aliases = sorted(self.aliases.items())
+            print("Total number of aliases: {}".format(len(aliases)))
+            return aliases
         if not command.strip():
             if name not in self.aliases:
                 raise NameError("{} is no alias; %alias NAME COMMAND makes one".format(name))
@@ -192,14 +192,14 @@ class MoreWords:
 
     def cells_of(self, text):
         """The cells that are meant by numbers and ranges, such as `3 5-7`, or a variable with text."""
-        inputs, found = self._driver.history.inputs, []
+        inputs, cells = self._driver.history.inputs, []
         for word in text.split():
             matched = _RANGE.match(word)
             if matched is None:
                 value = self._names.get(word)
                 if not isinstance(value, str):
                     raise ValueError("{} is no number of a cell, no range and no text".format(word))
-                found.append(value)
+                cells.append(value)
                 continue
             first = int(matched.group(1))
             # In IPython `3-5` has its end in it, and `3:5` has not.
@@ -208,8 +208,8 @@ class MoreWords:
             wanted = [inputs[at] for at in range(first, last + 1) if at < len(inputs) and inputs[at]]
             if not wanted:
                 raise ValueError("there is no Python cell {}".format(word))
-            found += wanted
-        return "\n".join(item.rstrip("\n") for item in found) + "\n" if found else ""
+            cells += wanted
+        return "\n".join(item.rstrip("\n") for item in cells) + "\n" if cells else ""
 
     def _line_save(self, rest):
         """Writes cells into a file: `%save [-f] [-a] FILE 3 5-7`; -f replaces it, -a appends."""

@@ -273,19 +273,19 @@ class InteractiveShell:
 
     def user_expressions(self, expressions):
         """Return the value of each expression as Jupyter's messages have it."""
-        found = {}
+        values = {}
         for name, expression in expressions.items():
             try:
                 data, metadata = self.display_formatter.format(self.ev(expression))
-                found[name] = {"status": "ok", "data": data, "metadata": metadata}
+                values[name] = {"status": "ok", "data": data, "metadata": metadata}
             except Exception as error:
-                found[name] = {
+                values[name] = {
                     "status": "error",
                     "traceback": [],
                     "ename": type(error).__name__,
                     "evalue": str(error),
                 }
-        return found
+        return values
 
     def ask_yes_no(self, prompt, default=None, interrupt=None):
         """Ask the person."""

@@ -99,14 +99,14 @@ class DisplayFormatter:
 
     def format(self, obj, include=None, exclude=None):
         """Return the forms of a value by their types, and nothing about them."""
-        found = {"text/plain": self._shows._text(obj, whole=False)}
+        forms = {"text/plain": self._shows._text(obj, whole=False)}
         for mime, method in _METHODS.items():
             data = self.data(mime, obj)
             if data is None and method:
                 data = self._shows._call(obj, method)
-            if data is not None and mime not in found:
-                found[mime] = data
-        wanted = {mime: data for mime, data in found.items() if not include or mime in include}
+            if data is not None and mime not in forms:
+                forms[mime] = data
+        wanted = {mime: data for mime, data in forms.items() if not include or mime in include}
         return {mime: data for mime, data in wanted.items() if mime not in (exclude or ())}, {}
 
 
@@ -143,8 +143,8 @@ class HistoryManager:
 
     def get_tail(self, n=10, raw=True, output=False, include_latest=False):
         """Return the last cells, as `get_range` yields them."""
-        found = list(self.get_range(output=output))
-        return found[-n:] if include_latest else found[:-1][-n:]
+        entries = list(self.get_range(output=output))
+        return entries[-n:] if include_latest else entries[:-1][-n:]
 
 
 class MagicsManager:

@@ -148,12 +148,12 @@ def parts(text, quoting=STANDARD, commands=False):
     Those are ("command", line, text), and stand between statements. Raises SqlError for a quotation mark
     or a comment without its end.
     """
-    found, start, at, line, began, empty = [], 0, 0, 1, 1, True
+    statements, start, at, line, began, empty = [], 0, 0, 1, 1, True
     while at < len(text):
         if commands and empty and text[at] == "." and not text[text.rfind("\n", 0, at) + 1 : at].strip():
             end = text.find("\n", at)
             end = len(text) if end < 0 else end
-            found.append(("command", line, text[at:end].strip()))
+            statements.append(("command", line, text[at:end].strip()))
             start = at = end
             continue
         piece = quoting.match(text, at).group()
@@ -172,13 +172,13 @@ def parts(text, quoting=STANDARD, commands=False):
         line += piece.count("\n")
         if piece == ";":
             if not empty and not _is_open(text[start:at]):
-                found.append(("sql", began, text[start:at]))
+                statements.append(("sql", began, text[start:at]))
                 empty = True
             if empty:
                 start = at
     if not empty:
-        found.append(("sql", began, text[start:]))
-    return found
+        statements.append(("sql", began, text[start:]))
+    return statements
 
 
 def _is_open(statement):
@@ -277,12 +277,12 @@ class _Sqlite(Connection):
 
     def _copy_frames(self, statement, names):
         """Have the data frames that a statement names as tables, as they are now."""
-        found = dict(_frames(statement, names))
-        if not found:
+        frames = dict(_frames(statement, names))
+        if not frames:
             return
         tables = "select lower(name) from sqlite_master where type in ('table', 'view')"
         own = {name for (name,) in self._connection.execute(tables)}
-        for name, value in found.items():
+        for name, value in frames.items():
             if name.lower() not in own:
                 self._copy(name, value)
 

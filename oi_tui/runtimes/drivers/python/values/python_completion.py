@@ -53,17 +53,17 @@ def answer(names, words):
     `typed` is how many characters before the caret a completion takes the place of.
     """
     before = json.loads(bytes.fromhex(words).decode())["before"]
-    typed, found, note = "", [], ""
+    typed, completions, note = "", [], ""
     try:
         with warnings.catch_warnings():
             # Deprecation warnings belong to the run, not to the typing.
             warnings.simplefilter("ignore")
-            typed, found, note = _Completer(names, before).found()
+            typed, completions, note = _Completer(names, before).found()
     except Exception:
         # A library's value that is broken has no completions; whoever types goes on.
         pass
     offers, seen = [], set()
-    for text, value in found:
+    for text, value in completions:
         if len(offers) < _MOST and text not in seen and text.isprintable() and len(text) <= _LONGEST:
             seen.add(text)
             offers.append([text, _facts(value)])
@@ -369,10 +369,10 @@ def _files(typed):
     place = os.path.expanduser(folder + "/") if folder or typed.startswith("/") else "."
     try:
         with os.scandir(place) as entries:
-            found = [(entry.name, entry.is_dir()) for entry, _ in zip(entries, range(_LOOKED_AT))]
+            entries_seen = [(entry.name, entry.is_dir()) for entry, _ in zip(entries, range(_LOOKED_AT))]
     except OSError:
         return
-    for entry, is_folder in sorted(found):
+    for entry, is_folder in sorted(entries_seen):
         if entry.startswith(name) and (name.startswith(".") or not entry.startswith(".")):
             yield entry + "/" * is_folder, _FOLDER if is_folder else _FILE
 
@@ -382,13 +382,13 @@ def _submodules(package):
     import pkgutil
 
     if not package:
-        return {found.name for found in pkgutil.iter_modules()}
+        return {module.name for module in pkgutil.iter_modules()}
     here = sys.modules.get(package)
     path = types.ModuleType.__dict__["__dict__"].__get__(here).get("__path__") if here is not None else None
     if path is None and here is None and "." not in package:
         folders = [os.path.join(folder, package) for folder in sys.path if isinstance(folder, str)]
         path = [folder for folder in folders if os.path.isdir(folder)]
-    return {found.name for found in pkgutil.iter_modules(list(path))} if path else set()
+    return {module.name for module in pkgutil.iter_modules(list(path))} if path else set()
 
 
 def _parameters(function):

@@ -51,8 +51,8 @@ class Bundle:
         return self._forms
 
     def __repr__(self):
-        found = next((self._forms[text] for text in _TEXTS if text in self._forms), None)
-        return "<Bundle object>" if found is None else str(found)
+        text_form = next((self._forms[text] for text in _TEXTS if text in self._forms), None)
+        return "<Bundle object>" if text_form is None else str(text_form)
 
 
 def clear_output(wait=False):

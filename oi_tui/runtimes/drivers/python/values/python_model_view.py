@@ -72,9 +72,9 @@ def text_of_html(html):
             elif tag in ("td", "th"):
                 words.append(" | ")
             elif tag in _MEDIA:
-                found = dict(attributes)
-                source = found.get("src") or ""
-                what = found.get("alt") or ("" if source.startswith("data:") else source)
+                values = dict(attributes)
+                source = values.get("src") or ""
+                what = values.get("alt") or ("" if source.startswith("data:") else source)
                 words.append(" [{}] ".format(": ".join(filter(None, [_MEDIA[tag], what[:200]]))))
                 if tag in ("audio", "video"):
                     hidden.append(tag)
@@ -126,8 +126,8 @@ def _of_pandas(frame, name="DataFrame"):
     shown = frame.iloc[:, :_COLUMNS]
     missing = shown.isna().sum().tolist() if rows * width <= _COUNTED else [0] * shown.shape[1]
     columns = [
-        (label, _type_of(shown.iloc[:, at]), gone)
-        for at, (label, gone) in enumerate(zip(shown.columns, missing))
+        (label, _type_of(shown.iloc[:, at]), missing_values)
+        for at, (label, missing_values) in enumerate(zip(shown.columns, missing))
     ]
     index = [_label(entry) for entry in frame.index.names]
 
@@ -195,11 +195,11 @@ def _of_records(records):
         return None
     columns = []
     for key in keys[:_COLUMNS]:
-        gone = sum(type(record) is dict and record.get(key) is None for record in records)
+        missing = sum(type(record) is dict and record.get(key) is None for record in records)
         found = next(
             (record for record in records if type(record) is dict and record.get(key) is not None), {}
         )
-        columns.append((key, type(found.get(key)).__name__, gone))
+        columns.append((key, type(found.get(key)).__name__, missing))
 
     def lines(start, stop):
         return ([record.get(key) for key in keys[:_COLUMNS]] for record in records[start:stop])
@@ -210,8 +210,10 @@ def _of_records(records):
 def format_table(name, rows, width, columns, lines, index="", counted=True):
     """A table in words: shape, columns, and rows as CSV, those in the middle left out first."""
     labels = ", ".join(
-        "{} {}{}".format(_label(label) or repr(label), kind, " ({:,} missing)".format(gone) if gone else "")
-        for label, kind, gone in columns
+        "{} {}{}".format(
+            _label(label) or repr(label), kind, " ({:,} missing)".format(missing) if missing else ""
+        )
+        for label, kind, missing in columns
     )
     head = "{}: {:,} row{} by {:,} column{}".format(name, rows, "s" * (rows != 1), width, "s" * (width != 1))
     if width > len(columns):
@@ -297,9 +299,9 @@ def _of_container(value):
 
 def _container_of(value):
     """The kind of a container, also of a class that was derived from it; None for other values."""
-    found = next((kind for kind in (dict, list, tuple, set, frozenset) if isinstance(value, kind)), None)
+    container = next((kind for kind in (dict, list, tuple, set, frozenset) if isinstance(value, kind)), None)
     # A named tuple says more as it prints itself.
-    return None if found is tuple and hasattr(value, "_fields") else found
+    return None if container is tuple and hasattr(value, "_fields") else container
 
 
 def _brief(value):

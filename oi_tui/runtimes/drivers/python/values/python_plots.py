@@ -97,12 +97,12 @@ def _describe(value, library):
             title = value.layout.title.text
             return "plotly figure: {}{}".format(traces or "empty", ' "{}"'.format(title) if title else "")
         if library == "altair":
-            found = value.to_dict()
-            mark = found.get("mark", {})
+            specification = value.to_dict()
+            mark = specification.get("mark", {})
             mark = mark.get("type", "") if isinstance(mark, dict) else mark
             axes = [
                 "{} is {}".format(name, axis.get("field", axis.get("aggregate")))
-                for name, axis in found.get("encoding", {}).items()
+                for name, axis in specification.get("encoding", {}).items()
                 if isinstance(axis, dict) and (axis.get("field") or axis.get("aggregate"))
             ]
             return "altair chart: {}".format(", ".join(filter(None, [mark, *axes])) or type(value).__name__)

@@ -147,8 +147,8 @@ def _keep(value, table):
 
 
 def _name_of(value, names):
-    found = (name for name, item in list(names.items()) if item is value and type(name) is str)
-    return next((name for name in found if not name.startswith("_")), "")
+    matches = (name for name, item in list(names.items()) if item is value and type(name) is str)
+    return next((name for name in matches if not name.startswith("_")), "")
 
 
 def _align(values):
@@ -204,8 +204,8 @@ def _rows(table, query):
         if words:
             if table.rows * len(table.columns) > _SEARCHED:
                 raise Trouble("The table is too large to search all its cells; filter it with code.")
-            found = table.matching(words.lower())
-            numbers = [number for number in numbers if number in found]
+            matches = table.matching(words.lower())
+            numbers = [number for number in numbers if number in matches]
         _order[:] = [key, numbers]
     return _order[1]
 
@@ -215,9 +215,9 @@ def _statistics(table, query):
     if table.rows > _LISTED and not hasattr(table, "numbers"):
         raise Trouble("The column is too long for statistics; compute them with code.")
     numeric = table.columns[at][2]
-    found = table.numbers(at) if numeric and hasattr(table, "numbers") else None
-    if found is not None:
-        return _of_array(found, table.rows)
+    numbers = table.numbers(at) if numeric and hasattr(table, "numbers") else None
+    if numbers is not None:
+        return _of_array(numbers, table.rows)
     values = [value for value in table.column(at) if not _is_missing(value)]
     facts = [["rows", "{:,}".format(table.rows)], ["missing", "{:,}".format(table.rows - len(values))]]
     if numeric and values:
@@ -355,12 +355,12 @@ class _Lists:
         return there + [number for number, value in enumerate(values) if _is_missing(value)]
 
     def matching(self, words):
-        found = set()
+        matches = set()
         for at in range(len(self.columns)):
             for number, value in enumerate(self.column(at)):
-                if number not in found and words in (_text(value, True) or "").lower():
-                    found.add(number)
-        return found
+                if number not in matches and words in (_text(value, True) or "").lower():
+                    matches.add(number)
+        return matches
 
 
 class _Pandas(_Lists):

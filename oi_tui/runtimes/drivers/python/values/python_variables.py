@@ -36,7 +36,7 @@ def describe(names):
         for name, value in list(names.items())
         if type(name) is str and not name.startswith("_") and not issubclass(type(value), types.ModuleType)
     ]
-    found = []
+    variables = []
     for name, value in mine[-_MOST:]:
         kind = _name_of(type(value))
         try:
@@ -44,8 +44,8 @@ def describe(names):
         except Exception:
             # A library's value that is broken still has a name and a type.
             summary, size = kind, None
-        found.append({"name": name, "type": kind, "summary": summary, "size": size})
-    return len(mine), found
+        variables.append({"name": name, "type": kind, "summary": summary, "size": size})
+    return len(mine), variables
 
 
 def detail(names, name):
