@@ -60,23 +60,23 @@ class VariableSnapshot:
 
     def restore(self) -> None:
         """Bring back what was kept with this conversation."""
-        found = self._workspace.store.variables.find(self._workspace.conversation.id)
+        files = self._workspace.store.variables.find(self._workspace.conversation.id)
         problem = self._why_not()
-        if not problem and not found:
+        if not problem and not files:
             problem = "No variables were kept with this conversation. %snapshot keeps them."
         if problem:
             self._ui.tell(problem, warning=True)
         else:
-            codes = {language: _restoring(language, path) for language, path in found.items()}
+            codes = {language: _restoring(language, path) for language, path in files.items()}
             self._ui.start(self._run(codes))
 
     def describe(self) -> str:
         """How to bring back what was kept with this conversation; "" where nothing was."""
         conversation, saved = self._workspace.conversation.id, self._workspace.store.variables
-        found = saved.find(conversation)
-        if not found:
+        files = saved.find(conversation)
+        if not files:
             return ""
-        newest = max(path.stat().st_mtime for path in found.values())
+        newest = max(path.stat().st_mtime for path in files.values())
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(newest))
         key = f"{self._ui.restore_key} or " if self._ui.restore_key else ""
         text = f"{key}%snapshot restore brings back the variables that were kept on {when}."

@@ -30,7 +30,7 @@ from tests.fakes import Llm, call
 pytestmark = pytest.mark.needs("Xvfb", "openbox", "xdotool")
 
 
-class Desk:
+class ScreenCells:
     """A screen with a form, and Python with the computer object."""
 
     def __init__(self, computer: Computer, form: Form, display: str, api: ComputerApi) -> None:
@@ -69,7 +69,7 @@ class Desk:
 
 
 @pytest.fixture
-def cells(own_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+def cells(own_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ScreenCells]:
     try:
         import tkinter  # noqa: F401
     except ImportError:
@@ -84,14 +84,14 @@ def cells(own_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
         computer = Computer(cwd=tmp_path, declared=api.given_to(LANGUAGES))
         form = Form(tmp_path / "log", X11(display))
         try:
-            yield Desk(computer, form, display, api)
+            yield ScreenCells(computer, form, display, api)
         finally:
             computer.close()
             api.close()
             form.close()
 
 
-def test_a_form_is_filled_and_sent_with_mouse_and_keyboard(cells: Desk) -> None:
+def test_a_form_is_filled_and_sent_with_mouse_and_keyboard(cells: ScreenCells) -> None:
     form = cells.form
     # Capital letters, signs, and characters that are on no key.
     cells.run(f"computer.mouse.click{form.entry}\ncomputer.keyboard.write('Ann {{Lee}} é € 日', delay=0)")
@@ -100,7 +100,7 @@ def test_a_form_is_filled_and_sent_with_mouse_and_keyboard(cells: Desk) -> None:
     assert cells.pressed() == []
 
 
-def test_pointer_clicks_drags_and_scrolls_where_it_should(cells: Desk) -> None:
+def test_pointer_clicks_drags_and_scrolls_where_it_should(cells: ScreenCells) -> None:
     x, y = cells.form.canvas
     assert (
         cells.run(f"computer.mouse.move({x + 5}, {y + 6})\nprint(computer.mouse.position())")
@@ -122,7 +122,7 @@ def test_pointer_clicks_drags_and_scrolls_where_it_should(cells: Desk) -> None:
     assert "sideways 4 90 50" in cells.form.lines
 
 
-def test_actions_of_computer_tools_are_carried_out_in_order(cells: Desk) -> None:
+def test_actions_of_computer_tools_are_carried_out_in_order(cells: ScreenCells) -> None:
     (x, y), (entry_x, entry_y) = cells.form.canvas, cells.form.entry
     actions = [
         {"action": "left_click", "coordinate": [entry_x, entry_y]},
@@ -151,7 +151,7 @@ def test_actions_of_computer_tools_are_carried_out_in_order(cells: Desk) -> None
     assert cells.pressed() == []
 
 
-def test_each_action_does_on_the_screen_what_it_says(cells: Desk) -> None:
+def test_each_action_does_on_the_screen_what_it_says(cells: ScreenCells) -> None:
     (x, y), (entry_x, entry_y), form = cells.form.canvas, cells.form.entry, cells.form
     place = f"'coordinate': [{x + 7}, {y + 8}]"
 
@@ -210,7 +210,7 @@ def test_each_action_does_on_the_screen_what_it_says(cells: Desk) -> None:
     assert cells.pressed() == []
 
 
-def test_coordinates_of_a_smaller_picture_are_those_of_the_screen(cells: Desk) -> None:
+def test_coordinates_of_a_smaller_picture_are_those_of_the_screen(cells: ScreenCells) -> None:
     # The screen has 1280x800 pixels.
     act = "computer.act({}, size=(640, 400))"
     move = act.format("[{'action': 'mouse_move', 'coordinate': [100, 50]}, {'action': 'cursor_position'}]")
@@ -240,7 +240,7 @@ def test_an_action_that_is_not_understood_is_refused(action: dict[str, object], 
         ComputerObject().act(action)
 
 
-def test_keys_are_pressed_together_and_released(cells: Desk) -> None:
+def test_keys_are_pressed_together_and_released(cells: ScreenCells) -> None:
     cells.run(
         f"computer.mouse.click{cells.form.entry}\ncomputer.keyboard.hotkey('ctrl', 'shift', 'f5', interval=0)"
     )
@@ -250,7 +250,7 @@ def test_keys_are_pressed_together_and_released(cells: Desk) -> None:
     assert cells.pressed() == []
 
 
-def test_the_screen_is_shown_once_until_it_changes(cells: Desk) -> None:
+def test_the_screen_is_shown_once_until_it_changes(cells: ScreenCells) -> None:
     assert "Part of the screen: 1280x800 at (0, 0)." in cells.run(
         "p = computer.display.view(active_app_only=False)"
     )
@@ -270,7 +270,7 @@ def test_the_screen_is_shown_once_until_it_changes(cells: Desk) -> None:
     assert cells.run("print(computer.display.view(show=False, quadrant=4))") == "<Picture 640x400>"
 
 
-def test_windows_are_listed_and_brought_to_the_front(cells: Desk) -> None:
+def test_windows_are_listed_and_brought_to_the_front(cells: ScreenCells) -> None:
     programs.need("xterm")
     terminal = subprocess.Popen(["xterm", "-T", "Second window", "-e", "cat"])
     try:
@@ -286,7 +286,7 @@ def test_windows_are_listed_and_brought_to_the_front(cells: Desk) -> None:
         terminal.wait()
 
 
-def test_a_button_is_found_by_its_text(cells: Desk) -> None:
+def test_a_button_is_found_by_its_text(cells: ScreenCells) -> None:
     programs.need("tesseract")
     cells.run("computer.mouse.click('Cancel')")
     cells.form.says("cancelled")
@@ -297,7 +297,7 @@ def test_a_button_is_found_by_its_text(cells: Desk) -> None:
     assert [line for line in cells.form.lines if line not in before] == []
 
 
-def test_clipboard_and_selection_are_read_and_set(cells: Desk) -> None:
+def test_clipboard_and_selection_are_read_and_set(cells: ScreenCells) -> None:
     programs.need("xclip")
     cells.run("computer.clipboard.copy('Zoë\\nsecond')")
     assert cells.run("print(computer.clipboard.view())") == "Zoë\nsecond"
@@ -309,7 +309,7 @@ def test_clipboard_and_selection_are_read_and_set(cells: Desk) -> None:
     subprocess.run(["xclip", "-selection", "clipboard", "-i", "/dev/null"], check=True)
 
 
-def test_passwords_and_keys_on_the_clipboard_are_not_given_to_code(cells: Desk) -> None:
+def test_passwords_and_keys_on_the_clipboard_are_not_given_to_code(cells: ScreenCells) -> None:
     programs.need("xclip")
     refused = "so its text is not given to code"
     secrets = ("sk-abcdefgh12345678", "mine:\nghp_abcdefgh12345678", "https://ann:pa55word@host/x")
@@ -334,7 +334,7 @@ def test_passwords_and_keys_on_the_clipboard_are_not_given_to_code(cells: Desk) 
 
 
 @pytest.mark.parametrize("code", ["computer.mouse.move(5000, 1)", "computer.mouse.click('left', 'x', 1)"])
-def test_what_is_not_on_the_screen_is_refused(cells: Desk, code: str) -> None:
+def test_what_is_not_on_the_screen_is_refused(cells: ScreenCells, code: str) -> None:
     text, ended = cells.tried(code)
     assert ended.state == "failed"
     assert "not on the screen" in text or "give x and y" in text
@@ -343,7 +343,7 @@ def test_what_is_not_on_the_screen_is_refused(cells: Desk, code: str) -> None:
 DRAG = "computer.mouse.drag(({0}, {1}), ({2}, {1}))"
 
 
-def test_a_movement_by_hand_stops_the_code_and_nothing_stays_pressed(cells: Desk) -> None:
+def test_a_movement_by_hand_stops_the_code_and_nothing_stays_pressed(cells: ScreenCells) -> None:
     x, y = cells.form.canvas
     slowly = "import oi_tui.computer.desktop.mouse as m\nm._STEP_SECONDS = 0.2\n"
     slowly += DRAG.format(x + 1, y + 1, x + 200)
@@ -362,7 +362,9 @@ def test_a_movement_by_hand_stops_the_code_and_nothing_stays_pressed(cells: Desk
     cells.run(f"computer.mouse.click{cells.form.entry}")
 
 
-def test_a_movement_by_hand_stops_a_drag_within_20_ms(cells: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_movement_by_hand_stops_a_drag_within_20_ms(
+    cells: ScreenCells, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (x, y), stops, taken = cells.form.canvas, list[float](), list[float]()
 
     def stop() -> None:
@@ -391,7 +393,7 @@ def test_a_movement_by_hand_stops_a_drag_within_20_ms(cells: Desk, monkeypatch: 
     assert min(taken) < 0.02, taken
 
 
-def test_escape_twice_interrupts_the_code(cells: Desk) -> None:
+def test_escape_twice_interrupts_the_code(cells: ScreenCells) -> None:
     cell = "computer.mouse.down()\nimport time\nprint('held', flush=True)\ntime.sleep(60)"
     cells.run(f"computer.mouse.move({cells.form.canvas[0] + 3}, {cells.form.canvas[1] + 3})")
     for report in cells.computer.run("python", cell):
@@ -403,7 +405,7 @@ def test_escape_twice_interrupts_the_code(cells: Desk) -> None:
     cells.form.says("ButtonRelease 1 3 3")
 
 
-def test_a_movement_by_hand_stops_code_that_only_waits(cells: Desk) -> None:
+def test_a_movement_by_hand_stops_code_that_only_waits(cells: ScreenCells) -> None:
     x, y = cells.form.canvas
     cell = f"computer.mouse.move({x + 3}, {y + 3})\ncomputer.mouse.down()\nimport time\n"
     for report in cells.computer.run("python", cell + "print('waiting', flush=True)\ntime.sleep(60)"):
@@ -417,7 +419,7 @@ def test_a_movement_by_hand_stops_code_that_only_waits(cells: Desk) -> None:
     assert not cells.api.in_control
 
 
-def test_the_person_is_asked_and_the_code_waits_until_they_answer(cells: Desk) -> None:
+def test_the_person_is_asked_and_the_code_waits_until_they_answer(cells: ScreenCells) -> None:
     takeover, (x, y) = cells.api._takeover, cells.form.canvas
     asked = threading.Event()
     takeover.ask = asked.set
@@ -450,7 +452,7 @@ def test_the_person_is_asked_and_the_code_waits_until_they_answer(cells: Desk) -
     assert not asked.is_set()
 
 
-def test_the_mouse_is_the_persons_between_cells(cells: Desk) -> None:
+def test_the_mouse_is_the_persons_between_cells(cells: ScreenCells) -> None:
     cells.run("computer.mouse.move(50, 50)")
     assert not cells.api.in_control
     cells.eyes.move(900, 700)
@@ -459,12 +461,14 @@ def test_the_mouse_is_the_persons_between_cells(cells: Desk) -> None:
     assert cells.run("computer.mouse.move(60, 60)\nprint(computer.mouse.position())") == "(60, 60)"
 
 
-def test_the_pointer_of_a_killed_interpreter_is_given_back(cells: Desk) -> None:
+def test_the_pointer_of_a_killed_interpreter_is_given_back(cells: ScreenCells) -> None:
     cells.tried("import os, signal\ncomputer.mouse.move(50, 50)\nos.kill(os.getpid(), signal.SIGKILL)")
     until(lambda: not cells.api.in_control, "the pointer")
 
 
-def test_a_movement_and_escape_twice_stop_within_20_ms(cells: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_movement_and_escape_twice_stop_within_20_ms(
+    cells: ScreenCells, monkeypatch: pytest.MonkeyPatch
+) -> None:
     stops: list[float] = []
     monkeypatch.setattr(bridge, "stop", lambda: stops.append(time.monotonic()) or True)
     monkeypatch.delenv(bridge.VARIABLE, raising=False)
@@ -498,17 +502,17 @@ def test_a_movement_and_escape_twice_stop_within_20_ms(cells: Desk, monkeypatch:
     assert min(taken) < 0.02, taken
 
 
-def test_escape_that_the_code_presses_is_no_stop(cells: Desk) -> None:
+def test_escape_that_the_code_presses_is_no_stop(cells: ScreenCells) -> None:
     cells.run("computer.keyboard.press('esc', 'esc', interval=0.1)\nimport time\ntime.sleep(0.3)")
 
 
-def test_a_cell_that_fails_lets_go_of_everything(cells: Desk) -> None:
+def test_a_cell_that_fails_lets_go_of_everything(cells: ScreenCells) -> None:
     cells.run(f"computer.mouse.click{cells.form.entry}")
     cells.tried("computer.keyboard.down('shift')\n1 / 0")
     cells.form.says("up Shift_L")
 
 
-def test_a_killed_interpreter_leaves_nothing_pressed(cells: Desk) -> None:
+def test_a_killed_interpreter_leaves_nothing_pressed(cells: ScreenCells) -> None:
     cells.run(f"computer.mouse.move({cells.form.canvas[0] + 3}, {cells.form.canvas[1] + 3})")
     pid = int(
         cells.run(
@@ -521,7 +525,7 @@ def test_a_killed_interpreter_leaves_nothing_pressed(cells: Desk) -> None:
     cells.form.says("up Shift_L")
 
 
-def test_a_killed_guard_lets_nothing_be_pressed_and_nothing_stays_pressed(cells: Desk) -> None:
+def test_a_killed_guard_lets_nothing_be_pressed_and_nothing_stays_pressed(cells: ScreenCells) -> None:
     x, y = cells.form.canvas
     find = "import os, glob, signal\nfrom oi_tui.computer.desktop.session import session\n"
     find += f"computer.mouse.move({x + 3}, {y + 3})\ncomputer.mouse.down()\n"
@@ -555,7 +559,7 @@ for report in computer.run("python", sys.argv[2]):
 """
 
 
-def test_a_killed_program_leaves_nothing_pressed_while_a_drag_is_in_progress(cells: Desk) -> None:
+def test_a_killed_program_leaves_nothing_pressed_while_a_drag_is_in_progress(cells: ScreenCells) -> None:
     x, y = cells.form.canvas
     code = "import oi_tui.computer.desktop.mouse as m\nm._STEP_SECONDS = 0.2\n"
     code += "computer.keyboard.down('shift')\n" + DRAG.format(x + 1, y + 1, x + 200)

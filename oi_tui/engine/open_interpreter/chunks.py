@@ -197,9 +197,9 @@ def from_message(message: Message) -> Chunk:
     if message.type == "console":
         message = message.but(content=plain(message.content))
     values = ((name, getattr(message, name)) for name in (*_FIELDS, *_FOR_THE_MODEL))
-    found = {name: value for name, value in values if value is not None}
+    chunk = {name: value for name, value in values if value is not None}
     linked = message.type == "code" and message.role != "computer"
-    return {**message.unknown, **found, **({"id": message.id} if linked or message.covers else {})}
+    return {**message.unknown, **chunk, **({"id": message.id} if linked or message.covers else {})}
 
 
 def _signal_of(message: Message) -> Chunk | None:
