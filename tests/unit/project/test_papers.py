@@ -43,6 +43,12 @@ def test_every_path_that_is_named_exists(paper: Path) -> None:
     assert [link for link in links if "://" not in link and not (paper.parent / link).exists()] == []
 
 
+def test_the_architecture_names_every_folder_with_modules() -> None:
+    text = TEXTS[ROOT / "ARCHITECTURE.md"]
+    folders = {path.parent.relative_to(ROOT).as_posix() for path in (ROOT / "oi_tui").glob("*/**/*.py")}
+    assert sorted(folder for folder in folders if f"`{folder}/`" not in text) == []
+
+
 @pytest.mark.parametrize("paper", PAPERS, ids=IDS)
 def test_every_module_that_is_named_exists(paper: Path) -> None:
     modules = re.findall(r"python -m (tests[\w.]*)", TEXTS[paper])
