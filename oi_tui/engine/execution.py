@@ -3,11 +3,12 @@
 import contextlib
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from oi_tui.engine import cell_target
-from oi_tui.engine.cell_requests import CellRequests, why_off
+from oi_tui.engine.cell_requests import CellRequests
+from oi_tui.engine.cell_rights import CellRights
 from oi_tui.engine.events import (
     Answer,
     ApprovalRequested,
@@ -23,7 +24,7 @@ from oi_tui.engine.message_log import MessageLog
 from oi_tui.engine.protocols import Computer
 from oi_tui.engine.reply.message_builders import RunBuilder
 from oi_tui.engine.review.earlier_code import EarlierCode
-from oi_tui.engine.review.model_calls import ModelCalls, find_calls
+from oi_tui.engine.review.model_calls import ModelCalls
 from oi_tui.engine.review.permissions import Permission, Permissions
 from oi_tui.engine.review.scanner import look_through
 from oi_tui.engine.review.window_actions import GrantedWindow
@@ -35,8 +36,6 @@ from oi_tui.engine.tools import (
     arguments_of,
     is_tool,
     named_in,
-    named_of,
-    path_of,
     servers_of,
 )
 from oi_tui.file_changes.snapshots import Step
@@ -45,6 +44,21 @@ from oi_tui.messages import Displayed, Message, Printed, Report, RunEnded
 
 #: So many characters of the names of tools are shown with a question, without being cut off anywhere.
 _MOST_NAMED = 500
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where code would run: an answer to a question counts for this place only.
+
+    `language` is None where it is unknown, `where` and `database` are in words, and `target` is what the cell
+    names.
+    """
+
+    language: str | None
+    where: str
+    key: str
+    database: str
+    target: str
 
 
 class Execution:
@@ -68,6 +82,7 @@ class Execution:
     ) -> None:
         self._describe_calls = describe_calls
         self.earlier = EarlierCode() if earlier is None else earlier
+        self.rights = CellRights(computer, grants, self.earlier, reaches_model=describe_calls is not None)
         self._computer = computer
         self._log = log
         self._grants = grants
@@ -146,42 +161,21 @@ class Execution:
         self, code: Message, profile: Profile, note: str, asker: str
     ) -> Steps[tuple[str | None, bool] | Message]:
         """Like `cell`, where the cell runs. Returns the code where its place was changed by the person."""
-        language = self._computer.resolve(code.format or "")
-        self.earlier.replaced = self._computer.replaced
-        where, place = self._computer.where, self._computer.place_key
-        self.earlier.enter(place)
-        self._grants.enter(place)
-        database = self._enter_database(language)
-        if database:
-            note = " ".join(filter(None, (note, f"It runs in {database}.")))
-        target, _ = cell_target.split(code.content)
-        caution = ""
-        if code.state == "unfinished" and code.call is None:
-            # A block that was never closed; the model may well have written all it wanted to.
-            caution = "The model did not close this code block: it may be cut off."
-            code = code.but(state="queued")
-        if asker:
-            caution = f"{asker} wants to run this. It gets the output, and can list variables afterwards."
+        place = self._enter_place(code)
+        language = place.language
+        if place.database:
+            note = " ".join(filter(None, (note, f"It runs in {place.database}.")))
+        code, caution = _caution(code, asker)
         self.earlier.servers = servers_of(profile.mcp_servers)
-        refusal = self._refusal(code, language, profile)
-        if refusal:
+        if refusal := self._refusal(code, language, profile):
             state = "unfinished" if code.state == "unfinished" else "failed"
             yield from self._log.record(code.but(state=state, reason=refusal))
             return state, False
-        named = self._find_tools(code.content, language)
-        grant = None
-        calls = self._find_calls(code.content, language, profile)
-        asks = caution or self._asks_for_tools(named) or calls
-        if not (asks or self._grants.all_granted or language is None):
-            grant = self._grants.use(language, code.content, self._computer.cwd, self.earlier)
-        unasked = bool(self._grants.all_granted or grant) and not caution
-        if unasked and (risks := self._risks(language or "", code.content, profile)):
-            caution, unasked = risks, False
+        unasked, grant, caution = self._permission(code.content, language, profile, caution)
         granted = None
         if unasked:
-            answer: Run | Reject = Run(code.content)
             code = code.but(decision="auto", grant=grant.words if grant else None)
-            granted = None if self._grants.all_granted else self._granted_languages()
+            granted = None if self._grants.all_granted else self.rights.granted_languages()
         else:
             answer = yield from self._ask(code, language, profile, caution, note, asker)
             if isinstance(answer, Reject):
@@ -189,31 +183,52 @@ class Execution:
                 if answer.stop:
                     self._stopped.set()
                 return "rejected", True
-            if self._computer.place_key != place:
-                # The answer was given to another question.
-                moved = f"Nothing ran: the question was asked {where or 'for this machine'}."
-                yield from self._log.record(code.but(state="failed", reason=moved))
+            if void := self._why_void(place):
+                yield from self._log.record(code.but(state="failed", reason=void))
                 return "failed", True
-            if language and self._computer.database(language) != database:
-                moved = f"Nothing ran: the question was about {database}."
-                yield from self._log.record(code.but(state="failed", reason=moved))
-                return "failed", True
-            proposed = code.content if code.proposed is None else code.proposed
-            edited = answer.code != proposed
-            if cell_target.split(answer.code)[0] != target:
-                return code.but(content=answer.code, proposed=proposed)
+            if cell_target.split(answer.code)[0] != place.target:
+                return code.but(content=answer.code, proposed=_proposed(code))
             if answer.grant is not None:
                 yield self._granted(answer.grant)
-            code = code.but(
-                content=answer.code,
-                decision="edited" if edited else "approved",
-                proposed=proposed if edited else None,
-            )
-        callable_tools = CallableTools(frozenset(self._find_tools(code.content, language)), granted)
+            code = _approve(code, answer)
+        callable_tools = CallableTools(frozenset(self.rights.tools(code.content, language)), granted)
         in_windows = bool(unasked and grant and grant.scope == "window")
-        requests = self.requests_of(code.content, language, profile)
+        requests = self.rights.requests(code.content, language, profile)
         yield from self.run(code, callable_tools, requests, in_windows=in_windows)
         return self._log[code.id].state, code.decision != "auto"
+
+    def _enter_place(self, code: Message) -> _Place:
+        """Return where code would run now, and have grants and review be there."""
+        computer = self._computer
+        language = computer.resolve(code.format or "")
+        self.earlier.replaced = computer.replaced
+        where, key = computer.where, computer.place_key
+        self.earlier.enter(key)
+        self._grants.enter(key)
+        database = self._enter_database(language)
+        return _Place(language, where, key, database, cell_target.split(code.content)[0])
+
+    def _why_void(self, place: _Place) -> str:
+        """Return why an answer counts no more: the code would run in another place now. Else ""."""
+        if self._computer.place_key != place.key:
+            return f"Nothing ran: the question was asked {place.where or 'for this machine'}."
+        if place.language and self._computer.database(place.language) != place.database:
+            return f"Nothing ran: the question was about {place.database}."
+        return ""
+
+    def _permission(
+        self, code: str, language: str | None, profile: Profile, caution: str
+    ) -> tuple[bool, Permission | None, str]:
+        """Return whether code runs without a question, by which grant, and what a question would warn of."""
+        grants, grant = self._grants, None
+        asks_for_tools = self.rights.asks_for_tools(self.rights.tools(code, language))
+        needs_question = caution or asks_for_tools or self.rights.model_calls(code, language, profile)
+        if not (needs_question or grants.all_granted or language is None):
+            grant = grants.use(language, code, self._computer.cwd, self.earlier)
+        unasked = bool(grants.all_granted or grant) and not caution
+        if unasked and (risks := self._risks(language or "", code, profile)):
+            return False, None, risks
+        return unasked, grant, caution
 
     def _enter_database(self, language: str | None) -> str:
         """The database that the code would use; what was granted for another one is not granted there."""
@@ -229,8 +244,8 @@ class Execution:
         """Ask for code; again where it was changed and now does more than the question listed."""
         while True:
             named, calls = (
-                self._find_tools(code.content, language),
-                self._find_calls(code.content, language, profile),
+                self.rights.tools(code.content, language),
+                self.rights.model_calls(code.content, language, profile),
             )
             notes = [note, f"This code may call tools of MCP servers: {', '.join(named)}." if named else ""]
             notes.append(self._describe_calls(calls, profile) if self._describe_calls and calls else "")
@@ -238,56 +253,11 @@ class Execution:
             answer = yield from self._approval(question)
             if isinstance(answer, Reject) or _is_moved(code.content, answer.code):
                 return answer
-            calls_now = self._find_calls(answer.code, language, profile)
+            calls_now = self.rights.model_calls(answer.code, language, profile)
             listed = calls_now is None or (calls is not None and calls.covers(calls_now))
-            if listed and set(self._find_tools(answer.code, language)) <= set(named):
+            if listed and set(self.rights.tools(answer.code, language)) <= set(named):
                 return answer
             code = code.but(content=answer.code)
-
-    def _find_calls(self, code: str, language: str | None, profile: Profile) -> ModelCalls | None:
-        """Return the calls of the model in code that can make them; None where there are none."""
-        if (
-            self._describe_calls is None
-            or language != "python"
-            or why_off(profile, elsewhere=bool(self._computer.where))
-        ):
-            return None
-        calls = find_calls(cell_target.split(code)[1])
-        # A name that earlier code gave a meaning is no function of ours.
-        if calls is None or set(calls.functions) <= set(self.earlier.names):
-            return None
-        return calls
-
-    def requests_of(
-        self, code: str, language: str | None, profile: Profile, *, by_person: bool = False
-    ) -> CellRequests:
-        """Return what a run of that code may ask the model; code `by_person` need not name it."""
-        if off := why_off(profile, elsewhere=bool(self._computer.where)):
-            return CellRequests(why_not=off)
-        most = profile.cell_requests
-        calls = self._find_calls(code, language, profile)
-        if not (by_person or self._grants.all_granted):
-            if calls is None:
-                return CellRequests()
-            most = most if calls.most is None else min(most, calls.most)
-        return CellRequests(most, profile.cell_cost)
-
-    def _find_tools(self, code: str, language: str | None) -> list[str]:
-        """Return the tools of MCP servers that code names, as `github.search`."""
-        servers = self.earlier.servers
-        _, code = cell_target.split(code)
-        names = named_of(code, servers) if language in CALLING_LANGUAGES and servers else []
-        return sorted({path for path, _ in names})
-
-    def _granted_languages(self) -> frozenset[str]:
-        return frozenset(item.language for item in self._grants if item.scope == "language")
-
-    def _asks_for_tools(self, named: Sequence[str]) -> bool:
-        """Whether code has to be asked for because of the tools that it names, whatever was granted."""
-        if self._grants.all_granted:
-            return False
-        granted = {path_of(language) for language in self._granted_languages() if is_tool(language)}
-        return not all(path.lower() in granted for path in named)
 
     def _refusal(self, code: Message, language: str | None, profile: Profile) -> str | None:
         """Return why the code cannot be run at all; None when it can."""
@@ -305,7 +275,7 @@ class Execution:
             return "The code contains a NUL character, which no language accepts."
         if (
             not self._grants.all_granted
-            and len(", ".join(self._find_tools(code.content, language))) > _MOST_NAMED
+            and len(", ".join(self.rights.tools(code.content, language))) > _MOST_NAMED
         ):
             return "The code names more tools of MCP servers than a question can list. Use fewer in one cell."
         return None
@@ -489,6 +459,31 @@ class Execution:
 
 def _is_moved(before: str, after: str) -> bool:
     return cell_target.split(before)[0] != cell_target.split(after)[0]
+
+
+def _caution(code: Message, asker: str) -> tuple[Message, str]:
+    """Return the code, ready to be asked for, and what the question warns of beside its findings, or ""."""
+    caution = ""
+    if code.state == "unfinished" and code.call is None:
+        # A block that was never closed; the model may well have written all it wanted to.
+        caution = "The model did not close this code block: it may be cut off."
+        code = code.but(state="queued")
+    if asker:
+        caution = f"{asker} wants to run this. It gets the output, and can list variables afterwards."
+    return code, caution
+
+
+def _proposed(code: Message) -> str:
+    """Return the code as the model wrote it."""
+    return code.content if code.proposed is None else code.proposed
+
+
+def _approve(code: Message, answer: Run) -> Message:
+    """Return the code that was approved, with what the model proposed where the person edited it."""
+    proposed = _proposed(code)
+    if answer.code == proposed:
+        return code.but(content=answer.code, decision="approved", proposed=None)
+    return code.but(content=answer.code, decision="edited", proposed=proposed)
 
 
 def _reject(code: Message, answer: Reject) -> Message:

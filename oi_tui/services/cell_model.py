@@ -67,6 +67,17 @@ class _Call:
     cached: bool = True
 
 
+@dataclass(frozen=True)
+class _Job:
+    """A call that is carried out: what it asks, of which model, what it may spend, and its requests."""
+
+    call: _Call
+    profile: Profile
+    facts: ModelInfo
+    rights: CellRequests
+    work: "_Work"
+
+
 class CellModel:
     """Gives Python cells `llm()` and `llm_map()`, and sends their requests on the account of the session."""
 
@@ -162,6 +173,7 @@ class CellModel:
         if rights.most == 0 or wanted:
             rights.begin(len(wanted))
         facts = self._facts(profile) if wanted else ModelInfo()
+        job = _Job(call, profile, facts, rights, work)
         for text, indexes in known:
             request.send({"at": indexes, "text": text, "cached": True})
 
@@ -169,7 +181,7 @@ class CellModel:
             try:
                 if work.failed:
                     raise _FailedError(work.failed)
-                answer = {"text": self._ask(prompt, call, profile, facts, rights, work)}
+                answer = {"text": self._ask(prompt, job)}
             except _Stopped:
                 return
             except _FailedError as failed:
@@ -189,42 +201,27 @@ class CellModel:
         else:
             request.send({"done": True, "cost": rights.spent, "failed": work.failed})
 
-    def _ask(
-        self,
-        prompt: str,
-        call: _Call,
-        profile: Profile,
-        facts: ModelInfo,
-        rights: CellRequests,
-        work: "_Work",
-    ) -> str:
+    def _ask(self, prompt: str, job: _Job) -> str:
         """Ask once, and again where that may help. Raises _FailedError and _Stopped."""
         for wait in (*RETRIES, None):
             try:
-                return self._ask_once(prompt, call, profile, facts, rights, work)
+                return self._ask_once(prompt, job)
             except LlmError as error:
                 fault = error.fault
                 pause = fault.retry_after or wait
                 if wait is None or not fault.retryable or pause is None or pause > LONGEST_WAIT:
                     raise _FailedError(fault.sentence, for_all=fault.kind in _FOR_ALL) from None
-                if work.wait(pause):
+                if job.work.wait(pause):
                     raise _Stopped from None
             except (OverBudget, CellLimit) as error:
                 raise _FailedError(str(error), for_all=True) from None
         raise AssertionError("the last try returns or raises")
 
-    def _ask_once(
-        self,
-        prompt: str,
-        call: _Call,
-        profile: Profile,
-        facts: ModelInfo,
-        rights: CellRequests,
-        work: "_Work",
-    ) -> str:
+    def _ask_once(self, prompt: str, job: _Job) -> str:
+        call, profile, facts, work = job.call, job.profile, job.facts, job.work
         session = self._session()
         size = tokens(write_request(profile, prompt, (), call.system))
-        longest, most = self._reserve(size, call, profile, facts, rights, work)
+        longest, most = self._reserve(size, job)
         question = None
         try:
             if work.is_stopped:
@@ -252,7 +249,7 @@ class CellModel:
                 used = question.used
                 cost = used.cost if used and used.cost is not None else most
                 session.enter(used, most)
-                rights.spend(cost)
+                job.rights.spend(cost)
         if work.is_stopped:
             raise _Stopped
         if question.is_cut and longest:
@@ -260,39 +257,32 @@ class CellModel:
         self._remember(_key(profile, call, prompt), text)
         return text
 
-    def _reserve(
-        self,
-        size: int,
-        call: _Call,
-        profile: Profile,
-        facts: ModelInfo,
-        rights: CellRequests,
-        work: "_Work",
-    ) -> tuple[int | None, float]:
+    def _reserve(self, size: int, job: _Job) -> tuple[int | None, float]:
         """Wait until a request of that size surely fits into what may be spent, beside those under way.
 
         Returns how long the reply may be, where only part of the longest one can be paid, and the most that
         the request costs. Raises CellLimit and _Stopped.
         """
+        facts = job.facts
         price = 0.0 if facts.free else facts.prompt_price
-        each = facts.completion_price or 0.0
+        reply_price = facts.completion_price or 0.0
         with self._changed:
             if price is None or facts.free:
                 self._count += 1
                 return None, 0.0
-            reply = call.max_tokens or profile.max_tokens or facts.max_output or USUAL_REPLY
+            reply = job.call.max_tokens or job.profile.max_tokens or facts.max_output or USUAL_REPLY
             prompt, longest = size * price, None
             while True:
-                if work.is_stopped:
+                if job.work.is_stopped:
                     raise _Stopped
-                left = self._left(profile, rights)
-                most = prompt + reply * each
+                left = self._left(job.profile, job.rights)
+                most = prompt + reply * reply_price
                 if most <= left:
                     break
                 if not self._count:
-                    longest = int((left - prompt) / each) if each else 0
+                    longest = int((left - prompt) / reply_price) if reply_price else 0
                     if longest < min(reply, _SHORT_REPLY):
-                        raise CellLimit(_over(profile, rights, prompt, left))
+                        raise CellLimit(_over(job.profile, job.rights, prompt, left))
                     most = left
                     break
                 self._changed.wait(0.1)

@@ -7,23 +7,9 @@ import json
 import struct
 from collections.abc import Iterator
 from dataclasses import fields
-from typing import Any, Dict  # noqa: UP035
+from typing import Any, Dict, get_args  # noqa: UP035
 
-from oi_tui.messages import (
-    Displayed,
-    InputReceived,
-    InputRequested,
-    LineReached,
-    Loss,
-    Printed,
-    Report,
-    RunEnded,
-    Started,
-    Starting,
-    Stopping,
-    ValueBegan,
-    ValueEnded,
-)
+from oi_tui.messages import Displayed, Loss, Report
 from oi_tui.runtimes.remote.file_answers import FileFacts, FilePart, FileRefused, FileWords
 from oi_tui.runtimes.variables import Detail, Memory, Variable
 
@@ -48,32 +34,9 @@ MARK = b"oi-tui-far-1"
 PLACES = ("path", "page")
 
 _LENGTH = struct.Struct(">I")
-_REPORTS: dict[str, type[Any]] = {
-    kind.__name__: kind
-    for kind in (
-        Starting,
-        Started,
-        Printed,
-        LineReached,
-        Displayed,
-        ValueBegan,
-        ValueEnded,
-        InputRequested,
-        InputReceived,
-        Stopping,
-        RunEnded,
-        Loss,
-        Variable,
-        Detail,
-        Memory,
-        FileFacts,
-        FilePart,
-        FileWords,
-        FileRefused,
-    )
-}
 #: What answers a request, and is no report of a run.
 _ANSWERS = (Variable, Detail, Memory, Loss, FileFacts, FilePart, FileWords, FileRefused)
+_REPORTS: dict[str, type[Any]] = {kind.__name__: kind for kind in (*get_args(Report), *_ANSWERS)}
 _TEXT, _MAYBE_TEXT = (str,), (str, type(None))
 #: What a field may hold, by its name; what is not here is a text.
 _KINDS: dict[tuple[str, str], tuple[type, ...]] = {
