@@ -141,7 +141,7 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
     (RECORDS, "while start < len(raw):", "start < len(raw) => start <= len(raw)"): (
         "one empty line more at the end, which is left out"
     ),
-    (RECORDS, "while found is not None and version < VERSION:", "version < VERSION => version <= VERSION"): (
+    (RECORDS, "while updated is not None and version < VERSION:", "version < VERSION => version <= VERSION"): (
         "there is no upgrade from the present version"
     ),
     (RECORDS, "checksum = _CHECKSUM.search(line[-20:])", "-20: => :"): (
