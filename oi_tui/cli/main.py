@@ -106,19 +106,9 @@ def _start(arguments: list[str]) -> int:
     if "demo" in given and "model" in given:
         raise UsageError("--demo and --model cannot be used together")
     notes += compat.add_choices(given, chosen)
-    if "doctor" in given:
-        return _examine(given)
-    if "profiles" in given or ("profile" in given and given.profile is None):
-        return list_profiles()
-    if "reset_profile" in given:
-        return reset_profile(given.reset_profile)
-    if "import_all" in given:
-        return import_all()
-    if "import_profiles" in given:
-        return import_profiles()
-    for secret in (getattr(given, "api_key", ""), *learn_address(getattr(given, "api_base", ""))):
-        if not _hide_argument(secret):
-            notes.append(_SEEN)
+    if (code := _manage_profiles(given)) is not None:
+        return code
+    notes += _hide_secrets(given)
     if problem := server_options.misplaced(given):
         raise UsageError(problem)
     left = _find_left(given)
@@ -135,29 +125,13 @@ def _start(arguments: list[str]) -> int:
     resume = _conversation(given.resume, profile) if "resume" in given else None
     if left and left.conversation and not resume:
         resume = _saved(left.conversation, profile)
-    if "server" in given:
-        gc.enable()
-        return _serve(given, profile, path)
-    if "acp" in given:
-        gc.enable()
-        return _serve_editor(given)
-    if "mcp" in given:
-        gc.enable()
-        return _serve_host(profile, path)
+    if (code := _serve_others(given, profile, path)) is not None:
+        return code
     if profile.target != "local":
         print(f"Connecting to {one_line(profile.target, 200)} …", file=sys.stderr)  # noqa: T201
-    without_screen = "stdin" in given or "plain" in given or not _has_screen()
-    if without_screen:
-        gc.enable()
-    if "stdin" in given:
-        from oi_tui.plain.run import answer
-
-        return answer(profile, profile_path=path, words=words)
-    if without_screen:
-        from oi_tui.plain.run import converse
-
-        words = f"%attach {left.target}" if left else words
-        return converse(profile, profile_path=path, words=words, resume=resume)
+    if "stdin" in given or "plain" in given or not _has_screen():
+        first = f"%attach {left.target}" if left and "stdin" not in given else words
+        return _run_plain(given, profile, path, first, resume)
     _tune_textual()
     with _loading_model_process() if not profile.completions else contextlib.nullcontext():
         from oi_tui.app import run
@@ -170,6 +144,49 @@ def _start(arguments: list[str]) -> int:
             navigator="conversations" in given,
             come_back=left.target if left else "",
         )
+
+
+def _manage_profiles(given: argparse.Namespace) -> int | None:
+    """Do what needs no conversation: examine the machine, list, reset or import profiles. Else None."""
+    if "doctor" in given:
+        return _examine(given)
+    if "profiles" in given or ("profile" in given and given.profile is None):
+        return list_profiles()
+    if "reset_profile" in given:
+        return reset_profile(given.reset_profile)
+    if "import_all" in given:
+        return import_all()
+    if "import_profiles" in given:
+        return import_profiles()
+    return None
+
+
+def _hide_secrets(given: argparse.Namespace) -> list[str]:
+    """Hide keys in the arguments from other programs. Returns a note for each that stays visible."""
+    secrets = (getattr(given, "api_key", ""), *learn_address(getattr(given, "api_base", "")))
+    return [_SEEN for secret in secrets if not _hide_argument(secret)]
+
+
+def _serve_others(given: argparse.Namespace, profile: Profile, path: Path | None) -> int | None:
+    """Serve clients, an editor or a host, if a flag says so; else None."""
+    if not {"server", "acp", "mcp"} & vars(given).keys():
+        return None
+    gc.enable()
+    if "server" in given:
+        return _serve(given, profile, path)
+    return _serve_editor(given) if "acp" in given else _serve_host(profile, path)
+
+
+def _run_plain(
+    given: argparse.Namespace, profile: Profile, path: Path | None, words: str, resume: str | None
+) -> int:
+    """Work on one request from standard input, or converse in plain lines."""
+    from oi_tui.plain import run
+
+    gc.enable()
+    if "stdin" in given:
+        return run.answer(profile, profile_path=path, words=words)
+    return run.converse(profile, profile_path=path, words=words, resume=resume)
 
 
 def _attach(given: argparse.Namespace, words: str) -> int:

@@ -141,9 +141,11 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
     (RECORDS, "while start < len(raw):", "start < len(raw) => start <= len(raw)"): (
         "one empty line more at the end, which is left out"
     ),
-    (RECORDS, "while updated is not None and version < VERSION:", "version < VERSION => version <= VERSION"): (
-        "there is no upgrade from the present version"
-    ),
+    (
+        RECORDS,
+        "while updated is not None and version < VERSION:",
+        "version < VERSION => version <= VERSION",
+    ): ("there is no upgrade from the present version"),
     (RECORDS, "checksum = _CHECKSUM.search(line[-20:])", "-20: => :"): (
         "the pattern is tied to the end of the line; the part is only quicker to search"
     ),

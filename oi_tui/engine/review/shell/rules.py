@@ -202,6 +202,30 @@ def _program(words: list[str], *, piped: bool) -> Iterator[tuple[Kind, str]]:
     files = [word for word in arguments if not word.startswith("-")]
     if _INSTALL.match(" ".join([name, *arguments])[:400]):
         yield "installs", name
+    yield from _by_name(name, arguments, files)
+    for text in commands_in_texts(name, arguments):
+        yield from _grave(text)
+    if name in _SHELLS:
+        yield from _interpreter(name, arguments, files, piped=piped)
+    elif name == "find":
+        yield from _find(arguments)
+    elif name == "git":
+        yield from _git(arguments, files)
+    elif name in _MANAGERS:
+        if deleting := next(filter(_DELETING.fullmatch, files[:4]), ""):
+            yield "deletes", f"{name} {deleting}"
+    elif name in _DATABASES:
+        for word in arguments:
+            if " " in word:
+                yield from ((item.kind, item.what) for item in sql_rules.look(word)[0])
+    else:
+        for line in _lines_in_arguments(name, arguments, files):
+            yield from _line(line)
+        yield from (("writes", file) for file in _written_files(name, arguments, files))
+
+
+def _by_name(name: str, arguments: list[str], files: list[str]) -> Iterator[tuple[Kind, str]]:
+    """What a program does that always does the same."""
     kind = _COMMANDS.get(name) or ("system" if name.startswith("mkfs") else None)
     if kind in ("deletes", "writes"):
         yield from ((kind, file) for file in (files[-1:] if name in ("ln", "install") else files) or [""])
@@ -210,65 +234,73 @@ def _program(words: list[str], *, piped: bool) -> Iterator[tuple[Kind, str]]:
             yield kind, name
     elif kind:
         yield kind, name if kind != "moves" else ""
-    for text in commands_in_texts(name, arguments):
-        yield from _grave(text)
-    if name in _SHELLS:
-        if piped and not files:
-            yield "runs text", f"what is piped into {name}"
-        if "-e" in arguments[:-1] and name in ("perl", "ruby", "node"):
-            yield "runs text", f"{name} -e"
-        if flag := next((item for item in arguments[:-1] if re.fullmatch(r"-[a-z]*c", item)), ""):
-            inner = arguments[arguments.index(flag) + 1]
-            if name in ("sh", "bash", "zsh", "dash", "ksh", "fish"):
-                for line in inner.split("\n"):
-                    yield from _line(line)
-            else:
-                yield "runs text", f"{name} -c"
-    elif name == "tee":
-        yield from (("writes", file) for file in files)
-    elif name in ("cp", "rsync", "scp", "mv") and len(files) > 1:
-        yield "writes", files[-1]
-    elif name == "dd":
-        yield from (("writes", word[3:]) for word in arguments if word.startswith("of="))
-    elif name == "find":
-        if "-delete" in arguments:
-            yield "deletes", ""
-        yield from (("writes", after) for flag, after in pairwise(arguments) if flag.startswith("-fprint"))
-        for flag in ("-exec", "-execdir", "-ok", "-okdir"):
-            if flag in arguments:
-                yield from _command(arguments[arguments.index(flag) + 1 :], piped=False)
-    elif name == "git":
-        step = next(iter(files), "")
-        if step == "rm" or (
-            step in ("worktree", "remote", "tag") and {"remove", "rm", "-d"} & set(arguments)
-        ):
-            yield "deletes", f"git {step}"
-        if step == "config" and len(files) > 2 and _RUN_BY_GIT.search(files[1]):
-            yield "system", f"git config {files[1]}"
-        if step in _WEB_GIT:
-            yield "network", f"git {step}"
-        if _loses_work(step, arguments):
-            yield "deletes", f"git {step}"
-    elif name == "sed" and any(word.startswith(("-i", "--in-place")) for word in arguments):
-        yield from (("writes", file) for file in files[1:])
-    elif name in _MANAGERS:
-        if deleting := next(filter(_DELETING.fullmatch, files[:4]), ""):
-            yield "deletes", f"{name} {deleting}"
-    elif name in _DATABASES:
-        for word in arguments:
-            if " " in word:
-                yield from ((item.kind, item.what) for item in sql_rules.look(word)[0])
-    elif name == "ssh":
-        yield from _line(" ".join(files[1:]))
-    elif name == "script" and "-c" in arguments[:-1]:
-        yield from _line(arguments[arguments.index("-c") + 1])
-    elif name == "trap" and files:
-        yield from _line(files[0])
-    elif name == "alias":
-        for word in files:
-            yield from _line(word.partition("=")[2])
-    elif name == "unzip" or (name in ("tar", "bsdtar") and re.match(r"-?-?\w*x", " ".join(arguments[:1]))):
-        yield "writes", ""
+
+
+def _interpreter(
+    name: str, arguments: list[str], files: list[str], *, piped: bool
+) -> Iterator[tuple[Kind, str]]:
+    """What a shell or another interpreter is given as code."""
+    if piped and not files:
+        yield "runs text", f"what is piped into {name}"
+    if "-e" in arguments[:-1] and name in ("perl", "ruby", "node"):
+        yield "runs text", f"{name} -e"
+    if flag := next((item for item in arguments[:-1] if re.fullmatch(r"-[a-z]*c", item)), ""):
+        inner = arguments[arguments.index(flag) + 1]
+        if name in ("sh", "bash", "zsh", "dash", "ksh", "fish"):
+            for line in inner.split("\n"):
+                yield from _line(line)
+        else:
+            yield "runs text", f"{name} -c"
+
+
+def _find(arguments: list[str]) -> Iterator[tuple[Kind, str]]:
+    if "-delete" in arguments:
+        yield "deletes", ""
+    yield from (("writes", after) for flag, after in pairwise(arguments) if flag.startswith("-fprint"))
+    for flag in ("-exec", "-execdir", "-ok", "-okdir"):
+        if flag in arguments:
+            yield from _command(arguments[arguments.index(flag) + 1 :], piped=False)
+
+
+def _git(arguments: list[str], files: list[str]) -> Iterator[tuple[Kind, str]]:
+    step = next(iter(files), "")
+    removes = step in ("worktree", "remote", "tag") and {"remove", "rm", "-d"} & set(arguments)
+    if step == "rm" or removes:
+        yield "deletes", f"git {step}"
+    if step == "config" and len(files) > 2 and _RUN_BY_GIT.search(files[1]):
+        yield "system", f"git config {files[1]}"
+    if step in _WEB_GIT:
+        yield "network", f"git {step}"
+    if _loses_work(step, arguments):
+        yield "deletes", f"git {step}"
+
+
+def _lines_in_arguments(name: str, arguments: list[str], files: list[str]) -> list[str]:
+    """Return the command lines that a program gets as arguments."""
+    if name == "ssh":
+        return [" ".join(files[1:])]
+    if name == "script" and "-c" in arguments[:-1]:
+        return [arguments[arguments.index("-c") + 1]]
+    if name == "trap":
+        return files[:1]
+    if name == "alias":
+        return [word.partition("=")[2] for word in files]
+    return []
+
+
+def _written_files(name: str, arguments: list[str], files: list[str]) -> list[str]:
+    """Return the files that a program writes; "" for one that it does not name."""
+    if name == "tee":
+        return files
+    if name in ("cp", "rsync", "scp", "mv"):
+        return files[-1:] if len(files) > 1 else []
+    if name == "dd":
+        return [word[3:] for word in arguments if word.startswith("of=")]
+    if name == "sed" and any(word.startswith(("-i", "--in-place")) for word in arguments):
+        return files[1:]
+    if name == "unzip" or (name in ("tar", "bsdtar") and re.match(r"-?-?\w*x", " ".join(arguments[:1]))):
+        return [""]
+    return []
 
 
 def _grave(text: str) -> Iterator[tuple[Kind, str]]:
