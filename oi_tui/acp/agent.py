@@ -15,10 +15,13 @@ from acp import PROTOCOL_VERSION, RequestError, schema
 
 from oi_tui.acp.prompts import messages_of, refused
 from oi_tui.acp.updates import Update, Updates, agent_text, describe
-from oi_tui.engine.events import ApprovalRequested, Event, RunReported, TurnEnded, UsageReported
+from oi_tui.actions.snapshot import code_that_restores, why_not_here
+from oi_tui.engine import rerun
+from oi_tui.engine.events import ApprovalRequested, Event, Noticed, RunReported, TurnEnded, UsageReported
 from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.engine.storage.store import NoConversationError, StoreError
 from oi_tui.messages import InputReceived, InputRequested, Message, RunEnded
+from oi_tui.runtimes.remote import left_targets
 from oi_tui.text import one_line, visible
 from oi_tui.version import __version__
 from oi_tui.workspace import Workspace
@@ -29,6 +32,7 @@ _OPTIONS = [
     schema.PermissionOption(option_id="reject", name="Do not run", kind="reject_once"),
 ]
 _NO_INPUT = "The program asked for {}, which this editor cannot give. It was stopped."
+_AGAIN = "Ask for it, and they are made again."
 #: The protocol's code for what is not there.
 _NOT_FOUND = -32002
 #: How long a cancelled prompt waits for its code to end before it is answered, in seconds.
@@ -53,6 +57,8 @@ class AcpSession:
         self._cancelled = asyncio.Event()
         self._gone = False
         self._prompting = False
+        #: Whether the first prompt is to come of a conversation whose languages were started anew.
+        self.is_reopened = False
         #: The end of the newest turn, which may come after its prompt was cancelled.
         self._ended: asyncio.Future[TurnEnded] | None = None
 
@@ -77,7 +83,7 @@ class AcpSession:
         await self._end_cancelled_turn()
         if self._cancelled.is_set():
             return schema.PromptResponse(stop_reason="cancelled")
-        events = self.workspace.session.turn(messages)
+        events = self._events(messages)
         self._ended = ended = self._loop.create_future()
         threading.Thread(target=self._work, args=(events, ended), daemon=True).start()
         cancelled = asyncio.ensure_future(self._cancelled.wait())
@@ -90,6 +96,22 @@ class AcpSession:
             await asyncio.wait((ended,), timeout=_GRACE)
             return schema.PromptResponse(stop_reason="cancelled")
         return await self._answer_for(ended.result())
+
+    def _events(self, messages: Sequence[Message]) -> Iterator[Event]:
+        """Return the events of a turn, after those that bring back what a conversation had in memory."""
+        if self.is_reopened:
+            self.is_reopened = False
+            codes = {} if why_not_here(self.workspace) else code_that_restores(self.workspace)
+            if not codes and (lost := rerun.lost(self.workspace.session.messages, _AGAIN)):
+                yield Noticed(lost)
+            for language, code in codes.items():
+                for event in self.workspace.session.propose(language, code):
+                    if not isinstance(event, TurnEnded):
+                        yield event
+                    elif event.outcome == "interrupted":
+                        yield event
+                        return
+        yield from self.workspace.session.turn(messages)
 
     async def _answer_for(self, end: TurnEnded) -> schema.PromptResponse:
         if end.outcome == "interrupted":
@@ -364,7 +386,9 @@ class OiTuiAgent:
     async def _save(self, cwd: str, id: str, servers: Sequence[Any] | None) -> AcpSession:
         if id in self._sessions:
             return self._sessions[id]
-        return self._keep(id, await self._resume(cwd, id, servers))
+        session = self._keep(id, await self._resume(cwd, id, servers))
+        session.is_reopened = not left_targets.of_conversation(id)
+        return session
 
     async def _resume(self, cwd: str, id: str, servers: Sequence[Any] | None) -> Workspace:
         workspace = self._workspace(cwd, servers)

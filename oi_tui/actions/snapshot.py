@@ -60,14 +60,13 @@ class VariableSnapshot:
 
     def restore(self) -> None:
         """Bring back what was kept with this conversation."""
-        files = self._workspace.store.variables.find(self._workspace.conversation.id)
+        codes = code_that_restores(self._workspace)
         problem = self._why_not()
-        if not problem and not files:
+        if not problem and not codes:
             problem = "No variables were kept with this conversation. %snapshot keeps them."
         if problem:
             self._ui.tell(problem, warning=True)
         else:
-            codes = {language: _restoring(language, path) for language, path in files.items()}
             self._ui.start(self._run(codes))
 
     def describe(self) -> str:
@@ -95,15 +94,7 @@ class VariableSnapshot:
         return text
 
     def _why_not(self) -> str:
-        computer = self._workspace.computer
-        if self._ui.busy:
-            return BUSY
-        if computer.sandbox:
-            # What is restored runs code, which code in the sandbox could have written.
-            return "Variables cannot be kept or restored in the sandbox. %sandbox off turns it off."
-        if computer.where:
-            return "Variables can be kept only for code on this machine. %target local comes back to it."
-        return ""
+        return BUSY if self._ui.busy else why_not_here(self._workspace)
 
     def _run(self, codes: dict[str, str]) -> Iterator[Event]:
         """Run a piece of code in each language, as one turn."""
@@ -113,6 +104,22 @@ class VariableSnapshot:
             for event in self._workspace.session.run(language, code):
                 if not left or not isinstance(event, TurnEnded):
                     yield event
+
+
+def why_not_here(workspace: "Workspace") -> str:
+    """Why variables cannot be kept or restored where code runs now; "" where they can."""
+    if workspace.computer.sandbox:
+        # What is restored runs code, which code in the sandbox could have written.
+        return "Variables cannot be kept or restored in the sandbox. %sandbox off turns it off."
+    if workspace.computer.where:
+        return "Variables can be kept only for code on this machine. %target local comes back to it."
+    return ""
+
+
+def code_that_restores(workspace: "Workspace") -> dict[str, str]:
+    """The code that brings back what was kept with the conversation, by language."""
+    files = workspace.store.variables.find(workspace.conversation.id)
+    return {language: _restoring(language, path) for language, path in files.items()}
 
 
 def _saving(language: str, path: Path) -> str:

@@ -82,7 +82,9 @@ def seconds(codes: Sequence[Message]) -> float:
     return sum(code.seconds or 0.0 for code in codes)
 
 
-def lost(messages: Sequence[Message]) -> str:
+def lost(
+    messages: Sequence[Message], way_back: str = "%rerun runs them again in order, asking first."
+) -> str:
     """Describe which variables of an earlier conversation are lost; "" where nothing ran."""
     codes = ran(messages)
     if not any(message.type == "code" and message.seconds is not None for message in messages) and not codes:
@@ -95,7 +97,19 @@ def lost(messages: Sequence[Message]) -> str:
         own = [code for code in codes if (code.format or "") == language]
         took = f", {duration(seconds(own))}" if seconds(own) else ""
         parts.append(f"{one_line(language, 30)} ({cells(len(own))}{took})")
-    return f"{text}: {'; '.join(parts)}. %rerun runs them again in order, asking first."
+    return f"{text}: {'; '.join(parts)}. {way_back}"
+
+
+def note_for_model(messages: Sequence[Message]) -> str:
+    """Tell the model what its languages have forgotten of these messages; "" where nothing ran."""
+    count = len(ran(messages))
+    if not count:
+        return ""
+    which = "first piece" if count == 1 else f"first {count:,} pieces"
+    return (
+        f"The languages were started anew after the {which} of code that ran in this conversation, and their "
+        "variables are gone. Unless they were restored since, define again what you need."
+    )
 
 
 def cells(count: int) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from oi_tui import paths
+from oi_tui.engine.rerun import note_for_model
 from oi_tui.engine.session import Session
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.skills import Skills
@@ -49,8 +50,11 @@ class CurrentConversation:
         self._rescued = ""
         #: The messages and runs from before the languages last forgot everything, by id.
         self.forgotten: frozenset[str] = frozenset()
+        #: What the model is told of that; "" where nothing was lost.
+        self._lost = ""
         journal, messages = saved or (None, ())
         self.session = self._open_session(messages, journal)
+        self._note_lost()
 
     def apply(self, profile: Profile) -> None:
         """Use other settings from the next request on."""
@@ -145,6 +149,17 @@ class CurrentConversation:
 
     def _forget(self) -> None:
         self.forgotten = frozenset(message.id for message in self.session.messages)
+        self._note_lost()
+
+    def _note_lost(self) -> None:
+        """Know what the languages do not remember of the conversation."""
+        # What was left running on a target has its variables still.
+        left = left_targets.of_conversation(self.id)
+        self._lost = "" if left else note_for_model(self.session.messages)
+
+    def _notes(self) -> Sequence[str]:
+        skills = self._skills.notes(sandboxed=self._languages.computer.sandbox)
+        return (*self._languages.notes(), *skills, *filter(None, (self._lost,)))
 
     def _open_session(self, messages: Sequence[Message], journal: Journal | None = None) -> Session:
         self._journal = journal or self._journal_for()
@@ -159,7 +174,7 @@ class CurrentConversation:
             facts=self._model.facts,
             watcher=self._watcher if self._profile.file_snapshots else None,
             earlier=self._languages.earlier,
-            notes=lambda: (*self._languages.notes(), *self._skills.notes(sandboxed=computer.sandbox)),
+            notes=self._notes,
             live_names=self._describe_variables,
             tools=self._mcp.tools,
             cells_reach_model=self._languages.cells_reach_model,

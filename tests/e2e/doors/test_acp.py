@@ -64,10 +64,10 @@ class Editor:
 
 @asynccontextmanager
 async def agent(
-    editor: Editor, server: ModelServer, *, elicits: bool = False
+    editor: Editor, server: ModelServer, *flags: str, elicits: bool = False
 ) -> AsyncIterator[tuple[Any, Any]]:
     command = ["-P", "-m", "oi_tui", "--acp", "-m", "openai/tester", "-ab", server.base, "-ak", "sk-test-key"]
-    command += ["-c", "200000", "-lsv"]
+    command += ["-c", "200000", "-lsv", *flags]
 
     async with (
         asyncio.timeout(_BOUND * 3),
@@ -238,6 +238,44 @@ async def test_a_session_that_was_never_used_is_not_found_by_the_code_of_the_pro
             with pytest.raises(acp.RequestError, match=f"No conversation '{session}'") as raised:
                 await connection.load_session(cwd=str(workplace), session_id=session)
             assert raised.value.code == -32002
+
+
+@pytest.mark.parametrize("answer", ["run", "reject"])
+@pytest.mark.parametrize("kept", ["0", "10"])
+@pytest.mark.slow
+async def test_an_agent_for_each_prompt_says_what_is_lost_or_brings_it_back(
+    workplace: Path, kept: str, answer: str
+) -> None:
+    """Some clients start the agent anew for each prompt, and load the session."""
+    folder = {"cwd": str(workplace), "mcp_servers": []}
+    replies = (
+        spoken(call("x = 41")),
+        spoken(Say("Set.")),
+        spoken(call("print(x + 1)")),
+        spoken(Say("Shown.")),
+    )
+    flags = ("--keep-variables", kept)
+    with ModelServer(*replies) as server:
+        async with agent(Editor(), server, *flags) as (connection, _):
+            session = (await connection.new_session(**folder)).session_id
+            await connection.prompt(session_id=session, prompt=words("set x"))
+            await connection.close_session(session_id=session)
+        later = Editor(answer)
+        async with agent(later, server, *flags) as (connection, _):
+            await connection.load_session(session_id=session, **folder)
+            later.updates.clear()
+            await connection.prompt(session_id=session, prompt=words("show x"))
+        system = server.exchanges[2].request["messages"][0]["content"]
+    asked = [question.raw_input["command"] for question in later.questions]
+    assert asked[-1] == "print(x + 1)"
+    assert "after the first piece of code that ran in this conversation" in system
+    outputs = [str(u.raw_output) for u in later.updates if getattr(u, "raw_output", None)]
+    if kept == "0":
+        assert asked[:-1] == []
+        assert "its variables are gone: python (1 cell" in later.written()
+    else:
+        assert [code[:15] for code in asked[:-1]] == ["%snapshot load "]
+        assert any("42" in output for output in outputs) == (answer == "run")
 
 
 DEAF = """

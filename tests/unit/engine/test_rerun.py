@@ -92,3 +92,9 @@ def test_what_is_lost_is_reported_by_language() -> None:
     assert "gone: python (2 cells, 4.0 s); shell (1 cell, 0.2 s). %rerun" in reported
     assert rerun.lost([cell("a", state="failed")]).endswith("variables are gone.")
     assert rerun.lost([Message(role="user", type="message", content="hello")]) == ""
+
+
+def test_the_model_is_told_how_much_of_the_code_is_forgotten() -> None:
+    assert rerun.note_for_model([cell("a", state="failed"), Message(role="user", type="message")]) == ""
+    assert "after the first piece of code" in rerun.note_for_model([cell("a")])
+    assert "after the first 2 pieces of code" in rerun.note_for_model([cell("a"), cell("b")])
