@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from oi_tui.engine.credentials import redaction
 from tests import processes, programs, settling
 
 # How fast a machine is at the moment is no fault of what is tried.
@@ -123,6 +124,8 @@ def own_world(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     monkeypatch.setenv("LC_ALL", "C.UTF-8")
     monkeypatch.setenv("TZ", "UTC")
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
+    # Each secret that is known is looked for in each text: those of other tests would take most of the time.
+    monkeypatch.setattr(redaction, "_learned", set(redaction._learned))
     if not _installed():
         monkeypatch.setenv("PYTHONPATH", str(ROOT))
     before = processes.present()
