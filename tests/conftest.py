@@ -34,6 +34,8 @@ FOREIGN = ("API_KEY", "API_BASE", "BASE_URL", "_TOKEN", "_PROXY", "_proxy")
 #: New objects before a look for garbage, and looks at one generation before one at the next. With Python's
 #: own 700 a worker that has drawn many screens spends half of its time on looking.
 GARBAGE = (20_000, 10, 10)
+#: A parameter of more characters does not stand in the name of its test.
+LONGEST_NAME = 200
 _homes = itertools.count()
 UNWANTED = (
     "COLUMNS",
@@ -56,15 +58,26 @@ UNWANTED = (
 )
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """Two workers for each processor: half of the time a test waits for another process."""
-    return 2 * len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2 * (os.cpu_count() or 1)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Two workers for each processor: half of the time a test waits for another process.
+
+    With `-n logical` one: quick tests wait for nothing, and each worker reads all tests first.
+    """
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return processors if config.option.numprocesses == "logical" else 2 * processors
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Keep the real standard error, which a test's output does not reach, and collect garbage less often."""
     config.stash[STDERR] = os.dup(2)
     gc.set_threshold(*GARBAGE)
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name a long value by its beginning: names go to all workers, and into the environment of each process."""
+    if isinstance(val, str | bytes) and len(val) > LONGEST_NAME:
+        return f"{val[:40]!a}, {len(val)} long"
+    return None
 
 
 def pytest_collection_finish() -> None:

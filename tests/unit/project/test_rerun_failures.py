@@ -159,3 +159,10 @@ def _environment(**variables: str) -> dict[str, str]:
     # The inner run would delete the folder of this run's snapshots at its end.
     inherited = {name: value for name, value in os.environ.items() if name != "TEXTUAL_SNAPSHOT_TEMPDIR"}
     return {**inherited, "PYTHONPATH": str(Path(__file__).parents[3]), **variables}
+
+
+@pytest.mark.parametrize("value", ["\n" * 100_000, b"\0" * 100_000])
+def test_a_long_parameter_gives_a_test_a_short_name(value: str | bytes, request: pytest.FixtureRequest) -> None:
+    assert len(value) == 100_000
+    assert "100000 long" in request.node.name
+    assert len(request.node.nodeid) < 400
