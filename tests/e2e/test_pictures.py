@@ -17,6 +17,8 @@ from tests.terminal import PICTURES_ASKED
 KITTY = "\x1b_Gi={number};OK\x1b\\\x1bP>|kitty(0.35.2)\x1b\\\x1b[6;20;10t\x1b[?62;c"
 SIXEL = "\x1bP>|foot(1.16.2)\x1b\\\x1b[6;20;10t\x1b[?62;4;22c"
 OUTSIDE = {"TMUX": None, "STY": None, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
+#: The reply comes slowly, so that the picture stays where it is for a while.
+SLOWLY = {"OI_TUI_DEMO_TOKENS_PER_SECOND": "1"}
 
 
 class Shown(GraphicsTerminal, Program):
@@ -43,7 +45,7 @@ def show(program: Shown) -> None:
 
 
 def test_kitty_gets_each_picture_once_and_has_none_left_at_the_end(open_in: type[Shown]) -> None:
-    program = open_in(KITTY)
+    program = open_in(KITTY, env=SLOWLY)
     show(program)
     assert wait_until(lambda: len(program.shown) == 1, 30)
     program.press("pageup", "pagedown")
@@ -64,8 +66,7 @@ def test_kitty_gets_each_picture_once_and_has_none_left_at_the_end(open_in: type
 
 
 def test_sixels_are_drawn_where_the_picture_stands_once_it_rests(open_in: type[Shown]) -> None:
-    # The reply comes slowly, so that the picture stays where it is for a while.
-    program = open_in(SIXEL, env={"OI_TUI_DEMO_TOKENS_PER_SECOND": "1"})
+    program = open_in(SIXEL, env=SLOWLY)
     show(program)
 
     def stands_where_it_is_drawn() -> bool:
@@ -138,7 +139,7 @@ def test_an_answer_to_the_last_question_is_not_left_for_the_shell(open_in: type[
 
 
 def test_after_ctrl_z_the_picture_is_there_again(open_in: type[Shown]) -> None:
-    program = open_in(KITTY)
+    program = open_in(KITTY, env=SLOWLY)
     show(program)
     assert wait_until(lambda: len(program.shown) == 1, 30)
     [first] = program.record.pictures
@@ -151,7 +152,7 @@ def test_after_ctrl_z_the_picture_is_there_again(open_in: type[Shown]) -> None:
 
 
 def test_a_picture_is_looked_at_in_full(open_in: type[Shown]) -> None:
-    program = open_in(KITTY)
+    program = open_in(KITTY, env=SLOWLY)
     show(program)
     assert wait_until(lambda: len(program.shown) == 1, 30)
     program.press("escape")
@@ -174,7 +175,7 @@ def test_a_picture_is_looked_at_in_full(open_in: type[Shown]) -> None:
 
 def test_nothing_is_written_in_an_idle_second_beside_a_picture(open_in: type[Shown]) -> None:
     for answers in (KITTY, SIXEL):
-        program = open_in(answers, env={"OI_TUI_DEMO_TOKENS_PER_SECOND": "1"})
+        program = open_in(answers, env=SLOWLY)
         show(program)
         assert wait_until(lambda program=program: program.shown or program.sixels, 30)
         program.press("escape")

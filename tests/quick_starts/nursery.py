@@ -75,11 +75,17 @@ def _own_environment() -> dict[str, str]:
 
 
 def _load_models() -> None:
+    import asyncio
+
     from oi_tui.engine.llm.transport import process as _  # noqa: F401 -- what each model process needs
     from oi_tui.engine.llm.transport.provider import QUIET, Provider
 
     os.environ.update(QUIET)
-    Provider()
+    # What a process loads ahead, while the person types: a third of the time of most of them.
+    asyncio.run(Provider().prepare("demo", None))
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread():
+            thread.join(10)
 
 
 def _run_model(_: Sequence[str]) -> None:
