@@ -26,9 +26,10 @@ test: $(VENV)/.installed-dev
 test-twice: $(VENV)/.installed-dev
 	@$(BIN)/python -m tests.twice $(ARGS)
 
-# What runs in a minute, on any machine: the unit tests and a few of the screens.
+# What runs in a minute, on any machine: the unit tests that take no time, and a few of the screens.
 test-quick: $(VENV)/.installed-dev
-	$(BIN)/pytest -m "not slow" tests/unit tests/pilot/prompt/test_prompt.py tests/pilot/prompt/test_titles.py $(ARGS)
+	$(BIN)/pytest -m "not slow" -n logical tests/unit --ignore=tests/unit/mcp_client \
+	  tests/pilot/prompt/test_prompt.py tests/pilot/prompt/test_titles.py $(ARGS)
 
 # Accept the screens as they look now; look at the changed pictures before you commit them.
 snapshots: $(VENV)/.installed-dev

@@ -178,6 +178,7 @@ APPLICATION = (
 linux = pytest.mark.skipif(sys.platform != "linux", reason="this needs the /proc of Linux")
 
 
+@pytest.mark.slow
 @linux
 @pytest.mark.needs("bash")
 def test_run_code_finds_no_key_in_any_process_of_ours() -> None:

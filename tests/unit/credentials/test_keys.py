@@ -243,6 +243,7 @@ def test_a_key_that_was_found_is_taken_out_of_errors() -> None:
     assert "canary-kept" not in redact("the server said canary-kept-in-file")
 
 
+@pytest.mark.slow
 def test_a_kept_key_goes_with_the_request_and_is_not_in_its_error() -> None:
     with (
         server.ModelServer(server.error(401, "bad key sent-canary-8")) as running,

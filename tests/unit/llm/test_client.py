@@ -228,6 +228,7 @@ def test_costs_are_those_of_the_model(models: ModelProcess, served: ModelServer)
     assert usage.cost == pytest.approx(11 * 2.5e-6 + 7 * 1e-5)
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_is_a_fault_and_the_next_reply_starts_another(served: ModelServer) -> None:
     served.answer(HANGS["in the middle"], server.spoken(Say("Back")))
     with closing(ModelProcess(environment())) as models:
@@ -282,6 +283,7 @@ def test_the_process_ends_with_its_parent(tmp_path: Path) -> None:
     assert processes.wait_until(lambda: not Path(f"/proc/{child}").exists(), 40)
 
 
+@pytest.mark.slow
 def test_nothing_of_the_working_directory_is_imported_or_loaded_and_no_key_is_in_the_arguments(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, served: ModelServer
 ) -> None:

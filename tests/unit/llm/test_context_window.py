@@ -259,6 +259,7 @@ def test_nothing_is_sent_again_where_nothing_can_be_left_out() -> None:
     assert (ended.outcome, len(session.llm.requests)) == ("failed", 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [{}, {"context_window": 8000}])
 def test_a_message_many_times_the_window_is_not_sent_and_not_lost(settings: dict[str, int]) -> None:
     session = make([Text("one")], [Text("two")], **settings)

@@ -504,6 +504,7 @@ def test_a_call_that_was_begun_is_kept_when_the_stream_is_cut(
     assert fault.kind == "cut"
 
 
+@pytest.mark.slow
 def test_a_proxy_that_refuses(served: ModelServer) -> None:
     served.answer(server.refused(407, "Proxy Authentication Required", "text/plain"))
     proxy = {"HTTP_PROXY": served.root, "http_proxy": served.root}

@@ -40,6 +40,7 @@ def spied(tmp_path: Path) -> tuple[dict[str, str], Path]:
     return {**environment(), "PYTHONPATH": ":".join(paths)}, log
 
 
+@pytest.mark.slow
 def test_nothing_but_the_model_is_talked_to_from_import_to_end(tmp_path: Path, served: ModelServer) -> None:
     variables, log = spied(tmp_path)
     asked = [{"role": "user", "content": "Hi"}]
@@ -74,6 +75,7 @@ def test_nothing_but_the_model_is_talked_to_from_import_to_end(tmp_path: Path, s
     assert strange == []
 
 
+@pytest.mark.slow
 def test_nothing_is_printed_and_no_environment_file_is_read(tmp_path: Path, served: ModelServer) -> None:
     served.answer(server.error(500, "Oops"))
     (tmp_path / ".env").write_text("OPENAI_API_KEY=sk-planted\n")

@@ -93,6 +93,7 @@ def test_what_no_model_is_given_takes_no_room_and_is_not_counted() -> None:
     assert recent([*messages, newest], 100) == ([newest], 5)
 
 
+@pytest.mark.slow
 def test_turns_do_not_get_dearer_as_a_conversation_grows(monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[int] = []
     write = request.write

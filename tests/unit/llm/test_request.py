@@ -357,6 +357,7 @@ def test_an_image_of_the_users_is_sent_with_its_path(tmp_path: Path) -> None:
     assert str(file) in blind["content"]
 
 
+@pytest.mark.slow
 def test_an_image_that_is_too_large_is_sent_smaller(tmp_path: Path) -> None:
     file = tmp_path / "large.png"
     Image.effect_noise((2600, 2600), 90).save(file, "PNG")
@@ -462,6 +463,7 @@ def conversations(draw: st.DrawFn) -> list[Message]:
     return messages
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(conversations(), st.booleans(), st.booleans(), st.sampled_from([None, 300, 600]))
 def test_any_conversation_is_valid_for_a_strict_server(

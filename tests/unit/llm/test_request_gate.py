@@ -227,6 +227,7 @@ def test_what_may_be_sent_is_sent(space: Workspace, served: ModelServer) -> None
 
 
 # A host of the local network may be asked, and a proxy elsewhere must not get what is sent to it.
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", ["offline", "local"])
 def test_what_stays_near_goes_through_no_proxy(setting: str, served: ModelServer) -> None:
     served.answer(refused(407, "Proxy Authentication Required", "text/plain"))

@@ -299,6 +299,7 @@ ODD = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(st.dictionaries(st.sampled_from(FIELDS), ODD, max_size=6), max_size=6))
 def test_odd_deltas_never_fail_and_give_what_can_be_sent(deltas: list[dict[str, Any]]) -> None:
     signed = SignedReasoning()

@@ -113,6 +113,7 @@ VARIABLES = {
 }
 
 
+@pytest.mark.slow
 def test_each_is_where_its_variable_says(served: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     places = {name: f"{served.root}/{name.lower()}" for name in VARIABLES.values()}
     # The first of two that are set counts.

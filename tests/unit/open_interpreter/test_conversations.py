@@ -165,6 +165,7 @@ def test_pipes_links_and_missing_folders_are_no_matter(store: Store, theirs: Pat
     assert time.monotonic() - start < 15
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_messages_come_in_at_once(store: Store, theirs: Path) -> None:
     (theirs / "many.json").write_text(json.dumps([{**STORED[0], "content": str(n)} for n in range(100_000)]))
     start = time.monotonic()

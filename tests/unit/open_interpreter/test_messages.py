@@ -176,6 +176,7 @@ def test_an_entry_that_is_no_message_is_shown_to_the_person_only(entry: Any) -> 
     assert given_back([entry]) == [entry]
 
 
+@pytest.mark.slow
 def test_hundreds_of_conversations_of_all_shapes_come_in_and_go_out_as_they_were(tmp_path: Path) -> None:
     store, theirs = Store(tmp_path / "ours"), tmp_path / "theirs"
     theirs.mkdir()
@@ -232,6 +233,7 @@ WORDS = st.sampled_from(
 ENTRY = st.dictionaries(NAMES, WORDS | JSON | st.dictionaries(NAMES, WORDS | JSON, max_size=4), max_size=6)
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(st.lists(ENTRY | JSON, max_size=6))
 def test_whatever_is_in_a_list_it_is_read_and_given_back(entries: list[Any]) -> None:

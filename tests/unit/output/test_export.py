@@ -308,6 +308,7 @@ nbformat.write(book, sys.argv[1])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.needs("bash")
 def test_a_notebook_runs_in_a_jupyter_kernel_and_shows_the_same(tmp_path: Path) -> None:
     plot = (

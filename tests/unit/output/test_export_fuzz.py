@@ -89,6 +89,7 @@ def shown(message: Message) -> str:
     return f"{text}\n" if text or message.type == "code" else ""
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(TALK)
 def test_nothing_in_a_markdown_swallows_what_follows(talk: list[Message]) -> None:
@@ -101,6 +102,7 @@ def test_nothing_in_a_markdown_swallows_what_follows(talk: list[Message]) -> Non
         assert content in found or content == "\n"
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(NASTY, TALK)
 def test_a_notebook_is_valid_whatever_was_written(title: str, talk: list[Message]) -> None:

@@ -487,6 +487,7 @@ def run(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_without_a_terminal_there_are_plain_lines() -> None:
     ended = run("--demo")
     assert (ended.returncode, ended.stderr) == (0, "")

@@ -127,6 +127,7 @@ def ours(text: str, name: str = "default.yaml") -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_the_profile_that_is_named_is_the_one_that_is_looked_at(tmp_path: Path) -> None:
     ours("llm.model: usual\n")
     ours("llm.model: ollama/other\npython: /nowhere/python\nsandbox: true\nnonsense: 1\n", "work.yaml")
@@ -142,6 +143,7 @@ def test_the_profile_that_is_named_is_the_one_that_is_looked_at(tmp_path: Path) 
     assert done.returncode == 1
 
 
+@pytest.mark.slow
 @pytest.mark.needs("env")
 def test_a_target_is_reached_and_what_is_there_is_reported() -> None:
     done = examined("--target", "command:env")
@@ -171,6 +173,7 @@ def test_a_sandbox_elsewhere_is_a_problem() -> None:
     assert "nothing can run there" in bad.words
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "variable", "shown", "advice"),
     [
@@ -206,6 +209,7 @@ def test_settings_that_cannot_be_used_are_a_problem_and_all_the_rest_is_reported
     assert done.returncode == 1
 
 
+@pytest.mark.slow
 def test_a_broken_profile_that_is_in_use_is_reported_of_once() -> None:
     ours("llm.temperature: hot\n")
     reported = examined().stdout
@@ -213,6 +217,7 @@ def test_a_broken_profile_that_is_in_use_is_reported_of_once() -> None:
     assert "the defaults are checked instead" in " ".join(reported.split())
 
 
+@pytest.mark.slow
 def test_looking_makes_and_changes_no_file() -> None:
     assert examined().returncode == 0
     assert not paths.profiles().exists()
@@ -379,6 +384,7 @@ def test_a_report_that_cannot_be_written_leaves_no_half_of_it(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_working_directory_that_is_gone_is_a_problem(tmp_path: Path) -> None:
     code = (
         "import os, sys; os.rmdir(os.getcwd()); from oi_tui.start import main; sys.exit(main(['--doctor']))"
@@ -476,6 +482,7 @@ def test_the_report_is_written_for_its_owner_and_replaces_nothing(
     assert target.read_text() == written
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", ["textual", "yaml", "platformdirs", "ruamel", "pyte"])
 def test_it_works_where_a_package_is_missing(missing: str) -> None:
     code = (
@@ -513,6 +520,7 @@ def test_it_works_where_a_package_is_missing(missing: str) -> None:
         assert other.stderr.startswith(f"oi-tui: the Python package {missing} is missing; oi-tui --doctor")
 
 
+@pytest.mark.slow
 def test_without_home_term_and_locale_there_is_a_report() -> None:
     done = examined(HOME=None, TERM=None, LANG=None, LC_ALL=None, OI_TUI_HOME=None, PATH=os.environ["PATH"])
     assert done.stderr == ""
@@ -520,6 +528,7 @@ def test_without_home_term_and_locale_there_is_a_report() -> None:
     assert done.returncode == 1
 
 
+@pytest.mark.slow
 def test_it_neither_loads_textual_nor_litellm() -> None:
     code = (
         "import json, sys\nfrom oi_tui.start import main\nmain(['--doctor'])\n"

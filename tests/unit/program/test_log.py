@@ -36,6 +36,7 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
+@pytest.mark.slow
 def test_only_its_owner_can_read_it_and_those_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log, "_LARGEST", 2000)
     log.begin()

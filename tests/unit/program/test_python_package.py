@@ -338,6 +338,7 @@ def test_interpreters_share_a_model_process(monkeypatch: pytest.MonkeyPatch) -> 
     assert pool.lease("c") is not second
 
 
+@pytest.mark.slow
 def test_closing_the_last_interpreter_ends_the_model_process() -> None:
     one, two = OpenInterpreter(model="demo"), OpenInterpreter(model="demo")
     one.chat("hello", display=False)
@@ -592,6 +593,7 @@ print(interpreter.computer.run("python", "print(x + 1)")[0]["content"])
 """
 
 
+@pytest.mark.slow
 def test_an_old_script_runs_and_ends_without_close(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(SCRIPT)
     done = subprocess.run(
@@ -655,6 +657,7 @@ print(interpreter.computer.run("python", "print(kept + 1)")[0]["content"])
 """
 
 
+@pytest.mark.slow
 def test_chat_alone_is_an_interactive_session(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(SESSION)
     done = subprocess.run(
@@ -706,6 +709,7 @@ def test_the_command_of_another_program_stays(tmp_path: Path, monkeypatch: pytes
     assert command.read_bytes() == b"\xff another"
 
 
+@pytest.mark.slow
 def test_the_examples_of_the_docstrings_run() -> None:
     POOL.lease("examples")
     try:
@@ -734,6 +738,7 @@ interpreter.close()
 )
 
 
+@pytest.mark.slow
 def test_a_notebook_shows_the_turn_with_its_images() -> None:
     cells = [nbformat.v4.new_code_cell(source) for source in CELLS]
     book = nbformat.v4.new_notebook(cells=cells)

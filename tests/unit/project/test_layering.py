@@ -97,6 +97,7 @@ def test_imports_point_down(path: Path) -> None:
             assert str(relative).startswith(tuple(HEAVY[name])), f"{relative}:{line} imports {name}"
 
 
+@pytest.mark.slow
 def test_only_the_model_process_starts_the_demo_model() -> None:
     known = {
         str(path.relative_to(PACKAGE))
@@ -160,6 +161,7 @@ assert not status
     assert loaded(code) & {"textual", "rich", "litellm", "openai", "asyncio", "pexpect"} == set()
 
 
+@pytest.mark.slow
 def test_the_application_does_not_load_litellm() -> None:
     assert loaded("import oi_tui.app, oi_tui.api.interpreter") & {"litellm", "openai"} == set()
 
@@ -178,6 +180,7 @@ def test_no_file_of_the_project_names_a_package_registry() -> None:
         assert not [host for host in hosts if host.encode() in text], file
 
 
+@pytest.mark.slow
 def test_no_modules_import_each_other_in_a_circle() -> None:
     """Imports for types alone and imports within functions count, too."""
     names = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path for path in modules()}

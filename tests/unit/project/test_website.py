@@ -12,6 +12,7 @@ from tests.unit.project.test_readme import DOCS, ROOT
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.slow
 @pytest.mark.needs("mkdocs")
 def test_the_website_builds_without_warnings(tmp_path: Path) -> None:
     site = tmp_path / "site"

@@ -161,6 +161,7 @@ def kept(parts: Sequence[Part]) -> str:
     return letters("".join(texts))
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(REPLY, st.booleans(), st.integers(0, 1_000_000))
 def test_any_text_is_read_alike_however_it_is_cut(text: str, fences: bool, seed: int) -> None:
@@ -195,6 +196,7 @@ DELTAS = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(DELTAS, st.booleans())
 def test_code_begins_grows_and_ends_before_anything_else_comes(deltas: list[Delta], fences: bool) -> None:
@@ -214,6 +216,7 @@ def test_code_begins_grows_and_ends_before_anything_else_comes(deltas: list[Delt
     assert not open_code
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(DELTAS, st.booleans(), st.integers(0, 1_000_000))
 @example([ToolCallPiece(0, None, "execute", '"name"'), ToolCallPiece(0, None, "execute", "\n```")], False, 0)
@@ -258,6 +261,7 @@ def seconds(deltas: list[Delta], *, fences: bool) -> float:
         gc.enable()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("begin", "unit"),
     [
@@ -299,6 +303,7 @@ def test_the_cost_of_a_character_does_not_grow_with_the_reply(begin: str, unit: 
         assert four < once * 8 + 0.002
 
 
+@pytest.mark.slow
 def test_arguments_of_a_megabyte_are_read_in_linear_time() -> None:
     line = "print('hello')\\n"
 

@@ -120,6 +120,7 @@ def test_own_functions_and_variables_are_known() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_the_time_for_odd_code_grows_no_faster_than_its_length() -> None:
     began = time.process_time()
     for text in ("a.", "f(", "'", "/*", "x = ", "f(){", "function f(", "a\n", "(a,", "int "):

@@ -838,6 +838,7 @@ def test_other_python_is_listed(code: str, folder: Path) -> None:
     assert not Permission("unremarkable", "python").covers("python", code, folder)
 
 
+@pytest.mark.slow
 def test_python_that_is_not_listed_changes_nothing_when_it_really_runs(folder: Path) -> None:
     before = state_of(folder)
     cells = [item for item in HARMLESS_PYTHON if "raise" not in item and "json.load(f)" not in item and item]
@@ -854,6 +855,7 @@ def test_python_that_is_not_listed_changes_nothing_when_it_really_runs(folder: P
     assert state_of(folder) == before
 
 
+@pytest.mark.slow
 def test_no_known_function_or_method_does_harm_whatever_it_is_given(folder: Path) -> None:
     before = state_of(folder)
     done = subprocess.run(
@@ -1344,6 +1346,7 @@ def mutants() -> Iterator[tuple[str, str, str]]:
         yield f"shell-{number}", "shell", shape.format(calm=calm, bad=bad)
 
 
+@pytest.mark.slow
 def test_a_dangerous_line_among_harmless_ones_is_always_listed(folder: Path) -> None:
     missed = [code for _, language, code in mutants() if nothing_listed(language, code, folder)]
     assert missed == []

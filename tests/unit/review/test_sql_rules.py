@@ -103,6 +103,7 @@ def test_what_is_not_known_is_not_checked(code: str) -> None:
     assert look(code).level != "clear"
 
 
+@pytest.mark.slow
 def test_the_code_is_read_in_time_that_grows_with_its_length() -> None:
     odd = ("(" * 50_000, "'" * 50_001, "/*" * 50_000, ".x\n" * 20_000, "with a(b), " + "a(b, " * 10_000)
     for code in odd:

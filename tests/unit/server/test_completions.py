@@ -44,6 +44,7 @@ def sent(running: Running) -> list[tuple[str, str]]:
     return [(m["role"], m["content"]) for m in running.llm.requests[-1].messages[1:]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("streamed", [False, True])
 def test_a_turn_that_fails_is_an_error_and_is_not_tried_again(serve: Serve, streamed: bool) -> None:
     running = serve([ErrorInfo("key", "The key is wrong.", "llm.api_key")], [Text("Better.")])

@@ -250,6 +250,7 @@ def slow_reader(running: Running) -> socket.socket:
     return connection
 
 
+@pytest.mark.slow
 def test_two_hundred_slow_readers_hold_nobody_up_and_lose_nothing(serve: Serve) -> None:
     limits = Limits(history_bytes=100_000, connections=1000)
     running = serve([call("flood")], [Text("Done.")], auto_run=True, limits=limits)

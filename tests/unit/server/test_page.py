@@ -14,7 +14,7 @@ from tests.unit.server.browser import PROGRAM, Browser
 from tests.unit.server.conftest import Serve
 from tests.unit.server.running import Running
 
-pytestmark = pytest.mark.needs(PROGRAM)
+pytestmark = [pytest.mark.needs(PROGRAM), pytest.mark.slow]
 TEXT = "document.getElementById('conversation').innerText"
 STATE = "document.getElementById('state').textContent"
 QUESTION = "!document.getElementById('question').hidden"

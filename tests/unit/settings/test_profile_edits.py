@@ -167,6 +167,7 @@ def untouched(before: str, after: str, key: str) -> bool:
     return after.startswith(before[:begin]) and after.endswith(rest[1:] if gone else rest)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DOCUMENTS)
 @settings(max_examples=2, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 @given(data=st.data())

@@ -30,6 +30,7 @@ def test_every_name_in_the_code_is_declared() -> None:
     assert named_in("oi_tui") - comments <= DECLARED
 
 
+@pytest.mark.slow
 def test_every_declared_name_is_used() -> None:
     lists = (ROOT / "oi_tui/system/environment_names.py").read_text(encoding="utf-8")
     for name, value in vars(environment_names).items():

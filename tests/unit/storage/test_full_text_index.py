@@ -131,6 +131,7 @@ def test_no_query_is_too_odd_and_none_finds_what_is_not_there(
     assert hits(store, index, query) == [wanted]
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text("abcABC12_-*\"'()é東京🚀 \n\t.", min_size=1, max_size=60), st.data())
 def test_any_part_of_what_was_written_is_found(tmp_path_factory: Any, text: str, data: st.DataObject) -> None:

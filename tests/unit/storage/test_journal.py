@@ -400,6 +400,7 @@ def talk(begun: Journal, turns: int = 8) -> list[str]:
     return [text for number in range(turns) for text in (f"question {number}", f"so {number}!")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("short", [False, True])
 @pytest.mark.parametrize("fault", [errno.ENOSPC, errno.EIO, errno.EDQUOT])
 def test_a_fault_at_any_one_call_loses_nothing(
@@ -773,6 +774,7 @@ while True:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.soak
 @pytest.mark.parametrize("round_", range(50 if os.environ.get("OI_TUI_SOAK") else 3))
 def test_kills_at_random_moments_lose_no_acknowledged_message(round_: int, store: Store) -> None:

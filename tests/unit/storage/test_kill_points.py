@@ -15,6 +15,7 @@ pytestmark = pytest.mark.slow
 FEWEST = {"import": 40, "delete": 20, "export": 25, "restoring": 30, "listing": 25}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_killed_at_any_call_a_deed_is_done_or_not_done_and_can_be_done_again(
     scenario: str, tmp_path: Path

@@ -124,6 +124,7 @@ DISKS: dict[str, Callable[[bytes, int], bytes]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("disk", DISKS)
 def test_after_a_power_cut_at_any_call_nothing_that_was_saved_is_lost(
     disk: str, power: Power, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -169,6 +169,7 @@ ALPHABET = (
 )
 
 
+@pytest.mark.slow
 def test_no_input_whatever_is_more_than_the_parser_can_read() -> None:
     rounds = 200_000 if os.environ.get("OI_TUI_SOAK") else 10_000
     choose = random.Random(rounds)

@@ -262,6 +262,7 @@ def test_a_long_drawing_can_be_taken_up_in_the_middle() -> None:
     assert 25 not in screen.private_modes
 
 
+@pytest.mark.slow
 def test_the_emulator_is_loaded_only_when_a_program_needs_it() -> None:
     modules = "oi_tui.app, oi_tui.screens.chat.commands.chat, oi_tui.screens.chat.view"
     code = f"import sys, {modules}; print('pyte' in sys.modules)"

@@ -40,6 +40,7 @@ STATES: list[tuple[tuple[Fact, ...], tuple[Fact, ...]]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keeps_right", [True, False])
 def test_no_state_overflows_at_any_width(keeps_right: bool) -> None:
     for (left, right), width in itertools.product(STATES, (0, *WIDTHS)):
@@ -49,6 +50,7 @@ def test_no_state_overflows_at_any_width(keeps_right: bool) -> None:
         assert "\x1b" not in line.plain
 
 
+@pytest.mark.slow
 def test_a_fact_is_shown_only_when_all_that_matter_more_are() -> None:
     for (left, right), width in itertools.product(STATES, WIDTHS):
         shown = fitted(left, right, width).plain
