@@ -26,9 +26,10 @@ test: $(VENV)/.installed-dev
 test-twice: $(VENV)/.installed-dev
 	@$(BIN)/python -m tests.twice $(ARGS)
 
-# What runs in a minute, on any machine: the unit tests that take no time, and a few of the screens.
+# What takes a minute, on any machine: the tests of the engine and of the project, and a few of the screens.
+QUICK := credentials engine input llm models output project reply review runtimes settings storage terminal
 test-quick: $(VENV)/.installed-dev
-	$(BIN)/pytest -m "not slow" -n logical tests/unit --ignore=tests/unit/mcp_client \
+	$(BIN)/pytest -m "not slow" $(addprefix tests/unit/,$(QUICK)) \
 	  tests/pilot/prompt/test_prompt.py tests/pilot/prompt/test_titles.py $(ARGS)
 
 # Accept the screens as they look now; look at the changed pictures before you commit them.

@@ -58,13 +58,9 @@ UNWANTED = (
 )
 
 
-def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Two workers for each processor: half of the time a test waits for another process.
-
-    With `-n logical` one: quick tests wait for nothing, and each worker reads all tests first.
-    """
-    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return processors if config.option.numprocesses == "logical" else 2 * processors
+def pytest_xdist_auto_num_workers() -> int:
+    """Two workers for each processor: half of the time a test waits for another process."""
+    return 2 * len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2 * (os.cpu_count() or 1)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -74,7 +70,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
-    """Name a long value by its beginning: names go to all workers, and into the environment of each process."""
+    """Name a long value by its beginning: names go to all workers and into each environment."""
     if isinstance(val, str | bytes) and len(val) > LONGEST_NAME:
         return f"{val[:40]!a}, {len(val)} long"
     return None

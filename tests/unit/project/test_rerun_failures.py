@@ -162,7 +162,9 @@ def _environment(**variables: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("value", ["\n" * 100_000, b"\0" * 100_000])
-def test_a_long_parameter_gives_a_test_a_short_name(value: str | bytes, request: pytest.FixtureRequest) -> None:
+def test_a_long_parameter_gives_a_test_a_short_name(
+    value: str | bytes, request: pytest.FixtureRequest
+) -> None:
     assert len(value) == 100_000
     assert "100000 long" in request.node.name
     assert len(request.node.nodeid) < 400

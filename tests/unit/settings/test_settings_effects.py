@@ -508,6 +508,7 @@ SEEN_IN_SHELL = ("sandbox", "sandbox_hosts", "sandbox_writable", "share_keys", "
 IN_ENV = ("target", "keep_running", "keep_running_days")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", settings(), ids=lambda item: item.name)
 def test_a_setting_is_seen_to_act(setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
     programs.need(*(("bash",) if setting.name in SEEN_IN_SHELL else ()))
