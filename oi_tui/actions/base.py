@@ -98,9 +98,9 @@ class ConversationActions(ABC):
         self._workspace.conversation.begin()
         self._show_other()
 
-    def switch_profile(self, name: str) -> None:
-        """Go on with another profile: its name, path or address."""
-        self._switching.to(name)
+    def switch_profile(self, name: str, then: Callable[[], object] | None = None) -> None:
+        """Go on with another profile: its name, path or address; `then` is called once that is done."""
+        self._switching.to(name, then)
 
     def take_profile(self, profile: Profile) -> None:
         """Go on with these settings, show those that are seen, and say what waits."""

@@ -31,8 +31,11 @@ class ProfileSwitcher:
         self._workspace = workspace
         self._wish = 0
 
-    def to(self, name: str) -> None:
-        """Go on with the profile of that name, once it is read, and trusted where it has to be."""
+    def to(self, name: str, then: Callable[[], object] | None = None) -> None:
+        """Go on with the profile of that name, once it is read, and trusted where it has to be.
+
+        `then` is called once that is done, except for a profile that is to be trusted first.
+        """
         self._wish += 1
         wish, before = self._wish, self._workspace.profile
         if "://" in name:
@@ -44,6 +47,8 @@ class ProfileSwitcher:
             match result:
                 case _Found():
                     self._take(name, result)
+                    if then:
+                        then()
                 case Shown():
                     self._ask(name, result, before)
                 case str():

@@ -193,6 +193,8 @@ def test_what_open_interpreter_left_is_brought_in_with_one_key(start: Start) -> 
     program.wait_for("y yes · n no")
     program.press("y")
     program.wait_for("Switched to profile oi-default; the model is demo", 60)
+    # The flag counts more than the profile.
+    program.wait_for("Done. Nothing runs without your approval")
     assert profiles.default_path().name == "oi-default.yaml"
 
 

@@ -10,7 +10,8 @@ from tests.fakes import Computer
 
 
 @pytest.mark.parametrize(
-    ("problem", "on", "offered"), [(None, False, True), (None, True, False), ("no bubblewrap", False, False)]
+    ("problem", "on", "offered"),
+    [(None, False, True), (None, True, False), ("no bubblewrap", False, False)],
 )
 def test_the_sandbox_is_offered_where_it_works_and_is_off(
     problem: str | None, on: bool, offered: bool
@@ -19,9 +20,12 @@ def test_the_sandbox_is_offered_where_it_works_and_is_off(
     computer.no_sandbox = problem
     reported: list[str] = []
     workspace = SimpleNamespace(profile=SimpleNamespace(sandbox=on), computer=computer)
-    view = SimpleNamespace(workspace=workspace)
+    view = SimpleNamespace(workspace=workspace, session=SimpleNamespace(auto_run=on))
     ui = SimpleNamespace(aside=lambda work, then: then(work()), tell=reported.append)
     FirstRun(cast("Any", ui), cast("Any", view))._conclude()
     [line] = reported
-    assert line.startswith("Done. Nothing runs without your approval.")
+    approval = (
+        "Code runs without your approval; %auto_run off" if on else "Nothing runs without your approval."
+    )
+    assert line.startswith(f"Done. {approval}")
     assert ("%sandbox on" in line) == offered

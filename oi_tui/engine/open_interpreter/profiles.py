@@ -79,8 +79,9 @@ def found() -> list[Path]:
     newest, *earlier = configurations()
     # In 0.1, `--config_file NAME` kept further settings beside these.
     named = [path for place in earlier for path in _files(place, _YAML) if path.name != _OLD_SETTINGS]
-    old = (place / _OLD_SETTINGS for place in (newest, *earlier))
-    return [*profiles, *named, *(path for path in old if path.is_file())]
+    # A later version began with a copy of the earlier one's.
+    old = [path for place in (newest, *earlier) if (path := place / _OLD_SETTINGS).is_file()]
+    return [*profiles, *named, *old[:1]]
 
 
 def _files(place: Path, suffixes: Sequence[str]) -> list[Path]:

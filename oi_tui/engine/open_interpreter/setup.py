@@ -66,16 +66,18 @@ class Setup:
         except (ProfileError, OSError) as error:
             yield f"Its default profile cannot be used: {error}"
             return
-        yield f"Its default profile becomes yours. The model is {one_line(profile.model, 80)}. It sets:"
-        for setting in settings():
-            if setting.name in profile.origins and setting.name != "model":
-                value = setting.show(getattr(profile, setting.name))
-                yield f"  {setting.key}: {one_line(value, 80)}"
+        yield f"Its default profile becomes yours. The model is {one_line(profile.model, 80)}."
         if profile.auto_run:
+            # Before the list, which may not fit on the screen.
             yield (
                 "It turns auto_run on: code from the model would run on this machine without asking. "
                 "%auto_run off turns it off."
             )
+        yield "It sets:"
+        for setting in settings():
+            if setting.name in profile.origins and setting.name != "model":
+                value = setting.show(getattr(profile, setting.name))
+                yield f"  {setting.key}: {one_line(value, 80)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,12 +30,15 @@ _BEFORE = (
     "Try it with this harmless code: y runs it, e edits it, n rejects it, escape skips this step."
 )
 _LATER = "Nothing was imported. oi-tui --import does it later."
-_AFTER = "Done. Nothing runs without your approval.{} Now type a request; f1 shows keys and commands."
+_AFTER = "Done. {}{} Now type a request; f1 shows keys and commands."
+_ASKS = "Nothing runs without your approval."
+_ASKS_NOT = "Code runs without your approval; %auto_run off changes that."
 _SANDBOX = " %sandbox on also limits code to this folder, without network."
 NO_MODEL = (
     "No model is set; %model (ctrl+l) chooses one. Until then you can run code yourself: ! runs a shell "
     "command, %python CODE runs Python; other languages work the same way."
 )
+THEIRS = " Open Interpreter was found on this machine: oi-tui --import imports its settings."
 #: Nothing comes up under fingers that were busy so short a time ago, in seconds.
 _QUIET = 0.5
 
@@ -97,8 +100,7 @@ class FirstRun:
         if isinstance(result, str) or result.default is None:
             self._ask_for_model()
             return
-        self._ui.switch_profile(result.default.stem)
-        self._conclude()
+        self._ui.switch_profile(result.default.stem, self._conclude)
 
     def _ask_for_model(self) -> None:
         """Ask for a model; what was found is chosen already."""
@@ -139,8 +141,12 @@ class FirstRun:
 
     def _conclude(self) -> None:
         """Say what comes next, with the sandbox where it works on this machine."""
-        workspace = self._view.workspace
+        workspace, session = self._view.workspace, self._view.session
+
+        def tell(offered: bool) -> None:
+            approval = _ASKS_NOT if session.auto_run else _ASKS
+            self._ui.tell(_AFTER.format(approval, _SANDBOX if offered else ""))
+
         self._ui.aside(
-            lambda: not workspace.profile.sandbox and workspace.computer.why_no_sandbox() is None,
-            lambda offered: self._ui.tell(_AFTER.format(_SANDBOX if offered else "")),
+            lambda: not workspace.profile.sandbox and workspace.computer.why_no_sandbox() is None, tell
         )

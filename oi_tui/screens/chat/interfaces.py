@@ -94,8 +94,8 @@ class UserInterface(Protocol):
     def aside(self, work: Callable[[], T], then: Callable[[T], object]) -> None:
         """Do what takes its time in a thread, and call `then` with its result."""
 
-    def switch_profile(self, name: str) -> None:
-        """Go on with the profile of that name."""
+    def switch_profile(self, name: str, then: Callable[[], object] | None = None) -> None:
+        """Go on with the profile of that name; `then` is called once that is done."""
 
     def use_first_model(self, choice: ModelChoice | None) -> None:
         """Use a new user's first model, now and at the next start."""

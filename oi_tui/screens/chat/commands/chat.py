@@ -11,6 +11,7 @@ from oi_tui.actions.targets import TargetActions
 from oi_tui.engine.events import Event, Noticed
 from oi_tui.engine.export.plain_text import plain_text
 from oi_tui.engine.models.llamafile import is_source
+from oi_tui.engine.open_interpreter import setup
 from oi_tui.engine.review.permissions import Permission
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.screens.chat.commands.cell_actions import CellActions
@@ -21,7 +22,7 @@ from oi_tui.screens.chat.commands.open_screens import ChatScreens
 from oi_tui.screens.chat.commands.reading import ChatReading
 from oi_tui.screens.chat.commands.switch_model import ModelSwitcher
 from oi_tui.screens.chat.commands.turns import ChatLanguages, ChatRewind, ChatTurns
-from oi_tui.screens.chat.first_run import NO_MODEL
+from oi_tui.screens.chat.first_run import NO_MODEL, THEIRS
 from oi_tui.screens.confirm import ConfirmDialog
 from oi_tui.screens.models import DEMO, ModelChoice
 from oi_tui.screens.pager import PagerScreen
@@ -90,7 +91,14 @@ class ChatCommands(ConversationActions):
 
     def tell_of_no_model(self) -> None:
         """Say how to get a model, where there is none and no key for one."""
-        self.aside(self._workspace.model.look_for_key, lambda there: None if there else self.tell(NO_MODEL))
+        workspace = self._workspace
+
+        def look() -> str:
+            if workspace.model.look_for_key():
+                return ""
+            return NO_MODEL + (THEIRS if setup.look(workspace.store) else "")
+
+        self.aside(look, lambda words: self.tell(words) if words else None)
 
     def edit(self, text: str, suffix: str) -> str:
         """Have the person edit a text in their own editor, if they named one."""
