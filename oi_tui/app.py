@@ -193,8 +193,8 @@ class OiTui(ImageSupportMixin, IdleClock):
         gc.enable()
         self.show_images(self._wanted_images)
         self._take_keys(workspace.profile.keys)
-        for problem in workspace.remarks:
-            self._chat.commands.tell(f"In your profile: {problem}", warning=True)
+        for remark in workspace.remarks:
+            self._chat.commands.tell(remark, warning=True)
         if wrong := endpoint.check_provider_address(workspace.profile):
             self._chat.commands.tell(wrong.sentence, warning=True)
         if unkept := log.problem():

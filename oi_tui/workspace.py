@@ -113,18 +113,18 @@ class Workspace:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Remarks on the settings: unknown keys, and values without effect."""
-        skills = (
-            f"The skill {name} of this folder is not used. %skills trust {name} shows it."
-            for name in self.skills.untrusted()
-        )
-        return (
+        """Remarks on the settings, such as unknown keys, and on skills that are not used, in sentences."""
+        problems = (
             *self.profile.unknown,
             *without_effect(self.profile),
             *self.languages.unknown(self.profile.languages),
             *self.languages.custom.problems,
-            *skills,
         )
+        skills = (
+            f"The skill {name} of this folder is not used. %skills trust {name} shows it."
+            for name in self.skills.untrusted()
+        )
+        return (*(f"In your profile: {problem}" for problem in problems), *skills)
 
     def use(self, profile: Profile) -> None:
         """Go on with other settings, from the next request on.

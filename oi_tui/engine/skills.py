@@ -196,9 +196,10 @@ def import_skill(source: Path) -> Path | None:
     except SkillError:
         return None
     functions = _functions(code)
-    purpose = f"Python functions of Open Interpreter: {', '.join(functions) or source.stem}"
+    about = (f"{function} ({words})" if words else function for function, (_, words) in functions.items())
+    purpose = f"Python functions: {'; '.join(about) or source.stem}"
     body = f"# {name}\n\nRun the code of `{name}.py` in this folder in Python, then call:\n\n"
-    body += "".join(f"- {line}\n" for line in functions.values())
+    body += "".join(f"- `{call}` {words}".rstrip() + "\n" for call, words in functions.values())
     paths.make_private(place.parent)
     paths.replace_file(place.parent / f"{name}.py", code)
     return save(name, _with_head(name, one_line(purpose, _DESCRIPTION), body))
@@ -210,14 +211,14 @@ def name_of(source: Path) -> str:
     return re.sub(r"[^A-Za-z0-9_-]", "-", plain).strip("-_")[:64] or "skill"
 
 
-def _functions(code: str) -> dict[str, str]:
-    """The functions in Python code: each name, with its parameters and the first line about it."""
+def _functions(code: str) -> dict[str, tuple[str, str]]:
+    """The functions in Python code: each name, with its call and what is said about it in one line."""
     try:
         tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError):
         return {}
     return {
-        node.name: f"`{node.name}({ast.unparse(node.args)})` {one_line(ast.get_docstring(node) or '', 200)}"
+        node.name: (f"{node.name}({ast.unparse(node.args)})", one_line(ast.get_docstring(node) or "", 200))
         for node in tree.body
         if isinstance(node, ast.FunctionDef)
     }

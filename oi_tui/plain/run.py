@@ -116,8 +116,8 @@ def _begin(
         echoes=keyboard.is_terminal and reads,
         indent=INDENT if reads else "",
     )
-    for problem in workspace.remarks:
-        handler.note(f"In your profile: {problem}")
+    for remark in workspace.remarks:
+        handler.note(remark)
     if wrong := endpoint.check_provider_address(profile):
         handler.note(wrong.sentence)
     if unkept := log.problem():

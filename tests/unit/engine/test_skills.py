@@ -206,7 +206,7 @@ def test_functions_of_open_interpreter_become_a_skill(tmp_path: Path) -> None:
     place = skills.import_skill(source)
     assert place is not None
     [skill] = Skills(tmp_path).listed()
-    assert skill.description == "Python functions of Open Interpreter: send"
+    assert skill.description == "Python functions: send (Send a mail.)"
     assert "`send(to, text='hi')` Send a mail." in skill.text
     assert (place.parent / "send-mail.py").read_text() == source.read_text()
     assert skills.import_skill(source) is None
