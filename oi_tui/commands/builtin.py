@@ -163,7 +163,7 @@ def _fork(actions: CommandActions, _: str) -> None:
 
 @command(
     "rerun",
-    "Run earlier cells again, up to cell N, or only some; each needs approval",
+    "Run earlier cells again, all, up to N or only some, with approval",
     usage="[N|only N M]",
 )
 def _rerun(actions: CommandActions, argument: str) -> None:
