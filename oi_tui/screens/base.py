@@ -25,7 +25,7 @@ class BaseScreen(Screen[ScreenResultType]):
     ]
 
     def get_widget_and_offset_at(self, x: int, y: int) -> tuple[Widget | None, Offset | None]:
-        """The widget at a place, and the offset in its text; none for a widget that was removed.
+        """Return the widget at a place, and the offset in its text; none for a removed widget.
 
         It is still found until the next layout. Textual (8.2.8) would ask for the region of its parent, which
         it no longer has.

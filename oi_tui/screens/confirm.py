@@ -39,13 +39,13 @@ class ConfirmDialog(Dialog[bool]):
         self._settle: TimerHandle | None = None
 
     def compose(self) -> ComposeResult:
-        """The question, what it is about, and the answers."""
+        """Mount the question, its details, and the answers."""
         with VerticalScroll(id="confirm") as page:
             page.border_title = Content(one_line(self._question, 200))
             yield Static(Content("\n".join(map(visible, self._details))), id="confirm-details", markup=False)
 
     def on_mount(self) -> None:
-        """The question counts from when it is seen."""
+        """Start the guard: the question counts from when it is visible."""
         self._quiet.begin()
         self.set_interval(LOOK, self._arm_when_quiet)
 
@@ -55,7 +55,7 @@ class ConfirmDialog(Dialog[bool]):
         self.query_one("#confirm").border_subtitle = answers
 
     def on_key(self, event: events.Key) -> None:
-        """A yes that another key follows at once, and a yes within a word, are text."""
+        """Take a yes as text if another key follows at once, or if it is part of a word."""
         if self._settle is not None:
             self._settle.cancel()
             self._settle = None
@@ -64,11 +64,11 @@ class ConfirmDialog(Dialog[bool]):
             self.armed = False
 
     def on_paste(self) -> None:
-        """A paste never answers."""
+        """Ignore a paste: it never answers."""
         self.armed = False
 
     def action_yes(self) -> None:
-        """Yes, unless the key was meant for something else."""
+        """Answer yes, unless the key was meant for something else."""
         if self.armed:
             self._settle = later(self, SETTLE, self._settled)
 

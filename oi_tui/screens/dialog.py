@@ -35,6 +35,6 @@ class Palette(CommandPalette, Page[None]):
     """The command palette, with its chosen command marked as in every list."""
 
     def compose(self) -> ComposeResult:
-        """What Textual has in it, but for the list."""
+        """Mount what Textual's palette has, with a list of our own."""
         for widget in super().compose():
             yield CommandChoiceList() if isinstance(widget, CommandList) else widget

@@ -36,7 +36,7 @@ class DiffScreen(Page[None]):
         self._after = after.split("\n")
 
     def compose(self) -> ComposeResult:
-        """The title, the lines, the keys."""
+        """Mount the title, the lines, and the keys."""
         yield Static(Content(one_line(self._title, 200)), id="reader-title", markup=False)
         with VerticalScroll(id="changes"):
             yield Static(id="changes-lines", markup=False)

@@ -54,7 +54,7 @@ _SHORT = {
 
 
 def groups(view: "ChatView") -> list[Group]:
-    """What acts now, by where it acts; what waits for an answer first."""
+    """Return the keys that act now, by where they act; what waits for an answer first."""
     found: list[Group] = []
     if view.conversation.editing:
         in_vi = view.conversation.editor.vi is not None
@@ -87,26 +87,26 @@ class GlanceScreen(Dialog[str | None]):
         self._groups = shown
 
     def compose(self) -> ComposeResult:
-        """A page that is as wide as its columns."""
+        """Mount a page that is as wide as its columns."""
         with VerticalScroll(id="glance") as page:
             page.border_title = "Keys"
             page.border_subtitle = "any key closes · ? again types ?"
             yield Static(id="glance-rows", markup=False)
 
     def on_resize(self) -> None:
-        """As many columns as there is room for."""
+        """Show as many columns as fit."""
         columns = min(3, max(1, (self.size.width - 8) // _COLUMN))
         self.query_one("#glance-rows", Static).update(laid_out(self._groups, columns))
 
     def on_key(self, event: events.Key) -> None:
-        """Close; what was typed is not lost."""
+        """Close; a typed character goes to the prompt."""
         if event.is_printable:
             event.stop()
             self.dismiss(event.character)
 
 
 def laid_out(shown: Sequence[Group], columns: int) -> Content:
-    """Groups beside each other; each goes to the column that is the shortest so far."""
+    """Lay out groups in columns; each goes to the column that is the shortest so far."""
     filled: list[list[Content]] = [[] for _ in range(columns)]
     for title, rows in shown:
         column = min(filled, key=len)

@@ -61,7 +61,7 @@ BLOCK_KEYS = (
 
 
 def help_rows() -> list[tuple[str, str]]:
-    """Key or name, and what it does; an empty key begins a section."""
+    """Return each key or name, and what it does; an empty key begins a section."""
     rows = [("", "Keys"), *OTHER_KEYS]
     listed = {key for key, _ in OTHER_KEYS}
     with_keys = [item for item in COMMANDS.values() if item.keys and item.keys not in listed]
@@ -89,7 +89,7 @@ class HelpScreen(Dialog[None]):
         self._rows = [*([("", place), *rows] if rows else []), *others]
 
     def compose(self) -> ComposeResult:
-        """The rows in two columns."""
+        """Mount the rows in two columns."""
         with VerticalScroll(id="help") as page:
             page.border_title = "Help"
             page.border_subtitle = "escape closes"
@@ -112,7 +112,7 @@ class HelpScreen(Dialog[None]):
         self._show()
 
     def on_input_submitted(self) -> None:
-        """Enter closes, as it does with nothing typed."""
+        """Close with enter, as when nothing is typed."""
         self.dismiss()
 
     def _show(self) -> None:

@@ -60,7 +60,7 @@ class Frame(Widget, can_focus=True):
             self._picture.forget()
 
     def on_resize(self) -> None:
-        """As large as there is room now."""
+        """Draw the image as large as it fits."""
         self._look = None
 
     def _change_look(self, _: object) -> None:
@@ -89,7 +89,7 @@ class Frame(Widget, can_focus=True):
         return max((self.size.height - lines) // 2, 0), max((self.size.width - columns) // 2, 0)
 
     def render_line(self, y: int) -> Strip:
-        """One line of the picture, or of what is around it."""
+        """Render one line of the image, or of what is around it."""
         width, base = self.size.width, self.look.base
         if self._picture is None:
             return Strip.blank(width, base)
@@ -104,7 +104,7 @@ class Frame(Widget, can_focus=True):
         return Strip([Segment(" " * left, base), *rows[y - top].segments]).adjust_cell_length(width, base)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """The lines; what is painted over is drawn again where that is needed."""
+        """Render the lines, and draw the image again where it is painted over."""
         self._stills.painted(crop)
         return super().render_lines(crop)
 
@@ -128,7 +128,7 @@ class ImagesScreen(Page[None]):
         self._frame = Frame()
 
     def compose(self) -> ComposeResult:
-        """The title, the picture, the keys."""
+        """Mount the title, the image, and the keys."""
         yield Static(id="reader-title", markup=False)
         yield self._frame
         yield KeyFooter(id="reader-status")
@@ -139,7 +139,7 @@ class ImagesScreen(Page[None]):
         self._show()
 
     def on_click(self, event: events.Click) -> None:
-        """The next one."""
+        """Show the next image."""
         event.stop()
         self.action_turn(1)
 

@@ -42,14 +42,14 @@ class LlamafileScreen(Dialog[Llamafile | str]):
         self._result: Llamafile | None = None
 
     def compose(self) -> ComposeResult:
-        """One line."""
+        """Mount one line."""
         with Vertical(id="starting") as box:
             box.border_title = "Llamafile"
             box.border_subtitle = "escape stops; the download can continue later"
             yield Static(one_line(self._source, 200), id="starting-words", markup=False)
 
     def on_mount(self) -> None:
-        """Begin, in a thread."""
+        """Start in a thread."""
         self.run_worker(self._work, thread=True, exit_on_error=False)
 
     def _work(self) -> None:
@@ -79,7 +79,7 @@ class LlamafileScreen(Dialog[Llamafile | str]):
         self.dismiss(event.result)
 
     def action_stop(self) -> None:
-        """Stop; the screen closes once it has."""
+        """Stop; the screen closes when it has stopped."""
         self._stopped.set()
         self.query_one("#starting-words", Static).update("Stopping ...")
 

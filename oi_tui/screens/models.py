@@ -45,7 +45,7 @@ DEMO = ModelChoice("demo", None, "a script, not an AI: needs no key and no netwo
 
 
 def hosted_models(environment: Mapping[str, str] = os.environ) -> list[ModelChoice]:
-    """A model for each provider whose key is in the environment."""
+    """Return a model for each provider whose key is in the environment."""
     return [
         ModelChoice(model, None, f"{variable} is set")
         for variable, model in _hosted()
@@ -54,7 +54,7 @@ def hosted_models(environment: Mapping[str, str] = os.environ) -> list[ModelChoi
 
 
 def kept_models(secrets: Secrets) -> list[ModelChoice]:
-    """A model for each provider whose key was given to us to keep; asks a keyring."""
+    """Return a model for each provider whose key is saved; asks the keyring."""
     saved = []
     for variable, model in _hosted():
         api_key = secrets.find(variable)
@@ -70,7 +70,7 @@ def _hosted() -> list[tuple[str, str]]:
 
 
 def llamafiles() -> list[ModelChoice]:
-    """The llamafiles that were downloaded before."""
+    """Return the llamafiles that were downloaded before."""
     return [
         ModelChoice(str(path), None, f"a llamafile on this machine, {path.stat().st_size / 1e9:.1f} GB")
         for path in llamafile.kept()
@@ -145,7 +145,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
         ]
 
     def compose(self) -> ComposeResult:
-        """Words, the list, what to do where it is empty, the field, and the field for a key."""
+        """Mount the text, the list, a hint for an empty list, the field, and the field for a key."""
         with Vertical(id="models") as box:
             box.border_title = "Welcome to oi-tui" if self._welcome else "Model"
             box.border_subtitle = _LIST_KEYS
@@ -335,7 +335,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
             self.dismiss(replace(self._asking, api_key=typed))
 
     def action_back(self) -> None:
-        """From the key to the list, from the list to the conversation."""
+        """Go from the key to the list, and from the list to the conversation."""
         if self._asking is None or (self._wanted and not self._local):
             self.dismiss(None)
             return

@@ -47,7 +47,7 @@ class PagerScreen(Page[None]):
         self._view = TextView(text, id="reader-text")
 
     def compose(self) -> ComposeResult:
-        """The title, the text, the field for a search, and the keys."""
+        """Mount the title, the text, the field for a search, and the keys."""
         yield Static(Content(one_line(self._title, 200)), id="reader-title", markup=False)
         yield self._view
         yield Static(Content(self._empty), id="reader-empty", markup=False)

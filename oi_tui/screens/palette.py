@@ -113,7 +113,7 @@ class CommandEntries(Provider):
             chat.action_command(command.name)
 
     def _row(self, command: Command, matcher: Matcher | None = None) -> Content:
-        """A command on one row: its name, what it does, and its key at the right."""
+        """Return a command on one row: its name, what it does, and its key at the right."""
         box = min(MOST_COLUMNS, int(self.app.size.width * 0.95))
         words = fit(command.summary, max(10, box - _AROUND - _NAME - _KEY))
         return Content.assemble(

@@ -33,7 +33,7 @@ class PermissionsScreen(Dialog[None]):
         self._rows: list[Permission] = []
 
     def compose(self) -> ComposeResult:
-        """Words, and the list."""
+        """Mount the text and the list."""
         with Vertical(id="permissions") as box:
             box.border_title = "Auto-approvals"
             box.border_subtitle = "enter revokes it   A revokes all   escape closes"

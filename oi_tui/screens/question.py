@@ -73,7 +73,7 @@ class Questioner:
     def ask(
         self, title: str, question: str, *, masked: bool, repeated: bool, stopped: "threading.Event"
     ) -> str | None:
-        """Ask, and wait. None when the person cancels, or when `stopped` is set."""
+        """Ask and wait. Returns None when the person cancels, or when `stopped` is set."""
         answers: queue.Queue[str | None] = queue.Queue()
         dialog = QuestionDialog(title, question, masked=masked, repeated=repeated)
         self._app.call_later(self._app.push_screen, dialog, answers.put)

@@ -96,7 +96,7 @@ class TableScreen(Page[None]):
         self._exporting = False
 
     def compose(self) -> ComposeResult:
-        """The title, the table, the field for a filter or a file name, and the keys."""
+        """Mount the title, the table, the field for a filter or a file name, and the keys."""
         yield Static(Content(f"{one_line(self._called, 80)}  loading…"), id="table-head", markup=False)
         yield self._table
         yield Input(id="table-field")
@@ -120,7 +120,7 @@ class TableScreen(Page[None]):
             close()
 
     def on_resize(self) -> None:
-        """As many keys as there is room for."""
+        """Show as many keys as fit."""
         self._say("")
 
     def _say(self, words: str) -> None:

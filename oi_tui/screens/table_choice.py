@@ -20,7 +20,7 @@ class TableChoice(NameChoice):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Back", id="table_choice.close")]
 
     def compose(self) -> ComposeResult:
-        """The list, in a box."""
+        """Mount the list in a box."""
         with Vertical(id="table-choice") as box:
             box.border_title = "Tables"
             box.border_subtitle = "enter opens · escape closes"

@@ -47,7 +47,7 @@ class ProgramScreen(Page[bool]):
         self._line = StatusBar(id="program-line", keeps_right=True)
 
     def compose(self) -> ComposeResult:
-        """The terminal over the line."""
+        """Mount the terminal above the line."""
         yield self.view
         yield self._line
 
@@ -59,7 +59,7 @@ class ProgramScreen(Page[bool]):
 
     @on(TerminalView.Resized)
     def handle_resized(self, event: TerminalView.Resized) -> None:
-        """Programs learn the size of their terminal."""
+        """Tell programs the new size of their terminal."""
         event.stop()
         self._resized(event.columns, event.rows)
 

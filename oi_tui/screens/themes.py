@@ -27,7 +27,7 @@ class ThemesScreen(Dialog[str | None]):
         self._before = ""
 
     def compose(self) -> ComposeResult:
-        """A question, and the list."""
+        """Mount a question and the list."""
         with Vertical(id="themes") as box:
             box.border_title = "Theme"
             box.border_subtitle = "enter takes   escape back"

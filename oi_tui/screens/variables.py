@@ -105,7 +105,7 @@ class VariablesScreen(Page[str | None]):
         self._keys = KeyFooter(id="variables-keys")
 
     def compose(self) -> ComposeResult:
-        """The title, the field that narrows the list, the list, and the keys."""
+        """Mount the title, the field for a filter, the list, and the keys."""
         yield Static(Content("Variables"), id="variables-head", markup=False)
         words = "filter by name, type or language"
         yield Input(self._sought, placeholder=words, id="variables-search", select_on_focus=False)
@@ -114,7 +114,7 @@ class VariablesScreen(Page[str | None]):
         yield self._keys
 
     def on_mount(self) -> None:
-        """Ask, and ask again once what runs is over."""
+        """Load the variables, and load them again when the present run has ended."""
         field = self.query_one(Input)
         field.cursor_blink = False
         field.focus()
@@ -123,7 +123,7 @@ class VariablesScreen(Page[str | None]):
         self.set_interval(_AGAIN, self._ask_again)
 
     def on_resize(self) -> None:
-        """As many keys as there is room for."""
+        """Show as many keys as fit."""
         self._tell_keys()
 
     def action_ask(self) -> None:
@@ -212,14 +212,14 @@ class VariablesScreen(Page[str | None]):
             self.action_name()
 
     def action_name(self) -> None:
-        """Close, and name the variable in the prompt."""
+        """Close, and put the variable's name into the prompt."""
         row = self._list.selected
         if row is None or row.variable is None:
             return
         self.dismiss(mention(row.language, row.variable.name, self._memories or ()))
 
     def action_look(self) -> None:
-        """See the beginning of what the variable holds."""
+        """Show the beginning of the variable's value."""
         row = self._list.selected
         if row is None or row.variable is None:
             return

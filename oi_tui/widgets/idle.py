@@ -52,19 +52,19 @@ class IdleClock(App[str]):
         await super().on_event(event)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A key that leaves is not ours on a screen that gives every key to a program."""
+        """Disable the keys that quit on a screen that gives every key to a program."""
         if action in ("quit", "help_here") and self.screen.has_class("-program"):
             return False
         return super().check_action(action, parameters)
 
 
 def remapped(app: App[Any]) -> Mapping[str, str]:
-    """The keys that the person chose, by the names of their bindings."""
+    """Return the keys that the person chose, by the names of their bindings."""
     return app.remapped if isinstance(app, IdleClock) else {}
 
 
 def last_key(app: App[Any]) -> float:
-    """When a key was last pressed, on the monotonic clock, in seconds."""
+    """Return when a key was last pressed, on the monotonic clock, in seconds."""
     return app.last_key if isinstance(app, IdleClock) else 0.0
 
 
@@ -74,7 +74,7 @@ def last_other_key(app: App[Any]) -> float:
 
 
 def last_activity(app: App[Any]) -> float:
-    """When a key or a mouse button was last pressed, on the monotonic clock, in seconds."""
+    """Return when a key or a mouse button was last pressed, on the monotonic clock, in seconds."""
     return max(app.last_key, app.last_click) if isinstance(app, IdleClock) else 0.0
 
 

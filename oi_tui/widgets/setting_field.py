@@ -36,7 +36,7 @@ class SettingChoice(Widget, can_focus=True):
         self.set_reactive(SettingChoice.index, index)
 
     def render(self) -> Content:
-        """All values side by side where they fit, else the chosen one between arrows."""
+        """Render all values side by side where they fit, else the chosen one between arrows."""
         beside = "   ".join(f"( ) {word}" for word in self._words)
         if len(beside) > self.size.width:
             return Content.assemble(
@@ -99,7 +99,7 @@ class SettingField(Vertical):
         self.box: SettingChoice | TextArea | Input
 
     def compose(self) -> ComposeResult:
-        """Title, key and mark, the value, what is wrong, help."""
+        """Mount title, key and mark, the value, the error, and the help."""
         with Horizontal(classes="field-head"):
             yield Static(self.setting.human_title, classes="field-name", markup=False)
             yield Static(self.setting.key, classes="field-key", markup=False)
@@ -142,7 +142,7 @@ class SettingField(Vertical):
         )
 
     def on_mount(self) -> None:
-        """Check what stands there, and say whether it is the default."""
+        """Check the value, and show whether it is the default."""
         self._check(self._typed)
         self._mark()
 

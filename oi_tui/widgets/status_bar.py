@@ -37,7 +37,7 @@ class StatusBar(Widget):
 
 
 def fitted(left: Sequence[Fact], right: Sequence[Fact], width: int, *, keeps_right: bool = False) -> Content:
-    """The facts in a line of at most so many cells."""
+    """Fit the facts into a line of at most so many cells."""
     lefts, rights = _clean(left), _clean(right)
     shortest = _TITLE if keeps_right else _PROGRESS
     while len(rights) > keeps_right and _least(lefts, shortest) + _apart(rights) > width:

@@ -4,12 +4,12 @@ from rich.cells import cell_len, set_cell_size
 
 
 def width_of(text: str) -> int:
-    """The width of the text, in cells."""
+    """Return the width of the text, in cells."""
     return len(text) if text.isascii() else cell_len(text)
 
 
 def beginning(text: str, width: int) -> str:
-    """As much of the beginning as there is room for: "a long sent…"."""
+    """Return as much of the beginning as fits: "a long sent…"."""
     return text if width_of(text) <= width else f"{set_cell_size(text, max(width - 1, 0)).rstrip()}…"[:width]
 
 
@@ -21,7 +21,7 @@ def fit(text: str, width: int) -> str:
 
 
 def ending(text: str, width: int) -> str:
-    """As much of the end as there is room for, where a path has its name: "…puts/plot.png"."""
+    """Return as much of the end as fits, where a path has its name: "…puts/plot.png"."""
     if width_of(text) <= width:
         return text
     text = text[-width:] if width > 0 else ""

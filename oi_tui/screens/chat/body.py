@@ -56,7 +56,7 @@ class ChatBody(Widget):
         self._home = home
 
     def compose(self) -> ComposeResult:
-        """One of the two is seen at a time."""
+        """Mount both; one of them is visible at a time."""
         yield self._home
         yield self._view
 
@@ -73,7 +73,7 @@ class ChatBody(Widget):
 
     @on(Home.Left)
     def handle_home_left(self, event: Home.Left) -> None:
-        """Back to where a person types, with what was typed elsewhere."""
+        """Go back to the prompt, with what was typed elsewhere."""
         self._chat.type_into_prompt(prose(event.text))
 
     @on(Sidebar.Chosen)
@@ -83,7 +83,7 @@ class ChatBody(Widget):
 
     @on(Sidebar.Left)
     def handle_sidebar_left(self, event: Sidebar.Left) -> None:
-        """Back to where a person types, with what was typed elsewhere."""
+        """Go back to the prompt, with what was typed elsewhere."""
         if event.closed:
             self._view.sidebar.close_drawer()
         self._chat.type_into_prompt(prose(event.text))
@@ -119,7 +119,7 @@ class ChatBody(Widget):
 
     @on(FindBar.Closed)
     def handle_find_closed(self) -> None:
-        """Back to where a person types."""
+        """Go back to the prompt."""
         self._chat.prompt.focus()
 
     @on(ChatView.Called)

@@ -66,7 +66,7 @@ def requests(folder: Path | None) -> list[str]:
 
 
 def _files(folder: Path) -> list[str]:
-    """The names of visible files that fit on a line, the newest first."""
+    """Return the names of visible files that fit on a line, the newest first."""
     files: list[tuple[float, str]] = []
     try:
         with os.scandir(folder) as entries:
@@ -130,7 +130,7 @@ class Home(Widget):
         self._state = Content("")
 
     def compose(self) -> ComposeResult:
-        """The state in words, and the list below it."""
+        """Mount the state in words, and the list below it."""
         yield Static(id="home-state", markup=False)
         yield ChoiceList(id="home-list")
 
@@ -186,7 +186,7 @@ class Home(Widget):
         self.post_message(self.Left(event.text))
 
     def action_leave(self) -> None:
-        """Back to the prompt."""
+        """Go back to the prompt."""
         self.post_message(self.Left())
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:

@@ -127,7 +127,7 @@ class ChatScreen(BaseScreen[None]):
         self._headline.left = (("oi-tui", "bold"),)
 
     def on_resize(self) -> None:
-        """The prompt has another place."""
+        """Move the terminal's caret: the prompt has another place."""
         self.call_after_refresh(self.prompt.place_caret)
 
     async def mount_view(self) -> None:
@@ -175,7 +175,7 @@ class ChatScreen(BaseScreen[None]):
 
     @on(Prompt.Sent)
     def handle_sent(self, event: Prompt.Sent) -> None:
-        """A message, or a command."""
+        """Carry out a command, or send a message."""
         self._take(event.text)
 
     @on(Prompt.LastQueuedWanted)
@@ -251,7 +251,7 @@ class ChatScreen(BaseScreen[None]):
         return self.is_active and not self.prompt.text and not self.chat_view.busy
 
     def action_copy_or_stop(self) -> None:
-        """Copy, else stop, else empty the prompt, else leave at the second time."""
+        """Copy, else stop, else empty the prompt, else quit when pressed twice."""
         now = time.monotonic()
         if self._chat_view and (selected := self.get_selected_text()):
             self.chat_view.copy(selected)
@@ -271,7 +271,7 @@ class ChatScreen(BaseScreen[None]):
         return now - self._interrupted_at < TWICE and last_other_key(self.app) < self._interrupted_at
 
     def action_quit_when_empty(self) -> None:
-        """Quit; while something runs only at the second time."""
+        """Quit; while something runs, only when pressed twice."""
         now = time.monotonic()
         busy = self._chat_view and self.chat_view.busy
         if not busy or self._is_second(now):
@@ -304,11 +304,11 @@ class ChatScreen(BaseScreen[None]):
         self.chat_view.approval.press(word)
 
     def action_edited(self) -> None:
-        """The code is as it should be; ask again."""
+        """Finish editing, and ask again."""
         self.chat_view.questions.finish_edit()
 
     def action_run_edited(self) -> None:
-        """The code is as it should be; run it, unless that is dangerous or a key follows."""
+        """Finish editing, and run the code unless it is dangerous or a key follows."""
         self.chat_view.questions.finish_edit(run=True)
 
     def action_changes(self) -> None:
@@ -320,7 +320,7 @@ class ChatScreen(BaseScreen[None]):
         self.chat_view.edit_outside()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
-        """Letters answer only where they cannot be meant as text; much waits for the chat view."""
+        """Enable answer keys only where they cannot be text; most actions need the chat view."""
         view = self._chat_view
         match action:
             case "answer":

@@ -18,7 +18,7 @@ Facts = tuple[Fact, ...]
 def headline(
     session: "Session", tokens: int, *, has_model: bool = True, named: str = ""
 ) -> tuple[Facts, Facts]:
-    """The subject of the conversation; and the mode, model and cost, by importance."""
+    """Return the subject of the conversation, and mode, model and cost by importance."""
     first_request = named or next((m.content for m in session.messages if m.role == "user"), "")
     grants = list(session.grants)
     if session.auto_run:
@@ -88,7 +88,7 @@ def status(
     pointer: bool = False,
     stop: str = "esc stop",
 ) -> tuple[Facts, Facts]:
-    """The current activity, its time or the seconds `left`; and the keys that matter now.
+    """Return the current activity, its time or the seconds `left`, and the keys that matter now.
 
     `choice` says what escape does now, where it does something else than to stop. `place` is what has the
     keyboard, as in `_HINTS`; "" is the prompt. `pointer` says that running code uses mouse and keyboard,
@@ -114,7 +114,7 @@ def status(
 
 
 def nothing_said() -> Content:
-    """The text of an empty conversation, before anything is known of it."""
+    """Return the text of an empty conversation, before anything is known of it."""
     return Content.styled("Type what you want.", "bold")
 
 
@@ -146,7 +146,7 @@ def home_state(session: "Session", *, has_model: bool, where: str, elsewhere: bo
 
 
 def title(session: "Session", doing: str, named: str = "") -> str:
-    """The current activity in a few words for the window's title, marked if it needs the user."""
+    """Return the current activity for the window's title, marked if it needs the person."""
     first_request = named or next((m.content for m in session.messages if m.role == "user"), "")
     waits = "approval" in doing or "input" in doing
     auto = "AUTO" if session.auto_run else ""

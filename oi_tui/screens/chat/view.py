@@ -150,7 +150,7 @@ class ChatView(Widget):
         )
 
     def compose(self) -> ComposeResult:
-        """From top to bottom."""
+        """Mount the parts, from top to bottom."""
         yield self.conversation
         yield self.log_panel
         yield self._queue_bar
@@ -387,18 +387,18 @@ class ChatView(Widget):
             self.post_message(self.Called(why))
 
     def on_resize(self) -> None:
-        """Programs learn how wide the output is."""
+        """Tell programs how wide their output is."""
         self.sidebar.fit()
         if not self.foreground.shown:
             self.tell_size()
 
     def on_sidebar_moved(self) -> None:
-        """The conversation has another width."""
+        """Tell programs the new width of the conversation."""
         if not self.foreground.shown:
             self.call_after_refresh(self.tell_size)
 
     def tell_size(self) -> None:
-        """Programs are as wide as their output is in the conversation."""
+        """Make programs as wide as their output is in the conversation."""
         columns, rows = self.size
         columns -= self.sidebar.columns
         self.workspace.computer.resize(max(20, columns - 6), max(5, rows - 4))

@@ -42,7 +42,7 @@ class EditLine(Input):
         self.styles.width = max(10, rows.scrollable_content_region.width - 1)
 
     def follow(self) -> None:
-        """The list has another size: stay on top of the same conversation."""
+        """Stay on top of the same conversation after the list was resized."""
         if self._item is not None and self._rows.items.place_of(self._item.id) is not None:
             self._lie_on(self._item)
 

@@ -105,7 +105,7 @@ class NavigatorScreen(Page[str | None]):
         self._preview_pause: TimerHandle | None = None
 
     def compose(self) -> ComposeResult:
-        """Headline, search, list with preview, keys."""
+        """Mount headline, search, list with preview, and keys."""
         yield self._head
         yield self._search_box
         yield Horizontal(self._list, self._empty, self._side, id="navigator-body")
@@ -244,7 +244,7 @@ class NavigatorScreen(Page[str | None]):
     # ---- Keys
 
     def on_key(self, event: events.Key) -> None:
-        """Any key but d takes a first d back."""
+        """Cancel a first `d` with any other key."""
         if event.key != "d":
             self._list.spare()
 
@@ -265,7 +265,7 @@ class NavigatorScreen(Page[str | None]):
             self._list.action_page(1)
 
     def on_descendant_focus(self) -> None:
-        """The keys in the last line are those that act."""
+        """Show the keys that act now in the last line."""
         self._say()
 
     def action_leave(self) -> None:
@@ -300,7 +300,7 @@ class NavigatorScreen(Page[str | None]):
 
     @on(EditLine.Ended)
     def handle_ended(self, event: EditLine.Ended) -> None:
-        """The keys are those of the list again."""
+        """Show the keys of the list again."""
         event.stop()
         self._say()
 

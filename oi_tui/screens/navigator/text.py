@@ -15,7 +15,7 @@ RENAME_KEYS: Keys = (("enter", "keep the title"), ("escape", "leave it"))
 
 
 def search_keys(folder: str | None) -> Keys:
-    """The keys that act while one types what to look for."""
+    """Return the keys that act during a search."""
     where = "all folders" if folder else "this folder"
     return (
         ("type", "search"),
@@ -27,7 +27,7 @@ def search_keys(folder: str | None) -> Keys:
 
 
 def list_keys(folder: str | None, waiting: int) -> Keys:
-    """The keys that act on the selected conversation."""
+    """Return the keys that act on the selected conversation."""
     brings_in = (("i", f"import {waiting}"),) if waiting else ()
     return (
         ("enter", "open"),
@@ -45,7 +45,7 @@ def list_keys(folder: str | None, waiting: int) -> Keys:
 
 
 def headline(number: str, folder: str | None) -> Content:
-    """The number of conversations, and their folder."""
+    """Return the number of conversations, and their folder."""
     where = f"   in {one_line(paths.short(folder), 200)}" if folder else ""
     return Content.assemble(
         ("Conversations", "bold"), "   ", (number, "$text-muted"), (where, "$text-accent")

@@ -88,7 +88,7 @@ class ProfileEditor(Page[Profile | None]):
         self._fields = SettingFields(profile)
 
     def compose(self) -> ComposeResult:
-        """Headline, search, sections beside fields, keys."""
+        """Mount headline, search, sections beside fields, and keys."""
         yield Static(id="profile-head", markup=False)
         yield Input(placeholder="search settings", id="profile-search", select_on_focus=False)
         with Horizontal(id="profile-body"):
@@ -246,7 +246,7 @@ class ProfileEditor(Page[Profile | None]):
         return self.profile.with_changes("changed", **self._changes)
 
     def action_test(self) -> None:
-        """Try the model as the fields describe it, saved or not."""
+        """Test the model as the fields describe it, saved or not."""
         if self._check is not None:
             self.app.push_screen(ModelTest(self.current.model, self._check(self.current)))
 
@@ -280,11 +280,11 @@ class ProfileEditor(Page[Profile | None]):
             self.write(changes, changes)
 
     def key_kept(self) -> None:
-        """The key lies elsewhere now; save the rest."""
+        """Save the rest after the key was saved elsewhere."""
         self.write(self._changes, {**self._changes, "api_key": None})
 
     def without_key(self) -> None:
-        """The profile has no key of its own any more, whether the rest is saved or not."""
+        """Remove the key from the profile, whether the rest is saved or not."""
         field = self._fields.field("api_key")
         self.profile = self.profile.with_changes("changed", api_key=None)
         self.used = True

@@ -52,7 +52,7 @@ class SettingFields(VerticalScroll):
         self.watch(self, "virtual_size", self._keep_in_view, init=False)
 
     def field(self, name: str) -> SettingField:
-        """The field of a setting."""
+        """Return the field of a setting."""
         return self._fields[name]
 
     def _of_section(self, section: str) -> list[SettingField]:
@@ -101,7 +101,7 @@ class SettingFields(VerticalScroll):
         return Content.assemble(section, mark)
 
     def boxes(self) -> list[Widget]:
-        """The visible input fields, from top to bottom."""
+        """Return the visible input fields, from top to bottom."""
         return [field.box for field in self._fields.values() if field.display]
 
     def focus_field(self, number: int) -> None:

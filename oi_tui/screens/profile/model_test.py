@@ -41,7 +41,7 @@ class ModelTest(Dialog[None]):
         self._lines: list[Content] = []
 
     def compose(self) -> ComposeResult:
-        """A box that fills line by line."""
+        """Mount a box that fills line by line."""
         with Vertical(id="model-test") as box:
             box.border_title = Content(f"Test of {one_line(self._model, 50)}")
             box.border_subtitle = "escape closes"

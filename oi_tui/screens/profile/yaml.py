@@ -43,7 +43,7 @@ class ProfileYaml(Page[bool]):
         self._known = self._before
 
     def compose(self) -> ComposeResult:
-        """Headline, text, what is wrong, keys."""
+        """Mount headline, text, error, and keys."""
         name = one_line(paths.short(self._path), 200)
         yield Static(Content.assemble(("Profile", "bold"), "   ", (name, "$text-muted")), id="profile-head")
         yield StableTextArea(

@@ -36,7 +36,7 @@ class HeldKey:
         self._on_change(key)
 
     def release(self) -> str:
-        """Hold the key no longer, and return the character that it would type."""
+        """Stop holding the key, and return the character that it would type."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

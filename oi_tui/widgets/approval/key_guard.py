@@ -23,11 +23,11 @@ class KeyGuard:
         self._since = self._looked = time.monotonic()
 
     def begin(self) -> None:
-        """The question is seen from now on."""
+        """Start to wait: the question is visible from now on."""
         self._since = time.monotonic()
 
     def look(self) -> None:
-        """Nothing is to be answered now, but the screen does not stand still."""
+        """Note that the screen is updated, while there is nothing to answer."""
         self._looked = time.monotonic()
 
     def lasted(self, app: App[Any]) -> bool:

@@ -115,7 +115,7 @@ class ApprovalPanel(Widget, can_focus=True):
         return answer_keys.short_help(self.app, edited=self.edited)
 
     def compose(self) -> ComposeResult:
-        """A question, its answers, and the field that asks why."""
+        """Mount the question, its answers, and the field that asks why."""
         yield from self._text.widgets()
         yield self._answers
         for number in range(1, _MOST_OFFERS + 1):
@@ -127,7 +127,7 @@ class ApprovalPanel(Widget, can_focus=True):
         self.set_interval(LOOK, self._arm_when_quiet)
 
     def on_resize(self) -> None:
-        """The words have other room."""
+        """Fit the texts to the new width."""
         if self._question:
             self._describe()
 
@@ -184,7 +184,7 @@ class ApprovalPanel(Widget, can_focus=True):
         return last_activity(self.app) <= self._runs_at < math.inf
 
     def note_edit(self, *, vi: bool = False) -> None:
-        """The code is being edited, perhaps with the keys of vi; the panel asks again afterwards."""
+        """Show that the code is being edited, perhaps with the keys of vi."""
         self._text.in_vi = vi
         if self.app.size.height >= LOW:
             # The conversation above keeps its place.
@@ -208,7 +208,7 @@ class ApprovalPanel(Widget, can_focus=True):
                 self._describe()
 
     def dismiss(self) -> None:
-        """The question is answered or gone."""
+        """Hide the panel: the question is answered or gone."""
         self._question = None
         self.armed = False
         self.styles.min_height = None
@@ -281,14 +281,14 @@ class ApprovalPanel(Widget, can_focus=True):
         self._describe()
 
     def _go_back(self) -> None:
-        """To the question, which waits again before a key can answer."""
+        """Go back to the question, which waits again before a key can answer."""
         self.stage = Stage.ASKING
         self.wait_for_quiet()
         self.focus()
         self._describe()
 
     def on_key(self, event: events.Key) -> None:
-        """A letter answers once it has settled; anything else is passed on to the prompt."""
+        """Answer with a letter once it has settled; pass anything else on to the prompt."""
         if event.key == "escape" and self.stage in (Stage.WHY, Stage.WORD, Stage.ALWAYS):
             event.stop()
             if self.stage is Stage.WHY:
@@ -340,12 +340,12 @@ class ApprovalPanel(Widget, can_focus=True):
             self.choose(event.word)
 
     def on_paste(self, event: events.Paste) -> None:
-        """A paste never answers."""
+        """Pass a paste on to the prompt: it never answers."""
         event.stop()
         self._pass_on(event.text)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """The reason is given (a blank one is a reason, too), or the word."""
+        """Take the reason (it may be blank), or the word that approves everything."""
         event.stop()
         if self.stage is Stage.WHY:
             self._answer(Reject(event.value.strip()))

@@ -56,7 +56,7 @@ def _question(request: ApprovalRequested) -> str:
 
 
 def risk_lines(findings: Findings, code: str, width: int, most: int) -> Content:
-    """The risks, one line of the code in each row: its number, its text, and what it does.
+    """Return the risks, one line of the code in each row: its number, its text, and what it does.
 
     The gravest come first. What does not fit into `most` rows is counted.
     """
@@ -81,7 +81,7 @@ def risk_lines(findings: Findings, code: str, width: int, most: int) -> Content:
 
 
 def of_stage(stage: str, request: ApprovalRequested, *, vi: bool = False) -> tuple[str, list[str]]:
-    """The title and the facts while the answer is worked out."""
+    """Return the title and the facts for a stage after the question."""
     language = _language(request)
     match stage:
         case "editing":
@@ -109,7 +109,7 @@ def _language(request: ApprovalRequested) -> str:
 
 
 def laid_out(title: str, facts: Sequence[str], width: int, colour: str = COLOURS["notes"]) -> Content:
-    """Title and facts in as few lines as can be, broken between two facts only.
+    """Lay out title and facts in as few lines as possible, broken between facts only.
 
     Where they do not fit on one line, all facts stand together below the title, if there is room for that.
     """

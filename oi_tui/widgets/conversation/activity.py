@@ -29,7 +29,7 @@ class Activity:
     facts: tuple[str, ...] = ()
 
     def row(self, now: float, width: int, look: Styles, *, motion: bool) -> Row:
-        """The line at a time, at most `width` cells wide."""
+        """Return the line at this time, at most `width` cells wide."""
         mark = _FRAMES[int((now - self.since) / FRAME) % len(_FRAMES)] if motion else _RESTING
         words = self.words[:1].upper() + self.words[1:]
         if self.until is not None:

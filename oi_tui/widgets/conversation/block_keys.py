@@ -39,7 +39,7 @@ _MORE = "? more"
 
 
 def hint(keys: str, room: int, changed: Mapping[str, str]) -> str:
-    """As many of a block's "c copy · r run" as there is room for, with the keys that the person chose.
+    """Return as many of a block's "c copy · r run" as fit, with the keys that the person chose.
 
     Where some are left out, the key is there that lists all; "" where not even one fits.
     """

@@ -74,7 +74,7 @@ class BlockView(ScrollView):
         self.flush()
 
     def changed(self, key: str) -> None:
-        """The block `key` has to be drawn again."""
+        """Draw the block `key` again soon."""
         index = self.layout_of_blocks.number(key)
         if index is not None:
             self.layout_of_blocks.touch(index)
@@ -168,7 +168,7 @@ class BlockView(ScrollView):
         self._settle(anchor)
 
     def _anchor(self) -> Anchor | None:
-        """What stays at the top of the view; None while the end is followed."""
+        """Return what stays at the top of the view; None while the end is followed."""
         if self._following or not self.blocks:
             return self._lead
         return self.layout_of_blocks.anchor(round(self.scroll_y))
@@ -238,11 +238,11 @@ class BlockView(ScrollView):
         return (found.row, self.margin_of(found)) if found else (None, None)
 
     def margin_of(self, found: FoundRow) -> object:  # noqa: ARG002 -- for those who paint one
-        """What stands left of a row; where that changes, the line is painted again."""
+        """Return what stands left of a row; where that changes, the line is painted again."""
         return None
 
     def found(self, line: int) -> FoundRow | None:
-        """The row on a line of the whole conversation; None for an empty one."""
+        """Return the row on a line of the whole conversation; None for an empty one."""
         return self.layout_of_blocks.row(line, self.look)
 
     # Scrolling
@@ -274,7 +274,7 @@ class BlockView(ScrollView):
         super().watch_scroll_y(old_value, new_value)
 
     def _take_over(self) -> None:
-        """The person scrolls: nothing else leads the view."""
+        """Note that the person scrolls: nothing else leads the view."""
         self.scrolled = True
         self._lead = None
 
@@ -334,11 +334,11 @@ class BlockView(ScrollView):
             self.go(bottom - self.size.height)
 
     def rows_of(self, index: int) -> "list[Row]":
-        """The rows of a block, as they are drawn now."""
+        """Return the rows of a block, as they are drawn now."""
         return self.layout_of_blocks.draw(index, self.look)
 
     def place_of(self, key: str) -> int | None:
-        """The line where the block `key` begins, from the widget's top; None where there is none."""
+        """Return the line where a block begins, from the widget's top; None for an unknown block."""
         index = self.layout_of_blocks.number(key)
         if index is None:
             return None
@@ -347,12 +347,12 @@ class BlockView(ScrollView):
     # Painting
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """The lines; pictures that are painted over are drawn again where that is needed."""
+        """Render the lines, and draw pictures again that are painted over."""
         self._stills.painted(crop)
         return super().render_lines(crop)
 
     def _pictures(self) -> "list[tuple[RowImage, int, int]]":
-        """The pictures whose first line is in view, with the line and column where they begin."""
+        """Return the pictures whose first line is in view, with the line and column where they begin."""
         top = round(self.scroll_y)
         rows = ((y, found.row) for y in range(self.size.height) if (found := self.found(top + y)))
         return [

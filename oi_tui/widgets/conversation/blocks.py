@@ -131,7 +131,7 @@ class UserBlock(Block):
 
 
 def _beginning(text: str) -> str:
-    """As much of a text as is shown folded: all, unless it is clearly more than a screen."""
+    """Return the part of a text that is shown folded: all, unless it is clearly more than a screen."""
     parts = text[: _FOLDED_CHARACTERS + 1].split("\n", _FOLDED_LINES)
     if len(text) <= _FOLDED_CHARACTERS and len(parts) <= _FOLDED_LINES:
         return text

@@ -126,7 +126,7 @@ class Conversation(Widget):
         yield self._new_below
 
     def on_mount(self) -> None:
-        """Be ready to count the seconds of what runs."""
+        """Start the timer that counts the seconds of runs."""
         self._ticker = self.set_interval(_TICK, self._tick, pause=True)
         self._spinner = self.set_interval(FRAME, self._spin, pause=True)
 
@@ -210,7 +210,7 @@ class Conversation(Widget):
             self.reveal(self._held.key)
 
     def _hold_outputs(self, following: bool) -> None:
-        """While the person reads above, the tail of a running program's output stays as it is."""
+        """Keep the shown end of running output as it is while the person reads above."""
         for block in self._story.outputs:
             if not following and isinstance(block, CellBlock) and block.live:
                 block.output.freeze()
@@ -335,7 +335,7 @@ class Conversation(Widget):
         )
 
     def _moved(self) -> None:
-        """The transcript was scrolled or laid out: what lies above it follows."""
+        """Move what lies above the transcript after it was scrolled or laid out."""
         if self._editing is not None:
             place = self.transcript.place_of(self._editing.key) or 0
             self._editor.styles.offset = (MARGIN, place + self._editing.code_top)

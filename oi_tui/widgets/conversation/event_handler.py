@@ -54,7 +54,7 @@ class BlockContainer(Protocol):
         """Put a block below the others."""
 
     def changed(self, key: str) -> None:
-        """The block `key` has to be drawn again."""
+        """Draw the block `key` again soon."""
 
 
 class EventHandler:

@@ -48,7 +48,7 @@ class FindBar(Widget):
         yield Static(id="find-count", markup=False)
 
     def on_mount(self) -> None:
-        """A still caret costs no bytes, which matters over a slow line."""
+        """Stop the cursor blinking: each blink redraws, which matters on a slow connection."""
         self.query_one(Input).cursor_blink = False
 
     def open(self, text: str = "") -> None:
@@ -64,7 +64,7 @@ class FindBar(Widget):
         self._search_now()
 
     def dismiss(self) -> None:
-        """Be gone, if it is there; what was looked for stays in the field."""
+        """Hide the bar; the text stays in the field."""
         self._stop_timer()
         self._matches, self._current, self._sought = [], None, ""
         if self.display:
@@ -77,7 +77,7 @@ class FindBar(Widget):
         self.post_message(self.Closed())
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Search, once the typing pauses."""
+        """Search when typing pauses."""
         event.stop()
         self._stop_timer()
         if self.display:

@@ -93,7 +93,7 @@ class Layout:
         self._rows.clear()
 
     def touch(self, index: int) -> None:
-        """Block `index` changed; `update` will draw it again."""
+        """Note that block `index` changed; `update` will draw it again."""
         self._changed.add(index)
 
     def update(self, look: Styles) -> bool:
@@ -170,12 +170,12 @@ class Layout:
         return rows
 
     def ensure(self, index: int, look: Styles) -> None:
-        """See to it that the height of a block is not an estimate."""
+        """Draw a block if its height is an estimate."""
         if index not in self._known:
             self.draw(index, look)
 
     def ensure_seen(self, line: int, count: int, look: Styles) -> None:
-        """See to it that the heights of the blocks on `count` lines from `line` on are not estimates."""
+        """Draw the blocks on `count` lines from `line` on whose heights are estimates."""
         index = self.at(line)
         while 0 <= index < len(self.blocks) and self.top(index) < line + count:
             self.ensure(index, look)

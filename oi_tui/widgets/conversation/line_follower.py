@@ -58,7 +58,7 @@ class LineFollower:
             self._transcript.lead(self._cell.key, row)
 
     def _hidden_row(self) -> int | None:
-        """The row of the cell that is to be brought into view; None where all is well."""
+        """Return the row of the cell to scroll to; None if nothing has to be scrolled."""
         view, cell = self._transcript, self._cell
         row = cell.active_row if cell and view.following and not view.scrolled else None
         place = view.place_of(cell.key) if cell else None

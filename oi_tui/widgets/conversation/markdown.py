@@ -31,7 +31,7 @@ def markdown_rows(source: str, width: int, look: Styles) -> list[Row]:
 
 
 def _cut(row: Row, width: int) -> list[Row]:
-    """A row that deep nesting made too wide, as several."""
+    """Split a row that deep nesting made too wide."""
     spans = [(segment.text, segment.style or Style()) for segment in row.segments]
     first, *others = [Row(line.segments, line.text, 0, line.joint) for line in wrap_cells(spans, width)]
     return [Row(first.segments, first.text, 0, row.joint), *others]
@@ -173,7 +173,7 @@ def _code(node: SyntaxTreeNode, width: int, look: Styles) -> list[Row]:
 
 
 def _table(node: SyntaxTreeNode, width: int, look: Styles) -> list[Row]:
-    """A table with columns as wide as they need; where that is too wide, the widest give way and wrap."""
+    """Lay out a table; where it is too wide, the widest columns are wrapped."""
     head = [row for part in node.children if part.type == "thead" for row in part.children]
     body = [row for part in node.children if part.type == "tbody" for row in part.children]
     cells = [

@@ -68,7 +68,7 @@ class Output:
         return bool(self.text) or self.text.aside
 
     def feed(self, text: str) -> None:
-        """The program printed more."""
+        """Add text that the program printed."""
         drawing = self.text.drawing
         self.text.feed(text)
         self.clears += (self._end + text).count(_CLEAR)
@@ -87,7 +87,7 @@ class Output:
         self._in_table = True
 
     def end_table(self) -> None:
-        """What is printed from now on is shown as it is."""
+        """Show what is printed from now on as it is."""
         self._in_table = False
 
     @property
@@ -296,7 +296,7 @@ def ruled(row: Row, look: Styles) -> Row:
 
 
 def note(text: str, look: Styles, style: Style | None = None) -> Row:
-    """A remark of ours between the rows of an output."""
+    """Return a note of the application between the rows of an output."""
     return Row([Segment("│ ", look.rule), Segment(text, style or look.muted)])
 
 

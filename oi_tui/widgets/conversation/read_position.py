@@ -15,7 +15,7 @@ class ReadPosition:
         self.forget()
 
     def forget(self) -> None:
-        """Nothing was seen."""
+        """Forget the position: nothing was seen."""
         self._block = self._lines = 0
 
     @property
@@ -29,7 +29,7 @@ class ReadPosition:
         return layout.top(self._block) + min(self._lines, layout.height(self._block))
 
     def reach(self, line: int, *, just: bool = False) -> None:
-        """The lines above this one were seen; with `just` no others."""
+        """Note that the lines above this one were seen; with `just`, no others."""
         layout = self._layout
         if not layout.blocks:
             self.forget()

@@ -72,7 +72,7 @@ class StreamingMarkdown:
         return self._pieces[0] if self._pieces else ""
 
     def feed(self, text: str) -> None:
-        """The text goes on."""
+        """Add more of the text."""
         if not text:
             return
         self._pieces.append(text)
@@ -81,7 +81,7 @@ class StreamingMarkdown:
             self._take(line.rstrip("\r"))
 
     def finish(self) -> None:
-        """The text is complete."""
+        """Take the complete text."""
         self._finished = True
         if self._line:
             self._take(self._line)

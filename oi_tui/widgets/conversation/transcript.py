@@ -105,7 +105,7 @@ class Transcript(BlockView, can_focus=True):
             self.repaint()
 
     def on_blur(self) -> None:
-        """Without the focus no block takes letters."""
+        """Remove the block cursor: without the focus, no block takes letters."""
         self.set_cursor(None)
 
     def on_click(self, event: Click) -> None:
@@ -125,7 +125,7 @@ class Transcript(BlockView, can_focus=True):
             self.notify("The conversation is empty.", timeout=2)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """While a question is open, "e" is its answer."""
+        """Disable `e` of a block while a question is open, which it answers."""
         return not (action == "block" and parameters == ("edit",) and self.question_open())
 
     def mark(self, index: int, place: int, span: tuple[int, int]) -> None:
@@ -145,7 +145,7 @@ class Transcript(BlockView, can_focus=True):
     # Painting
 
     def render_line(self, y: int) -> Strip:
-        """One line of the view."""
+        """Render one line of the view."""
         look, width = self.look, self.size.width
         line = round(self.scroll_y) + y
         found = self.found(line)

@@ -75,7 +75,7 @@ class CodeCompletion:
             self._show()
 
     def follow(self) -> None:
-        """The code or the caret changed: ask anew while the list is open."""
+        """Ask for completions again after the code or the caret changed, while the list is open."""
         if not self._is_shown or self._choice.query == (query := self._query()):
             return
         if query is None:

@@ -218,7 +218,7 @@ class CodeEditor(StableTextArea):
         return cells
 
     def get_target_document_location(self, event: events.MouseEvent) -> tuple[int, int]:
-        """The place in the text that the mouse points at."""
+        """Return the position in the text under the mouse."""
         scroll_x, scroll_y = self.scroll_offset
         row = min(max(event.y + scroll_y - self.gutter.top, 0), self.document.line_count - 1)
         target = event.x - self.gutter_width + scroll_x - self.gutter.left
@@ -231,7 +231,7 @@ class CodeEditor(StableTextArea):
         return row, len(line)
 
     def check_consume_key(self, key: str, character: str | None = None) -> bool:
-        """Tab belongs to the text here."""
+        """Take the tab key, which belongs to the text here."""
         return key in ("tab", "shift+tab") or super().check_consume_key(key, character)
 
     async def _on_key(self, event: events.Key) -> None:
@@ -326,7 +326,7 @@ class CodeEditor(StableTextArea):
         return look_of(self.app.current_theme, colourful=not self.app.no_color)
 
     def render_line(self, y: int) -> Strip:
-        """One line of the view."""
+        """Render one line of the view."""
         scroll_x, scroll_y = self.scroll_offset
         row = y + scroll_y
         look, width = self.look, self.size.width

@@ -41,7 +41,7 @@ class PatternError(Exception):
 
 
 def places(text: str, sought: str, put: str) -> list[Location]:
-    """Every place where the text stands, letter for letter."""
+    """Return every place where the text stands, letter for letter."""
     locations: list[Location] = []
     at = text.find(sought) if sought else -1
     while at >= 0 and len(locations) < MOST:
@@ -77,7 +77,7 @@ async def places_of_pattern(text: str, sought: str, put: str) -> list[Location]:
 
 
 def replaced(text: str, found: list[Location]) -> str:
-    """The text with something else in all of those places."""
+    """Return the text with all of these places replaced."""
     pieces, end = list[str](), 0
     for item in found:
         pieces += [text[end : item.start], item.put]

@@ -65,7 +65,7 @@ class FindReplaceBar(Widget):
         yield Static(id="replace-state", markup=False)
 
     def on_mount(self) -> None:
-        """A still caret costs no bytes."""
+        """Stop the cursor blinking: each blink redraws."""
         for field in self.query(Input):
             field.cursor_blink = False
 
@@ -79,7 +79,7 @@ class FindReplaceBar(Widget):
         self._search()
 
     def dismiss(self) -> None:
-        """Be gone, if it is there."""
+        """Hide the bar."""
         if self.display:
             self._stop_timer()
             self.display = False
@@ -97,14 +97,14 @@ class FindReplaceBar(Widget):
     # What a person does
 
     def on_key(self, event: events.Key) -> None:
-        """Tab goes from one field to the other."""
+        """Move between the fields with tab."""
         if event.key in ("tab", "shift+tab"):
             event.stop()
             event.prevent_default()
             (self._with if self._field.has_focus else self._field).focus()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Search, once the typing pauses."""
+        """Search when typing pauses."""
         event.stop()
         if self.display:
             self._stop_timer()
@@ -214,5 +214,5 @@ class FindReplaceBar(Widget):
         self.query_one("#replace-state", Static).update(Content(" · ".join(filter(None, [text, *keys]))))
 
     def on_resize(self) -> None:
-        """As many keys as there is room for."""
+        """Show as many keys as fit."""
         self._tell()

@@ -322,7 +322,7 @@ def _drawn_once(raw: str, style: Style) -> list[Span]:
 
 
 def _redrawn(raw: str, style: Style) -> list[Span]:
-    """A line that was rewritten while it was printed: what it shows in the end."""
+    """Return what a line shows in the end that was rewritten while it was printed."""
     cells: list[Span] = []
     column = position = 0
 

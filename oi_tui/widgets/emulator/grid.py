@@ -103,7 +103,7 @@ class TerminalGrid(pyte.Screen):
         return int(min(self.cursor.x, self.columns - 1))
 
     def reset(self) -> None:
-        """Be as in the beginning."""
+        """Return to the initial state."""
         self.private_modes = {WRAPPING, CURSOR_SHOWN}
         self._aside = None
         super().reset()
@@ -136,7 +136,7 @@ class TerminalGrid(pyte.Screen):
         self.ensure_vbounds()
 
     def write_process_input(self, data: str) -> None:
-        """Answer the program."""
+        """Send a reply to the program."""
         if not self.muted:
             self._answer(data)
 

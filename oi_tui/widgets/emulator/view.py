@@ -147,7 +147,7 @@ class TerminalView(Widget, can_focus=True):
     # How it is drawn
 
     def render_line(self, y: int) -> Strip:
-        """One row of the terminal."""
+        """Render one row of the terminal."""
         if self._look is None:
             self._look = look_of(self.app.current_theme, colourful=not self.app.no_color)
         look, width, terminal = self._look, self.size.width, self.terminal

@@ -55,7 +55,7 @@ class ImageRow:
         return self._drawn.sixel if self._drawn else ""
 
     def seen(self) -> None:
-        """Its rows are on the screen: have it drawn, unless it is already."""
+        """Have the picture drawn, unless it is already: its rows are on the screen."""
         kitty = self._look.image_support.kitty if self._look else None
         if self._placed is not None and kitty is not None and not kitty.has(self._placed):
             self._drawn = self._placed = None
@@ -103,7 +103,7 @@ class ImageRow:
         )
 
     def _take(self, order: RenderRequest, result: RenderedImage) -> None:
-        """It is drawn, or cannot be."""
+        """Take the drawn picture, or the failure to draw it."""
         if order != self._asked:
             return
         self._let_go()

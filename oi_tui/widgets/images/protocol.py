@@ -79,13 +79,13 @@ class ImageSupportMixin(App[str]):
             self._driver.ask()
 
     def on_terminal_answered(self, event: TerminalAnswered) -> None:
-        """It may be able to do more than half blocks."""
+        """Use better image support if the terminal's answer shows it."""
         event.stop()
         self._answers = event.answers
         self._decide()
 
     def on_app_focus(self) -> None:
-        """Tmux keeps back what is sent while nobody looks; the terminal around it may be another one now."""
+        """Send images again: tmux drops what is sent while nobody looks."""
         if "TMUX" in os.environ and self._images == "auto" and not self.is_headless:
             kitty = self.image_support.kitty
             if kitty is not None and kitty.doubtful:

@@ -32,7 +32,7 @@ class SixelOverlay:
         self._timer: TimerHandle | None = None
 
     def painted(self, crop: Region) -> None:
-        """A part of the widget was painted over; to be called whenever that happens."""
+        """Note that a part of the widget was painted over; must be called whenever that happens."""
         app = self._widget.app
         if not isinstance(app, ImageSupportMixin) or app.image_support.manner != "sixel":
             return

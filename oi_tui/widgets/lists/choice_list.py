@@ -32,14 +32,14 @@ class ChoiceList(OptionList):
         return super().get_content_height(container, viewport, max(width - _COLUMNS, 1 + padding))
 
     def action_page_up(self) -> None:
-        """A page up; to the first option where there is no room for a page."""
+        """Move up a page; to the first option where there is no room for a page."""
         if self._lines:
             super().action_page_up()  # type: ignore[no-untyped-call]
         else:
             self.action_first()
 
     def action_page_down(self) -> None:
-        """A page down; to the last option where there is no room for a page."""
+        """Move down a page; to the last option where there is no room for a page."""
         if self._lines:
             super().action_page_down()  # type: ignore[no-untyped-call]
         else:

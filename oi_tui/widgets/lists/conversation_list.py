@@ -229,7 +229,7 @@ class ConversationList(ScrollView, can_focus=True):
     # ---- Drawing
 
     def render_line(self, y: int) -> Strip:
-        """One line of the screen."""
+        """Render one line of the screen."""
         line = y + self.scroll_offset.y
         width = self.size.width
         for name, _, start in self._headings:
@@ -278,7 +278,7 @@ class ConversationList(ScrollView, can_focus=True):
         return self._mark_matches(fit(f"  {facts}", width), style, selected)
 
     def _mark_matches(self, text: str, style: Style, selected: bool) -> list[Segment]:
-        """The text with what was searched for standing out."""
+        """Highlight what was searched for."""
         lowered = text.lower()
         if not self.words or len(lowered) != len(text):
             return [Segment(text, style)]

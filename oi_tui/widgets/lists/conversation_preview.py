@@ -23,7 +23,7 @@ _CHARACTERS = 1_500
 def preview(
     item: Summary, messages: list[Message], words: list[str], now: float, *, width: int, look: Styles
 ) -> Content:
-    """The conversation in short: its facts, then its messages, from the first that has one of the words.
+    """Return the conversation in short: its facts, then its messages, from the first match on.
 
     Replies and code are drawn as they are in the conversation, at `width` cells.
     """

@@ -164,7 +164,7 @@ class TableView(ScrollView, can_focus=True):
     # -- drawing
 
     def render_line(self, y: int) -> Strip:
-        """One line of the screen."""
+        """Render one line of the screen."""
         width = self.size.width
         if self.shape is None:
             return Strip.blank(width, self.rich_style)

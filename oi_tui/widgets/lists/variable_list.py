@@ -83,7 +83,7 @@ def _count(memory: Memory, matching: int, sought: bool) -> str:
 
 
 def size_of(size: int | None) -> str:
-    """Bytes in a word: "28 B", "1.2 kB", "3.4 MB"; nothing for what is not known."""
+    """Return bytes as text: "28 B", "1.2 kB", "3.4 MB"; "" if unknown."""
     if size is None:
         return ""
     amount = float(size)
@@ -175,7 +175,7 @@ class VariableList(ScrollView):
     # -- drawing
 
     def render_line(self, y: int) -> Strip:
-        """One line of the screen."""
+        """Render one line of the screen."""
         number, width = y + self.scroll_offset.y, self.size.width
         if number >= len(self._rows):
             return Strip.blank(width, self.rich_style)

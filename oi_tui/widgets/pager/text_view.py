@@ -59,13 +59,13 @@ class TextView(ScrollView, can_focus=True):
         self._timer: Timer | None = None
 
     def on_mount(self) -> None:
-        """Know the first lines at once, and the others as there is time."""
+        """Find the first lines at once, and the others when there is time."""
         self.text.index()
         self._fit()
         self._timer = self.set_interval(_PAUSE, self._index)
 
     def on_resize(self) -> None:
-        """Other lines are in view."""
+        """Report that other lines are in view."""
         self.post_message(self.Moved())
 
     def _index(self) -> None:
@@ -159,7 +159,7 @@ class TextView(ScrollView, can_focus=True):
                 colours = "" if match[1] in ("", "0") else (colours + match.group())[-200:]
 
     def render_line(self, y: int) -> Strip:
-        """One line of the view."""
+        """Render one line of the view."""
         look, width, line = self._look, self.size.width, self.top + y
         if line >= self.text.line_count:
             return Strip.blank(width, look.base)

@@ -178,11 +178,11 @@ class CompletingTextArea(PromptTextArea):
             self.post_message(self.Offered(choice.offers, choice.number, note))
 
     def on_blur(self) -> None:
-        """Completions belong to the caret."""
+        """Hide the completions, which belong to the caret."""
         self._close_offers()
 
     def on_text_area_selection_changed(self) -> None:
-        """The caret may have left what could be completed."""
+        """Hide the completions if the caret left what they complete."""
         self._look()
 
     def _typed_name(self) -> str | None:
@@ -194,7 +194,7 @@ class CompletingTextArea(PromptTextArea):
 
 
 def _commands(typed: str) -> list[CompletionOffer]:
-    """The commands that begin with what is typed, or else hold it; nothing for one that is typed whole."""
+    """Return the commands that begin with, or else contain, what is typed; none for a complete name."""
     matches = commands.matching(typed)
     if not matches:
         matches = [command for command in commands.COMMANDS.values() if typed[1:].lower() in command.name]

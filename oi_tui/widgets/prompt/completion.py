@@ -48,7 +48,7 @@ class CompletionChoice:
         return query == self._closed
 
     def begin(self, query: Query) -> None:
-        """Somebody asks something else; what is shown stays until there is an answer."""
+        """Start another query; the list stays until there is an answer."""
         self.query, self._closed, self._awaited = query, None, None
 
     def take(self, query: Query, offers: Sequence[CompletionOffer], note: str = "") -> bool:
@@ -77,6 +77,6 @@ class CompletionChoice:
         self._closed = query
 
     def forget(self) -> None:
-        """Nothing is being typed that could be completed."""
+        """Hide the list: nothing that could be completed is being typed."""
         self.query = self._answered = self._awaited = None
         self.offers, self.number, self.note = (), 0, ""

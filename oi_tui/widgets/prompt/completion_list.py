@@ -47,7 +47,7 @@ class Completions(Widget):
         self.refresh()
 
     def render(self) -> Content:
-        """The rows around the chosen offer."""
+        """Render the rows around the chosen offer."""
         width = self.content_size.width
         first = max(0, min(self._chosen - MOST_ROWS // 2, len(self._offers) - MOST_ROWS))
         rows = self._offers[first : first + MOST_ROWS]
@@ -72,5 +72,5 @@ class Completions(Widget):
 
 
 def _fit(text: str, width: int) -> str:
-    """The text in exactly so many cells, the end of a long one rather than its beginning."""
+    """Fit the text into exactly so many cells; of a long one, show the end."""
     return set_cell_size(ending(text, width), max(0, width))

@@ -21,7 +21,7 @@ class Pastes:
         return bool(self._texts)
 
     def folded(self, text: str) -> str:
-        """The words that stand for the text, if it is long; else the text itself."""
+        """Return the placeholder of a long text; a short text as it is."""
         lines = text.rstrip("\n").count("\n") + 1
         if lines <= LINES and len(text) <= CHARACTERS:
             return text
@@ -36,14 +36,14 @@ class Pastes:
         return chip
 
     def full(self, text: str) -> str:
-        """The text with every paste in its place."""
+        """Return the text with every paste in place of its placeholder."""
         return _CHIP.sub(lambda found: self._texts.get(found[0], found[0]), text) if self._texts else text
 
     def spans(self, line: str) -> Iterator[tuple[int, int]]:
-        """The spans of placeholders in the line."""
+        """Return the spans of placeholders in the line."""
         if self._texts and "[pasted " in line:
             yield from (match.span() for match in _CHIP.finditer(line) if match[0] in self._texts)
 
     def at(self, line: str, column: int) -> tuple[int, int] | None:
-        """The paste that the column is in or at the edge of."""
+        """Return the paste at this column, or at whose edge it is."""
         return next((span for span in self.spans(line) if span[0] <= column <= span[1]), None)

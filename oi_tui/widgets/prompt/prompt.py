@@ -281,12 +281,12 @@ class Prompt(CompletingTextArea):
             self.post_message(self.Hinted(hint))
 
     def on_resize(self) -> None:
-        """A narrower screen wraps the text into more rows."""
+        """Wrap the text for the new width."""
         self._fit()
         self.call_after_refresh(self.place_caret)
 
     def on_focus(self) -> None:
-        """The terminal's own caret comes along."""
+        """Move the terminal's own caret here."""
         self.call_after_refresh(self.place_caret)
 
     def place_caret(self) -> None:

@@ -28,7 +28,7 @@ class PromptQueue(Widget):
         self._show()
 
     def take_first(self) -> str:
-        """The message whose turn it is; it waits no longer."""
+        """Remove and return the first message."""
         text = self._texts.pop(0)
         self._show()
         return text
@@ -40,7 +40,7 @@ class PromptQueue(Widget):
         return text
 
     def take_all(self) -> list[str]:
-        """All messages; none waits any longer."""
+        """Remove and return all messages."""
         texts, self._texts = self._texts, []
         self._show()
         return texts
@@ -51,7 +51,7 @@ class PromptQueue(Widget):
         self.refresh()
 
     def render(self) -> Content:
-        """The first messages, and how many follow; the last row says how to get at them."""
+        """Render the first messages, how many follow, and how to edit them."""
         width = self.content_size.width
         rows = [f"» queued: {one_line(text, 200)}" for text in self._texts[:MOST_ROWS]]
         if (more := len(self._texts) - MOST_ROWS) > 0:

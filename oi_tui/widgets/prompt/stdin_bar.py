@@ -38,7 +38,7 @@ class StdinBar(Widget):
         yield Input(id="typed", select_on_focus=False)
 
     def on_mount(self) -> None:
-        """A still caret costs no bytes, which matters over a slow line."""
+        """Stop the cursor blinking: each blink redraws, which matters on a slow connection."""
         self.query_one(Input).cursor_blink = False
 
     def ask(self, language: str, request: InputRequested) -> None:
@@ -55,7 +55,7 @@ class StdinBar(Widget):
         self.display = True
 
     def on_resize(self) -> None:
-        """As much of what is asked as there is room for."""
+        """Show as much of the question as fits."""
         self._tell()
 
     def _tell(self) -> None:
@@ -67,7 +67,7 @@ class StdinBar(Widget):
         self.query_one("#asked", Static).update(words)
 
     def dismiss(self) -> None:
-        """The program no longer waits."""
+        """Hide the field: the program no longer waits."""
         self.query_one(Input).value = ""
         self.display = False
 

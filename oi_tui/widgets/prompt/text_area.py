@@ -67,7 +67,7 @@ class PromptTextArea(StableTextArea):
             self.move_cursor((row, span[0]))
 
     def get_line(self, line_index: int) -> Text:
-        """The line with pastes and mentions standing out."""
+        """Return the line with pastes and mentions highlighted."""
         line = super().get_line(line_index)
         for start, end in self.pastes.spans(line.plain):
             line.stylize(self.get_component_rich_style("prompt--chip", partial=True), start, end)

@@ -210,7 +210,7 @@ def _count(number: int, one: str, more: str) -> str:
 
 
 def short_count(number: int) -> str:
-    """A number in few characters: 950, 1.9k, 128k, 1.0M."""
+    """Shorten a number to a few characters: 950, 1.9k, 128k, 1.0M."""
     if number < 1000:
         return str(number)
     if number < 1_000_000:

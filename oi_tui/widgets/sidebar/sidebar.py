@@ -106,7 +106,7 @@ class Sidebar(ScrollView, can_focus=True):
             self.post_message(self.Chosen(self.selected, look=True))
 
     def action_leave(self) -> None:
-        """Back to the prompt."""
+        """Go back to the prompt."""
         self.post_message(self.Left(closed=True))
 
     def on_key(self, event: events.Key) -> None:
@@ -145,7 +145,7 @@ class Sidebar(ScrollView, can_focus=True):
     # -- drawing
 
     def render_line(self, y: int) -> Strip:
-        """One line of the screen."""
+        """Render one line of the screen."""
         number, width = y + self.scroll_offset.y, self.size.width
         if number >= len(self._rows):
             return Strip.blank(width, self.rich_style)

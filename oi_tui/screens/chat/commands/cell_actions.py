@@ -109,7 +109,7 @@ class CellActions:
             self._view.app.push_screen(DiffScreen(f"Your changes to {_name(cell)}", proposed, cell.code))
 
     def _read(self, block: Block) -> None:
-        """All of a block: its text, or its code with its output, however much of it is folded."""
+        """Return all of a block, folded or not: its text, or its code with its output."""
         source = visible(block.source().rstrip("\n"))
         if isinstance(block, CellBlock):
             printed = "\n".join(
@@ -147,7 +147,7 @@ class CellActions:
         self._open(title, LongText.of(text.strip("\n")), f"%tokens shows a whole request. {limit}")
 
     def _model_view(self, block: CellBlock | OutputBlock) -> tuple[str, str]:
-        """The output as the model gets it, and how much of it that is, in words."""
+        """Return the output as the model gets it, and how much of it that is."""
         printed = [item for item in self._output_messages(block) if item.recipient != "user"]
         whole = model_output(printed, 0)
         lines = model_output(printed, self._view.workspace.profile.max_output)

@@ -161,7 +161,7 @@ class ChatCommands(ConversationActions):
             self._workspace.keep(model=choice.model, api_base=choice.api_base)
 
     def show_settings(self, profile: Profile) -> None:
-        """Apply those settings that are seen, and let other agents find the window or not."""
+        """Apply the settings that can be seen, and the one for other agents."""
         super().show_settings(profile)
         self._view.run_worker(self._view.host_cells.adapt(), exit_on_error=False)
         self.choosing.local(lambda: None)

@@ -77,7 +77,7 @@ class DataScreens(DataActions):
         self._chat.app.push_screen(TableScreen(name, load, self._workspace.computer.cwd, self._find_pythons))
 
     def _find_pythons(self) -> Sequence[str]:
-        """The Python of cells, for its libraries. In the sandbox code could change what it imports."""
+        """Return the Python of cells, for its libraries; none in the sandbox: code could change them."""
         computer = self._workspace.computer
         program = None if computer.sandbox or computer.where else computer.program("python")
         return (program,) if program else ()

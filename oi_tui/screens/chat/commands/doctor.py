@@ -11,7 +11,7 @@ from oi_tui.widgets.pager.long_text import LongText
 
 
 def show(app: App[object], in_use: InUse) -> None:
-    """Examine without keeping anybody waiting, then show what was found."""
+    """Examine in the background, then show the result."""
 
     def examine() -> None:
         text, problems = report(in_use, ask_terminal=False)

@@ -26,7 +26,7 @@ class LogScreens(LogActions):
         self._view.log_panel.display = on
 
     def open(self) -> None:
-        """The whole log, on a screen of its own."""
+        """Show the whole log on a screen of its own."""
         try:
             text = LongText.open(log.file())
         except OSError:

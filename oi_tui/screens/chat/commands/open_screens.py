@@ -30,11 +30,11 @@ class ChatScreens:
         self._models = models
 
     def open_help(self) -> None:
-        """Keys and commands."""
+        """Show keys and commands."""
         self._chat.app.push_screen(HelpScreen(*here(self._chat)))
 
     def open_keys(self) -> None:
-        """The names of all that has a key, to be used in the setting `keys`."""
+        """Show the names of all key bindings, for the setting `keys`."""
         from oi_tui.screens.keymap import listed
 
         names = LongText.of(listed(remapped(self._chat.app)))
@@ -42,13 +42,13 @@ class ChatScreens:
         self._chat.app.push_screen(PagerScreen("Key bindings; * marks yours", names, where))
 
     def open_navigator(self) -> None:
-        """Earlier conversations; the chosen one is shown at once."""
+        """Show earlier conversations, and open the chosen one."""
         workspace = self._view.workspace
         navigator = NavigatorScreen(workspace.store, folder=workspace.computer.cwd)
         self._chat.app.push_screen(navigator, lambda chosen: self._show(chosen, navigator.sought))
 
     def open_profile(self, name: str) -> None:
-        """The settings, or those of the profile named."""
+        """Show the settings, or those of the profile named."""
         if name:
             self._ui.switch_profile(name)
             return

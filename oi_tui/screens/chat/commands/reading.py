@@ -26,7 +26,7 @@ class ChatReading:
             self._view.find_line.open(text)
 
     def read_output(self, number: int | None) -> None:
-        """All of an output, on a screen of its own."""
+        """Show all of an output on a screen of its own."""
         self._cells.view_number(number)
 
     def copy_code(self) -> None:

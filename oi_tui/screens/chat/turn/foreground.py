@@ -101,7 +101,7 @@ class Foreground:
         return True
 
     def end(self) -> None:
-        """The run is over."""
+        """Close the program's screen: the run is over."""
         self._code, self._console, self._left = None, "", False
         self._output = OutputHistory()
         if self._timer:

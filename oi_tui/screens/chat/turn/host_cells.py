@@ -80,7 +80,7 @@ class HostCells:
         await self.adapt()
 
     async def adapt(self) -> None:
-        """Listen or not, as the profile says now. What cannot be listened at is left alone, and logged."""
+        """Listen or not, as the profile says now. A failure to listen is logged."""
         async with self._adapting:
             wanted = self._is_open and self.view.workspace.profile.other_agents
             if wanted and self._listener is None:
@@ -145,7 +145,7 @@ class HostCells:
         self.view.start(self.view.session.propose(cell.language, cell.code, cell.host.name))
 
     def abandon(self) -> None:
-        """The conversation is left: what was at work or waits comes to no end."""
+        """Drop what runs or waits: the conversation is left."""
         cells, self._current = [*filter(None, [self._current]), *self._waiting], None
         self._waiting.clear()
         for cell in cells:

@@ -48,7 +48,7 @@ class Progress:
         self._changed = changed
 
     def now(self, doing: str, seconds: float | None = None, choice: str = "") -> None:
-        """This is done now, and for so many seconds, if that is known."""
+        """Note what is done now, and for so many seconds, if that is known."""
         self.choice = choice
         if doing != self.doing:
             self.doing = doing
@@ -57,7 +57,7 @@ class Progress:
             self._changed()
 
     def end(self) -> None:
-        """Nothing is in progress any more."""
+        """Note that nothing is in progress."""
         self.doing = self.choice = ""
         self.awaited = None
         self.request = ("", 0)
@@ -74,7 +74,7 @@ class Progress:
         return Activity(words, self.awaited, self.until, tuple(facts))
 
     def wait_for_model(self, doing: str, seconds: float | None = None) -> None:
-        """The model's next words are waited for; this is done meanwhile."""
+        """Note that the model's answer is awaited, and what is done meanwhile."""
         if self.awaited is None:
             self.awaited = time.monotonic()
         self.now(doing, seconds)

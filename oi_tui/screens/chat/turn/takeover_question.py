@@ -29,7 +29,7 @@ class TakeoverQuestion:
         self._dialog: ConfirmDialog | None = None
 
     def open(self) -> None:
-        """Ask, unless the turn ended meanwhile or the question is there already."""
+        """Ask, unless the turn has ended or the question is already open."""
         if not self._view.busy:
             self._takeover.answer()
         elif self._dialog is None:
@@ -37,7 +37,7 @@ class TakeoverQuestion:
             self._view.app.push_screen(self._dialog, self._answer)
 
     def follow(self, event: Event) -> None:
-        """The end of a turn answers the question."""
+        """Answer the question when the turn ends."""
         if isinstance(event, TurnEnded):
             self._takeover.answer()
             if self._dialog and self._dialog.is_active:

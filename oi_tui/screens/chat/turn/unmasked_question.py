@@ -30,7 +30,7 @@ class UnmaskedQuestion:
         self._dialog: ConfirmDialog | None = None
 
     def open(self, why: str) -> None:
-        """Ask, unless the turn ended meanwhile."""
+        """Ask, unless the turn has ended."""
         if not self._view.busy:
             self._screen.answer(None)
         elif self._dialog is None:
@@ -38,7 +38,7 @@ class UnmaskedQuestion:
             self._view.app.push_screen(self._dialog, self._answer)
 
     def follow(self, event: Event) -> None:
-        """The end of a turn takes the question away."""
+        """Close the question when the turn ends."""
         if isinstance(event, TurnEnded):
             self._screen.answer(None)
             if self._dialog and self._dialog.is_active:
