@@ -48,7 +48,7 @@ class ServerManager:
             raise CommandError(_USAGE)
 
     def _actions(self) -> Mapping[str, Callable[[Status], None]]:
-        """What is done with one server."""
+        """Return the actions that take the name of one server."""
         return {
             "test": self._test,
             "remove": self._remove,
@@ -217,7 +217,7 @@ def _problem(work: Callable[[], None]) -> str:
 
 
 def _describe_offers(resources: Resources, name: str) -> list[str]:
-    """What a server offers beside tools, and how it is used."""
+    """Describe what a server offers beside tools, and how it is used."""
     lines = [f"    @{name}:{one_line(uri, 200)}  {title}" for uri, title in resources.listed(name)[:_LISTED]]
     for prompt in resources.prompts(name)[:_LISTED]:
         arguments = " ".join(f"{one_line(argument, 40)}=…" for argument in prompt.arguments)
@@ -226,7 +226,7 @@ def _describe_offers(resources: Resources, name: str) -> list[str]:
 
 
 def _describe(status: Status) -> list[str]:
-    """A server in a few lines."""
+    """Describe a server in a few lines."""
     server = status.server
     lines = [f"{server.name}: {one_line(server.shown, 200)}"]
     match status.state:

@@ -18,7 +18,7 @@ _PATIENCE = 1.0
 
 
 def describe_schedulers(environment: Mapping[str, str] = os.environ) -> Iterator[str]:
-    """A line for each scheduler that is named; tries to connect to it, which takes a moment."""
+    """Return a line for each named scheduler; tries to connect to it, which takes a moment."""
     for title, (variable, port) in _VARIABLES.items():
         if address := environment.get(variable, "").strip():
             yield f"{title} scheduler ({variable}): {_describe(address, port)}"

@@ -70,7 +70,7 @@ class VariableSnapshot:
             self._ui.start(self._run(codes))
 
     def describe(self) -> str:
-        """How to bring back what was kept with this conversation; "" where nothing was."""
+        """Say how to restore the variables that are kept with this conversation; "" if there are none."""
         conversation, saved = self._workspace.conversation.id, self._workspace.store.variables
         files = saved.find(conversation)
         if not files:

@@ -14,7 +14,7 @@ _ROWS, _COLUMNS, _WIDEST = 20, 30, 30
 
 
 def find_table(name: str, computer: "Languages") -> TableSource:
-    """A file, or a variable of Python. Raises TableError; reading a file may take a moment."""
+    """Return the table of a file or a Python variable. Raises TableError; a file may take a moment."""
     file, _, table = name.partition("::")
     if is_table_file(file):
         return TableFile(computer.cwd / Path(file).expanduser(), table)

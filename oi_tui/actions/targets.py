@@ -23,7 +23,7 @@ _NAMED = 20
 
 
 def overview(target: str, where: str, connected: Sequence[str] = ()) -> str:
-    """Where code runs, and where else it could."""
+    """Describe where code runs, and where else it could."""
     lines = [f"Code runs {one_line(where or 'on this machine', 300)} (target: {one_line(target, 200)})."]
     if len(connected) > 1:
         names = ", ".join(one_line(name, 100) for name in connected)

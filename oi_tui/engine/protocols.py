@@ -113,4 +113,4 @@ class NullRecorder:
         """Let it pass."""
 
     def forget(self, ids: Iterable[str]) -> None:
-        """There is nothing to forget."""
+        """Do nothing: no message is kept."""

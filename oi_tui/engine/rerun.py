@@ -45,7 +45,7 @@ def copy_for_rerun(earlier: Message) -> Message:
 
 
 def copy_for_following(earlier: Message | None, language: str, code: str, id: str) -> Message:
-    """A new message for code that was left running, whose `earlier` message may be in another conversation.
+    """Return a new message for code that was left running; `earlier` may be in another conversation.
 
     Without it, the model does not see the code: it may be the person's own.
     """
@@ -113,5 +113,5 @@ def note_for_model(messages: Sequence[Message]) -> str:
 
 
 def cells(count: int) -> str:
-    """So many cells, in words."""
+    """Return "1 cell" or "2 cells"."""
     return "1 cell" if count == 1 else f"{count:,} cells"

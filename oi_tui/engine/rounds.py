@@ -98,7 +98,7 @@ class Rounds:
             yield Noticed(f"The reply contains {blocks} that did not run. %offer asks to run {them}.")
 
     def _goes_on(self, profile: Profile) -> bool:
-        """In loop mode, whether the model's last words call for another round."""
+        """Return whether, in loop mode, the model's last words call for another round."""
         last = self._log.messages[-1]
         if not profile.loop or last.role != "assistant" or last.type != "message":
             return False

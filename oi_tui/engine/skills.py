@@ -65,7 +65,7 @@ class Skills:
         self._trust = trust
 
     def listed(self) -> list[Skill]:
-        """Every skill, a person's own first. What cannot be read is left out."""
+        """Return every skill, a person's own first. What cannot be read is left out."""
         trust = self._trust or Trust()
         own = [_read(path, trusted=True) for path in _files(folder())]
         # A link could show the model what lies elsewhere.

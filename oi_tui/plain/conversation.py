@@ -167,7 +167,7 @@ class PlainConversation:
             self.handler.note("Saving works again.")
 
     def ask_number(self, question: str, most: int) -> int | None:
-        """One of so many, counted from 0; None for anything else."""
+        """Ask for one of so many, and return it counted from 0; None for anything else."""
         try:
             typed = self.keyboard.prompt(question) if self.keyboard.is_terminal else None
         except KeyboardInterrupt:

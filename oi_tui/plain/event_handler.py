@@ -150,7 +150,7 @@ class PlainEventHandler:
             self._midway = True
 
     def take_input(self, text: str, *, masked: bool) -> None:
-        """The person has typed a line, which the terminal has shown already."""
+        """Note that the person has typed a line, which the terminal has shown already."""
         if self._asked is not None:
             self._asked += "" if masked else text
             self._midway = False

@@ -112,7 +112,7 @@ class Keyboard:
             yield
 
     def _edit_line(self, mark: str, history: Sequence[str]) -> str | None:
-        """A line with the comforts of the line editor."""
+        """Read a line with the line editor."""
         import readline
 
         readline.clear_history()

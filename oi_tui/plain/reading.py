@@ -34,7 +34,7 @@ class PlainReading:
         self._ui.tell("\n".join(matches[:_FOUND]) + more if matches else f"“{one_line(text, 60)}” not found.")
 
     def read_output(self, number: int | None) -> None:
-        """All that is kept of the output of a run."""
+        """Print all that is kept of the output of a run."""
         codes = [m for m in self._workspace.session.messages if m.type == "code" and m.role != "computer"]
         if not codes or (number is not None and not 0 < number <= len(codes)):
             self._ui.tell("No such output." if codes else "There is no output yet.")

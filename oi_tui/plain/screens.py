@@ -52,7 +52,7 @@ class PlainScreens:
         )
 
     def open_keys(self) -> None:
-        """There are no keys where whole lines are read."""
+        """Say that there are no key bindings where whole lines are read."""
         self._ui.tell("Plain mode reads lines; it has no key bindings.")
 
     def open_navigator(self) -> None:

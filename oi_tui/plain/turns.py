@@ -17,7 +17,7 @@ class PlainTurns(TurnActions):
         self._say = say
 
     def stop(self) -> None:
-        """Nothing is in progress while commands are typed."""
+        """Do nothing: while commands are typed, nothing is in progress."""
         self._ui.tell("Nothing is running. ctrl+c stops what is running.")
 
     def go_on(self) -> None:

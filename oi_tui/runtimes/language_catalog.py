@@ -98,7 +98,7 @@ class LanguageCatalog:
         return self._named(language.host)
 
     def missing(self, name: str) -> str | None:
-        """Why a known language cannot run, and how to install it; None when it can."""
+        """Return why a known language cannot run, and how to install it; None when it can."""
         language = self.find(name)
         if language is None:
             return None
@@ -162,7 +162,7 @@ class LanguageCatalog:
         )
 
     def refusal(self, language: Language | None = None) -> str | None:
-        """Why the sandbox does not let the language run, or any; None when it does, or is off."""
+        """Return why the sandbox does not let the language run, or any; None when it does, or is off."""
         if self._confinement.enabled and self._targets.place:
             where = self._targets.where
             return f"The sandbox is on, but does not work for programs {where}, so nothing runs. {_ONE_OF}"

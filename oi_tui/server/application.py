@@ -33,7 +33,7 @@ Endpoint = Callable[..., Any]
 
 
 def routes() -> list[BaseRoute]:
-    """Every route of the server."""
+    """Return every route of the server."""
     session, kernel = "/v1/sessions/{id}", "/api/kernels/{id}"
     return [
         Route("/", page.index, methods=["GET"]),

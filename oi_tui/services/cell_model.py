@@ -291,7 +291,7 @@ class CellModel:
         return longest, most
 
     def _left(self, profile: Profile, rights: CellRequests) -> float:
-        """What may still be spent, in USD, when all that is under way costs as much as it can."""
+        """Return what may still be spent, in USD, when all that is under way costs as much as it can."""
         left = math.inf
         if rights.cost is not None:
             left = rights.cost - rights.spent
@@ -381,7 +381,7 @@ def _read(line: bytes) -> _Call:
 
 
 def _key(profile: Profile, call: _Call, prompt: str) -> tuple[object, ...]:
-    """What the reply depends on."""
+    """Return everything that the reply depends on."""
     longest = call.max_tokens or profile.max_tokens
     return profile.model, profile.api_base, profile.temperature, longest, call.system, prompt
 

@@ -36,7 +36,7 @@ _lock = threading.Lock()
 
 
 def learn(secret: str | None) -> None:
-    """From now on the secret is taken out wherever `redact` and `without_secrets` are used."""
+    """Remove this secret from now on, wherever `redact` and `without_secrets` are used."""
     if secret and len(secret) >= _SHORTEST:
         with _lock:
             _learned.add(secret)

@@ -72,7 +72,7 @@ class Format:
 
 
 def file_name(title: str, suffix: str) -> str:
-    """A file name made of a title, good on every system."""
+    """Make a file name of a title, valid on every system."""
     words = re.sub(r"[^\w.-]+", "-", title[:60]).strip("-._") or "conversation"
     return f"{words}{suffix}"
 
@@ -252,7 +252,7 @@ def _media(message: Message) -> str:
 
 
 def notebook(title: str, messages: Sequence[Message]) -> str:
-    """A Jupyter notebook (format 4.5): code that ran as cells with output and images, the rest as text."""
+    """Write a Jupyter notebook (format 4.5): code that ran as cells with output, the rest as text."""
     cells: list[dict[str, Any]] = [_text_cell(f"# {one_line(title, 300)}", new_id())]
     by_code: dict[str, dict[str, Any]] = {}
     last: dict[str, Any] | None = None

@@ -94,7 +94,7 @@ def explain(error: BaseException, attempt: Attempt) -> ErrorInfo:
 
 
 def timed_out(attempt: Attempt) -> ErrorInfo:
-    """Nothing came for as long as the profile allows."""
+    """Return the error for a model that sent nothing for as long as the profile allows."""
     silence = f"{attempt.timeout:g} s"
     sentence = (
         f"The reply stopped: no data for {silence}. The received part is kept."
@@ -306,7 +306,7 @@ def no_provider(model: str) -> ErrorInfo:
 
 
 def our_own(error: Exception) -> ErrorInfo:
-    """Something that was not foreseen went wrong on our side."""
+    """Return the error for an unforeseen fault of this program."""
     text = redact(f"{type(error).__name__}: {error}"[:_DETAIL])
     return ErrorInfo("unknown", f"The request failed inside oi-tui. {text}", detail=text)
 

@@ -257,7 +257,7 @@ class _Conversation:
     # -- a reply and what came of it ----------------------------------------------------------
 
     def _reply(self, reply: Sequence[Message]) -> Unit:
-        """One reply: its words, its calls, the answer to each call, and the images that came of them."""
+        """Write one reply: its text, its calls, the answer to each call, and the images of their runs."""
         unit = Unit(person=False)
         words: list[str] = []
         calls: list[dict[str, Any]] = []
@@ -315,7 +315,7 @@ class _Conversation:
         return {"reasoning_content": thoughts} if thoughts else {}
 
     def _identity(self, message: Message) -> str:
-        """A name for the call that every provider takes and that no other call of this request has."""
+        """Return an id for the call that every provider accepts and that is unique in this request."""
         given = message.call or ""
         own = message.model in (None, self._profile.model) and _GOOGLE.match(self._profile.model)
         if SIGNATURE in given and not own:

@@ -64,7 +64,7 @@ def can_be_named(messages: Sequence[Message]) -> bool:
 
 
 def cleaned(text: str) -> str:
-    """A title on one line, as a model should have written it; "" when it is none."""
+    """Return a title on one line, without what a model adds; "" when it is no title."""
     text = re.sub(r"<think>.*?(?:</think>|\Z)", "", text, flags=re.DOTALL)
     line = next(filter(None, (one_line(part, 300) for part in text.split("\n"))), "")
     line = re.sub(r"^(?:#+|title:|\*\*)\s*", "", line, flags=re.IGNORECASE).strip(" \"'“”„«»*`.")

@@ -59,20 +59,20 @@ class ChunkWriter:
     def piece(
         self, role: str, kind: str, format: str | None, content: object, **facts: object
     ) -> Iterator[Chunk]:
-        """A piece of content, with further facts; a blank one is dropped, as in the original."""
+        """Yield a piece of content, with further facts; a blank one is dropped, as in the original."""
         if content == "":
             return
         yield from self.start(role, kind, format)
         yield {**_head(role, kind, format), "content": content, **facts}
 
     def output(self, text: str) -> Iterator[Chunk]:
-        """A piece of what a program printed, with line feeds, and without escape sequences."""
+        """Yield a piece of what a program printed, with line feeds, and without escape sequences."""
         yield from self.start("computer", "console", "output")
         text = self._line_ends.write(self._escapes.write(text))
         yield from self.piece("computer", "console", "output", text)
 
     def grow(self, message: Message, text: str) -> Iterator[Chunk]:
-        """More text of a message. Reasoning has no chunks."""
+        """Yield more text of a message. Reasoning has no chunks."""
         if message.type == "console":
             yield from self.output(text)
         elif message.type != "reasoning":
@@ -130,7 +130,7 @@ def read_chunk(chunk: Mapping[str, Any]) -> list[Message]:
 
 
 def to_message(chunk: Mapping[str, Any]) -> Message:
-    """A message from its dictionary; one without a role is the person's, as in the original."""
+    """Convert a dictionary to a message; one without a role is the person's, as in the original."""
     known = {name: chunk[name] for name in _FIELDS if chunk.get(name) is not None}
     known.setdefault("role", "user")
     known.setdefault("type", "message")
@@ -188,7 +188,7 @@ def _stands_alone(before: Message | None, message: Message, after: Message | Non
 
 
 def from_message(message: Message) -> Chunk:
-    """A message as a dictionary: the original's fields, and what the model must get again.
+    """Convert a message to a dictionary: the original's fields, and what the model must get again.
 
     Without the latter a rejected piece of code would look as if it had run. A signal is what it was.
     """

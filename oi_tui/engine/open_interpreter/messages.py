@@ -67,7 +67,7 @@ def _read(entry: Mapping[str, Any]) -> Iterator[Message]:
 
 
 def _of_its_type(entry: Mapping[str, Any], speaker: Role) -> Iterator[Message]:
-    """An entry of version 0.2 or later."""
+    """Read an entry of version 0.2 or later."""
     kind, content = entry["type"], entry.get("content")
     kind = {"text": "message", "output": "console"}.get(kind, kind) if isinstance(kind, str) else None
     if kind == "message" and isinstance(content, list):
@@ -92,7 +92,7 @@ def _of_its_type(entry: Mapping[str, Any], speaker: Role) -> Iterator[Message]:
 
 
 def _read_old_entry(entry: Mapping[str, Any], speaker: Role) -> Iterator[Message]:
-    """An entry of version 0.1: its text, the code that followed, what it printed."""
+    """Read an entry of version 0.1: its text, the code that followed, what it printed."""
     if any(not isinstance(entry.get(name), str | None) for name in (*_SPOKEN, "language")):
         yield _for_the_person(entry)
         return
@@ -169,7 +169,7 @@ def _text(speaker: Role, text: str) -> Message:
 
 
 def _image(speaker: Role, source: str) -> Message:
-    """An image by its data or by its place."""
+    """Read an image, given by its data or its path."""
     role: Role = "user" if speaker == "user" else "computer"
     head, mark, data = source.partition(";base64,")
     if mark and head.startswith(_DATA_URI):
@@ -182,7 +182,7 @@ def _image(speaker: Role, source: str) -> Message:
 
 
 def _for_the_person(entry: object) -> Message:
-    """An entry that is no message, to be read by the person only."""
+    """Make a message, for the person only, of an entry that is no message."""
     text = json.dumps(entry, indent=2, ensure_ascii=False)
     role = entry.get("role") if isinstance(entry, dict) else None
     who = f"An entry of the role “{one_line(role, 40)}”" if isinstance(role, str) else "An entry"

@@ -162,7 +162,7 @@ class CodeBlock:
         cursor.at -= len(line)
 
     def _closed_on(self, rest: str, cursor: Cursor, parts: list[Part]) -> None:
-        """A fence with something behind it: words, or the language of the block that it opens."""
+        """Read a fence that is followed by words, or by the language of the block that it opens."""
         self.over = True
         parts.append(CodeEnded(True))
         word = rest.strip()
@@ -172,7 +172,7 @@ class CodeBlock:
         cursor.restart(rest + cursor.rest)
 
     def _part_of_line(self, cursor: Cursor, parts: list[Part]) -> None:
-        """A line whose end is still to come: give out what cannot be a fence or a template token."""
+        """Take the part of an unfinished line that cannot be a fence or a template token."""
         rest = cursor.rest
         if self._line_begins and (
             self._fence.might_close(rest)
@@ -215,7 +215,7 @@ class CodeBlock:
             parts.append(CodeGrew(out))
 
     def _closing(self, line: str, parts: list[Part]) -> None:
-        """A line that closes the block, unless it stands in a string."""
+        """Read a line that closes the block, unless it is in a string."""
         if self._strings.inside:
             self._doubt = self._doubt or []
             self._doubt.append(line)

@@ -11,7 +11,7 @@ class Cursor:
         self.final = False
 
     def feed(self, text: str) -> int:
-        """More text has arrived. Returns how many characters were forgotten."""
+        """Add text that has arrived. Returns how many characters were forgotten."""
         # One character stays in sight, for what depends on the one before.
         cut = max(self.at - 1, 0)
         self.text = self.text[cut:] + text

@@ -55,7 +55,7 @@ class Fence:
         return len(start) <= LONGEST_INFO and (not bare or bare[0] == self.character)
 
     def dedent(self, line: str) -> str:
-        """A line of the block without the indentation of its fence."""
+        """Return a line of the block without the indentation of its fence."""
         at = 0
         while at < self.indent and line[at : at + 1] in (" ", "\t"):
             at += 1

@@ -35,7 +35,7 @@ class ForeignCallReader:
         return self._parts(value, whole=True)
 
     def finish(self, *, whole: bool) -> list[Part]:
-        """Nothing more comes. A call without arguments has none."""
+        """End the call. A call without arguments has none."""
         if self.done:
             return []
         self.done = True

@@ -40,7 +40,7 @@ class ReplyBuilder:
         self._torn = False
 
     def tear(self, *, call: bool) -> None:
-        """A piece of the reply is missing here: code that is being written can no longer be trusted.
+        """Note that a piece of the reply is missing: code that is being written is not run.
 
         `call`: tool calls have begun, of which what is missing may be a part.
         """

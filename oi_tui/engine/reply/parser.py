@@ -105,7 +105,7 @@ class _Call:
         return self._reader is not None or bool(self._waiting.strip())
 
     def take_name(self, name: str) -> None:
-        """A further piece of the function's name, or the same name again."""
+        """Take a further piece of the function's name, or the same name again."""
         if not self.begun and name not in ("", self.name):
             self.name += name
 

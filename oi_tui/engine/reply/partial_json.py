@@ -87,7 +87,7 @@ class PartialJsonParser:
             pass
 
     def finish(self) -> None:
-        """Nothing more comes: what was undecided is decided."""
+        """Read what is left as complete text: nothing more comes."""
         self._final = True
         self.feed("")
 
@@ -306,7 +306,7 @@ class PartialJsonParser:
         return self._buffer[self._at : self._at + 1]
 
     def _ended(self) -> bool:
-        """A value is complete."""
+        """Note that a value is complete."""
         if not self._stack:
             self.done = True
             return False

@@ -80,7 +80,7 @@ _BESIDE_THE_NAME = re.compile(
 
 
 def clean_word(word: str) -> str:
-    """A language's name as the model wrote it, in lower case, on one line and of a bearable length."""
+    """Return the name of a language in lower case, on one line, and not too long."""
     flat = " ".join("".join(c if c.isprintable() else " " for c in word[:400]).split()).lower()
     flat = _BESIDE_THE_NAME.sub("", flat) or flat
     return flat if len(flat) <= 40 else flat[:39] + "…"

@@ -129,7 +129,7 @@ class TextParser:
         return isinstance(self._block, CodeBlock) or (self._call is not None and self._call.parser.open)
 
     def hold_thought(self, text: str) -> list[Part]:
-        """A thought that came in the middle of code follows after it."""
+        """Keep a thought that came in the middle of code until the code ends."""
         self._thoughts.append(ReasoningPart(text))
         return []
 
@@ -142,7 +142,7 @@ class TextParser:
         return parts
 
     def flush(self, *, whole: bool = False) -> list[Part]:
-        """The text is over, at least for now: what was undecided is decided, what is open is ended.
+        """Decide what was undecided and end what is open: the text is over, at least for now.
 
         `whole`: the reply came to its end, as far as the provider can be trusted.
         """
@@ -222,7 +222,7 @@ class TextParser:
         self._state = State.FORM
 
     def _plain(self) -> bool:
-        """No mark in sight: say all but what may be the beginning of one."""
+        """Take text without a mark, except for what may be the beginning of one."""
         cursor = self._cursor
         end = len(cursor.text)
         if not cursor.final:
@@ -262,7 +262,7 @@ class TextParser:
     # -- fences ---------------------------------------------------------------------------------------
 
     def _run(self, run: str) -> bool:
-        """A run of backticks or tildes: a fence, or inline code."""
+        """Read a run of backticks or tildes: a fence, or inline code."""
         cursor = self._cursor
         text, end = cursor.text, cursor.at + len(run)
         if end == len(text) and not cursor.final and len(run) < _LONGEST_RUN:

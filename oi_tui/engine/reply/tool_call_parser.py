@@ -353,7 +353,7 @@ class ToolCallParser:
     # -- the code ---------------------------------------------------------------------------------
 
     def _command_word(self, event: JsonEvent) -> None:
-        """A piece of a word of a command that is given as a list."""
+        """Take a piece of a word of a command that is given as a list."""
         if event.kind == "text":
             self._string += event.text
         elif event.kind == "string":
@@ -437,7 +437,7 @@ class ToolCallParser:
         self._start()
 
     def _close(self) -> None:
-        """A bracket closed: the call is over once its code and language are there."""
+        """Close a bracket; the call is over once its code and language are there."""
         if self._call.path is not None and self._call.started:
             self._close_call(True)
 
@@ -466,7 +466,7 @@ class ToolCallParser:
         return f"{self._name}({raw})" if self._native and self._name else raw
 
     def _gave_up(self) -> None:
-        """It is not JSON. The arguments of a function that is a language are then the code itself."""
+        """Handle arguments that are not JSON: for a function that is a language, they are the code."""
         word = tool_name(self._name)
         nothing_found = not self._call.started and not self.found
         if not self._native:

@@ -264,7 +264,7 @@ def _as_tags(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall]:
 
 
 def _as_python_call(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall]:
-    """One call or several as Python writes them, or only their arguments."""
+    """Read one or more calls in the syntax of Python, or only their arguments."""
     if "=" not in raw and "(" not in raw:
         return []
     body = fenced[1] if (fenced := strip_fence(raw)) else raw

@@ -71,7 +71,7 @@ def read_wrapped(
 
 
 def _read_call(chunk: str, name: str, resolve: Resolve, *, whole: bool) -> list[Part]:
-    """One call: perhaps its name, and its arguments in JSON or in another way."""
+    """Read one call: perhaps its name, and its arguments in JSON or in another way."""
     if function := _FUNCTION.match(chunk):
         name, chunk = function[1], chunk[function.end() :]
     if "<escape>" in chunk:
@@ -103,7 +103,7 @@ def _separate(chunk: str) -> tuple[str, bool, str]:
 
 
 def _read_json(body: str, name: str, resolve: Resolve, *, whole: bool) -> list[Part]:
-    """As many calls in JSON as there are."""
+    """Read all calls that are written in JSON."""
     if inner := strip_fence(body):
         body = inner[1]
     parts: list[Part] = []

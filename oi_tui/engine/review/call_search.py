@@ -244,7 +244,7 @@ class _Search:
         return own
 
     def _judge(self, path: str, before: str, after: str) -> str:
-        """How a name is shown that is not known to be harmless; "" for others."""
+        """Return how a name is shown that is not known to be harmless; "" for others."""
         names = [name for name in self._joint.split(path) if name]
         shown = "".join(path.split())
         if names[-1] in _GIVEN_A_NAME and (given := _FIRST_NAME.match(after)) and self._known(given[1]):

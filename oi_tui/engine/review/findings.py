@@ -189,7 +189,7 @@ def _sentence(kind: Kind, found: list[Finding]) -> str:
 
 
 def _unchecked(found: list[Finding]) -> str:
-    """One line for all parts that were not checked."""
+    """Return one line for all parts that were not checked."""
     first: dict[str, int] = {}
     for item in found:
         first.setdefault(item.what, item.line)
@@ -224,5 +224,5 @@ def pieces(line: str, longest: int) -> Iterator[str]:
 
 
 def _with_names(words: str, names: list[str]) -> str:
-    """What is done, and to what."""
+    """Return what is done, and to what."""
     return f"{words}: {', '.join(names)}" if names else words

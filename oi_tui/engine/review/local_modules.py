@@ -10,7 +10,7 @@ _LOADABLE = (".py", ".pyc", ".so", ".pyd")
 
 
 def in_the_way(cwd: Path, besides: Set[str]) -> str | None:
-    """A file or folder that is called like a module of the standard library or one of `besides`, if any."""
+    """Return a file or folder that is named like a standard module or one of `besides`, if any."""
     names = _standard() | besides
     try:
         with os.scandir(cwd) as entries:

@@ -95,7 +95,7 @@ class _Counter:
         return self._length(rows[0]) if len(rows) == 1 else None
 
     def _length(self, node: ast.expr) -> int | None:
-        """How many items it has, where the code says so."""
+        """Return how many items it has, where the code says so."""
         match node:
             case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
                 return None if any(isinstance(item, ast.Starred) for item in items) else len(items)

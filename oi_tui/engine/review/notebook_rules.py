@@ -101,14 +101,14 @@ def _is_python(line: str) -> bool:
 
 
 def _look_at_program(words: str) -> Iterator[Finding]:
-    """A command of the shell."""
+    """Review a shell command."""
     name = words.split(maxsplit=1)[0] if words.split() else ""
     yield Finding("programs", name, 0)
     yield from shell_rules.look(words)
 
 
 def _look_at_magic(text: str) -> Iterator[Finding]:
-    """What stands behind `%`."""
+    """Review what follows `%`."""
     name, _, rest = text.strip().partition(" ")
     rest = rest.strip()
     kind: Kind

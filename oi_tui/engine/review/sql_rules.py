@@ -169,7 +169,7 @@ class _Reader:
 
 
 def look(code: str) -> tuple[list[Finding], list[Finding]]:
-    """What the code does beside reading tables, and the parts that are not known to be plain reads.
+    """Return what the code does beside reading tables, and the parts not known to be plain reads.
 
     The commands of `.shell` lines are for the rules of shells (`shell_lines`).
     """
@@ -250,7 +250,7 @@ def _begins_line(code: str, at: int) -> bool:
 
 
 def _ambiguity(kind: str, text: str, after: str) -> str:
-    """Why the databases may not agree on where the token ends; "" where they do."""
+    """Return why databases may not agree on where the token ends; "" where they do."""
     if kind in ("text", "name") and "\\" in text:
         return "a backslash in quotation marks"
     if kind == "comment" and text.startswith("--"):
@@ -282,7 +282,7 @@ def _statements(tokens: Iterable[_Token]) -> Iterator[list[_Token]]:
 
 
 def _look_at(tokens: list[_Token], reader: _Reader) -> None:
-    """One statement."""
+    """Review one statement."""
     first = tokens[0]
     if first.word == "explain":
         rest = _without_explain(tokens)
@@ -325,7 +325,7 @@ def _without_explain(tokens: list[_Token]) -> list[_Token]:
 
 
 def _name_statement(tokens: list[_Token], reader: _Reader) -> None:
-    """A statement that is known to do more than to read."""
+    """Name a statement that is known to do more than to read."""
     first = tokens[0]
     kind = _STATEMENTS[first.word]
     words = [token.word for token in tokens[:4]]
@@ -386,7 +386,7 @@ def _look_at_into(tokens: list[_Token], at: int, reader: _Reader) -> None:
 
 
 def _look_at_source(token: _Token, reader: _Reader) -> None:
-    """A table that is a file's name in quotation marks."""
+    """Review a table that is a file's name in quotation marks."""
     name = token.plain
     if token.kind == "text" or "." in name or "/" in name:
         reader.add("reads", name, token.line)
@@ -402,7 +402,7 @@ def _look_at_text(token: _Token, reader: _Reader) -> None:
 
 
 def _look_at_call(tokens: list[_Token], at: int, reader: _Reader) -> None:
-    """A name before a parenthesis: a keyword, a table with its columns, or a function."""
+    """Review a name before a parenthesis: a keyword, a table with its columns, or a function."""
     token, name = tokens[at], tokens[at].plain.lower()
     before = tokens[at - 1].word if at else ""
     if token.kind == "word" and name in _KEYWORDS:

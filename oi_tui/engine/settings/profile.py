@@ -50,7 +50,7 @@ class Profile(ApplicationSettings, PromptSettings, ExecutionSettings, ModelSetti
 
     @classmethod
     def from_entries(cls, entries: Mapping[str, yaml_file.Entry], path: object) -> Self:
-        """A profile from what `profile_file.parse` found. Raises ProfileError."""
+        """Make a profile of the entries of a file. Raises ProfileError."""
         try:
             entries = mcp_servers.folded(entries)
         except ProfileError as error:
@@ -150,7 +150,7 @@ def save(path: Path, changes: Mapping[str, Value]) -> None:
 
 
 def settings() -> tuple[Setting, ...]:
-    """Every setting, in the order of declaration."""
+    """Return every setting, in the order of declaration."""
     return _SETTINGS
 
 
@@ -199,7 +199,7 @@ def without_effect(profile: Profile) -> list[str]:
 
 
 def explain(profile: Profile) -> list[tuple[str, str, Origin]]:
-    """For every setting: its key, its value as shown to a person, and where the value comes from."""
+    """Return for every setting its key, its value as shown to a person, and where the value comes from."""
     return [
         (
             setting.key,

@@ -191,7 +191,7 @@ class Setting:
         return number
 
     def error(self, problem: str) -> ProfileError:
-        """An error that names this setting."""
+        """Return an error that names this setting."""
         return ProfileError(problem, key=self.key)
 
     def _checked_text(self, value: str) -> str:

@@ -127,7 +127,7 @@ def _refuse_dangers(text: str, path: object) -> None:
 
 
 def _refuse_circles(root: yaml.Node, path: object) -> None:
-    """An alias may stand within what it stands for, which has no end; all else here ends by its depth."""
+    """Refuse an alias within what it stands for; everything else here ends by its depth."""
 
     def walk(node: yaml.Node, within: frozenset[int]) -> None:
         if id(node) in within:

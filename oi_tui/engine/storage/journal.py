@@ -376,7 +376,7 @@ class _Record:
 
 
 def fresh_id() -> str:
-    """A name for a conversation that says nothing, not even the time."""
+    """Make an id for a conversation that reveals nothing, not even the time."""
     return new_id()[:16]
 
 

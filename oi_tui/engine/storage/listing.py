@@ -51,7 +51,7 @@ class Listing:
 
     @classmethod
     def of(cls, summaries: Iterable[Summary]) -> "Listing":
-        """These conversations, put in order."""
+        """Make a listing of these conversations."""
         listing = cls()
         chosen = sorted(summaries, key=lambda entry: (not entry.pinned, -entry.updated))
         listing.extend(
@@ -105,7 +105,7 @@ class Listing:
         return Listing.of(item for item in self if item.id != id)
 
     def summary(self, row: int) -> Summary:
-        """All that is known of the conversation at this place."""
+        """Return all that is known of the conversation at this place."""
         id_ = self._ids[row]
         cwd, model = self._names[self._places[row]]
         return Summary(
@@ -129,7 +129,7 @@ class Listing:
         return [id_ for id_ in self._ids if id_ not in self._problems]
 
     def all(self) -> "Rows":
-        """All of them."""
+        """Return all of them."""
         return Rows(self, range(len(self)))
 
     def matching(self, words: Sequence[str], folder: str | None = None, found: Container[str] = ()) -> "Rows":

@@ -91,7 +91,7 @@ def title_of_copy(title: str) -> str:
 
 
 def title_of(message: Message) -> str:
-    """A title made of a person's request: its first words on one line."""
+    """Make a title of a person's request: its first words on one line."""
     text = one_line(
         message.content if message.type == "message" else f"{message.type}: {message.content}", 200
     )
@@ -134,7 +134,7 @@ def _lines(raw: bytes) -> Iterator[bytes]:
 
 
 def _up_to_date(record: dict[str, Any], version: int) -> dict[str, Any] | None:
-    """A record of an earlier version as one of ours; None where nothing is left of it."""
+    """Upgrade a record of an earlier version; None where nothing is left of it."""
     updated: dict[str, Any] | None = record
     while updated is not None and version < VERSION:
         upgrade = UPGRADES.get(version)
@@ -264,7 +264,7 @@ def _apply(record: dict[str, Any], line: bytes, contents: Contents, growth: _Gro
 
 
 def message_from(stored: Mapping[str, Any]) -> Message | None:
-    """A stored message, ours or the original's; None when it is of no kind that this version knows.
+    """Read a stored message; None for a kind that this version does not know.
 
     A field with a value of the wrong sort is left out; fields that are not ours are kept in `unknown`.
     """

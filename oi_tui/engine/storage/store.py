@@ -71,14 +71,14 @@ class Store:
     def create(
         self, *, cwd: Path | str, model: str, title: str = "", messages: Sequence[Message] = ()
     ) -> Journal:
-        """A new conversation. Nothing is written before its first message, or before `save`."""
+        """Create a conversation. Nothing is written before its first message, or before `save`."""
         header = new_header(fresh_id(), cwd=str(cwd), model=model, title=title)
         contents = Contents(messages={message.id: message for message in messages})
         return self._noted(Journal(self._path(header["id"]), header, contents))
 
     @staticmethod
     def unsaved(*, cwd: Path | str, model: str, title: str = "", messages: Sequence[Message] = ()) -> Journal:
-        """A conversation that is kept in memory only."""
+        """Create a conversation that is kept in memory only."""
         contents = Contents(messages={message.id: message for message in messages})
         return Journal(None, new_header(fresh_id(), cwd=str(cwd), model=model, title=title), contents)
 
@@ -120,7 +120,7 @@ class Store:
         return bool(_ID.fullmatch(id)) and self.knows(id)
 
     def open(self, id: str) -> tuple[Journal, list[Message]]:
-        """A stored conversation and its messages. Raises StoreError when there is none or it cannot be read.
+        """Open a stored conversation and read its messages. Raises StoreError.
 
         A conversation that is open elsewhere is opened as a copy of its own; the journal's `notices` say so.
         """
@@ -222,13 +222,13 @@ class Store:
         return matches[0]
 
     def listing(self) -> Listing:
-        """Every conversation, as a list shows them; those that cannot be read say so."""
+        """List every conversation; those that cannot be read say so."""
         return self._index.listing(
             lambda: self.files(everything=True), self._catalogue.entries(), self._facts
         )
 
     def summaries(self) -> list[Summary]:
-        """Every conversation, the last written first, pinned or not; those that cannot be read say so."""
+        """Return every conversation, the last written first; those that cannot be read say so."""
         self.delete_expired()
         return sorted(self.listing(), key=lambda summary: summary.updated, reverse=True)
 

@@ -12,7 +12,7 @@ def describe(program: str) -> str:
 
 
 def start(_: str, folder: Path) -> Start:
-    """A shell that runs osascript for each cell, so that terminal, stop and status are a shell's."""
+    """Start a shell that runs osascript for each cell, so that terminal, stop and status are a shell's."""
     return shell.start("/bin/sh", folder)
 
 

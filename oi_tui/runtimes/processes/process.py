@@ -168,7 +168,7 @@ class LanguageProcess:
         return later
 
     def attach_soon(self, seconds: float) -> list[Item] | None:
-        """As `attach`, but None when another thread goes on reading for so long."""
+        """Attach, or return None when another thread goes on reading for so long."""
         if not self._reading.acquire(blocking=False):
             with self._wanting:
                 self._wanted += 1

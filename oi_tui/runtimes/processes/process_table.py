@@ -117,7 +117,7 @@ def ignores(pid: int, number: int) -> bool:
 
 
 def oom_kills() -> int:
-    """How often the system killed a process for lack of memory; 0 where it does not report that."""
+    """Return how often the system killed a process for lack of memory; 0 if it does not report that."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         group = Path("/proc/self/cgroup").read_text().rpartition("0::/")[2].strip()
         return _count("oom_kill", Path("/sys/fs/cgroup", group, "memory.events"))

@@ -70,7 +70,7 @@ def bundle() -> bytes:
 
 @cache
 def wire_version() -> str:
-    """A checksum of what both ends have to share; with another one, they may not understand each other."""
+    """Return a checksum of what both ends share; ends with different ones may not work together."""
     names = ("messages.py", *(f"runtimes/{name}.py" for name in _SHARED))
     digest = hashlib.sha256(b"".join((_PACKAGE / name).read_bytes() for name in names))
     return digest.hexdigest()[:16]

@@ -413,7 +413,7 @@ class _FarEnd:
         return programs
 
     def _here(self) -> Frame:
-        """What an application is told of this place."""
+        """Describe this place for the application."""
         return {
             "is": "here",
             "folder": str(self._cwd),

@@ -34,7 +34,7 @@ class FarChanges:
         self._watcher.before(stopped)
 
     def after(self, id: str) -> Step | None:
-        """What changed while the code with this id ran; None when nothing did."""
+        """Return what changed while the code with this id ran; None when nothing did."""
         return self._watcher.after(id)
 
     def answer(self, message: Frame) -> object:

@@ -253,13 +253,13 @@ class _Request(Generic[T]):
         self._carry_out(undo)
 
     def result(self) -> T:
-        """What came of it. Raises what it raised."""
+        """Return the result. Raises what the work raised."""
         if self._error is not None:
             raise self._error
         return self._found[0]
 
     def give_up(self, undo: Callable[[T], object] | None) -> None:
-        """Nobody waits any more: have what comes of it undone."""
+        """Have the result undone: nobody waits any more."""
         with self._lock:
             self._undo = undo
             late = self.done.is_set()

@@ -86,7 +86,7 @@ def remove(left: LeftTarget) -> None:
 
 
 def load() -> list[LeftTarget]:
-    """What was left, the oldest first; what has ended by itself is removed."""
+    """Return what was left, the oldest first; what has ended by itself is removed."""
     targets = []
     with contextlib.suppress(OSError):
         for path in _folder().glob("*.json"):
@@ -150,7 +150,7 @@ def shown() -> list[LeftTarget]:
 
 
 def of_conversation(id: str) -> Sequence[LeftTarget]:
-    """What was left in that conversation."""
+    """Return what was left in that conversation."""
     return [left for left in shown() if left.conversation == id]
 
 
@@ -160,5 +160,5 @@ def way_back(target: str) -> str:
 
 
 def reason_detached(target: str, title: str) -> str:
-    """Why a run ended here that was left running."""
+    """Say why a run ended here that was left running."""
     return f"{DETACHED}it keeps running on {title}; {way_back(target)}"

@@ -495,7 +495,7 @@ class Link:
             answers.put(None)
 
     def forget(self, run: Run) -> None:
-        """Nobody reads this run any more; what still comes of it is dropped."""
+        """Drop what still comes of this run: nobody reads it any more."""
         with self._lock:
             self._runs.pop(run.number, None)
         for item in _left(run.arrived):

@@ -287,7 +287,7 @@ class RemotePlace:
         return bool(self._here.get("writable"))
 
     def round_trip(self) -> float:
-        """How long a question takes to be answered there, in seconds."""
+        """Return how long a question takes to be answered there, in seconds."""
         link, _ = self.connect(threading.Event())
         began = time.monotonic()
         link.ask("memory", _PATIENCE, language="")

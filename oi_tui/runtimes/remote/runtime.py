@@ -232,7 +232,7 @@ class RemoteRuntime:
 
 
 def _describe(language: str, code: str, number: int | None) -> str:
-    """A run in words, such as `cell 4, python`."""
+    """Describe a run, such as `cell 4, python`."""
     first = next((line.strip() for line in code.splitlines() if line.strip()), "")
     cell = f"cell {number}, " if number else ""
     return f"{cell}{language}: {one_line(first, _LONGEST_LINE)}"

@@ -87,7 +87,7 @@ class InputWatch:
         self._report(InputRequested(str(prompt), self._masked))
 
     def end(self) -> None:
-        """The program no longer waits."""
+        """Note that the program no longer waits."""
         if self._state is not Waiting.NO:
             self._output.flush()
             self._process.terminal.take_any_line(False)
@@ -96,7 +96,7 @@ class InputWatch:
             self._report(InputReceived())
 
     def typed(self, text: str) -> None:
-        """Somebody typed: look soon whether the program still waits, or waits for another line."""
+        """Check soon whether the program still waits, or waits for another line."""
         if self._state is not Waiting.NO and self._masked:
             self._hidden_inputs.update(filter(None, text.splitlines()))
         self._answered = self._answered or any(end in text for end in "\n\r\x04")
@@ -106,7 +106,7 @@ class InputWatch:
         self._look_at = self._typed_at + 0.01
 
     def printed(self) -> None:
-        """Something was printed, so a program that was seen to wait may have gone on."""
+        """Note that a program that was seen to wait may have gone on: something was printed."""
         if self._state is Waiting.SEEN:
             self._look_at = 0.0
 

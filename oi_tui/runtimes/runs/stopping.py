@@ -108,7 +108,7 @@ class StopSteps:
             self.take()
 
     def leave_alone(self) -> None:
-        """Nobody follows the run any more: the steps follow each other by themselves."""
+        """Let the steps follow each other by themselves: nobody follows the run any more."""
         self._waits = False
         if self._stage is Stage.INTERRUPTED:
             self._next_at = time.monotonic() + UNATTENDED

@@ -280,7 +280,7 @@ def _sockets() -> Iterator[Path]:
 
 
 def _memory(data: bytes, made: list[int]) -> int:
-    """A descriptor from which the data can be read."""
+    """Return a descriptor from which the data can be read."""
     number = os.memfd_create("oi-tui", os.MFD_CLOEXEC)
     made.append(number)
     os.write(number, data)

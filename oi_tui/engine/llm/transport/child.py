@@ -70,7 +70,7 @@ class Child:
         self._orders.put((json.dumps(order) + "\n").encode())
 
     def forget(self, number: int) -> None:
-        """Nobody listens to these answers any more."""
+        """Ignore these answers: nobody waits for them any more."""
         with self._lock:
             self._listeners.pop(number, None)
 

@@ -106,7 +106,7 @@ def error_code(body: Any) -> int | None:
 
 
 def _normalize_error(record: dict[str, Any], *, error: bool) -> bool:
-    """An error whose words are not where clients look for them."""
+    """Put the text of an error where clients look for it."""
     reported = record.get("error")
     if isinstance(reported, dict) and isinstance(reported.get("message"), str):
         return False

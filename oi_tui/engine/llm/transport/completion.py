@@ -90,7 +90,7 @@ class Completion:
         self._provider.use_proxies(not self._request.get("direct"))
 
     def _arguments(self) -> dict[str, Any]:
-        """What LiteLLM is called with."""
+        """Return the arguments for LiteLLM."""
         request, model = self._request, self._model
         arguments = {name: request[name] for name in _PASSED_ON if request.get(name) is not None}
         if request.get("tools"):

@@ -12,7 +12,7 @@ _MOST = 5
 
 
 def stay_on_server() -> None:
-    """From now on no client of httpx in this process takes a request to another server.
+    """Keep all clients of httpx in this process from following redirects to another server.
 
     Nor does it make another method of a POST: what a redirect of that kind leads to answers no such request.
     The reply then is the redirect itself, an error, whose header Location has the whole address.

@@ -66,7 +66,7 @@ class References:
                 self.names[target.id] = full
 
     def text(self, node: ast.expr | None) -> str:
-        """A text that stands in the code, or is put together from such; "" for others."""
+        """Return a text that is written in the code, or put together from such; "" for others."""
         match node:
             case ast.Constant(str(value)):
                 return value
@@ -147,7 +147,7 @@ class References:
 
 
 def _pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """Each target with its value, also of `a, b = c, d`."""
+    """Return each target with its value, also of `a, b = c, d`."""
     if (
         isinstance(target, ast.Tuple | ast.List)
         and isinstance(value, ast.Tuple | ast.List)

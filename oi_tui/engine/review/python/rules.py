@@ -299,7 +299,7 @@ class _Visitor:
 
 
 def _of_computer(name: str) -> str | None:
-    """What of the computer object a full name means: "" for all of it; None for something else."""
+    """Return which part of the computer object a full name means: "" for all of it; None for no part."""
     parts = name.split(".")
     while parts and parts[0] in ("oi_tui", "builtins") and "computer" in parts[1:2]:
         parts = parts[1:]

@@ -225,7 +225,7 @@ def _program(words: list[str], *, piped: bool) -> Iterator[tuple[Kind, str]]:
 
 
 def _by_name(name: str, arguments: list[str], files: list[str]) -> Iterator[tuple[Kind, str]]:
-    """What a program does that always does the same."""
+    """Yield what a program does whatever its arguments are."""
     kind = _COMMANDS.get(name) or ("system" if name.startswith("mkfs") else None)
     if kind in ("deletes", "writes"):
         yield from ((kind, file) for file in (files[-1:] if name in ("ln", "install") else files) or [""])
@@ -239,7 +239,7 @@ def _by_name(name: str, arguments: list[str], files: list[str]) -> Iterator[tupl
 def _interpreter(
     name: str, arguments: list[str], files: list[str], *, piped: bool
 ) -> Iterator[tuple[Kind, str]]:
-    """What a shell or another interpreter is given as code."""
+    """Yield what a shell or another interpreter is given as code."""
     if piped and not files:
         yield "runs text", f"what is piped into {name}"
     if "-e" in arguments[:-1] and name in ("perl", "ruby", "node"):
