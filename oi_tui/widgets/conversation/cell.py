@@ -6,11 +6,11 @@ from rich.segment import Segment
 from rich.style import Style
 from typing_extensions import override
 
-from oi_tui.engine import rerun
 from oi_tui.file_changes.snapshots import Step
-from oi_tui.messages import DETACHED, Message, Stopping
+from oi_tui.messages import Message, Stopping
 from oi_tui.text import duration, one_line, with_line_ends
 from oi_tui.widgets.conversation.blocks import Block
+from oi_tui.widgets.conversation.cell_state import after_run, cell_state
 from oi_tui.widgets.conversation.code import Highlighter, as_active, changed_lines, code_rows, gutter_width
 from oi_tui.widgets.conversation.output import Output, ruled
 from oi_tui.widgets.conversation.output import lines as count_lines
@@ -22,7 +22,6 @@ from oi_tui.widgets.truncate import width_of
 
 #: The left side of a cell's frame: top, side, bottom. What runs or waits stands out without colours, too.
 _FRAME, _ACTIVE_FRAME = ("╭", "│", "╰"), ("┏", "┃", "┗")
-_DECISIONS = {"approved": "you approved it", "edited": "you edited it first", "auto": "auto-run"}
 #: Of a reason no more is shown than this, in characters.
 _LONGEST_REASON = 600
 _MARKS = {"created": "+", "changed": "~", "deleted": "-"}
@@ -232,62 +231,25 @@ class CellBlock(Block):
         return spans
 
     def _state(self, look: Styles, reason: str) -> list[Span]:
-        message, spans = self.message, list[Span]()
-        took = duration(message.seconds) if message.seconds is not None else ""
+        message = self.message
         if self.editor_rows is not None:
             return [("you are editing it", look.warning)]
         if self.awaits_approval:
-            spans.append(("waiting for your approval", look.warning))
-            if message.proposed is not None:
-                spans.append(("edited", look.warning))
-            return spans
-        match message.state:
-            case "writing":
-                return [("writing…", look.muted)]
-            case "queued" | None:
-                return [("not run yet", look.muted)]
-            case "running" | "waiting":
-                running = f"{'starting' if self.starting else 'running'} {self.clock}"
-                if self.prompt is not None:
-                    running = "waiting for input"
-                if self.stopping:
-                    running = f"{_STEPS[self.stopping.step]}…"
-                spans.append((running, look.warning if self.prompt is not None else look.success))
-                if self.active_line is not None and self._line_count > 1:
-                    spans.append((f"line {self.active_line} of {self._line_count}", look.muted))
-            case "finished":
-                spans.append((f"finished {took}".strip(), look.success))
-                if reason:
-                    spans.append((reason, look.warning))
-            case "failed":
-                spans.append(("failed" + (f": {reason}" if reason else ""), look.error))
-            case "interrupted":
-                left = (message.reason or "").startswith(DETACHED)
-                ended = "left running" if left else "interrupted, variables kept"
-                spans.append((reason or ended, look.warning))
-            case "lost":
-                lost = f"{one_line(message.format or 'the process', 30)} ended and lost its variables"
-                spans.append((f"{lost}: {reason}" if reason else lost, look.error))
-            case "rejected":
-                spans.append(("rejected" + (f": {reason}" if reason else ""), look.warning))
-            case "skipped":
-                spans.append(("skipped" + (f": {reason}" if reason else ""), look.muted))
-            case "unfinished":
-                spans.append(("the reply was cut off; this code cannot run", look.warning))
-        if rerun.is_continued(message):
-            spans.append(("continued", look.muted))
-        if took and message.state in ("failed", "interrupted", "lost"):
-            spans.append((took, look.muted))
-        if message.decision in _DECISIONS:
-            decided = _DECISIONS[message.decision]
-            if message.recipient == "user" and message.decision == "approved":
-                # Code that ran again has a parent.
-                foreign = message.role == "assistant" and message.parent is None
-                whose = "of another program, approved" if foreign else "you ran it"
-                decided = f"{whose}; the model does not see it"
-            if message.decision == "auto" and message.grant:
-                decided = f"auto-approved: {one_line(message.grant, 80)}"
-            spans.append((decided, look.muted))
+            edited = [("edited", look.warning)] if message.proposed is not None else []
+            return [("waiting for your approval", look.warning), *edited]
+        if message.state in ("running", "waiting"):
+            return [*self._running_state(look), *after_run(message, look)]
+        return cell_state(message, look, reason)
+
+    def _running_state(self, look: Styles) -> list[Span]:
+        text = f"{'starting' if self.starting else 'running'} {self.clock}"
+        if self.prompt is not None:
+            text = "waiting for input"
+        if self.stopping:
+            text = f"{_STEPS[self.stopping.step]}…"
+        spans = [(text, look.warning if self.prompt is not None else look.success)]
+        if self.active_line is not None and self._line_count > 1:
+            spans.append((f"line {self.active_line} of {self._line_count}", look.muted))
         return spans
 
     def _code(self, width: int, look: Styles) -> list[Row]:
