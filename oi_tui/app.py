@@ -202,7 +202,7 @@ class OiTui(ImageSupportMixin, IdleClock):
         if workspace.computer.sandbox:
             self._chat.commands.aside(workspace.computer.why_nothing_runs, self._tell_of_sandbox)
         if self._resume:
-            self._chat.commands.open_conversation(self._resume)
+            self._chat.commands.open_conversation(self._resume, returning_to=self._left_target)
         elif workspace.session.messages:
             self._chat.chat_view.show_session()
         if self._left_target:

@@ -1,5 +1,6 @@
 """Makes foreign text safe to show: it cannot control the terminal."""
 
+import math
 import re
 import unicodedata
 from functools import lru_cache
@@ -181,3 +182,30 @@ def duration(seconds: float) -> str:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(int(seconds), 60)
     return f"{minutes} min {rest:02d} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def short_count(number: int) -> str:
+    """Shorten a number to a few characters: 950, 1.9k, 128k, 1.0M."""
+    if number < 1000:
+        return str(number)
+    if number < 1_000_000:
+        return f"{number / 1000:.1f}k" if number < 99_950 else f"{number / 1000:.0f}k"
+    return f"{number / 1_000_000:.1f}M"
+
+
+def dollars(amount: float, *, short: bool = False) -> str:
+    """An amount in USD, which is never shown as nothing unless it is nothing.
+
+    From one dollar on it has two decimals, below it up to four; `short` leaves it at whole cents where it
+    has some.
+
+    >>> dollars(12), dollars(0.0312), dollars(0.0312, short=True), dollars(0.00002)
+    ('$12.00', '$0.0312', '$0.03', '$0.00002')
+    """
+    if amount <= 0 or amount >= 1 or (short and amount >= 0.01):
+        return f"${amount:,.2f}"
+    if amount < 1e-9:
+        return f"${amount:.1g}"
+    decimals = max(4, 1 - math.floor(math.log10(amount)))
+    whole, _, part = f"{amount:.{decimals}f}".partition(".")
+    return f"${whole}.{part.rstrip('0'):0<2}"

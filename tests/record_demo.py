@@ -87,7 +87,7 @@ def play(terminal: Terminal) -> None:
         for _ in range(pieces):
             terminal.wait_for("Run this python code?")
             # The question is answered once nobody types any more.
-            terminal.wait_gone("answers once you stop typing")
+            terminal.wait_gone("stop typing to answer")
             _look(terminal)
             terminal.press("y")
             terminal.wait_gone("Run this python code?")

@@ -189,22 +189,26 @@ class ConversationActions(ABC):
 
         ServerManager(self, self._workspace).do(action, name, rest)
 
-    def open_conversation(self, id: str) -> None:
-        """Show a saved conversation and go on with it."""
+    def open_conversation(self, id: str, *, returning_to: str = "") -> None:
+        """Show a saved conversation and go on with it.
+
+        `returning_to` is a target on which it left something running, and which is connected next.
+        """
         try:
             self._workspace.conversation.resume(id)
         except StoreError as error:
             self.tell(f"Could not open the conversation: {error}", warning=True)
             return
-        self._show_other()
+        self._show_other(returning_to)
         if left_targets.of_conversation(id):
             # Its variables are not gone, and a notice says where they are.
             return
         if lost := rerun.lost(self._workspace.session.messages):
             self.tell(" ".join(filter(None, (lost, self.snapshot.describe()))))
 
-    def _show_other(self) -> None:
-        """Show another conversation, with what should be known of how it was stored."""
+    def _show_other(self, returning_to: str = "") -> None:
+        """Show another conversation, with what should be known of how it was stored and what it left."""
         self.show_session()
-        for notice in self._workspace.conversation.notices:
+        conversation = self._workspace.conversation
+        for notice in (*conversation.notices, *conversation.describe_left(returning_to)):
             self.tell(notice, warning=True)

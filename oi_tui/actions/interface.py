@@ -9,7 +9,7 @@ from oi_tui.engine.settings.profile import Profile
 T = TypeVar("T")
 
 #: Shown where something would disturb what is in progress.
-BUSY = "Stop the current activity first (escape)."
+BUSY = "Busy. Press esc to stop first."
 
 
 class UserInterface(Protocol):

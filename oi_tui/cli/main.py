@@ -130,8 +130,7 @@ def _start(arguments: list[str]) -> int:
     if profile.target != "local":
         print(f"Connecting to {one_line(profile.target, 200)} …", file=sys.stderr)  # noqa: T201
     if "stdin" in given or "plain" in given or not _has_screen():
-        first = f"%attach {left.target}" if left and "stdin" not in given else words
-        return _run_plain(given, profile, path, first, resume)
+        return _run_plain(given, profile, path, words, resume, left.target if left else "")
     _tune_textual()
     with _loading_model_process() if not profile.completions else contextlib.nullcontext():
         from oi_tui.app import run
@@ -178,7 +177,12 @@ def _serve_others(given: argparse.Namespace, profile: Profile, path: Path | None
 
 
 def _run_plain(
-    given: argparse.Namespace, profile: Profile, path: Path | None, words: str, resume: str | None
+    given: argparse.Namespace,
+    profile: Profile,
+    path: Path | None,
+    words: str,
+    resume: str | None,
+    come_back: str,
 ) -> int:
     """Work on one request from standard input, or converse in plain lines."""
     from oi_tui.plain import run
@@ -186,7 +190,7 @@ def _run_plain(
     gc.enable()
     if "stdin" in given:
         return run.answer(profile, profile_path=path, words=words)
-    return run.converse(profile, profile_path=path, words=words, resume=resume)
+    return run.converse(profile, profile_path=path, words=words, resume=resume, come_back=come_back)
 
 
 def _attach(given: argparse.Namespace, words: str) -> int:

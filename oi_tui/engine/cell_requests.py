@@ -6,6 +6,7 @@ from collections.abc import Callable
 from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.review.model_calls import ModelCalls
 from oi_tui.engine.settings.profile import Profile
+from oi_tui.text import dollars
 
 #: What is counted for a reply where nobody says how long the model's replies can be, in tokens.
 USUAL_REPLY = 4096
@@ -123,5 +124,4 @@ def _price(most: int, profile: Profile, facts: ModelInfo, spent: float) -> str:
         bounds.append(most * (window * facts.prompt_price + reply * (facts.completion_price or 0.0)))
     if not bounds:
         return "without a limit of cost"
-    bound = min(bounds)
-    return f"for at most {f'${bound:.2f}' if bound >= 0.01 else f'${bound:.4f}'}"
+    return f"for at most {dollars(min(bounds))}"

@@ -22,7 +22,7 @@ _NOT_NAMED = (
     "that it is seen before the cell runs."
 )
 _NOT_THE_CELL = (
-    "Only the process that runs the cell can call {0}: no process that it started, and nothing else. Call it "
+    "Only the process that runs the cell can call {0}, not a process that it starts. Call it "
     "in the cell itself."
 )
 _NOT_THIS_CELL = "The call of {0} did not begin in the cell that runs now."

@@ -50,9 +50,13 @@ def converse(
     profile_path: Path | None,
     words: str = "",
     resume: str | None = None,
+    come_back: str = "",
     open_workspace: OpenWorkspace = Workspace,
 ) -> int:
-    """Hold a conversation in plain lines. Returns the exit code."""
+    """Hold a conversation in plain lines. Returns the exit code.
+
+    `come_back` is a target on which something was left running, to which it is connected first.
+    """
 
     def work(stack: ExitStack) -> int:
         workspace, conversation = _begin(
@@ -62,7 +66,9 @@ def converse(
         workspace.model.look_for_key()
         _greet(conversation, workspace)
         if resume:
-            conversation.commands.open_conversation(resume)
+            conversation.commands.open_conversation(resume, returning_to=come_back)
+        if come_back:
+            conversation.commands.target.attach(come_back)
         if words:
             conversation.take(words)
         conversation.converse()

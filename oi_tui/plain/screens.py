@@ -86,7 +86,7 @@ class PlainScreens:
         rows = [
             f"  {number}  {item.model}  ({item.server} is running)" for number, item in enumerate(models, 1)
         ]
-        rows.append(f"  {len(models) + 1}  demo  (a script, not an AI: needs no key and no network)")
+        rows.append(f"  {len(models) + 1}  demo  (a script, not an AI; works offline, without a key)")
         self._ui.tell(
             f"Current model: {self._workspace.profile.model}. Found on this machine:\n"
             + "\n".join(map(one_line, rows))

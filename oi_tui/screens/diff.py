@@ -53,7 +53,7 @@ class DiffScreen(Page[None]):
         self.query_one("#changes-lines", Static).update(Content("\n").join(lines) if lines else Content(same))
         self.query_one(VerticalScroll).focus()
         counts = f"- {removed} lines of the model   + {added} lines of yours" if lines else ""
-        self.query_one(KeyFooter).show((("up / down", "scroll"), ("escape", "back")), counts)
+        self.query_one(KeyFooter).show((("up / down", "scroll"), ("esc", "back")), counts)
 
 
 def changes(before: list[str], after: list[str]) -> Iterator[tuple[str, int, str]]:

@@ -92,7 +92,7 @@ class HelpScreen(Dialog[None]):
         """Mount the rows in two columns."""
         with VerticalScroll(id="help") as page:
             page.border_title = "Help"
-            page.border_subtitle = "escape closes"
+            page.border_subtitle = "esc close"
             yield Input(placeholder="type to search keys and commands", id="help-search")
             yield Static(id="help-rows", markup=False)
 

@@ -152,7 +152,7 @@ class ImagesScreen(Page[None]):
         self.query_one("#reader-title", Static).update(title)
         keys = (("left / right", "others"),) if count > 1 else ()
         own = (("o", "open outside"), ("c", "copy path")) if picture.file else ()
-        self.query_one(KeyFooter).show((*keys, *own, ("escape", "back")), "")
+        self.query_one(KeyFooter).show((*keys, *own, ("esc", "back")), "")
         self._frame.show(picture)
 
     def action_turn(self, step: int) -> None:

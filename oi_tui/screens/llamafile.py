@@ -45,7 +45,7 @@ class LlamafileScreen(Dialog[Llamafile | str]):
         """Mount one line."""
         with Vertical(id="starting") as box:
             box.border_title = "Llamafile"
-            box.border_subtitle = "escape stops; the download can continue later"
+            box.border_subtitle = "esc stops; the download can continue later"
             yield Static(one_line(self._source, 200), id="starting-words", markup=False)
 
     def on_mount(self) -> None:

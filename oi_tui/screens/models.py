@@ -24,8 +24,8 @@ from oi_tui.widgets.lists.choice_list import ChoiceList
 
 #: The ready-made profiles of the providers whose model is offered once there is a key.
 _HOSTED = ("openai", "anthropic", "gemini", "openrouter", "mistral", "deepseek", "groq", "xai")
-_LIST_KEYS = "enter chooses   tab to the field   escape cancel"
-_KEY_KEYS = "enter saves it   ctrl+s only for this session   escape back"
+_LIST_KEYS = "enter choose · tab type a name · esc cancel"
+_KEY_KEYS = "enter save · ctrl+s this session only · esc back"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class ModelChoice:
     api_key: str | None = field(default=None, repr=False)
 
 
-DEMO = ModelChoice("demo", None, "a script, not an AI: needs no key and no network")
+DEMO = ModelChoice("demo", None, "a script, not an AI; works offline, without a key")
 
 
 def hosted_models(environment: Mapping[str, str] = os.environ) -> list[ModelChoice]:
@@ -154,11 +154,11 @@ class ModelsScreen(Dialog[ModelChoice | None]):
             with VerticalScroll(id="models-hints", can_focus=False):
                 yield Static(markup=False)
             yield Input(
-                placeholder="or a LiteLLM name such as openai/my-model, or a llamafile",
+                placeholder="or type a model: openai/my-model, or the path of a llamafile",
                 id="models-name",
                 select_on_focus=False,
             )
-            yield Input(password=True, placeholder="the key", id="models-key")
+            yield Input(password=True, placeholder="API key", id="models-key")
 
     def on_mount(self) -> None:
         """Begin at the best choice, and ask the servers of this machine meanwhile."""
@@ -305,7 +305,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
             return
         name = name_for(choice.model, choice.api_base)
         if not typed or name is None:
-            self.notify("Type or paste the API key; escape goes back.", timeout=3)
+            self.notify("Type or paste the API key; esc goes back.", timeout=3)
             return
 
         def keep() -> None:
@@ -344,12 +344,12 @@ class ModelsScreen(Dialog[ModelChoice | None]):
 
     def _words(self) -> Content:
         if self._local:
-            return Content("Which model on this machine?")
+            return Content("Choose a model on this machine.")
         if not self._welcome:
             return Content.assemble("Current model: ", (self._current, "bold"))
         return Content(
             "Type what you want. A model writes code for it; you read it, edit it, and decide whether it "
-            "runs. Nothing runs unless you approve it.\n\nWhich model do you want to use?"
+            "runs. Nothing runs unless you approve it.\n\nChoose a model:"
         )
 
 

@@ -15,7 +15,7 @@ from oi_tui.text import one_line
 from oi_tui.widgets.pager.long_text import LongText
 from oi_tui.widgets.pager.text_view import TextView
 
-_KEYS = ("/ search", "n next", "N previous", "s where", "escape back")
+_KEYS = ("/ search", "n next", "N previous", "s file path", "esc back")
 
 
 class PagerScreen(Page[None]):

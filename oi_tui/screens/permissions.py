@@ -36,7 +36,7 @@ class PermissionsScreen(Dialog[None]):
         """Mount the text and the list."""
         with Vertical(id="permissions") as box:
             box.border_title = "Auto-approvals"
-            box.border_subtitle = "enter revokes it   A revokes all   escape closes"
+            box.border_subtitle = "enter revoke · A revoke all · esc close"
             yield Static(id="permissions-words", markup=False)
             yield ChoiceList(id="permissions-list", markup=False)
 

@@ -37,7 +37,7 @@ _KEYS: Keys = (
     ("C", "copy column"),
     ("e", "export"),
     ("f5", "reload"),
-    ("escape", "back"),
+    ("esc", "back"),
 )
 #: Rows of a column that go to the clipboard.
 _COPIED = 100_000
@@ -324,7 +324,9 @@ class TableScreen(Page[None]):
 
         def show(found: Statistics) -> None:
             text = LongText.of(written(found))
-            self.app.push_screen(PagerScreen(name, text, "The figures are of all rows, whatever the filter."))
+            self.app.push_screen(
+                PagerScreen(name, text, "These figures cover all rows; the filter does not apply.")
+            )
 
         self._ask(lambda source: source.statistics(column), show)
 

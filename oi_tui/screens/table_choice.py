@@ -23,5 +23,5 @@ class TableChoice(NameChoice):
         """Mount the list in a box."""
         with Vertical(id="table-choice") as box:
             box.border_title = "Tables"
-            box.border_subtitle = "enter opens · escape closes"
+            box.border_subtitle = "enter open · esc close"
             yield ChoiceList(*(Content(one_line(name, 60)) for name in self._names))

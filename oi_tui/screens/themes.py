@@ -30,7 +30,7 @@ class ThemesScreen(Dialog[str | None]):
         """Mount a question and the list."""
         with Vertical(id="themes") as box:
             box.border_title = "Theme"
-            box.border_subtitle = "enter takes   escape back"
+            box.border_subtitle = "enter apply · esc cancel"
             if self._welcome:
                 yield Static("Which theme is easiest to read? f2 changes it later.", id="themes-words")
             yield ChoiceList(*(Option(name) for name in THEMES), id="themes-list")

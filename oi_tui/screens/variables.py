@@ -22,17 +22,17 @@ from oi_tui.widgets.lists.variable_list import VariableList, rows
 from oi_tui.widgets.pager.long_text import LongText
 
 _KEYS: Keys = (
-    ("enter", "name it in the prompt"),
-    ("ctrl+o", "look into it"),
+    ("enter", "insert name"),
+    ("ctrl+o", "inspect"),
     ("up/down", "choose"),
-    ("f5", "ask again"),
+    ("f5", "refresh"),
 )
 #: With a table selected.
 _TABLE_KEYS: Keys = (
-    ("enter", "open the table"),
-    ("tab", "name it in the prompt"),
+    ("enter", "open table"),
+    ("tab", "insert name"),
     ("up/down", "choose"),
-    ("f5", "ask again"),
+    ("f5", "refresh"),
 )
 #: While something runs, what is remembered is asked for again after so many seconds.
 _AGAIN = 1.0
@@ -69,7 +69,9 @@ class VariablesScreen(Page[str | None]):
         Binding("pageup", "page(-1)", "Page up", id="variables.page_up", show=False, priority=True),
         Binding("pagedown", "page(1)", "Page down", id="variables.page_down", show=False, priority=True),
         Binding("ctrl+o", "look", "Show details", id="variables.look", show=False, priority=True),
-        Binding("tab", "name", "Name it in the prompt", id="variables.name", show=False, priority=True),
+        Binding(
+            "tab", "name", "Insert its name in the prompt", id="variables.name", show=False, priority=True
+        ),
         Binding("f5", "ask", "Reload", id="variables.ask", show=False),
     ]
 
@@ -162,7 +164,7 @@ class VariablesScreen(Page[str | None]):
     def _tell_keys(self) -> None:
         typed = self.query_one(Input).value
         keys = _TABLE_KEYS if self._selected_table else _KEYS
-        self._keys.show((*keys, ("escape", "empty the field" if typed else "back")))
+        self._keys.show((*keys, ("esc", "clear" if typed else "back")))
 
     def _show(self) -> None:
         if self._memories is None:

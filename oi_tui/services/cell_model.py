@@ -22,6 +22,7 @@ from oi_tui.engine.settings.profile import Profile
 from oi_tui.runtimes.cell_socket import CellRequest, CellSocket, answer_request
 from oi_tui.runtimes.language import Language, Start
 from oi_tui.system import environment_names
+from oi_tui.text import dollars
 
 #: The longest request, in bytes.
 _LONGEST = 64_000_000
@@ -33,10 +34,8 @@ _REMEMBERED = 20_000_000
 _SHORT_REPLY = 64
 #: What fails for one row because of these fails for all of them.
 _FOR_ALL = ("no_key", "key", "model", "address", "refused", "quota", "process")
-_NOT_THE_CELL = (
-    "Only the process that runs the cell can ask the model: no process that it started, and nothing else."
-)
-_NOT_THIS_CELL = "This did not begin in the cell that runs now, so it may not ask the model."
+_NOT_THE_CELL = "Only the process that runs the cell can ask the model, not a process that it starts."
+_NOT_THIS_CELL = "This code was not started by the cell that runs now, so it cannot ask the model."
 _NOTE = (
     'Python code can ask you: llm("...") returns your reply as a string, and llm_map("Classify: {{}}", rows) '
     "asks once for each row and returns the replies in order. Use this where texts need judgement that code "
@@ -395,11 +394,10 @@ def _over(profile: Profile, rights: CellRequests, prompt: float, left: float) ->
     of_cell = math.inf if rights.cost is None else rights.cost - rights.spent
     if left >= of_cell:
         return (
-            f"This cell has spent ${rights.spent:.4f} of the ${rights.cost:.2f} that a cell may spend on "
-            f"requests to the model, and this one would cost more than ${prompt:.4f}. The setting cell_cost "
-            "says how much that is."
+            f"This cell has spent {dollars(rights.spent)} of the {dollars(rights.cost or 0)} that a cell may "
+            f"spend on requests to the model (cell_cost). This one would cost more than {dollars(prompt)}."
         )
     return (
-        f"The next request would cost more than ${prompt:.4f}; with what was spent so far, that is more than "
-        f"the budget of ${profile.max_budget or 0:.2f}."
+        f"The next request would cost more than {dollars(prompt)}. With what was spent so far, that is more "
+        f"than the budget of {dollars(profile.max_budget or 0)}."
     )

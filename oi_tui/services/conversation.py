@@ -117,11 +117,15 @@ class CurrentConversation:
     @property
     def notices(self) -> tuple[str, ...]:
         """Notices about how the conversation was stored."""
-        left = tuple(
+        return (*filter(None, (self._rescued,)), *self._journal.notices)
+
+    def describe_left(self, returning_to: str = "") -> tuple[str, ...]:
+        """Say what this conversation left running, except on the target that is being returned to."""
+        return tuple(
             f"Left running: {visible(left.describe())}. {left_targets.way_back(one_line(left.target, 200))}."
             for left in left_targets.of_conversation(self.id)
+            if left.target != returning_to
         )
-        return (*filter(None, (self._rescued,)), *self._journal.notices, *left)
 
     def keep_variables(self) -> None:
         """Keep the variables with the conversation, if the settings say so, before the languages end."""

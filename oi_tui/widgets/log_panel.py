@@ -18,7 +18,7 @@ class LogPanel(Static):
         self._recent = recent
         self._shown = -1
         self.border_title = "Log"
-        self.border_subtitle = "%verbose off hides it   %log shows the whole log"
+        self.border_subtitle = "%verbose off hides this · %log shows all"
 
     def on_mount(self) -> None:
         """Begin to follow."""

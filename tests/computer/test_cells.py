@@ -268,7 +268,7 @@ def test_os_mode_stays_off_where_there_is_no_screen_or_something_runs(own_world:
     reported = Told(workspace)
     try:
         reported.busy = True
-        assert reported.switch(True) == "Stop the current activity first (escape)."
+        assert reported.switch(True) == "Busy. Press esc to stop first."
         reported.busy = False
         workspace.computer.use_sandbox(True)
         assert reported.switch(True).startswith(

@@ -45,7 +45,7 @@ def test_the_editor_and_the_palette_lead_to_another_profile(start: Start, folder
     program.press("f3")
     program.wait_for("Switch to another profile")
     program.press("enter")
-    program.wait_for("Switch to which profile?")
+    program.wait_for("Switch profile")
     program.press("down")
     program.press("enter")
     program.wait_for("Switched to profile")

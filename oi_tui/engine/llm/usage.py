@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from oi_tui.engine.llm.base import Usage
+from oi_tui.text import dollars
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,5 +42,14 @@ class UsageTotals:
         """The cost as text: "$0.0312", or "at least $0.0312" where some prices are unknown."""
         if self.requests and self.unpriced == self.requests:
             return "cost unknown"
-        known = f"${self.cost:.2f}" if self.cost >= 1 else f"${self.cost:.4f}"
+        known = dollars(self.cost)
         return f"at least {known}" if self.unpriced else known
+
+    @property
+    def short_price(self) -> str:
+        """The cost for a place with little room: "$0.03", "$?" where no price is known, "" for nothing."""
+        if self.requests and self.unpriced == self.requests:
+            return "$?"
+        if not self.cost:
+            return ""
+        return f"{'at least ' if self.unpriced else ''}{dollars(self.cost, short=True)}"

@@ -10,6 +10,7 @@ from oi_tui.engine.llm.usage import UsageTotals
 from oi_tui.engine.models.known_windows import KnownWindows
 from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.settings.profile import Profile
+from oi_tui.text import dollars
 
 #: A server that read less of a request than this share of its estimated size has left out some of it; of
 #: small requests the estimate is too rough to tell.
@@ -67,10 +68,10 @@ class UsageTracker:
         if limit == 0:
             raise OverBudget("The budget is $0.00, so nothing is sent to models that cost money.")
         if spent >= limit:
-            raise OverBudget(f"You have spent ${spent:.2f} of the budget of ${limit:.2f}.")
+            raise OverBudget(f"You have spent {dollars(spent)} of the budget of {dollars(limit)}.")
         if facts.prompt_price is None:
             raise OverBudget(
-                f"The price of {profile.model} is unknown, so the budget of ${limit:.2f} cannot be kept. "
+                f"The price of {profile.model} is unknown, so the budget of {dollars(limit)} cannot be kept. "
                 "Choose a model with a known price, or remove max_budget."
             )
         replies = self.ledger.requests - self.ledger.unreported
@@ -78,9 +79,8 @@ class UsageTracker:
         self._estimate = price = tokens * facts.prompt_price + reply * (facts.completion_price or 0.0)
         if spent + price > limit:
             raise OverBudget(
-                f"The next request would cost about ${price:.4f}; with the ${spent:.4f} spent so far, that "
-                "is "
-                f"more than the budget of ${limit:.2f}."
+                f"The next request would cost about {dollars(price)}. With the {dollars(spent)} spent so "
+                f"far, that is more than the budget of {dollars(limit)}."
             )
 
     def tell_left_out(self, written: Written, *, assumed: bool = False) -> Iterator[Event]:

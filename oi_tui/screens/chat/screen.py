@@ -278,7 +278,7 @@ class ChatScreen(BaseScreen[None]):
             self.app.exit()
         else:
             self._interrupted_at = now
-            self.notify("ctrl+d again quits; escape only stops", timeout=TWICE)
+            self.notify("ctrl+d again quits; esc only stops", timeout=TWICE)
 
     def action_next_place(self) -> None:
         """Go to what waits for an answer, else between prompt and conversation."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from oi_tui.commands import COMMANDS
-from oi_tui.text import elapsed, one_line
+from oi_tui.text import elapsed, one_line, short_count
 from oi_tui.widgets.status_bar import Fact
 
 if TYPE_CHECKING:
@@ -37,24 +37,22 @@ def headline(
         (one_line(session.where, 60), "$text-warning bold"),
         ("sandbox on" if session.profile.sandbox else "", ""),
         (one_line(model, 40), ""),
-        (_size(tokens, session.window), ""),
-        (_price(session), ""),
+        (_size(tokens, session), ""),
+        (session.ledger.short_price, ""),
     )
     return (("oi-tui", "bold"), (one_line(first_request, 200), "$text-muted")), facts
 
 
-def _size(tokens: int, window: int | None) -> str:
-    """How full the context window was with the last request and its reply, else how many tokens they took."""
+def _size(tokens: int, session: "Session") -> str:
+    """How full the context window was with the last request and its reply.
+
+    Where its size is not known, `?` stands for it; the demo has none.
+    """
     if not tokens:
         return ""
-    return f"ctx {tokens / window:.0%}" if window else f"{tokens:,} tokens"
-
-
-def _price(session: "Session") -> str:
-    ledger = session.ledger
-    if not ledger.cost:
-        return ""
-    return f"{'at least ' if ledger.unpriced else ''}${ledger.cost:.2f}"
+    if session.window:
+        return f"ctx {tokens / session.window:.0%}"
+    return f"{tokens:,} tokens" if session.profile.model == "demo" else f"{short_count(tokens)}/? tokens"
 
 
 #: What stands in the last line while running code uses mouse and keyboard.

@@ -379,7 +379,7 @@ class NavigatorScreen(Page[str | None]):
         if acting and self._read and not self._list.items:
             undo = (("u", "undo"),) if self._library.undoable else ()
             find = (("/", "search"),) if self._library.listing else ()
-            keys = (*undo, *find, ("escape", "back"))
+            keys = (*undo, *find, ("esc", "back"))
         keys = self._line.keys or keys
         self._keys.show(keys, self._notice)
 

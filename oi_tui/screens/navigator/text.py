@@ -8,10 +8,10 @@ from oi_tui.widgets.footer import Keys
 
 EXPORT_KEYS: Keys = (
     ("enter", "write"),
-    (".md .ipynb .html .json .py", "choose the kind"),
-    ("escape", "leave it"),
+    (".md .ipynb .html .json .py", "choose the format"),
+    ("esc", "cancel"),
 )
-RENAME_KEYS: Keys = (("enter", "keep the title"), ("escape", "leave it"))
+RENAME_KEYS: Keys = (("enter", "rename"), ("esc", "cancel"))
 
 
 def search_keys(folder: str | None) -> Keys:
@@ -22,7 +22,7 @@ def search_keys(folder: str | None) -> Keys:
         ("enter", "open"),
         ("down", "to the list"),
         ("ctrl+t", where),
-        ("escape", "back"),
+        ("esc", "back"),
     )
 
 
@@ -40,7 +40,7 @@ def list_keys(folder: str | None, waiting: int) -> Keys:
         ("x", "export"),
         ("f", "fork"),
         ("o", "all folders" if folder else "its folder"),
-        ("escape", "back"),
+        ("esc", "back"),
     )
 
 
@@ -70,7 +70,7 @@ def nothing_saved(waiting: int) -> Content:
     return Content.assemble(
         ("No conversations yet", "bold"),
         "\n\nConversations are saved here automatically.\nGo back with ",
-        ("escape", "$text-accent"),
+        ("esc", "$text-accent"),
         " and type a request.",
         *offer,
     )

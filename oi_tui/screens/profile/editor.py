@@ -37,7 +37,7 @@ _KEYS = (
     ("f7", "changed only"),
     ("f6", "test model"),
     ("ctrl+l", "choose model"),
-    ("escape", "back"),
+    ("esc", "back"),
 )
 
 
@@ -254,7 +254,7 @@ class ProfileEditor(Page[Profile | None]):
         """Go back; with changes that are not saved, only the second time."""
         if (self._changes or self._fields.wrong) and not self._warned:
             self._warned = True
-            self.tell("Unsaved changes: ctrl+s saves, escape again discards them.")
+            self.tell("Unsaved changes: ctrl+s saves them, esc again discards them.")
             return
         self.leave()
 

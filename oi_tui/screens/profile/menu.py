@@ -18,17 +18,17 @@ from oi_tui.widgets.lists.choice_list import ChoiceList
 
 #: What there is to do, by the name of the editor's action.
 ENTRIES = {
-    "text": "Edit it as text (YAML)",
+    "text": "Edit as text (YAML)",
     "switch": "Switch to another profile",
-    "keep_key": "Move the API key out of the file, into private storage",
+    "keep_key": "Move the API key from the file to private storage",
     "forget_key": "Delete the saved API key",
-    "differences": "Show changes from the defaults",
-    "reset_all": "Reset all to the defaults",
-    "duplicate": "Duplicate it",
-    "rename": "Rename it",
-    "make_default": "Make it the default",
-    "delete": "Delete it",
-    "restore": "Restore the deleted profile",
+    "differences": "Show changes",
+    "reset_all": "Reset to defaults",
+    "duplicate": "Duplicate",
+    "rename": "Rename",
+    "make_default": "Make default",
+    "delete": "Delete",
+    "restore": "Restore deleted profile",
 }
 
 
@@ -46,7 +46,7 @@ class ProfileMenu(Dialog[str | None]):
         """The list, in a box."""
         with Vertical(classes="profile-box") as box:
             box.border_title = Content(f"Profile {one_line(self._title, 40)}")
-            box.border_subtitle = "enter chooses · escape closes"
+            box.border_subtitle = "enter choose · esc close"
             yield ChoiceList(*(Option(ENTRIES[entry], id=entry) for entry in self._entries))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
@@ -66,8 +66,8 @@ class ProfileChoice(NameChoice):
     def compose(self) -> ComposeResult:
         """The list, in a box."""
         with Vertical(classes="profile-box") as box:
-            box.border_title = "Switch to which profile?"
-            box.border_subtitle = "enter switches · escape closes"
+            box.border_title = "Switch profile"
+            box.border_subtitle = "enter switch · esc close"
             yield ChoiceList(*map(self._row, self._names))
 
     def _row(self, name: str) -> Content:
@@ -92,7 +92,7 @@ class NameDialog(Dialog[str | None]):
         """One field, in a box."""
         with Vertical(classes="profile-box") as box:
             box.border_title = Content(one_line(self._question, 60))
-            box.border_subtitle = "enter saves it · escape closes"
+            box.border_subtitle = "enter save · esc close"
             yield Input(self._title)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
@@ -116,7 +116,7 @@ class DifferencesDialog(Dialog[None]):
     def compose(self) -> ComposeResult:
         """The lines, in a box."""
         with Vertical(classes="profile-box") as box:
-            box.border_title = "Changes from the defaults"
-            box.border_subtitle = "escape closes"
+            box.border_title = "Changes"
+            box.border_subtitle = "esc close"
             text = "\n".join(map(visible, self._lines))
-            yield Static(text or "None: all settings have their default.", markup=False)
+            yield Static(text or "No changes: every setting has its default value.", markup=False)

@@ -43,8 +43,8 @@ class ModelTest(Dialog[None]):
     def compose(self) -> ComposeResult:
         """Mount a box that fills line by line."""
         with Vertical(id="model-test") as box:
-            box.border_title = Content(f"Test of {one_line(self._model, 50)}")
-            box.border_subtitle = "escape closes"
+            box.border_title = Content(f"Connection test: {one_line(self._model, 50)}")
+            box.border_subtitle = "esc close"
             yield Static(id="model-test-lines", markup=False)
 
     def on_mount(self) -> None:

@@ -18,7 +18,7 @@ from oi_tui.text import one_line, visible
 from oi_tui.widgets.editor.text_area import StableTextArea
 from oi_tui.widgets.footer import KeyFooter
 
-_KEYS = (("ctrl+s", "save"), ("escape", "back"))
+_KEYS = (("ctrl+s", "save"), ("esc", "back"))
 
 
 class ProfileYaml(Page[bool]):
@@ -88,7 +88,7 @@ class ProfileYaml(Page[bool]):
         if self._text != self._before and not self._warned:
             self._warned = True
             self.query_one(KeyFooter).show(
-                _KEYS, "Unsaved changes: ctrl+s saves, escape again discards them."
+                _KEYS, "Unsaved changes: ctrl+s saves them, esc again discards them."
             )
             return
         self.dismiss(False)

@@ -243,7 +243,7 @@ class ApprovalPanel(Widget, can_focus=True):
             case Stage.ASKING, "edit":
                 self.post_message(self.EditRequested(question.request))
             case Stage.ASKING, "reject":
-                self._ask_for(Stage.WHY, "type a reason or a number; enter rejects, esc also ends the turn")
+                self._ask_for(Stage.WHY, "reason or number (optional); enter rejects, esc rejects and stops")
             case Stage.ASKING, "always" if question.offers:
                 self.stage = Stage.ALWAYS
                 self.focus()
@@ -259,7 +259,7 @@ class ApprovalPanel(Widget, can_focus=True):
 
     def _grant(self, question: Question, grant: Permission) -> None:
         if grant.scope == "everything":
-            self._ask_for(Stage.WORD, f"type {AUTO_WORD}, then enter; escape goes back")
+            self._ask_for(Stage.WORD, f"type {AUTO_WORD}, then enter; esc goes back")
         else:
             self._answer(Run(question.code, grant))
 
@@ -427,6 +427,6 @@ class ApprovalPanel(Widget, can_focus=True):
         if self._runs_soon:
             return "runs now; any key stops that"
         if not self.armed:
-            return "answers once you stop typing"
+            return "stop typing to answer"
         again = "press the key again" if self._too_early else ""
         return again if self.has_focus else "press tab to answer"

@@ -117,7 +117,7 @@ class CompletingTextArea(PromptTextArea):
                 case "history":
                     entries = self._recall.containing(query.text, 100)
                     offers = [CompletionOffer(entry, one_line(entry)) for entry in entries]
-                    note = "enter accepts, escape closes" if entries else "no earlier request has this"
+                    note = "enter accepts, esc closes" if entries else "no match in your messages"
                     self._choice.take(query, offers, note)
                     self._tell_offers()
                 case "mention" | "console" | "code" | "target":

@@ -9,7 +9,7 @@ from oi_tui.actions.restore_files import MARKS
 from oi_tui.file_changes.snapshots import Step
 from oi_tui.messages import Message
 from oi_tui.runtimes.variables import Memory, Variable, by_interest
-from oi_tui.text import duration, one_line
+from oi_tui.text import duration, one_line, short_count
 from oi_tui.widgets.sidebar.plan import PlanItem
 
 #: Rows that the variables of a language and the changed files have at least, also where room is short.
@@ -207,12 +207,3 @@ def _short_number(text: str) -> str:
 
 def _count(number: int, one: str, more: str) -> str:
     return f"{number:,} {one if number == 1 else more}" if number else ""
-
-
-def short_count(number: int) -> str:
-    """Shorten a number to a few characters: 950, 1.9k, 128k, 1.0M."""
-    if number < 1000:
-        return str(number)
-    if number < 1_000_000:
-        return f"{number / 1000:.1f}k" if number < 99_950 else f"{number / 1000:.0f}k"
-    return f"{number / 1_000_000:.1f}M"

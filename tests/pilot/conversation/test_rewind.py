@@ -179,7 +179,7 @@ async def test_nothing_is_taken_back_while_something_runs() -> None:
             await ui.type(command)
             assert ui.prompt == ""
         assert any(
-            "Stop the current activity first" in notification.message
+            "Busy. Press esc to stop first." in notification.message
             for notification in ui.app._notifications
         )
         assert notes(ui) == ""

@@ -222,7 +222,7 @@ async def test_the_history_is_searched_for_the_words_that_are_typed_and_enter_ta
         await pilot.press("enter")
         await until(pilot, lambda: app.sent == ["plot sales by day"])
         await pilot.press("ctrl+s", *"zebra")
-        await until(pilot, lambda: "no earlier request" in app.listed)
+        await until(pilot, lambda: "no match in your messages" in app.listed)
         await pilot.press("escape")
         await until(pilot, lambda: not app.listed)
         assert prompt.text == "zebra"

@@ -398,7 +398,7 @@ async def test_a_fork_is_a_conversation_of_its_own(store: Store) -> None:
         assert len(store.summaries()) == 5
         assert app.words("keys").startswith("Copied “Largest files”; the copy is selected.")
         await pilot.press("r")
-        assert app.words("keys").startswith("enter keep the title")
+        assert app.words("keys").startswith("enter rename")
 
 
 @pytest.mark.parametrize("opener", ["slash", "r", "x"])
@@ -479,11 +479,11 @@ async def test_the_line_of_keys_never_overflows_and_always_names_the_way_back(
             await pilot.press(*keys)
             reported = app.words("keys")
             assert (
-                len(reported) <= max(width - 2, len("escape back"))
+                len(reported) <= max(width - 2, len("esc back"))
                 or "Deleted" in reported
                 or "Restored" in reported
             )
-            assert "escape back" in reported or reported.startswith(("Deleted", "Restored", "“"))
+            assert "esc back" in reported or reported.startswith(("Deleted", "Restored", "“"))
 
 
 async def test_export_asks_for_a_file_and_writes_the_kind_that_its_name_says(store: Store) -> None:

@@ -141,6 +141,6 @@ async def test_where_there_is_no_text_a_sentence_says_so_and_the_keys_lead_back(
         words = reader.query_one("#reader-empty", Static)
         await until(pilot, lambda: words.region.height > 10)
         assert str(words.render()) == "Nothing was printed."
-        assert status(reader) == "escape back"
+        assert status(reader) == "esc back"
         await pilot.press("escape")
         await until(pilot, lambda: not reader.is_attached)

@@ -108,7 +108,7 @@ async def test_enter_opens_a_table_and_tab_names_it() -> None:
         await pilot.press("enter")
         await until(lambda: app.tables == [("python", "df")])
         await pilot.press("down")
-        await until(lambda: "enter name it in the prompt" in str(foot.render()))
+        await until(lambda: "enter insert name" in str(foot.render()))
         await pilot.press("up", "tab")
         await until(lambda: app.chosen == ["@df"])
         assert len(app.tables) == 1
@@ -118,10 +118,10 @@ async def test_escape_empties_the_field_before_it_closes() -> None:
     async with looking(PYTHON) as (app, pilot, until):
         await pilot.press(*"zebra")
         await until(lambda: "No variable matches “zebra”" in app.shown)
-        assert "escape empty the field" in str(app.screen.query_one(KeyFooter).render())
+        assert "esc clear" in str(app.screen.query_one(KeyFooter).render())
         await pilot.press("enter", "escape")
         await until(lambda: "df" in app.shown)
-        assert "escape back" in str(app.screen.query_one(KeyFooter).render())
+        assert "esc back" in str(app.screen.query_one(KeyFooter).render())
         assert app.chosen == []
         await pilot.press("escape")
         await until(lambda: app.chosen == [None])

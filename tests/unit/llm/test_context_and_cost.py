@@ -17,6 +17,7 @@ from oi_tui.engine.session import Session
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.storage.store import Store
 from oi_tui.messages import Message
+from oi_tui.text import dollars
 from tests.fakes import call
 from tests.servers import openai_server as server
 from tests.servers.openai_server import Exchange, ModelServer
@@ -53,14 +54,39 @@ def test_every_request_is_in_the_books_with_all_that_it_sent_again() -> None:
     ledger = session.ledger
     assert (ledger.requests, ledger.prompt_tokens, ledger.completion_tokens) == (2, 250, 15)
     assert (ledger.cached_tokens, ledger.last) == (90, Usage(150, 5, 0.02, 90))
-    assert ledger.price == "$0.0300"
+    assert (ledger.price, ledger.short_price) == ("$0.03", "$0.03")
 
 
 def test_a_price_that_is_not_known_is_reported_to_be_unknown() -> None:
     assert UsageTotals().sent(Usage(1, 1, None)).price == "cost unknown"
     assert UsageTotals().sent(Usage(1, 1, None)).sent(Usage(1, 1, 1.5)).price == "at least $1.50"
     assert UsageTotals().sent(None).unreported == 1
-    assert UsageTotals().price == "$0.0000"
+    assert UsageTotals().price == "$0.00"
+
+
+def test_in_the_header_a_question_mark_stands_for_a_price_that_is_not_known() -> None:
+    none, unknown, known = UsageTotals(), Usage(1, 1, None), Usage(1, 1, 0.0312)
+    assert none.short_price == ""
+    assert none.sent(unknown).short_price == "$?"
+    assert none.sent(Usage(1, 1, 0.0)).short_price == ""
+    assert none.sent(known).short_price == "$0.03"
+    assert none.sent(known).sent(unknown).short_price == "at least $0.03"
+
+
+@pytest.mark.parametrize(
+    ("amount", "words"),
+    [
+        (0, "$0.00"),
+        (0.00002, "$0.00002"),
+        (0.0312, "$0.0312"),
+        (0.5, "$0.50"),
+        (0.99999, "$1.00"),
+        (1234, "$1,234.00"),
+    ],
+)
+def test_no_amount_looks_like_nothing(amount: float, words: str) -> None:
+    assert dollars(amount) == words
+    assert amount == 0 or dollars(amount, short=True) != "$0.00"
 
 
 def test_a_request_that_would_exceed_the_budget_is_not_sent() -> None:
@@ -70,6 +96,11 @@ def test_a_request_that_would_exceed_the_budget_is_not_sent() -> None:
     assert (ended.outcome, ended.setting) == ("paused", "max_budget")
     assert "would cost about $" in (ended.reason or "")
     assert session.llm.requests == []
+
+
+def test_a_small_budget_is_named_as_it_is() -> None:
+    [*_, ended] = work(make([Text("never")], facts=PRICED, max_budget=0.00005))
+    assert "more than the budget of $0.00005." in (ended.reason or "")
 
 
 def test_a_request_within_the_budget_is_sent_and_the_reply_is_reckoned_with() -> None:

@@ -209,7 +209,8 @@ def test_no_more_is_spent_than_may_be(
     printed, (question,) = run(workspace, "llm_map('{}', range(9), at_once=9)")
     assert "for at most $0.0021" in question.note
     assert "rows failed" in printed
-    assert "budget of $0.00" in printed or "The setting cell_cost" in printed
+    limit = "budget of $0.0021" if "max_budget" in settings else "of the $0.0021 that a cell may"
+    assert limit in printed
     assert 0 < len(served.requests) < 9
     longest = [item.get("max_tokens") for item in served.requests]
     assert longest[0] is None

@@ -108,7 +108,7 @@ def test_what_was_not_kept_is_listed_with_the_cells_that_made_it(tmp_path: Path)
     [
         ({"sandbox": True}, "in the sandbox"),
         ({"where": "on gpu1 as ana"}, "only for code on this machine"),
-        ({"busy": True}, "Stop the current activity first"),
+        ({"busy": True}, "Busy. Press esc to stop first."),
     ],
 )
 def test_where_it_is_not_possible_nothing_runs(tmp_path: Path, facts: dict[str, Any], sentence: str) -> None:

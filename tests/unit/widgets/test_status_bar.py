@@ -6,10 +6,13 @@ import pytest
 from rich.cells import cell_len
 
 from oi_tui.engine.events import MessageRecorded, RunReported
+from oi_tui.engine.llm.base import Text, Usage
+from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.messages import Message, Stopping
 from oi_tui.screens.chat import status
 from oi_tui.screens.chat.turn.progress import Progress
 from oi_tui.widgets.status_bar import Fact, fitted
+from tests.unit.engine.test_session import make, work
 
 LONG = "please summarise all of the sales of the last ten years and plot them by month " * 5
 WIDE = "売上を月ごとにまとめて図にしてください" * 8
@@ -69,6 +72,19 @@ def test_however_long_the_title_the_mode_is_there_wherever_it_fits() -> None:
         if width >= 80:
             assert all(text in shown for text, _ in facts), (width, shown)
             assert shown.startswith("oi-tui")
+
+
+def test_what_nobody_knows_of_context_and_cost_is_a_question_mark() -> None:
+    replies = [Text("Hello."), Usage(1900, 4, None)]
+    unknown = make(replies)
+    work(unknown)
+    _, facts = status.headline(unknown, 1904)
+    assert [text for text, _ in facts[-2:]] == ["1.9k/? tokens", "$?"]
+    known = make(replies, facts=ModelInfo(context_window=19_040))
+    work(known)
+    assert status.headline(known, 1904)[1][-2][0] == "ctx 10%"
+    demo = make(model="demo")
+    assert [text for text, _ in status.headline(demo, 1904)[1][-2:]] == ["1,904 tokens", ""]
 
 
 def test_what_goes_on_and_for_how_long_is_the_last_to_go() -> None:

@@ -26,6 +26,8 @@ QUIET = {
     # For models with "llama-3" in their names it would fetch a tokenizer from the network, in the event loop.
     "HF_HUB_OFFLINE": "1",
 }
+#: Providers that are a server of one's own, so that their requests cost nothing.
+_FREE = ("ollama", "lm_studio/", "llamafile/")
 #: The variables that HTTP libraries read proxies from.
 _PROXIES = tuple(
     name
@@ -166,7 +168,7 @@ class Provider:
 
     def cost(self, model: str, usage: Any) -> float | None:
         """The cost of a request in USD; None for a model with unknown price."""
-        if model == "openai/demo" or model.startswith("ollama"):
+        if model == "openai/demo" or model.startswith(_FREE):
             return 0.0
         try:
             prompt, completion = self.litellm.cost_per_token(model=model, usage_object=usage)

@@ -164,7 +164,7 @@ class CellActions:
 
     def _run(self, cell: CellBlock) -> None:
         if self._view.busy:
-            self._view.notify("Something is running; escape stops it.", timeout=2)
+            self._view.notify("Busy: esc stops what is running.", timeout=2)
         elif cell.code.strip():
             try:
                 self._ui.languages.run(cell.message.format or "", cell.code)

@@ -6,11 +6,11 @@ from oi_tui.engine.events import Event, TurnEnded
 from oi_tui.screens.chat.turn.foreground import Host
 from oi_tui.screens.confirm import ConfirmDialog
 
-_QUESTION = "May the model go on with mouse and keyboard?"
+_QUESTION = "May the model continue to use mouse and keyboard?"
 _DETAILS = (
     "You moved the mouse, or pressed escape twice, while the model used them. Nothing is held down.",
     "",
-    "Yes: the code stops here, and the model looks at the screen and goes on.",
+    "Yes: the code stops here, and the model looks at the screen and continues.",
     "No: the turn stops.",
 )
 

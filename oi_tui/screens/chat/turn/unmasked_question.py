@@ -10,7 +10,7 @@ from oi_tui.text import one_line
 _QUESTION = "May code take pictures of the screen that may show passwords?"
 _ANSWERS = (
     "",
-    "Yes: pictures show these windows as you see them, until this conversation is left.",
+    "Yes: pictures show these windows as you see them, until you leave this conversation.",
     "No: code gets no pictures of them.",
 )
 _LONGEST = 1_000
