@@ -15,6 +15,9 @@ from oi_tui.version import __version__
 #: What `-s` was in Open Interpreter.
 _STDIN = "To read one request from standard input, as -s did in Open Interpreter, use --stdin"
 
+#: What stands for a value in the help, by the kind of its setting.
+_METAVARS = {str: "TEXT", tuple: "LIST", int: "NUMBER", float: "NUMBER"}
+
 
 class UsageError(Exception):
     """The command line cannot be understood."""
@@ -127,14 +130,9 @@ def _add(group: argparse._ArgumentGroup, setting: Setting) -> None:
     more = tuple(f for f in setting.flags if f.startswith("--"))
     help_text = setting.help.replace("%", "%%")
     if setting.kind is not bool:
-        metavar = (
-            "{" + ",".join(setting.choices) + "}"
-            if 0 < len(setting.choices) < 4
-            else setting.kind.__name__.upper()
-        )
-        group.add_argument(
-            *flags, *more, dest=setting.name, metavar={"STR": "TEXT"}.get(metavar, metavar), help=help_text
-        )
+        has_few_choices = 0 < len(setting.choices) < 4
+        metavar = "{" + ",".join(setting.choices) + "}" if has_few_choices else _METAVARS[setting.kind]
+        group.add_argument(*flags, *more, dest=setting.name, metavar=metavar, help=help_text)
         return
     off_flags = (*setting.off_flags, "--no-" + setting.long_flag[2:])
     hidden = argparse.SUPPRESS

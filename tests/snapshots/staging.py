@@ -53,10 +53,11 @@ class Folder(Computer):
 def screen(*replies: object, theme: str = "oi-dark", **settings: object) -> OiTui:
     profile = Profile(model="gpt-4o", theme=theme, **settings)
     workspace = Workspace(profile, None, llm=Llm(*replies), computer=Folder())
-    if profile.max_budget is not None:
-        # A budget needs a price; the session takes it from here when it begins.
-        workspace.model.facts = lambda _: ModelInfo(prompt_price=2.5e-7, completion_price=1e-6)  # type: ignore[method-assign]
-        workspace.conversation.begin()
+    # A budget needs a price. The session takes the facts from here when it begins.
+    priced = ModelInfo(prompt_price=2.5e-7, completion_price=1e-6)
+    facts = ModelInfo(context_window=128_000) if profile.max_budget is None else priced
+    workspace.model.facts = lambda _: facts  # type: ignore[method-assign]
+    workspace.conversation.begin()
     return OiTui(lambda: workspace, theme=theme)
 
 

@@ -47,8 +47,11 @@ class UsageTotals:
 
     @property
     def short_price(self) -> str:
-        """The cost for a place with little room: "$0.03", "$?" where no price is known, "" for nothing."""
-        if self.requests and self.unpriced == self.requests:
+        """The cost for a place with little room: "$0.03", or "$?" where no price is known.
+
+        It is "" where nothing was paid, and where no provider reported any usage.
+        """
+        if self.last and self.unpriced == self.requests:
             return "$?"
         if not self.cost:
             return ""

@@ -62,8 +62,8 @@ class ApplicationSettings:
     )
     file_snapshots: bool = setting(
         True,
-        "Record which files in the working directory change while code runs, and keep copies, so that "
-        "they can be restored.",
+        "Record which files in the working directory change while code runs, with copies, so that they can "
+        "be restored.",
         later="for the next conversation",
         key="file_snapshots",
         title="Keep copies of changed files",

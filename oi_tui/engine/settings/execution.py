@@ -53,9 +53,9 @@ class ExecutionSettings:
     )
     safe_mode: str = setting(
         "off",
-        "Code is always scanned for risks, locally. ask and auto do the same here: risky code needs approval "
-        "even with auto_run. off only shows what was found. In Open Interpreter, ask asked before "
-        "scanning.",
+        "Ask before code with known risks, also with auto_run. Code is always scanned, on this machine: off "
+        "only shows what was found; ask and auto, which are the same here, also ask. In Open Interpreter, "
+        "ask asked before scanning.",
         key="safe_mode",
         title="Ask before risky code",
         limits=True,
@@ -65,10 +65,11 @@ class ExecutionSettings:
     )
     target: str = setting(
         "local",
-        "Where code runs: local is this machine. ssh:HOST/FOLDER is another one, through your own ssh "
-        "configuration; container:NAME is a running container, container:IMAGE a new one; command:PREFIX is "
-        "wherever a command leads, such as command:sudo -u build; Python 3.8 or later is needed there, and "
-        "nothing is installed. kernel:FILE is a running Jupyter kernel, by its connection file.",
+        "Where code runs: local, ssh:HOST/FOLDER, container:NAME, command:PREFIX or kernel:FILE. local is "
+        "this machine. ssh uses your own ssh configuration; container:NAME is a running container, "
+        "container:IMAGE a new one; command:PREFIX is wherever a command leads, such as command:sudo -u "
+        "build; Python 3.8 or later is needed there, and nothing is installed. kernel:FILE is a running "
+        "Jupyter kernel, by its connection file.",
         key="target",
         title="Where code runs",
         limits=True,
@@ -97,8 +98,7 @@ class ExecutionSettings:
     sandbox: bool = setting(
         False,
         "Limit programs to the working directory: no other personal files, no network, no other processes, "
-        "and "
-        "no access to oi-tui. Where the sandbox cannot work, nothing runs. Changing it restarts the "
+        "and no access to oi-tui. Where the sandbox cannot work, nothing runs. Changing it restarts the "
         "interpreters.",
         key="sandbox",
         limits=True,
@@ -106,9 +106,8 @@ class ExecutionSettings:
     )
     sandbox_writable: tuple[str, ...] = setting(
         (),
-        "Some files are read-only in the sandbox because other programs run them automatically. List those "
-        "that "
-        "code may write, by name or path: .envrc, .git/hooks.",
+        "Files that code in the sandbox may write although other programs run them automatically, by name or "
+        "path: .envrc, .git/hooks. Without this they are read-only.",
         key="sandbox_writable",
         title="Sandbox: writable files",
         section="Running code",

@@ -179,8 +179,7 @@ async def test_nothing_is_taken_back_while_something_runs() -> None:
             await ui.type(command)
             assert ui.prompt == ""
         assert any(
-            "Busy. Press esc to stop first." in notification.message
-            for notification in ui.app._notifications
+            "Busy. Press esc to stop first." in notification.message for notification in ui.app._notifications
         )
         assert notes(ui) == ""
         assert words(ui) == ["go"]

@@ -57,7 +57,7 @@ async def test_it_shows_variables_and_cost_after_a_run() -> None:
     async with wide([call("a"), Usage(1000, 50, 0.02)], [Text("Done."), Usage(1900, 50, 0.02)]) as ui:
         assert not ui.view.sidebar.shown, "there is nothing to show yet"
         await ui.type("go")
-        await ui.until(lambda: "2 requests $0.0400" in shown(ui))
+        await ui.until(lambda: "2 requests $0.04" in shown(ui))
         await ui.until(lambda: "df DataFrame 1200x8" in shown(ui))
         rows = shown(ui)
         assert rows[rows.index("Variables 3") + 1 :][:3] == [
@@ -310,11 +310,11 @@ def test_the_newest_files_come_first() -> None:
 
 
 def test_context_is_a_share_where_the_window_is_known() -> None:
-    rows = texts(SidebarFacts(tokens=29_400, window=128_000, requests=1, price="$0.0400"))
+    rows = texts(SidebarFacts(tokens=29_400, window=128_000, requests=1, price="$0.04"))
     assert rows[-3:] == [
         "━━━━━───────────────  23%".replace("  ", " "),
         "29.4k of 128k tokens",
-        "1 request $0.0400",
+        "1 request $0.04",
     ]
     assert "tokens not reported" in texts(SidebarFacts(requests=1, price="cost unknown"))
     assert "2.5k tokens limit unknown" in texts(SidebarFacts(tokens=2_480, requests=1, price="cost unknown"))

@@ -68,6 +68,7 @@ def test_in_the_header_a_question_mark_stands_for_a_price_that_is_not_known() ->
     none, unknown, known = UsageTotals(), Usage(1, 1, None), Usage(1, 1, 0.0312)
     assert none.short_price == ""
     assert none.sent(unknown).short_price == "$?"
+    assert none.sent(None).short_price == ""
     assert none.sent(Usage(1, 1, 0.0)).short_price == ""
     assert none.sent(known).short_price == "$0.03"
     assert none.sent(known).sent(unknown).short_price == "at least $0.03"
