@@ -104,7 +104,7 @@ async def test_typing_narrows_the_list_and_enter_names_the_variable() -> None:
 async def test_enter_opens_a_table_and_tab_names_it() -> None:
     async with looking(PYTHON, SHELL) as (app, pilot, until):
         foot = app.screen.query_one(KeyFooter)
-        await until(lambda: "enter open the table" in str(foot.render()))
+        await until(lambda: "enter open table" in str(foot.render()))
         await pilot.press("enter")
         await until(lambda: app.tables == [("python", "df")])
         await pilot.press("down")
