@@ -25,7 +25,7 @@ def worked(tmp_path: Path, *replies: object, **settings: object) -> Workspace:
 def test_it_says_how_to_resume_and_what_was_used(tmp_path: Path) -> None:
     workspace = worked(tmp_path, [Text("Done."), Usage(1000, 20, 0.5)])
     line = exit_summary(workspace)
-    match = re.fullmatch(r"Saved\. Resume with: oi-tui --resume (\S+) · 1,020 tokens · \$0\.5000", line)
+    match = re.fullmatch(r"Saved\. Resume with: oi-tui --resume (\S+) · 1,020 tokens · \$0\.50", line)
     assert match
     assert workspace.store.find(match[1]) == match[1]
     workspace.close()
