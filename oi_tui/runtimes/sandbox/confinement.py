@@ -56,6 +56,8 @@ class Confinement:
         self._granted: list[str] = []
         #: Hosts that programs could not reach and that were not reported yet.
         self._refused: deque[str] = deque(maxlen=100)
+        #: The connections that were closed and were not reported yet, in sentences.
+        self._ended: deque[str] = deque(maxlen=100)
         #: What the sandbox could not protect, and whether it was reported.
         self._unprotected: dict[str, bool] = {}
         self._watch: ProtectedFileWatch | None = None
@@ -101,6 +103,7 @@ class Confinement:
             self._limits,
             self.hosts,
             self._refused.append,
+            self._ended.append,
             lambda remark: self._unprotected.setdefault(remark, False),
         )
 
@@ -148,15 +151,21 @@ class Confinement:
             yield f"this run {changed}"
         if hosts := self._take_refused_hosts():
             yield hosts
+        yield from _take_each(self._ended, 300)
 
     def _take_refused_hosts(self) -> str | None:
         """Describe the hosts that programs could not reach since the last call; None for none."""
-        hosts = []
-        with contextlib.suppress(IndexError):
-            while True:
-                hosts.append(one_line(self._refused.popleft(), 100))
-        if not hosts:
+        names = _take_each(self._refused, 100)
+        if not names:
             return None
-        names = list(dict.fromkeys(hosts))[:8]
         host = names[0] if len(names) == 1 else "HOST"
         return f"the sandbox blocked access to {', '.join(names)}; to allow it, type %sandbox allow {host}"
+
+
+def _take_each(waiting: deque[str], length: int) -> list[str]:
+    """Empty a queue that others fill, and return the first of its texts, each once and as one short line."""
+    taken = []
+    with contextlib.suppress(IndexError):
+        while True:
+            taken.append(one_line(waiting.popleft(), length))
+    return list(dict.fromkeys(taken))[:8]

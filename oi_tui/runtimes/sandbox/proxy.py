@@ -4,11 +4,16 @@ A program inside has a network of its own, with nobody else in it. What it asks 
 over a socket in the file system. The list of hosts may grow while programs run. Names are resolved here, so
 that no name can lead to an address that is private: this machine, the local network, or the service of a
 cloud that gives out its keys.
+
+One server often answers for many hosts, and which one is meant is said inside of the tunnel. So the
+beginning of a tunnel is read as well: the host that TLS names must be allowed, and where no port was allowed
+by its number, only TLS (port 443) and HTTP (port 80) are spoken. What is encrypted cannot be read here.
 """
 
 import contextlib
 import ipaddress
 import re
+import selectors
 import socket
 import threading
 import time
@@ -18,15 +23,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from oi_tui.runtimes.sandbox import client_hello
+from oi_tui.runtimes.sandbox.client_hello import Beginning, NotTlsError
+
 #: A head of a request that is longer is no request.
 _LONGEST_HEAD = 65_536
 _PIECE = 65_536
 #: In seconds, to connect, and for the head of a request.
 _PATIENCE = 20.0
-_USUAL_PORTS = (80, 443)
+_HTTP, _TLS = 80, 443
+#: The first byte of TLS: a record of the handshake.
+_TLS_BEGINS = b"\x16"
+_USUAL_PORTS = (_HTTP, _TLS)
 #: So many requests are served at once: each takes a thread and two descriptors of the application.
 _MOST_AT_ONCE = 64
 _METHOD = re.compile(r"[A-Za-z]{1,20}")
+_HOST = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 #: Networks whose addresses hold one of version 4, and how far from the end it stands, in bits.
 _EMBEDDING = (
     ("::ffff:0:0/96", 0),
@@ -40,6 +52,17 @@ Resolve = typing.Callable[[str, int], typing.List[str]]  # noqa: UP006 -- evalua
 
 class _RefusedError(Exception):
     """The request cannot be carried out; the message says why."""
+
+
+class _EndedError(Exception):
+    """A tunnel was used for something that is not allowed; the message says for what.
+
+    `answer` is what the client is sent before the end.
+    """
+
+    def __init__(self, message: str, answer: bytes = b"") -> None:
+        super().__init__(message)
+        self.answer = answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +83,7 @@ class HostProxy:
     """Listens on a socket in the file system until it is closed.
 
     `hosts` is read for each request. `refused` is called with what a person would have to allow for a
-    request that was refused.
+    request that was refused, and `ended` with a sentence for a tunnel that was closed.
     """
 
     def __init__(
@@ -69,9 +92,12 @@ class HostProxy:
         hosts: Sequence[str],
         refused: Callable[[str], object],
         resolve: Resolve = resolve,
+        *,
+        ended: Callable[[str], object] = lambda _: None,
     ) -> None:
         self._hosts = hosts
         self._refused = refused
+        self._ended = ended
         self._resolve = resolve
         self._server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._server.bind(str(path))
@@ -123,12 +149,16 @@ class HostProxy:
                     server.sendall(request.first + rest)
                 else:
                     client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
-                    server.sendall(rest)
+                    self._begin_tunnel(request, client, rest, server)
                 _relay(client, server)
                 with self._lock:
                     self._open.discard(server)
         except _RefusedError as error:
             _answer(client, 403, str(error))
+        except _EndedError as error:
+            self._ended(str(error))
+            with contextlib.suppress(OSError):
+                client.sendall(error.answer)
         except OSError as error:
             _answer(client, 502, f"The host cannot be reached: {error.strerror or error}.")
         finally:
@@ -142,7 +172,7 @@ class HostProxy:
             self._refused(_format(request))
             raise _RefusedError(
                 f"The sandbox blocks access to {_format(request)}. "
-                f"The user can allow it: %sandbox allow {_format(request)}"
+                f"The user can allow it: {_allow(_format(request))}"
             )
         addresses = self._resolve(request.host, request.port)
         for address in addresses:
@@ -151,12 +181,86 @@ class HostProxy:
                 self._refused(private)
                 raise _RefusedError(
                     f"{request.host} resolves to the private address {address}, which the sandbox blocks. "
-                    f"The user can allow it too: %sandbox allow {private}"
+                    f"The user can allow it too: {_allow(private)}"
                 )
         return _first_that_answers(addresses, request.port)
 
-    def _is_named(self, host: str, port: int) -> bool:
-        return any(_fits(pattern.lower(), host, port) for pattern in tuple(self._hosts))
+    def _begin_tunnel(
+        self, request: _Request, client: socket.socket, rest: bytes, server: socket.socket
+    ) -> None:
+        """Send the server what the client says first, if that is allowed. Raises _EndedError and OSError."""
+        any_protocol = self._is_named(request.host, request.port, usual=False)
+        if any_protocol and not rest and _server_speaks_first(client, server):
+            return
+        protocol = "an HTTP request" if request.port == _HTTP and not any_protocol else "a TLS handshake"
+        try:
+            first = Beginning(client, rest, _PATIENCE).fill(1)
+            if first[:1] == _TLS_BEGINS:
+                protocol = "a TLS handshake"
+                client_begins = Beginning(client, first, _PATIENCE)
+                self._check_name(client_hello.read_host(client_begins), request, any_protocol)
+            elif any_protocol or not first:
+                server.sendall(first)
+                return
+            elif request.port == _HTTP:
+                head, rest = _read_head(client, first)
+                server.sendall(_parse(head, within=request).first + rest)
+                return
+            else:
+                raise NotTlsError
+        except (NotTlsError, EOFError, TimeoutError, _RefusedError):
+            fix = "" if any_protocol else f"; to allow any protocol there, type {_allow(_with_port(request))}"
+            raise _EndedError(
+                f"the sandbox closed a connection to {request.host}: it did not begin with {protocol}{fix}",
+                _response(403, f"This connection did not begin with {protocol}."),
+            ) from None
+        self._begin_tls(request, client, client_begins.take(), server, any_protocol)
+
+    def _begin_tls(
+        self,
+        request: _Request,
+        client: socket.socket,
+        hello: bytes,
+        server: socket.socket,
+        any_protocol: bool,
+    ) -> None:
+        """Send the server a ClientHello, and the second one that it may ask for. Raises as above."""
+        try:
+            server.sendall(hello)
+            answer = Beginning(server, b"", _PATIENCE)
+            asks_again = client_hello.wants_another(answer)
+            client.sendall(answer.take())
+            if asks_again:
+                second = Beginning(client, b"", _PATIENCE)
+                name = client_hello.read_host(second, others=True)
+                self._check_name(name, request, any_protocol)
+                server.sendall(second.take())
+        except (NotTlsError, EOFError, TimeoutError):
+            raise _EndedError(
+                f"the sandbox closed a connection to {request.host}: its TLS handshake was not completed"
+            ) from None
+
+    def _check_name(self, name: str | None, request: _Request, any_protocol: bool) -> None:
+        """Check the host that TLS names. Raises _EndedError."""
+        if name is None:
+            if any_protocol or _is_address(request.host):
+                return
+            problem, fix = "names no host", f"allow it, type {_allow(_with_port(request))}"
+        elif name == request.host or self._is_named(name, request.port):
+            return
+        elif _HOST.fullmatch(name):
+            other = _format(_Request(name, request.port, b""))
+            problem, fix = f"names another host, {name}", f"allow it, type {_allow(other)}"
+        else:
+            problem, fix = "names no valid host", f"connect, name {request.host}"
+        raise _EndedError(
+            f"the sandbox closed a connection to {request.host}: its TLS handshake {problem}; to {fix}",
+            client_hello.ALERT,
+        )
+
+    def _is_named(self, host: str, port: int, *, usual: bool = True) -> bool:
+        """Whether a host is allowed; without `usual`, with this port by its number."""
+        return any(_fits(pattern.lower(), host, port, usual) for pattern in tuple(self._hosts))
 
 
 def _first_that_answers(addresses: Sequence[str], port: int) -> socket.socket:
@@ -169,11 +273,11 @@ def _first_that_answers(addresses: Sequence[str], port: int) -> socket.socket:
     raise failure
 
 
-def _fits(pattern: str, host: str, port: int) -> bool:
+def _fits(pattern: str, host: str, port: int, usual: bool) -> bool:
     name, colon, number = pattern.rpartition(":")
     if not colon or not number.isdigit() or (":" in name and not name.endswith("]")):
         name, number = pattern, ""
-    if port not in ((int(number),) if number else _USUAL_PORTS):
+    if port not in ((int(number),) if number else _USUAL_PORTS if usual else ()):
         return False
     name = name.strip("[]")
     return host.endswith(name[1:]) if name.startswith("*.") else host == name
@@ -192,13 +296,41 @@ def _is_public(address: str) -> bool:
     return all(ipaddress.ip_address((int(ip) >> shift) & 0xFFFFFFFF).is_global for shift in embedded)
 
 
+def _server_speaks_first(client: socket.socket, server: socket.socket) -> bool:
+    """Wait until one of them speaks. In TLS it is the client."""
+    with selectors.DefaultSelector() as waiting:
+        for item in (client, server):
+            waiting.register(item, selectors.EVENT_READ)
+        return server in [key.fileobj for key, _ in waiting.select()]
+
+
+def _allow(host: str) -> str:
+    return f"%sandbox allow {host}"
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return False
+    return True
+
+
 def _format(request: _Request) -> str:
-    host = f"[{request.host}]" if ":" in request.host else request.host
-    return host if request.port in _USUAL_PORTS else f"{host}:{request.port}"
+    return _bracketed(request.host) if request.port in _USUAL_PORTS else _with_port(request)
 
 
-def _read_head(client: socket.socket) -> tuple[bytes, bytes]:
-    data = bytearray()
+def _with_port(request: _Request) -> str:
+    return f"{_bracketed(request.host)}:{request.port}"
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _read_head(client: socket.socket, first: bytes = b"") -> tuple[bytes, bytes]:
+    """Read to the end of a request's head, and return what follows apart. `first` was read already."""
+    data = bytearray(first)
     until = time.monotonic() + _PATIENCE
     while data.find(b"\r\n\r\n", max(0, len(data) - _PIECE - 3)) < 0:
         piece = client.recv(_PIECE)
@@ -209,12 +341,16 @@ def _read_head(client: socket.socket) -> tuple[bytes, bytes]:
     return head, rest
 
 
-def _parse(head: bytes) -> _Request:
-    """Parse a request. Raises _RefusedError."""
+def _parse(head: bytes, within: _Request | None = None) -> _Request:
+    """Parse a request; `within` is the tunnel to a server in which it came. Raises _RefusedError."""
     line, _, fields = head.partition(b"\r\n")
     words = line.decode("latin-1").split(" ")
     try:
         method, target, version = words
+        if within:
+            if not target.startswith("/") or method == "CONNECT":
+                raise ValueError
+            target = f"http://{_with_port(within)}{target}"
         parts = urlsplit(f"//{target}" if method == "CONNECT" else target)
         host, port = (parts.hostname or "").rstrip("."), parts.port or 80
         known = method == "CONNECT" or parts.scheme == "http"
@@ -230,8 +366,8 @@ def _parse(head: bytes) -> _Request:
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     first = f"{method} {path} {version}".encode("latin-1")
     # The host that was allowed, and not another one that the same server answers for.
-    named = f"[{host}]" if ":" in host else host
-    host_field = f"Host: {named if port == 80 else f'{named}:{port}'}".encode("latin-1")
+    named = _bracketed(host)
+    host_field = f"Host: {named if port == _HTTP else f'{named}:{port}'}".encode("latin-1")
     return _Request(host, port, b"\r\n".join([first, host_field, *remaining, b"Connection: close", b"", b""]))
 
 
@@ -257,11 +393,15 @@ def _carry(source: socket.socket, target: socket.socket) -> None:
 
 
 def _answer(client: socket.socket, status: int, words: str) -> None:
+    with contextlib.suppress(OSError):
+        client.sendall(_response(status, words))
+
+
+def _response(status: int, words: str) -> bytes:
     body = f"oi-tui: {words}\n".encode()
     reason = "Forbidden by the sandbox" if status == 403 else "Bad Gateway"
     head = (
         f"HTTP/1.1 {status} {reason}\r\nContent-Type: text/plain; charset=utf-8\r\n"
         f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
     )
-    with contextlib.suppress(OSError):
-        client.sendall(head.encode() + body)
+    return head.encode() + body

@@ -96,6 +96,8 @@ class Sandbox:
     hosts: Sequence[str] = ()
     #: Called with the other hosts that code asked for.
     refused: Callable[[str], object] = lambda _: None
+    #: Called with the connections that were closed because of what they were used for, in sentences.
+    ended: Callable[[str], object] = lambda _: None
     #: Called with what could not be protected, in sentences.
     unprotected: Callable[[str], object] = lambda _: None
 
@@ -154,7 +156,9 @@ class Sandbox:
 
     def open_gateway(self, channel: Path) -> HostProxy | None:
         """Let programs inside reach the hosts that are allowed; None without a proxy. Raises OSError."""
-        return HostProxy(gateway_in(channel), self.hosts, self.refused) if has_proxy() else None
+        if not has_proxy():
+            return None
+        return HostProxy(gateway_in(channel), self.hosts, self.refused, ended=self.ended)
 
     def folder(self) -> Path:
         """The working directory by its real name. Raises NoSandboxError where it is none for a sandbox."""
