@@ -121,7 +121,7 @@ class KernelConnection:
                 await self._busy_while(message, self._execute(message))
 
     async def abort_waiting(self) -> None:
-        """Give up the cells that wait now. One that is sent after the first of them was answered still runs."""
+        """Give up the cells that wait now. One sent after the first of them was answered still runs."""
         waiting = [self._cells.get_nowait() for _ in range(self._cells.qsize())]
         for message in waiting:
             await self._abort(message)
