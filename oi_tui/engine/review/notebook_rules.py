@@ -16,7 +16,7 @@ from oi_tui.engine.review.shell import rules as shell_rules
 #: Words that run a program of that name, or stand for one.
 _PROGRAMS = (
     *("pip", "pip3", "conda", "mamba", "uv", "cd", "ls", "ll", "lf", "mkdir", "rmdir", "cp", "mv", "rm"),
-    *("cat", "more", "less", "pycat", "touch", "man", "which"),
+    *("cat", "more", "less", "pycat", "touch", "man", "which", "ldir", "lk", "lx", "micromamba"),
 )
 _IS_PROGRAM = re.compile(rf"(?:{'|'.join(_PROGRAMS)})(?!\w)")
 #: Those that need no `%` where the line is no Python.
@@ -37,7 +37,20 @@ _WRITING = {
 _SHELLS = frozenset(("bash", "sh", "zsh", "shell", "!", "system", "sx"))
 #: Cells whose text is only shown.
 _SHOWN = frozenset(("html", "svg", "markdown", "latex", "javascript", "js"))
-_OTHERS = {"python3": "python", "node": "javascript"}
+_OTHERS = {"python2": "python", "python3": "python", "pypy": "python", "node": "javascript"}
+#: The prompts that Python and IPython show before lines, which the driver takes away.
+_PROMPT = re.compile(r"^[ \t]*(?:(?:>>>|\.\.\.)(?= |$)|(?:In \[\d+\]|\.{3,}):(?= |$)) ?", re.MULTILINE)
+_NOTEBOOK_PROMPT = re.compile(r"\s*In \[\d+\]:(?: |$)", re.MULTILINE)
+
+
+def has_notebook_prompt(code: str) -> bool:
+    """Whether the code begins with `In [1]:`, which Python could read as an annotation."""
+    return _NOTEBOOK_PROMPT.match(code) is not None
+
+
+def without_prompts(code: str) -> str:
+    """Return the code without the prompts that were copied with it."""
+    return _PROMPT.sub("", code)
 
 
 def take_out(code: str) -> tuple[str, list[Finding]]:
@@ -120,7 +133,7 @@ def _look_at_magic(text: str) -> Iterator[Finding]:
         yield from _look_at_program(rest.partition("=" if name == "sc" else " ")[2])
     elif name == "sql":
         yield from sql_rules.look(rest)[0]
-    elif name in ("run", "load_ext", "reload_ext", "macro"):
+    elif name in ("run", "load_ext", "reload_ext", "macro", "rerun"):
         yield Finding("runs text", rest, 0)
     elif name == "store" and rest:
         if rest.startswith("-r"):

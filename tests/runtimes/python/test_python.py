@@ -70,9 +70,9 @@ def test_cells_print_what_a_notebook_would(shared: Computer, code: str, text: st
 
 def test_a_cell_may_be_written_to_a_file(shared: Computer) -> None:
     assert run(shared, "%%writefile note.txt\na\n\nb") == "Writing note.txt\n"
-    assert run(shared, "open('note.txt').read()") == "'a\\n\\nb'\n"
+    assert run(shared, "open('note.txt').read()") == "'a\\n\\nb\\n'\n"
     assert run(shared, "%%writefile -a note.txt\nc") == "Appending to note.txt\n"
-    assert (shared.cwd / "note.txt").read_text() == "a\n\nbc"
+    assert (shared.cwd / "note.txt").read_text() == "a\n\nb\nc\n"
 
 
 @pytest.mark.parametrize(

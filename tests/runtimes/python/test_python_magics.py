@@ -2,12 +2,14 @@
 
 # ruff: noqa: E501 - code of other languages, as it is
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from oi_tui.messages import Printed
 from oi_tui.runtimes import Computer
 from tests.runtimes.playing import play
 
@@ -92,6 +94,32 @@ EACH = r"[\d.e+]+ \w?s ± [\d.e+]+ \w?s per loop \(mean ± std. dev. of {} loops
             r"Pretty printing has been turned OFF\n\[0, 1, (.*), 29\]\nPretty printing has been turned ON\n\[0,\n(.|\n)*",
         ),
         ("%xmode Plain", "Exception reporting mode: Plain\n"),
+        (">>> n = 2\n>>> for i in range(n):\n...     print(i)\n...\n>>> n", "0\n1\n2\n"),
+        (">>> '''a\n... b'''", r"'a\\nb'\n"),
+        ("In [7]: m = 4\n\nIn [8]: for i in range(1):\n   ...:     print(m)\n   ...: ", "4\n"),
+        ("In [9]: m: int = 6\nm", "6\n"),
+        ("    >>> 3 + 4", "7\n"),
+        (">>> %env OI_TWO=2\n>>> !echo $OI_TWO", "env: OI_TWO=2\n2\n"),
+        ("In [3]: %%sh\n   ...: echo prompted", "prompted\n"),
+        ("text = '''\n>>> kept\n'''\n%env OI_TWO\ntext", r"'\\n>>> kept\\n'\n"),
+        ("?", r"NAME\?  (.|\n)*"),
+        ("??", r"NAME\?  (.|\n)*"),
+        ("d = {'k': ['a']}\nd['k'][0].upper?", r"Signature: +upper\(\)\n(.|\n)*"),
+        ("x = 1\nfrom __future__ import annotations\ndef f(a: no_such_type): return a\nf(2)", "2\n"),
+        ("def g(a: no_such_type_either): return a\ng(3)", "3\n"),
+        ("%%writefile oi_lines\na = 1", "Writing oi_lines\n"),
+        ("%%writefile -a oi_lines\na += 1", "Appending to oi_lines\n"),
+        ("%run -n oi_lines\na", "2\n"),
+        ("%run -t -N3 oi_lines", r"\nIPython CPU timings \(estimated\):\nTotal runs performed: 3\n(.|\n)*"),
+        ("%sc oi_said = echo said\noi_said", "'said'\n"),
+        ("%sc -l oi_said = echo said\noi_said", r"\['said'\]\n"),
+        ("%mkdir -p marked\n%bookmark oi_mark marked\nhere = %pwd\n%cd -b oi_mark\n%cd -q $here", r"\(bookmark:oi_mark\) -> (.*)\n\1\n"),
+        ("%mkdir -p found\n%ldir", r"(.|\n)* found/\n(.|\n)*"),
+        ("%psearch str.isal*", r"str.isalnum\nstr.isalpha\n"),
+        ("%matplotlib --list", r".*'inline'.*\n"),
+        ("%matplotlib widget", ""),
+        ("from IPython.display import display_png, display_svg, display_html, display_pretty\ndisplay_png(3)\ndisplay_svg('a')\ndisplay_html(3)\ndisplay_pretty(3)", "3\n"),
+        ("class OiTwo:\n    def _repr_html_(self): return '<b>bold</b>'\n    def __repr__(self): return 'plain'\ndisplay(OiTwo(), exclude=['text/html'])", "plain\n"),
         ("%lsmagic", r"(.|\n)*%timeit(.|\n)*%%bash(.|\n)*"),
         ("%config InlineBackend.figure_format = 'retina'\n%matplotlib inline\n3", "3\n"),
         ("s = '''\n%time\n!no\nlen?\n'''\n!echo {len(s)} $s_", r"16\n"),
@@ -116,6 +144,14 @@ def test_what_notebooks_understand_is_understood(shared: Computer, code: str, te
         ("%time missing", "NameError: name 'missing' is not defined"),
         ("%%time\n1\n1/0", "ZeroDivisionError: division by zero"),
         ("%run none.py", "FileNotFoundError: [Errno 2] No such file or directory: 'none.py'"),
+        ("%cd -b none", "ValueError: %cd -b: there is no bookmark none; %bookmark -l lists them"),
+        ("%matplotlib nonesuch", "ValueError: %matplotlib nonesuch: %matplotlib --list lists the names"),
+        ("%notebook", "ValueError: %notebook takes the name of the file: %notebook work.ipynb"),
+        ("%rerun 999", "ValueError: there is no Python cell 999"),
+        ("%history -y", "ValueError: %history: option -y not recognized"),
+        ("%pdb maybe", "ValueError: %pdb is on or off, not maybe"),
+        (">>> x = = 1", "SyntaxError: invalid syntax (<cell"),
+        ("x = 1\nfrom __future__ import nonsense", "SyntaxError: future feature nonsense is not defined"),
         ("%cd /none/such", "FileNotFoundError: [Errno 2] No such file or directory: '/none/such'"),
         ("%%script nonesuch\n1", "FileNotFoundError: there is no program nonesuch here"),
         ("!true\nx = = 1", "SyntaxError: invalid syntax (<cell"),
@@ -180,8 +216,9 @@ def test_a_notebook_can_be_run(computer: Computer) -> None:
 
 def test_what_was_captured_can_be_shown_later(computer: Computer) -> None:
     run(computer, "%%capture kept\nimport sys\nprint('out')\nprint('err', file=sys.stderr)\ndisplay(3)")
-    assert run(computer, "kept.stdout, kept.stderr") == "('out\\n3\\n', 'err\\n')\n"
-    assert run(computer, "kept()") == "out\n3\nerr\n"
+    assert run(computer, "kept.stdout, kept.stderr") == "('out\\n', 'err\\n')\n"
+    assert run(computer, "[output.data for output in kept.outputs]") == "[{'text/plain': '3'}]\n"
+    assert run(computer, "kept()") == "out\nerr\n3\n"
 
 
 def test_a_changed_module_is_read_anew_before_the_next_cell(computer: Computer) -> None:
@@ -244,6 +281,42 @@ def test_cells_are_saved_and_named(make: Make, tmp_path: Path) -> None:
     assert "commands were written" in play(computer, "python", "%save -a kept 3").text
     assert (tmp_path / "kept.py").read_text().endswith("print(a)\nprint(a)\n")
     assert play(computer, "python", "%save kept2 99").end.reason == "ValueError: there is no Python cell 99"
+
+
+def test_cells_are_listed_and_run_again(make: Make, tmp_path: Path) -> None:
+    computer = make(cwd=tmp_path)
+
+    def shown(number: int, code: str) -> str:
+        reports = computer.run("python", code, number)
+        return "".join(item.text for item in reports if isinstance(item, Printed)).replace("\r\n", "\n")
+
+    for number, code in enumerate(("a = 1", "a += 1\na", "b = a"), 1):
+        shown(number, code)
+    assert shown(4, "%history -n 1-2") == "   1: a = 1\n   2:\na += 1\na\n"
+    assert shown(5, "%history -o 2") == "a += 1\na\n2\n"
+    assert shown(6, "%hist -l 2 -p") == ">>> %history -n 1-2\n>>> %history -o 2\n"
+    assert shown(7, "%history -g += 1") == "   2:\na += 1\na\n   7: %history -g += 1\n"
+    assert shown(8, "%rerun 2 3\nb") == "=== Executing: ===\na += 1\na\nb = a\n=== Output: ===\n3\n"
+    assert shown(9, "%recall 1 3") == "a = 1\nb = a\n"
+    # What code puts into the list is no cell.
+    assert shown(10, "In[1] = 5\n%history 2-3 -f kept.py") == ""
+    assert (tmp_path / "kept.py").read_text() == "a += 1\na\nb = a\n"
+    shown(11, "%notebook book.ipynb")
+    book = json.loads((tmp_path / "book.ipynb").read_text())
+    assert book["cells"][0]["source"] == ["a += 1\n", "a"]
+    assert book["cells"][0]["outputs"][0]["data"] == {"text/plain": ["2"]}
+
+
+def test_the_debugger_opens_after_errors_if_wanted_and_steps_through_a_cell(computer: Computer) -> None:
+    run(computer, "%pdb on\ndef f(inner):\n    return 1 / inner")
+    played = play(computer, "python", "f(0)", answers=("p inner\n", "q\n"))
+    assert [asked.prompt for asked in played.asked] == ["(Pdb) ", "(Pdb) "]
+    assert played.reason == "ZeroDivisionError: division by zero"
+    assert not play(computer, "python", "%pdb off\nf(0)").asked
+    answers = ("n\n", "p stepped\n", "c\n")
+    played = play(computer, "python", "%%debug\nstepped = 1\nstepped += 1", answers=answers)
+    assert "1\n" in played.text
+    assert run(computer, "stepped") == "2\n"
 
 
 def test_errors_are_shown_as_chosen(make: Make) -> None:

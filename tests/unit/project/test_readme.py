@@ -39,7 +39,7 @@ PICTURES = {
     "variables.svg": "test_other_screens/test_the_variables_look_as_they_did[80x24].svg",
 }
 #: Magics of IPython, and cell magics, that the pages name beside our commands.
-MAGICS = {"pip", "timeit", "lsmagic", "sql", "store", "config"}
+MAGICS = {"pip", "timeit", "lsmagic", "sql", "store", "config", "history", "pdb", "notebook"}
 
 
 def blocks(path: Path, *kinds: str) -> list[str]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from oi_tui.engine.review import notebook_rules
 from oi_tui.engine.review.findings import Finding
 from oi_tui.engine.review.local_modules import in_the_way
 from oi_tui.engine.review.python import allowlist as known
@@ -97,6 +98,8 @@ def read(code: str, cwd: Path, earlier: Earlier | None = None) -> Seen:
 
 def _tree(code: str) -> ast.Module | None:
     if len(code) > LONGEST or "\0" in code or code.lstrip().startswith("%%") or _COMMAND_LINE.search(code):
+        return None
+    if notebook_rules.has_notebook_prompt(code):
         return None
     try:
         with warnings.catch_warnings(action="ignore"):

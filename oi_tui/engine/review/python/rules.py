@@ -36,10 +36,13 @@ _TELLING = frozenset({"dir", "help", "id", "print", "repr", "str", "type"})
 
 def look(code: str) -> list[Finding] | None:
     """Find what the code does, as far as it shows; None when it is not Python."""
-    code, of_the_cell = notebook_rules.open_cell(code)
-    tree, findings = _parse(code)
+    if notebook_rules.has_notebook_prompt(code):
+        code = notebook_rules.without_prompts(code)
+    rest, of_the_cell = notebook_rules.open_cell(code)
+    tree, findings = _parse(rest)
     if tree is None:
-        return None
+        bare = notebook_rules.without_prompts(code)
+        return look(bare) if bare != code else None
     reader = _Visitor()
     reader.visit(tree)
     return sorted([*of_the_cell, *findings, *reader.found], key=lambda entry: entry.line)

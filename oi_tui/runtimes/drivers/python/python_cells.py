@@ -98,17 +98,32 @@ def steps_of(tree, source, name, futures, shown="last_expr"):
     `shown` says whose values are shown, in the words of IPython's `ast_node_interactivity`.
     """
     # Compiled whole first, so that a mistake anywhere means that nothing runs.
-    whole = compile(tree, name, "exec", futures | AWAIT, True)
-    futures |= whole.co_flags & _FUTURES
+    before, futures = futures, _check(tree, name, futures)
     # Each statement is compiled a second time, and what Python warns of was shown the first time. This leaves
     # the filters as they are for everybody else: told of a change, Python forgets what it has warned of.
     filters = (sys.modules.get("warnings") or _warnings).filters
     filters.insert(0, _IGNORE)
     try:
-        steps = list(_steps(tree, name, futures | AWAIT, "none" if _silent(source, tree) else shown))
+        steps = list(_steps(tree, name, before | AWAIT, "none" if _silent(source, tree) else shown))
     finally:
         filters.remove(_IGNORE)
     return steps, futures
+
+
+def _check(tree, name, futures):
+    """Compile a cell, to find its mistakes; the futures that are on after it.
+
+    As in IPython, `from __future__ import` may stand below other statements of a cell.
+    """
+    rest = []
+    for statement in tree.body:
+        if isinstance(statement, _ast.ImportFrom) and statement.module == "__future__":
+            code = compile(_ast.Module([statement], []), name, "exec", futures | AWAIT, True)
+            futures |= code.co_flags & _FUTURES
+        else:
+            rest.append(statement)
+    compile(_ast.Module(rest, []), name, "exec", futures | AWAIT, True)
+    return futures
 
 
 def _silent(source, tree):
@@ -148,6 +163,9 @@ def _steps(tree, name, flags, shown):
             code = compile(_ast.Interactive([statement]), name, "single", flags, True)
         else:
             code = compile(_ast.Module([statement], []), name, "exec", flags, True)
+        if isinstance(statement, _ast.ImportFrom):
+            # It is on from here, as in IPython.
+            flags |= code.co_flags & _FUTURES
         yield _first_line(statement), code, False
         target = _assigned(statement) if wanted and shown == "last_expr_or_assign" else None
         if target is not None:

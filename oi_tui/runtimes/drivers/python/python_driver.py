@@ -270,8 +270,19 @@ class Driver:
             return "interrupted", "KeyboardInterrupt"
         except BaseException as error:
             self._print_error(error)
+            if self.magics is not None and self.magics.debugs_errors:
+                self._debug(error)
             return "failed", _sentence(error)
         return "finished", None
+
+    def _debug(self, error):
+        """Let the person look at the place of an error, as they wanted with %pdb."""
+        if error.__traceback__ is None or isinstance(error, SyntaxError):
+            return
+        try:
+            import_quietly("pdb").post_mortem(error.__traceback__)
+        except (Exception, KeyboardInterrupt, Stopped) as trouble:
+            self._print_error(trouble)
 
     def _sql_outcome(self, source):
         return import_quietly("python_sql_cells").run(self, source)
@@ -365,6 +376,9 @@ class Driver:
         if python_cells.is_command(source, self.module.__dict__):
             return self._parse("%" + source.lstrip(), name, remember)[0], source
         try:
+            if source.lstrip().startswith("In ["):
+                # With its prompt, as copied from a notebook, an assignment could be read as an annotation.
+                source = import_quietly("python_magics").without_prompts(source)
             return python_cells.parse(source, name, self.futures), source
         except SyntaxError as error:
             if remember:

@@ -12,6 +12,21 @@ import io
 import sys
 
 
+class RichOutput:
+    """A value that was shown, in its forms by their types."""
+
+    def __init__(self, shows, data):
+        self._shows = shows
+        self.data, self.metadata, self.transient, self.update = data, {}, {}, False
+
+    def display(self):
+        """Show it after all."""
+        self._shows.display(self.data, raw=True)
+
+    def __repr__(self):
+        return "<RichOutput of {}>".format(", ".join(self.data))
+
+
 class Captured:
     """What was kept; called, or by `show`, it is put out after all."""
 
@@ -24,7 +39,7 @@ class Captured:
         sys.stdout.write(self.stdout)
         sys.stderr.write(self.stderr)
         for output in self.outputs:
-            self._shows._send(*output)
+            output.display()
 
     __call__ = show
 

@@ -15,9 +15,20 @@ from python_driver import import_quietly
 
 _LONGEST = 300
 
+#: What a question mark alone says.
+_HELP = """\
+NAME?       what NAME is: its signature, type and documentation
+NAME??      the same with its source
+NAM*?       the names that match
+help(NAME)  Python's own help
+%lsmagic    the commands that begin with % and %%; %NAME? says what one does"""
+
 
 def show(names, name, all_of_it, magics):
     """Print what is known of the object with the name; with `all_of_it` its source too."""
+    if not name:
+        print(_HELP)
+        return
     if name.startswith("%"):
         text = magics.description(name)
         print("{}: {}".format(name, text) if text else "{} is not known here.".format(name))

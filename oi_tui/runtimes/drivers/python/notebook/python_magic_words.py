@@ -13,19 +13,31 @@ import shlex
 import subprocess
 import sys
 
-import python_cells
 from python_commands import Commands
 from python_driver import import_quietly
 from python_more_words import MoreWords
 
 #: What has no meaning here and does no harm where it is left out.
 _SILENT = frozenset(
-    "autoawait autocall autoindent automagic autosave clear cls colors doctest_mode gui logoff logon "
-    "logstart logstate logstop nbagg notebook pdb rehashx unload_ext".split()
+    "autoawait autocall autoindent automagic autosave clear cls colors doctest_mode gui killbgscripts logoff "
+    "logon logstart logstate logstop nbagg page rehashx subshell unload_ext".split()
 )
 _SHELLS = frozenset(("bash", "sh", "zsh"))
-_SCRIPTS = frozenset(("bash", "sh", "zsh", "python", "python3", "perl", "ruby", "node", "script", "shell"))
-_ALIASES = {"ll": "ls -l", "lf": "ls -l", "more": "cat", "less": "cat", "pycat": "cat"}
+_SCRIPTS = frozenset("bash sh zsh python python2 python3 pypy perl ruby node script shell".split())
+_ALIASES = {
+    "ll": "ls -l",
+    "lf": "ls -l",
+    "more": "cat",
+    "less": "cat",
+    "pycat": "cat",
+    "ldir": "ls -lF %l | grep /$",
+    "lk": "ls -l %l | grep ^l",
+    "lx": "ls -l %l | grep ^-..x",
+}
+#: What %matplotlib may name: figures are shown in the conversation with each of them.
+_BACKENDS = frozenset(
+    "auto gtk gtk3 gtk4 inline ipympl macosx nbagg notebook osx qt qt4 qt5 qt6 tk webagg widget wx".split()
+)
 _COMMANDS = frozenset("ls mkdir cp mv rm cat rmdir touch man which".split())
 
 
@@ -38,6 +50,8 @@ class Magics(MoreWords):
         self._last_folder = None
         #: Functions of the program, by their names.
         self.registered = {"line": {}, "cell": {}}
+        #: Whether errors open the debugger.
+        self.debugs_errors = False
         self._prepare()
         self.shell = self._commands.shell
         self.capture = self._commands.capture
@@ -66,9 +80,12 @@ class Magics(MoreWords):
         if name in self.aliases:
             return self.run_alias(name, rest)
         if name in _COMMANDS or name in _ALIASES:
-            command = "{} {}".format(_ALIASES.get(name, name), rest)
+            command = _ALIASES.get(name, name)
+            command = command.replace("%l", rest) if "%l" in command else "{} {}".format(command, rest)
             return self.shell(command + " | cat" if name == "man" else command)
         if name in _SILENT:
+            if name == "logstart":
+                print("No log is written here. %history -f FILE and %save write cells to a file.")
             return None
         raise NameError("%{} is not known here; %lsmagic lists what is".format(name)) from None
 
@@ -78,7 +95,7 @@ class Magics(MoreWords):
         rest, text = rest.strip(), body.lstrip("\n") if name in ("time", "timeit", "prun", "capture") else ""
         lines = body.split("\n")
         written = "\n".join(lines[self._above(lines) :])
-        if name not in ("time", "timeit", "prun", "sql"):
+        if name not in ("time", "timeit", "prun", "sql", "debug"):
             rest = self._commands.expanded(rest)
         own = self.registered["cell"].get(name)
         if own is not None:
@@ -91,7 +108,7 @@ class Magics(MoreWords):
         if name in ("!", "system", "sx"):
             known = type(self)._cell_system
         if known is not None:
-            return known(self, rest, body if name in ("capture", "sql") else written)
+            return known(self, rest, body if name in ("capture", "sql", "debug") else written)
         raise NameError("%%{} is not known here; %lsmagic lists what is".format(name)) from None
 
     def register(self, function, kind, name):
@@ -128,7 +145,7 @@ class Magics(MoreWords):
         if word in _SCRIPTS:
             return "Has {} run the lines below it.".format(word)
         if word in _COMMANDS or word in _ALIASES:
-            return "Runs the command {}.".format(_ALIASES.get(word, word))
+            return "Runs the command {}.".format(_ALIASES.get(word, word).replace(" %l", ""))
         for kind in ("_line_", "_cell_"):
             known = getattr(Magics, kind + word, None)
             if known is not None:
@@ -141,7 +158,9 @@ class Magics(MoreWords):
 
     def _padding(self):
         """Empty lines that put code on the line of the cell which is being run."""
-        frame = sys._getframe(2)
+        frame = sys._getframe(1)
+        while frame.f_code.co_filename == __file__ and frame.f_back is not None:
+            frame = frame.f_back
         return "\n" * (frame.f_lineno - 1) if frame.f_code.co_filename.startswith("<cell ") else ""
 
     def _timing(self, name, source, code, options=None):
@@ -164,6 +183,10 @@ class Magics(MoreWords):
         """Runs mamba for this Python."""
         self._commands.conda(["mamba", *shlex.split(rest)])
 
+    def _line_micromamba(self, rest):
+        """Runs micromamba for this Python."""
+        self._commands.conda(["micromamba", *shlex.split(rest)])
+
     def _line_uv(self, rest):
         """Runs uv."""
         status = self._commands.program(["uv", *shlex.split(rest)]).returncode
@@ -175,6 +198,16 @@ class Magics(MoreWords):
         return self.capture(rest)
 
     _line_system = _line_sx
+
+    def _line_sc(self, rest):
+        """Keeps the output of a command in a variable: `%sc NAME = COMMAND`; with -l, its lines."""
+        words = rest.split(None, 1)
+        as_lines = words[:1] in (["-l"], ["-lv"])
+        name, equals, command = (words[-1] if as_lines else rest).partition("=")
+        if not equals or not name.strip().isidentifier():
+            raise ValueError("%sc takes a name and a command: %sc files = ls")
+        lines = self.capture(command.strip())
+        self._names[name.strip()] = lines if as_lines else lines.n
 
     def _script(self, name, rest, text):
         words, options, wanted = shlex.split(rest), {}, None
@@ -204,7 +237,12 @@ class Magics(MoreWords):
         words = [word for word in words if word != "-q"]
         here = os.getcwd()
         folder = words[0] if len(words) == 1 else " ".join(words) or "~"
-        if folder == "-":
+        if words[:1] in (["-b"], ["--bookmark"]) and len(words) == 2:
+            if words[1] not in self._bookmarks:
+                raise ValueError("%cd -b: there is no bookmark {}; %bookmark -l lists them".format(words[1]))
+            folder = self._bookmarks[words[1]]
+            print("(bookmark:{}) -> {}".format(words[1], folder))
+        elif folder == "-":
             if self._last_folder is None:
                 raise ValueError("%cd -: there is no earlier folder")
             folder = self._last_folder
@@ -251,7 +289,8 @@ class Magics(MoreWords):
             raise ValueError("%%writefile: name the file")
         there = os.path.exists(path)
         with open(path, "a" if append else "w", encoding="utf-8") as file:
-            file.write(body)
+            # A cell ends without a newline, and a file with one, also where more is appended to it.
+            file.write(body if not body or body.endswith("\n") else body + "\n")
         print("{} {}".format("Appending to" if append else "Overwriting" if there else "Writing", path))
 
     _cell_file = _cell_writefile
@@ -263,7 +302,9 @@ class Magics(MoreWords):
     def _line_load(self, rest):
         """Shows a file."""
         with open(os.path.expanduser(rest), encoding="utf-8") as file:
-            print(file.read())
+            print(file.read(), end="")
+
+    _line_loadpy = _line_load
 
     # -- what is remembered
 
@@ -309,26 +350,34 @@ class Magics(MoreWords):
         if self._names.pop(rest.split()[-1] if rest else "", self) is self:
             raise NameError("there is no variable {}".format(rest))
 
-    def _line_history(self, rest):
-        """The cells that ran; -g TEXT only those with a text."""
-        words = rest.split(None, 1)
-        wanted = words[1].strip("'\"") if words[:1] == ["-g"] and words[1:] else ""
-        for name, source in python_cells.ran[:-1]:
-            if wanted in source:
-                print("{}{}".format("{}: ".format(name.strip("<>")) if "-n" in words else "", source))
-
-    _line_hist = _line_history
-
     # -- figures and displays
 
     def _line_matplotlib(self, rest):
-        """Shows figures in the conversation."""
+        """Shows figures in the conversation, whichever way is named; `--list` lists the ways."""
+        words = rest.split()
+        if words[:1] in (["-l"], ["--list"]):
+            print("Available matplotlib backends: {}".format(sorted(_BACKENDS)))
+            return
+        name = words[0].strip("'\"").lower() if words else ""
+        if name == "agg":
+            # The only one that says: show nothing.
+            __import__("matplotlib").use("agg")
+            return
+        if name and name not in _BACKENDS and not name.startswith("module://"):
+            raise ValueError("%matplotlib {}: %matplotlib --list lists the names".format(words[0]))
         self._driver.shows.choose_backend()
 
     def _line_pylab(self, rest):
-        """Imports numpy as np and matplotlib.pyplot as plt, with all their names."""
-        self._driver.shows.choose_backend()
-        exec("import numpy as np, matplotlib.pyplot as plt\nfrom pylab import *", self._names)
+        """Imports numpy as np and matplotlib.pyplot as plt, with all their names; or only these two with
+        `--no-import-all`.
+        """
+        words = rest.split()
+        self._line_matplotlib(" ".join(word for word in words if word != "--no-import-all"))
+        exec("import numpy, numpy as np, matplotlib.pyplot as plt, matplotlib.mlab as mlab", self._names)
+        exec("import matplotlib\npylab = __import__('pylab')\npyplot = plt", self._names)
+        if "--no-import-all" not in words:
+            exec("from pylab import *\nfrom numpy import *", self._names)
+        print("Populating the interactive namespace from numpy and matplotlib")
 
     def _line_pprint(self, rest):
         """Shows containers in one line each, or broken into lines again."""
@@ -406,10 +455,30 @@ class Magics(MoreWords):
             self._driver._print_error(sys.last_value)
 
     def _line_debug(self, rest):
-        """Looks at the place of the last error, in Python's debugger."""
-        import pdb
+        """Looks at the place of the last error, or runs code, in Python's debugger."""
+        if rest:
+            self._debug(self._padding() + rest)
+        elif getattr(sys, "last_value", None) is None:
+            print("There was no error to look at.", file=sys.stderr)
+        else:
+            __import__("pdb").pm()
 
-        pdb.pm()
+    def _cell_debug(self, rest, body):
+        """Runs the lines below it in Python's debugger, step by step."""
+        self._debug(body)
+
+    def _debug(self, source):
+        name = self._driver.file_name
+        tree = self._driver.tree_of(name, source)
+        __import__("pdb").Pdb().run(compile(tree, name, "exec"), self._names)
+
+    def _line_pdb(self, rest):
+        """Opens Python's debugger after each error: `%pdb on`, `%pdb off`; alone, the other of the two."""
+        wanted = {"on": True, "1": True, "off": False, "0": False, "": not self.debugs_errors}
+        if rest.lower() not in wanted:
+            raise ValueError("%pdb is on or off, not {}".format(rest))
+        self.debugs_errors = wanted[rest.lower()]
+        print("Automatic pdb calling has been turned {}".format("ON" if self.debugs_errors else "OFF"))
 
     def _line_load_ext(self, rest):
         """Loads an extension: autoreload, or a module with the function load_ipython_extension."""

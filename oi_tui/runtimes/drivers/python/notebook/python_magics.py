@@ -13,7 +13,12 @@ from python_driver import import_quietly
 
 _ASSIGNED = re.compile(r"^(\s*)([A-Za-z_][\w.\[\], ]*?)\s*=\s*([!%])(?!=)(.*)$", re.DOTALL)
 _BARE = re.compile(r"^(\s*)([!%])(?!=)(.*)$", re.DOTALL)
-_HELP = re.compile(r"^(\s*)(\?{0,2})(%{0,2}[A-Za-z_*][\w.*]*(?:\[[^\[\]]*\])*)(\?{0,2})\s*(?:#.*)?$")
+_HELP = re.compile(r"^(\s*)(\?{0,2})(%{0,2}[A-Za-z_*][\w.*]*(?:\[[^\[\]]*\][\w.*]*)*|)(\?{0,2})\s*(?:#.*)?$")
+#: The prompts of Python and of IPython before lines that were copied with them, and how the first begins.
+_PROMPTS = (
+    (re.compile(r">>>(?: |$)"), re.compile(r"(?:>>>|\.\.\.)(?: |$)")),
+    (re.compile(r"In \[\d+\]:(?: |$)"), re.compile(r"(?:In \[\d+\]:| *\.{3,}:)(?: |$)")),
+)
 #: What notebooks take for a magic without its `%`, where it is no Python: only what hurts nobody.
 _AUTOMATIC = re.compile(
     r"^(\s*)((?:pip3?|conda|mamba|cd|ls|ll|lf|cat|pycat|less|more|who|whos|matplotlib|pylab|load_ext|autoreload)\s+[^=(].*)$",
@@ -27,6 +32,19 @@ def parse(source, parse_python, trouble, driver):
     Whether a line is one of them is asked of Python itself: only what it cannot read is replaced, line by
     line, so that strings and expressions which look alike stay as they are, and lines keep their numbers.
     """
+    try:
+        return _parse_lines(source, parse_python, trouble, driver)
+    except SyntaxError:
+        bare = without_prompts(source)
+        if bare == source:
+            raise
+    try:
+        return parse_python(bare), bare
+    except SyntaxError as error:
+        return _parse_lines(bare, parse_python, error, driver)
+
+
+def _parse_lines(source, parse_python, trouble, driver):
     if isinstance(trouble, IndentationError):
         flush = _flush(source)
         if flush != source:
@@ -60,6 +78,19 @@ def parse(source, parse_python, trouble, driver):
             error = next_error
     # Where the first mistake was such a line, the one that is left is the mistake.
     raise error if trouble.lineno in replaced and error.lineno not in replaced else trouble
+
+
+def without_prompts(source):
+    """The text without the prompts before its lines, where the first or the second line of it has one.
+
+    Lines without a prompt, such as the output that was copied too, stay as they are, as in IPython.
+    """
+    lines = _flush(source).split("\n")
+    at = next((at for at, line in enumerate(lines) if line.strip()), 0)
+    for first, each in _PROMPTS:
+        if first.match(lines[at]) or (at + 1 < len(lines) and each.match(lines[at + 1])):
+            return "\n".join(each.sub("", line, count=1) for line in lines)
+    return source
 
 
 def _flush(source):

@@ -1,4 +1,4 @@
-"""Words of notebooks about aliases, objects, folders, saved cells, and how numbers and errors are shown."""
+"""Words of notebooks about aliases, objects, folders, and how numbers and errors are shown."""
 
 # mypy: ignore-errors
 from __future__ import annotations
@@ -12,11 +12,10 @@ import re
 import shlex
 
 from python_driver import import_quietly
+from python_history_words import HistoryWords
 
-_RANGE = re.compile(r"(?:~0/)?(\d+)(?:(-|:)(\d+)?)?$")
 
-
-class MoreWords:
+class MoreWords(HistoryWords):
     """A part of the magics, whose driver it uses."""
 
     def _prepare(self):
@@ -25,6 +24,8 @@ class MoreWords:
         #: The folders that were entered, under the name that IPython has for them, and those to go back to.
         self.folders = builtins._dh = [os.getcwd()]
         self._pushed = []
+        #: Folders by the names that %bookmark gave them.
+        self._bookmarks = {}
 
     # -- names for commands
 
@@ -152,7 +153,34 @@ class MoreWords:
 
         self._fact(rest, show)
 
+    def _line_psearch(self, rest):
+        """Lists the names that match a pattern: `%psearch os.get*`."""
+        words = [word for word in rest.split() if not word.startswith("-")]
+        if not words:
+            raise ValueError("%psearch takes a pattern: %psearch os.get*")
+        pattern = words[0] if "*" in words[0] else words[0] + "*"
+        import_quietly("python_facts").show(self._names, pattern, False, self)
+
     # -- folders
+
+    def _line_bookmark(self, rest):
+        """Names a folder for `%cd -b NAME`: `%bookmark NAME [FOLDER]`; -l lists, -d forgets one, -r all."""
+        words = shlex.split(rest)
+        option = words.pop(0) if words[:1] in (["-l"], ["-d"], ["-r"]) else ""
+        if option == "-l":
+            print("Current bookmarks:")
+            for name, folder in sorted(self._bookmarks.items()):
+                print("{} -> {}".format(name, folder))
+        elif option == "-r":
+            self._bookmarks.clear()
+        elif not words:
+            raise ValueError("%bookmark: name the bookmark")
+        elif option == "-d":
+            if self._bookmarks.pop(words[0], None) is None:
+                raise ValueError("%bookmark: there is no bookmark {}".format(words[0]))
+        else:
+            folder = os.path.expanduser(" ".join(words[1:])) or os.getcwd()
+            self._bookmarks[words[0]] = os.path.abspath(folder)
 
     def _line_dhist(self, rest):
         """The folders that were entered: all, the last N, or those from one number to another."""
@@ -187,60 +215,6 @@ class MoreWords:
     def _line_dirs(self, rest):
         """The folders that %popd goes back to."""
         return list(self._pushed)
-
-    # -- cells as text
-
-    def cells_of(self, text):
-        """The cells that are meant by numbers and ranges, such as `3 5-7`, or a variable with text."""
-        inputs, cells = self._driver.history.inputs, []
-        for word in text.split():
-            matched = _RANGE.match(word)
-            if matched is None:
-                value = self._names.get(word)
-                if not isinstance(value, str):
-                    raise ValueError("{} is no number of a cell, no range and no text".format(word))
-                cells.append(value)
-                continue
-            first = int(matched.group(1))
-            # In IPython `3-5` has its end in it, and `3:5` has not.
-            last = int(matched.group(3) or len(inputs) - 1) if matched.group(2) else first
-            last -= matched.group(2) == ":" and matched.group(3) is not None
-            wanted = [inputs[at] for at in range(first, last + 1) if at < len(inputs) and inputs[at]]
-            if not wanted:
-                raise ValueError("there is no Python cell {}".format(word))
-            cells += wanted
-        return "\n".join(item.rstrip("\n") for item in cells) + "\n" if cells else ""
-
-    def _line_save(self, rest):
-        """Writes cells into a file: `%save [-f] [-a] FILE 3 5-7`; -f replaces it, -a appends."""
-        words = shlex.split(rest)
-        options = {word for word in words if word in ("-f", "-a", "-r")}
-        words = [word for word in words if word not in options]
-        if len(words) < 2:
-            raise ValueError("%save takes a file and the numbers of cells: %save file.py 3 5-7")
-        path = os.path.expanduser(words[0])
-        path = path if path.endswith((".py", ".ipy")) else path + ".py"
-        text = self.cells_of(" ".join(words[1:]))
-        append = "-a" in options
-        there = os.path.exists(path)
-        if there and not options & {"-f", "-a"}:
-            answer = builtins.input("File `{}` exists. Overwrite (y/[N])?  ".format(path))
-            if answer.strip().lower() not in ("y", "yes"):
-                print("Operation cancelled.")
-                return
-        with open(path, "a" if append else "w", encoding="utf-8") as file:
-            file.write(text if append and there else "# coding: utf-8\n" + text)
-        print("The following commands were written to file `{}`:\n{}".format(path, text.rstrip("\n")))
-
-    def _line_macro(self, rest):
-        """Gives cells a name; `NAME` runs them again: `%macro NAME 3 5-7`."""
-        name, _, numbers = rest.partition(" ")
-        if not name.isidentifier() or not numbers.strip():
-            raise ValueError("%macro takes a name and the numbers of cells: %macro again 3 5-7")
-        text = self.cells_of(numbers)
-        self._names[name] = Macro(self._driver, text)
-        print("Macro `{}` created. To execute, type its name (without quotes).".format(name))
-        print("=== Macro contents: ===\n" + text)
 
     # -- how numbers and errors are shown
 
@@ -277,25 +251,6 @@ class MoreWords:
             )
         trouble.mode = "Context" if wanted == "Docs" else wanted
         print("Exception reporting mode: {}".format(wanted))
-
-
-class Macro:
-    """Cells that run again where the value is shown."""
-
-    def __init__(self, driver, text):
-        self._driver = driver
-        self.value = text
-
-    def _ipython_display_(self):
-        value = self._driver.run_part(self.value)
-        if value is not None:
-            self._driver.shows.result(value)
-
-    def __repr__(self):
-        return "IPython.macro.Macro({!r})".format(self.value)
-
-    def __str__(self):
-        return self.value
 
 
 def _renamed(run, old, kind):

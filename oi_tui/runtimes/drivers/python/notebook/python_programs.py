@@ -14,12 +14,19 @@ import types
 
 def run(driver, words):
     """Run the file, with the words after it as its arguments, and keep what it defines."""
-    inside = False
+    options, times = set(), 1
     while words and words[0].startswith("-"):
         option = words.pop(0)
         if option == "-m":
             return _run_module(driver, words)
-        inside = inside or option == "-i"
+        if option.startswith("-N"):
+            times = int(option[2:] or words.pop(0))
+        elif set(option[1:]) <= set("iendtpG"):
+            options.update(option[1:])
+        else:
+            raise ValueError(
+                "%run: {} is not known here; -i, -n, -t, -N, -p, -d, -e and -m are".format(option)
+            )
     if not words:
         raise ValueError("%run: name the file")
     path = os.path.expanduser(words[0])
@@ -31,19 +38,38 @@ def run(driver, words):
         return _run_notebook(driver, source)
     with _arguments([path, *words[1:]], os.path.dirname(os.path.abspath(path))):
         code = compile(source, path, "exec", dont_inherit=True)
-        if inside:
-            _execute(code, driver.module.__dict__)
-            return None
-        module = types.ModuleType("__main__")
-        module.__file__ = path
-        module.__dict__["__builtins__"] = builtins
-        sys.modules["__main__"] = module
-        try:
-            _execute(code, module.__dict__)
-        finally:
-            sys.modules["__main__"] = driver.module
-            _take(driver, module.__dict__)
-    return None
+        began = os.times()
+        for _ in range(times):
+            _run_file(driver, code, path, options)
+        if "t" in options:
+            _tell_times(began, times)
+
+
+def _run_file(driver, code, path, options):
+    """Run the code of a file in a module of its own, or with `i` among the variables of the cells."""
+    if "i" in options:
+        _execute(code, driver.module.__dict__, options)
+        return
+    module = types.ModuleType("__main__")
+    module.__file__ = path
+    module.__dict__["__builtins__"] = builtins
+    if "n" in options:
+        module.__name__ = os.path.splitext(os.path.basename(path))[0]
+    sys.modules["__main__"] = module
+    try:
+        _execute(code, module.__dict__, options)
+    finally:
+        sys.modules["__main__"] = driver.module
+        _take(driver, module.__dict__)
+
+
+def _tell_times(began, times):
+    ended = os.times()
+    print("\nIPython CPU timings (estimated):")
+    if times > 1:
+        print("Total runs performed: {}".format(times))
+    print("  User   : {:10.2f} s.\n  System : {:10.2f} s.".format(ended[0] - began[0], ended[1] - began[1]))
+    print("Wall time: {:10.2f} s.".format(ended[4] - began[4]))
 
 
 def _run_module(driver, words):
@@ -67,11 +93,23 @@ def _run_notebook(driver, source):
             driver.run_part("".join(cell["source"]))
 
 
-def _execute(code, names):
+def _execute(code, names, options=()):
     try:
-        exec(code, names)
+        if "d" in options:
+            __import__("pdb").Pdb().run(code, names)
+        elif "p" in options:
+            import cProfile
+
+            profile = cProfile.Profile()
+            try:
+                profile.runctx(code, names, names)
+            finally:
+                profile.print_stats("time")
+        else:
+            exec(code, names)
     except SystemExit as error:
-        if error.code:
+        # With `e`, as in IPython, a program's exit status is left out.
+        if error.code and "e" not in options:
             raise
 
 

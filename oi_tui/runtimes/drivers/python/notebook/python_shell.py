@@ -144,8 +144,8 @@ class InteractiveShell:
 
     def define_macro(self, name, themacro):
         """Give code a name that runs it."""
-        more = import_quietly("python_more_words")
-        self.user_ns[name] = more.Macro(self._driver, getattr(themacro, "value", themacro))
+        words = import_quietly("python_history_words")
+        self.user_ns[name] = words.Macro(self._driver, getattr(themacro, "value", themacro))
 
     def alias(self, name, command):
         """Give a command of the shell a name."""

@@ -99,15 +99,19 @@ class DisplayFormatter:
 
     def format(self, obj, include=None, exclude=None):
         """Return the forms of a value by their types, and nothing about them."""
-        forms = {"text/plain": self._shows._text(obj, whole=False)}
+        forms = {}
         for mime, method in _METHODS.items():
+            if (include and mime not in include) or (exclude and mime in exclude):
+                continue
+            if not method:
+                forms[mime] = self._shows._text(obj, whole=False)
+                continue
             data = self.data(mime, obj)
-            if data is None and method:
+            if data is None:
                 data = self._shows._call(obj, method)
-            if data is not None and mime not in forms:
+            if data is not None:
                 forms[mime] = data
-        wanted = {mime: data for mime, data in forms.items() if not include or mime in include}
-        return {mime: data for mime, data in wanted.items() if mime not in (exclude or ())}, {}
+        return forms, {}
 
 
 class DisplayPublisher:

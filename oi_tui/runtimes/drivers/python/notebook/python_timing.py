@@ -36,7 +36,7 @@ def time(driver, source, code, options=None):
         )
 
 
-class Timed:
+class TimeitResult:
     """What `%timeit -o` gives."""
 
     def __init__(self, loops, runs):
@@ -86,7 +86,7 @@ def timeit(driver, source, code, options=None):
     loops, runs = int(chosen.get("-n", 0)), int(chosen.get("-r", 7))
     if not loops:
         loops = next(10**power for power in range(10) if timer.timeit(10**power) >= 0.2 or power == 9)
-    timed = Timed(loops, [run / loops for run in timer.repeat(max(1, runs), loops)])
+    timed = TimeitResult(loops, [run / loops for run in timer.repeat(max(1, runs), loops)])
     if "-q" not in chosen:
         print(timed)
     return timed if "-o" in chosen else None

@@ -55,6 +55,22 @@ class Bundle:
         return "<Bundle object>" if text_form is None else str(text_form)
 
 
+def chosen(shows, value, include, exclude):
+    """Return what to show of a value of which only some forms are wanted; None where it has none of them."""
+
+    def is_wanted(mime):
+        return (not include or mime in include) and not (exclude and mime in exclude)
+
+    if shows._is_figure(value) or shows._is_plot(value):
+        # Which forms it has is known once it is drawn.
+        return value if is_wanted("image/png") or is_wanted("text/html") else None
+    if shows.formatters is None:
+        shows._import_quietly("python_shell_parts").DisplayFormatter(shows)
+    forms, _ = shows.formatters.format(value, include, exclude)
+    forms.update({mime: form for mime, form in shows._bundle(value).items() if is_wanted(mime)})
+    return Bundle(forms) if forms else None
+
+
 def clear_output(wait=False):
     """Remove what the cell printed so far, at once: with `wait` too, the screen draws both as one."""
     stream = sys.stdout

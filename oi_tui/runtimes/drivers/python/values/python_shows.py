@@ -68,7 +68,10 @@ class Shows:
         """Show a value: the "result" of a cell's last expression, or another one."""
         if not self._is_figure(value) and not self._is_plot(value) and self._displays_itself(value):
             return
-        marks = self.kept is None and not self._valued and self._channel._owner == os.getpid()
+        if self.kept is not None:
+            self._keep(value)
+            return
+        marks = not self._valued and self._channel._owner == os.getpid()
         if not marks or (self._values >= _MOST_VALUES and not self._key):
             self._show(value)
             return
@@ -82,6 +85,16 @@ class Shows:
             self._flush()
             self._channel.send("value_end", placed=True)
             self._valued = False
+
+    def _keep(self, value):
+        """Keep the forms of a value, in place of showing it."""
+        if self._is_figure(value) or self._is_plot(value):
+            # These are kept where they are drawn.
+            self._show(value)
+            return
+        shown = self._import_quietly("python_display").chosen(self, value, None, None)
+        captured = self._import_quietly("python_captured")
+        self.kept.append(captured.RichOutput(self, shown._repr_mimebundle_()))
 
     def _show(self, value):
         if self._is_figure(value):
@@ -120,10 +133,21 @@ class Shows:
             self._flush()
             self._channel.send("view_end", placed=True)
 
-    def display(self, *values, display_id=None, raw=False, update=False, clear=False, **_options):
+    def display(
+        self,
+        *values,
+        include=None,
+        exclude=None,
+        display_id=None,
+        raw=False,
+        update=False,
+        clear=False,
+        **_options,
+    ):
         """Show each of the values as well as it can be shown; with `raw` they are dictionaries of forms.
 
         With `update`, an image or a text takes the place of the one that this cell showed under the id.
+        `include` and `exclude` are types; a value that has no other form is not shown.
         """
         if update and display_id is None:
             raise TypeError("display_id required for update_display")
@@ -146,6 +170,11 @@ class Shows:
                     if any(library in sys.modules for library in _PLOTS):
                         figure = self._import_quietly("python_plots").figure_in(value)
                     value = displays.Bundle(value) if figure is None else figure
+                elif include or exclude:
+                    displays = displays or self._import_quietly("python_display")
+                    value = displays.chosen(self, value, include, exclude)
+                    if value is None:
+                        continue
                 self.result(value)
         finally:
             self._key, self._updates = before
@@ -232,7 +261,8 @@ class Shows:
     def _send(self, format, content):
         self._flush()
         if self.kept is not None:
-            self.kept.append((format, content))
+            mime = {"html": "text/html"}.get(format) or format.replace("base64.", "image/")
+            self.kept.append(self._import_quietly("python_captured").RichOutput(self, {mime: content}))
             return
         if self._channel._owner == os.getpid():
             self._channel.send("display", placed=True, format=format, content=content, key=self._key)
