@@ -1,7 +1,6 @@
 """The channels of a kernel: Jupyter's messages over a WebSocket."""
 
 import asyncio
-import re
 import uuid
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
@@ -18,6 +17,7 @@ from oi_tui.server.context import Tempo
 from oi_tui.server.event_log import EventReader, GapError, LogItem, Question
 from oi_tui.server.hosted_session import ConflictError, HostedSession
 from oi_tui.server.kernels import answers
+from oi_tui.server.kernels.cell_stream import CellStream
 from oi_tui.server.kernels.messages import frame_of, message_of
 from oi_tui.server.options import Limits
 
@@ -26,10 +26,6 @@ _MOST_WAITING = 100
 _IMAGES = {"base64.png": "image/png", "base64.jpeg": "image/jpeg"}
 _ENDS = ("finished", "failed", "interrupted", "lost", "rejected", "skipped", "unfinished")
 _NO_INPUT = "The program asked for input, and this client does not support input requests. It was stopped."
-#: The last line that a program prints of an error, as `ValueError: no such column`.
-_ERROR = re.compile(r"(?:Uncaught )?([A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Warning))(?:: (.*))?")
-#: So much of what was printed last is looked at for an error, in characters.
-_TAIL = 2_000
 #: A value with more text goes on as a stream, in characters.
 _LONGEST_VALUE = 1_000_000
 
@@ -50,6 +46,8 @@ class Kernel:
     used: datetime = field(default_factory=lambda: datetime.now(UTC))
     #: One cell runs at a time, whichever client sent it.
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    #: What the cell prints that runs now.
+    stream: CellStream = field(default_factory=CellStream)
     #: The notebook that uses it, where it has a session of Jupyter's: its id, path, name and type.
     notebook: dict[str, str] = field(default_factory=dict)
 
@@ -179,8 +177,10 @@ class KernelConnection:
                 except asyncio.QueueFull:
                     await self._abort(message)
             case "input_reply":
+                line = str(content.get("value", ""))
+                self._kernel.stream.expect_echo(line)
                 with suppress(ConflictError):
-                    self._kernel.session.send_input(f"{content.get('value', '')}\n")
+                    self._kernel.session.send_input(f"{line}\n")
             case "interrupt_request":
                 self._kernel.session.stop()
                 await self.send(message, "interrupt_reply", {"status": "ok"}, "control")
@@ -292,7 +292,7 @@ class CellRun:
         self._takes_input = bool(message["content"].get("allow_stdin", True))
         #: The types of messages that grow.
         self._types: dict[str, str] = {}
-        self._tail = ""
+        self._stream = kernel.stream = CellStream()
         self._end: tuple[str, str] = ("failed", "")
         self._refused_input = False
         #: The value that is being shown.
@@ -311,16 +311,19 @@ class CellRun:
             except ConflictError as problem:
                 return _error("failed", str(problem))
             await self._follow(reader)
+            await self._print(self._stream.flush())
         return self._described()
 
     async def _follow(self, reader: EventReader) -> None:
         session = self._kernel.session
         while True:
             try:
-                entries = await reader.next()
+                entries = await reader.next(self._stream.patience)
             except GapError:
                 reader.skip()
                 entries = ()
+            if not entries:
+                await self._print(self._stream.flush())
             for entry in entries:
                 if isinstance(entry.item, TurnEnded):
                     return
@@ -329,13 +332,22 @@ class CellRun:
                 return
 
     async def _tell(self, item: LogItem) -> None:
+        if isinstance(item, MessageGrew):
+            if self._types.get(item.id) != "console" or (self._value and self._value.add(item.text)):
+                return
+            await self._print(self._stream.add(plain(item.text)))
+        elif isinstance(item, RunReported) and isinstance(item.report, InputRequested):
+            await self._ask(item.report)
+        else:
+            # Other reports, such as of lines, come between a prompt and its question.
+            if not isinstance(item, RunReported) or isinstance(item.report, ValueBegan | ValueEnded):
+                await self._print(self._stream.flush())
+            await self._tell_other(item)
+
+    async def _tell_other(self, item: LogItem) -> None:
         match item:
             case MessageStarted(started):
                 self._types[started.id] = started.type
-            case MessageGrew(id, text) if self._types.get(id) == "console":
-                if self._value is None or not self._value.add(text):
-                    self._tail = (self._tail + plain(text))[-_TAIL:]
-                    await self._publish("stream", {"name": "stdout", "text": plain(text)})
             case MessageRecorded(Message(type="image", format=str(form), content=data)) if form in _IMAGES:
                 await self._display(_IMAGES[form], data)
             case MessageRecorded(Message(role="computer", type="code", format="html", content=page)):
@@ -349,8 +361,6 @@ class CellRun:
             case MessageRecorded(Message(role="assistant", type="code", state=str(state)) as code):
                 if state in _ENDS:
                     self._end = state, code.reason or ""
-            case RunReported(_, InputRequested() as request):
-                await self._ask(request)
             case Question():
                 await self._publish("stream", {"name": "stderr", "text": self._waiting})
 
@@ -367,9 +377,15 @@ class CellRun:
         else:
             await self._publish("display_data", {**shown, "transient": {}})
 
+    async def _print(self, text: str) -> None:
+        if text:
+            await self._publish("stream", {"name": "stdout", "text": text})
+
     async def _ask(self, request: InputRequested) -> None:
         if self._takes_input:
-            content = {"prompt": request.prompt, "password": request.masked}
+            before, prompt = self._stream.ask(request.prompt, masked=request.masked)
+            await self._print(before)
+            content = {"prompt": prompt, "password": request.masked}
             await self._client.send(self._message, "input_request", content, "stdin")
         elif not self._refused_input:
             self._refused_input = True
@@ -388,10 +404,8 @@ class CellRun:
             return _error("StdinNotImplementedError", _NO_INPUT)
         if state == "finished":
             return None
-        if state == "failed":
-            for line in (reason, *reversed(self._tail.splitlines())):
-                if match := _ERROR.fullmatch(line.strip()):
-                    return _error(match[1], match[2] or "")
+        if state == "failed" and (error := self._stream.find_error(reason)):
+            return _error(*error)
         if state == "interrupted":
             return _error("KeyboardInterrupt", reason)
         return _error(state, reason or _REASONS.get(state, ""))

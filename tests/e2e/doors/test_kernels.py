@@ -102,6 +102,63 @@ async def test_an_error_ends_the_notebook_by_its_name_and_input_does_not_hang(se
     assert "after" in text(done.cells[2])
 
 
+ASKING = """import getpass
+print('before')
+name = input('First\\nName? ')
+print('Hello', name, input())
+print(len(getpass.getpass('Password: ')))
+for side in ('left', 'right'):
+    print(side, end='', flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("kernel", "code", "typed", "shown", "prompts"),
+    [
+        (
+            "python3",
+            ASKING,
+            ["Ada", "too", "secret"],
+            "before\nFirst\nHello Ada too\n6\nleftright",
+            ["Name? ", "", "Password: "],
+        ),
+        (
+            "bash",
+            "echo before; read -p 'Name? ' name; echo Hello $name",
+            ["Ada"],
+            "before\nHello Ada\n",
+            ["Name? "],
+        ),
+    ],
+    ids=["python", "bash"],
+)
+async def test_prompts_and_what_is_typed_are_left_to_jupyters_client(
+    server: Server, kernel: str, code: str, typed: list[str], shown: str, prompts: list[str]
+) -> None:
+    """The client shows both itself, so that neither is in the stream."""
+    manager = HttpManager(server.address, server.headers)
+    manager.start_kernel(kernel_name=kernel)
+    client = manager.client()
+    client.allow_stdin = True
+    client.start_channels()
+    await client.wait_for_ready(timeout=30)
+    cell = client.execute(code)
+    asked = []
+    for line in typed:
+        asked.append((await client.get_stdin_msg(timeout=30))["content"]["prompt"])
+        client.input(line)
+    printed = ""
+    idle = {"execution_state": "idle"}
+    while (message := await client.get_iopub_msg(timeout=30))["content"] != idle or (
+        message["parent_header"].get("msg_id") != cell
+    ):
+        if message["msg_type"] == "stream":
+            printed += message["content"]["text"]
+    assert (printed, asked) == (shown, prompts)
+    client.stop_channels()
+    manager.shutdown_kernel()
+
+
 async def test_jupyters_client_completes_inspects_and_shuts_a_kernel_down(server: Server) -> None:
     manager = HttpManager(server.address, server.headers)
     manager.start_kernel()

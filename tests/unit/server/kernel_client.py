@@ -130,8 +130,8 @@ class HttpManager:
     def has_kernel(self) -> bool:
         return self.kernel is not None
 
-    def start_kernel(self, **_: Any) -> None:
-        self.kernel = self._request("POST", "/api/kernels", {"name": "python3"}).raise_for_status().json()
+    def start_kernel(self, *, kernel_name: str = "python3", **_: Any) -> None:
+        self.kernel = self._request("POST", "/api/kernels", {"name": kernel_name}).raise_for_status().json()
 
     def client(self) -> WebSocketClient:
         address = self._address.replace("http", "ws", 1)
