@@ -71,7 +71,7 @@ def _auto_run(actions: CommandActions, argument: str) -> None:
 
 @command(
     "sandbox",
-    "Turn the sandbox on or off (interpreters restart), or allow a host",
+    "Sandbox on or off (restarts interpreters), or allow a host",
     usage="[on|off|allow HOST]",
 )
 def _sandbox(actions: CommandActions, argument: str) -> None:
@@ -82,21 +82,17 @@ def _sandbox(actions: CommandActions, argument: str) -> None:
         actions.sandbox.switch(on_off(argument))
 
 
-@command("os", "Let the model use your screen, mouse and keyboard, or stop that", usage="[on|off]")
+@command("os", "Let the model use screen, mouse and keyboard, or stop that", usage="[on|off]")
 def _os(actions: CommandActions, argument: str) -> None:
     actions.switch_os_mode(on_off(argument))
 
 
-@command(
-    "target", "Show where code runs, or run it elsewhere: ssh:HOST, container:NAME, local", usage="[NAME]"
-)
+@command("target", "Show where code runs, or change it: ssh:HOST, local", usage="[NAME]")
 def _target(actions: CommandActions, argument: str) -> None:
     actions.target.switch(argument)
 
 
-@command(
-    "on", "Connect another target for single cells, or run your code there", usage="TARGET [LANGUAGE CODE]"
-)
+@command("on", "Connect a second target for single cells, or run code there", usage="TARGET [LANGUAGE CODE]")
 def _on(actions: CommandActions, argument: str) -> None:
     # A target with blanks in it stands in quotes.
     quoted = argument[:1] in ("'", '"')
@@ -117,16 +113,12 @@ def _attach(actions: CommandActions, argument: str) -> None:
     actions.target.attach(argument)
 
 
-@command(
-    "get", "Copy a file of the target, or of another TARGET, to this machine", usage="[TARGET] FILE [NAME]"
-)
+@command("get", "Copy a file from the target (or from TARGET) to this machine", usage="[TARGET] FILE [NAME]")
 def _get(actions: CommandActions, argument: str) -> None:
     actions.copies.get(argument)
 
 
-@command(
-    "put", "Copy a file of this machine to the target, or to another TARGET", usage="[TARGET] FILE [NAME]"
-)
+@command("put", "Copy a file from this machine to the target (or to TARGET)", usage="[TARGET] FILE [NAME]")
 def _put(actions: CommandActions, argument: str) -> None:
     actions.copies.put(argument)
 
@@ -163,7 +155,7 @@ def _fork(actions: CommandActions, _: str) -> None:
 
 @command(
     "rerun",
-    "Run earlier cells again, all, up to N or only some, with approval",
+    "Run cells again: all, up to N, or only some; asks first",
     usage="[N|only N M]",
 )
 def _rerun(actions: CommandActions, argument: str) -> None:
@@ -177,9 +169,7 @@ def _rerun(actions: CommandActions, argument: str) -> None:
     actions.turn.run_only([found for found in numbers if found is not None])
 
 
-@command(
-    "snapshot", "Keep the variables of Python and R with the conversation, or restore them", usage="[restore]"
-)
+@command("snapshot", "Keep the variables of Python and R, or restore them", usage="[restore]")
 def _snapshot(actions: CommandActions, argument: str) -> None:
     if argument not in ("", "restore"):
         raise CommandError("Type %snapshot, or %snapshot restore.")
@@ -288,7 +278,7 @@ def _skills(actions: CommandActions, argument: str) -> None:
 
 @command(
     "mcp",
-    "List MCP servers; test, add or remove one; use a prompt; review changed tools",
+    "List, test, add or remove MCP servers; use their prompts",
     usage="[test|add|remove|login|logout|prompt|trust NAME]",
 )
 def _mcp(actions: CommandActions, argument: str) -> None:
@@ -304,7 +294,7 @@ def _skill(actions: CommandActions, argument: str) -> None:
 
 @command(
     "languages",
-    "List languages and how to install more; review and trust a custom one",
+    "List languages and how to install more; trust a custom one",
     usage="[trust NAME]",
 )
 def _languages(actions: CommandActions, argument: str) -> None:
@@ -347,7 +337,7 @@ def _sidebar(actions: CommandActions, argument: str) -> None:
     actions.display.switch_sidebar(on_off(argument))
 
 
-@command("table", "Open a data frame of Python, or a CSV, Parquet, Excel or SQLite file", usage="NAME|FILE")
+@command("table", "Open a data frame, or a CSV, Parquet, Excel or SQLite file", usage="NAME|FILE")
 def _table(actions: CommandActions, argument: str) -> None:
     if not argument:
         raise CommandError("Type the name of a variable or a file: %table df")

@@ -49,8 +49,8 @@ class DirectRuns:
         yield TurnEnded("rejected" if state == "rejected" else "done")
 
     def run_unrecorded(self, profile: Profile, language: str, code: str) -> Iterator[Event]:
-        """Ask for code and run it; nothing of it is kept."""
-        message = _propose(language, code)
+        """Ask for code and run it, as if the model had written it; nothing of it is kept."""
+        message = _propose(language, code).but(recipient=None)
         with self._log.unrecorded():
             yield from self._log.record(message)
             yield from self._execution.cell(message, profile)

@@ -281,7 +281,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
             Content.assemble(
                 (one_line(event.choice.model, 60), "bold"),
                 f" needs an API key, and none was found ({one_line(name, 80)}). "
-                f"Type or paste it here; it is sent only to {one_line(event.place, 120)}.",
+                f"Type or paste it here. It is saved in {one_line(event.place, 120)}.",
             )
         )
 

@@ -15,13 +15,14 @@ from oi_tui.text import one_line
 from oi_tui.widgets.pager.long_text import LongText
 from oi_tui.widgets.pager.text_view import TextView
 
-_KEYS = ("/ search", "n next", "N previous", "s file path", "esc back")
+_KEYS = ("/ search", "n next", "N previous", "s about", "esc back")
 
 
 class PagerScreen(Page[None]):
     """Shows a text from its beginning.
 
-    `where` is a sentence about where the text is kept, `empty` one that is shown where there is none.
+    `where` is a sentence about the text, such as where it is kept, and "" where there is nothing to say;
+    `empty` is shown where there is no text.
     """
 
     CSS_PATH = paths.styles() / "reader.tcss"
@@ -31,7 +32,7 @@ class PagerScreen(Page[None]):
         Binding("slash,ctrl+f", "search", "Search", id="reader.search"),
         Binding("n", "again(False)", "Next match", id="reader.next"),
         Binding("N", "again(True)", "Previous match", id="reader.previous"),
-        Binding("s", "where", "Show the file's path", id="reader.where"),
+        Binding("s", "where", "About this text", id="reader.where"),
     ]
 
     def __init__(
@@ -72,7 +73,8 @@ class PagerScreen(Page[None]):
         last = min(top + self._view.size.height, count)
         known = f"{count:,}" if self._text.complete else f"at least {count:,}"
         lines = f"lines {min(top + 1, count):,}-{last:,} of {known}" if count else ""
-        parts = [part for part in (self._remark, lines, *(_KEYS if count else _KEYS[-1:])) if part]
+        keys = [key for key in _KEYS if self._where or not key.startswith("s ")]
+        parts = [part for part in (self._remark, lines, *(keys if count else keys[-1:])) if part]
         self.set_class(not count, "-empty")
         # What does not fit goes, from the least needed key on; the way back stays.
         while len(" · ".join(parts)) > self.size.width - 2 and len(parts) > 2:
@@ -128,7 +130,8 @@ class PagerScreen(Page[None]):
 
     def action_where(self) -> None:
         """Say where the text is kept."""
-        self.notify(self._where, markup=False)
+        if self._where:
+            self.notify(self._where, markup=False)
 
     def action_leave(self) -> None:
         """Close the field of the search, else the screen."""

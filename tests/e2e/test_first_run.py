@@ -31,6 +31,7 @@ def approve_the_sample(program: Program, theme: str = "enter") -> None:
     program.wait_for("harmless code", 60)
     program.answer("y")
     program.wait_for(SAMPLE)
+    program.wait_for("you approved it")
     program.wait_for("Which theme")
     program.press(theme)
     program.wait_for("Nothing runs without your approval")

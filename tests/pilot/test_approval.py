@@ -158,7 +158,7 @@ async def test_no_finding_is_no_promise() -> None:
     async with asked("print(1)") as (_, pilot, panel):
         await pilot.pause()
         assert not panel.query_one("#findings").display
-        assert "no findings (no guarantee)" in str(panel.query_one("#question").render())
+        assert "no risks found (no guarantee)" in str(panel.query_one("#question").render())
 
 
 async def test_a_letter_at_once_goes_to_the_prompt() -> None:
@@ -370,7 +370,7 @@ async def test_look_alike_letters_in_names_are_named() -> None:
         assert "Look-alike letters: CYRILLIC SMALL LETTER A in p\u0430ypal" in str(warning.render())
 
 
-FACTS = ["7 lines", "Python 3.12.1", "/home/ada/sales", "no findings (no guarantee)"]
+FACTS = ["7 lines", "Python 3.12.1", "/home/ada/sales", "no risks found (no guarantee)"]
 
 
 @pytest.mark.parametrize("width", range(30, 130, 7))

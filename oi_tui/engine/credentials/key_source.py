@@ -52,7 +52,11 @@ def key_place(profile: Profile, secrets: Secrets) -> KeySource:
 
 
 def _where(origin: str, secrets: Secrets) -> str:
-    return "the system's keyring" if origin == "keyring" else f"{paths.short(secrets.path)}, for you only"
+    return (
+        "the system's keyring"
+        if origin == "keyring"
+        else f"{paths.short(secrets.path)}, which only you can read"
+    )
 
 
 def _without_name(model: str) -> str:

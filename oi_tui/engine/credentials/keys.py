@@ -189,7 +189,9 @@ class Secrets:
             ring = self._ask(lambda ring: str(getattr(ring, "name", type(ring).__name__)))
         except SecretError:
             ring = None
-        return f"the system's keyring ({ring})" if ring else f"{paths.short(self.path)}, for you only"
+        return (
+            f"the system's keyring ({ring})" if ring else f"{paths.short(self.path)}, which only you can read"
+        )
 
     def _in_environment(self, name: str) -> str | None:
         # A key for a server of one's own has an "@" in its name, which no variable has.

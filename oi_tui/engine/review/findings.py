@@ -156,11 +156,11 @@ class Findings:
         if not self.readable:
             return "not scanned"
         if self.nothing_listed:
-            return "no findings (no guarantee)"
+            return "no risks found (no guarantee)"
         return (
             ""
             if self.parsed or self.risks or self.unchecked
-            else "no findings, but only known risks were searched"
+            else "no risks found, but only known risks were searched"
         )
 
     @property

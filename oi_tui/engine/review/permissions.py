@@ -59,10 +59,11 @@ class Permission:
                 kinds = " and ".join(word for kind, word in WORDS.items() if kind in self.kinds)
                 return f"{kinds} in the window “{one_line(self.window.title if self.window else '', 60)}”"
             case "count":
-                more = "next piece" if self.left == 1 else f"next {self.left} pieces"
-                return f"the {more} of {self.language}"
+                if self.left == 1:
+                    return f"the next {self.language} cell"
+                return f"the next {self.left} {self.language} cells"
             case "unremarkable":
-                return f"{self.language} code with no findings"
+                return f"{self.language} code with no risks found"
             case "language":
                 return f"every call of {self.language}" if is_tool(self.language) else f"all {self.language}"
             case "everything":
@@ -79,7 +80,7 @@ class Permission:
             case "count":
                 return f"{self.words}, whatever they do"
             case "unremarkable":
-                return f"{self.language} code with no findings: all of it understood, nothing listed"
+                return f"{self.language} code with no risks found: every part is known to be harmless"
             case "language":
                 if is_tool(self.language):
                     return f"{self.words}, whatever its arguments"

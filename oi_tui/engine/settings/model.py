@@ -28,7 +28,7 @@ class ModelSettings:
         section="Model",
         flags=("-ab",),
         variable="OI_TUI_API_BASE",
-        unset="the provider's own",
+        unset="provider default",
         must=urls.wanted,
         shown=urls.shown,
     )
@@ -52,7 +52,7 @@ class ModelSettings:
         title="API version",
         section="Model",
         flags=("-av",),
-        unset="the provider's own",
+        unset="provider default",
     )
     temperature: float | None = setting(
         None,
@@ -62,7 +62,7 @@ class ModelSettings:
         flags=("-t",),
         minimum=0,
         maximum=2,
-        unset="the provider's own",
+        unset="provider default",
     )
     supports_functions: bool | None = setting(
         None,
@@ -142,7 +142,7 @@ class ModelSettings:
         section="Limits",
         flags=("-x",),
         minimum=1,
-        unset="the provider's own",
+        unset="provider default",
     )
     max_output: int = setting(
         2800,

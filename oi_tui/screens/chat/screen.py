@@ -413,5 +413,6 @@ class ChatScreen(BaseScreen[None]):
                 self._place,
                 pointer=view.workspace.languages.has_pointer,
                 stop="esc esc stop" if vi and vi.mode == "insert" else "esc stop",
+                line=progress.line,
             )
             self._status.left = (*mode, *left_part)

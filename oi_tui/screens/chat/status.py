@@ -85,12 +85,13 @@ def status(
     *,
     pointer: bool = False,
     stop: str = "esc stop",
+    line: str = "",
 ) -> tuple[Facts, Facts]:
     """Return the current activity, its time or the seconds `left`, and the keys that matter now.
 
     `choice` says what escape does now, where it does something else than to stop. `place` is what has the
     keyboard, as in `_HINTS`; "" is the prompt. `pointer` says that running code uses mouse and keyboard,
-    and `stop` which keys stop what goes on.
+    `stop` which keys stop what goes on, and `line` where running code is.
     """
     shown = [
         f"{command.keys} {_NAMES.get(command.name, command.name)}"
@@ -103,7 +104,7 @@ def status(
     timed = elapsed(seconds) if seconds >= 1 else ""
     if left is not None:
         doing, timed = f"{doing} in {max(ceil(left), 0)} s", ""
-    now: Facts = ((doing, "$text-accent bold"), (timed, "$text-muted"))
+    now: Facts = ((doing, "$text-accent bold"), (line, "$text-muted"), (timed, "$text-muted"))
     if pointer:
         now = ((POINTER, "$text-warning bold"), *now)
     if choice:

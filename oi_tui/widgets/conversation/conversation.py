@@ -21,7 +21,7 @@ from oi_tui.widgets.conversation.event_handler import EventHandler
 from oi_tui.widgets.conversation.inline_table import InlineTable
 from oi_tui.widgets.conversation.line_follower import LineFollower
 from oi_tui.widgets.conversation.output import lines
-from oi_tui.widgets.conversation.search import Match, place, unfold
+from oi_tui.widgets.conversation.search import Match, pattern, place, unfold
 from oi_tui.widgets.conversation.selection import MARGIN
 from oi_tui.widgets.conversation.transcript import Transcript
 from oi_tui.widgets.editor.code_editor import CodeEditor
@@ -371,7 +371,7 @@ class Conversation(Widget):
             self.transcript.changed(block.key)
             self.transcript.flush()
         row, span = place(block, self.transcript.rows_of(index), match, text)
-        self.transcript.mark(index, row, span)
+        self.transcript.mark(index, row, span, pattern(text))
 
     def scroll_end(self, *_: object, **__: object) -> None:
         """Go to the end and follow it."""

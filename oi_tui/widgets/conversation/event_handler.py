@@ -271,7 +271,8 @@ class EventHandler:
         took = time.monotonic() - self._turn_began if self._turn_began else 0.0
         reason = event.reason or ""
         if event.setting and event.setting not in reason:
-            reason = f"{reason} The setting {event.setting} changes this.".strip()
+            end = "" if not reason or reason.endswith((".", "!", "?")) else "."
+            reason = f"{reason}{end} The setting {event.setting} changes this.".strip()
         key = self._remark_key()
         match event.outcome:
             case "done" if took >= _LONG_TURN:

@@ -138,4 +138,4 @@ class FindBar(Widget):
             text = f"{self._matches.index(self._current) + 1:,} of {len(self._matches):,}{more}"
         elif self._sought:
             text = "not found"
-        self.query_one("#find-count", Static).update(Content(f"{text} · ↓ ↑ · escape".removeprefix(" · ")))
+        self.query_one("#find-count", Static).update(Content(f"{text} · ↓ ↑ · esc".removeprefix(" · ")))

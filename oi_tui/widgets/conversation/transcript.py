@@ -1,5 +1,6 @@
 """The conversation: its blocks, a cursor that moves between them, and their painting."""
 
+import re
 from collections import deque
 from collections.abc import Callable, Iterable
 from typing import ClassVar
@@ -25,6 +26,8 @@ from oi_tui.widgets.truncate import width_of
 _PAINTINGS = 500
 #: A header that stays at the top while its cell is read is underlined.
 _ABOVE = Style(underline=True)
+#: What was found beside the place that is looked at.
+_ALSO_FOUND = Style(underline=True, bold=True)
 #: What the margin of the block with the cursor has in place of thin frames and of nothing.
 _FOCUSED = {" ": "▎", "╭": "┏", "│": "┃", "╰": "┗"}
 
@@ -60,6 +63,8 @@ class Transcript(BlockView, can_focus=True):
         self.question_open: Callable[[], bool] = lambda: False
         #: A row that is marked, by its block and its number there, and which of its characters.
         self._mark: tuple[int, int, tuple[int, int]] | None = None
+        #: What is searched for; wherever else it stands, it is underlined.
+        self._sought: re.Pattern[str] | None = None
         #: The rows that were painted last: what is kept for one takes a hundred times its text.
         self._paintings: deque[Row] = deque()
 
@@ -128,9 +133,13 @@ class Transcript(BlockView, can_focus=True):
         """Disable `e` of a block while a question is open, which it answers."""
         return not (action == "block" and parameters == ("edit",) and self.question_open())
 
-    def mark(self, index: int, place: int, span: tuple[int, int]) -> None:
-        """Mark characters of one row of a block, and bring that row into view."""
+    def mark(self, index: int, place: int, span: tuple[int, int], sought: re.Pattern[str]) -> None:
+        """Mark characters of one row of a block, and bring that row into view.
+
+        Everything else in the conversation that matches `sought` is underlined.
+        """
         self._mark = (index, place, span)
+        self._sought = sought
         line = self.layout_of_blocks.first_row(index) + place
         if not round(self.scroll_y) <= line < round(self.scroll_y) + self.size.height:
             self.go(line - self.size.height // 3)
@@ -139,7 +148,7 @@ class Transcript(BlockView, can_focus=True):
     def unmark(self) -> None:
         """Mark nothing."""
         if self._mark is not None:
-            self._mark = None
+            self._mark = self._sought = None
             self.repaint()
 
     # Painting
@@ -169,7 +178,7 @@ class Transcript(BlockView, can_focus=True):
         span = selection.get_span(line) if selection else None
         mark = self._mark[2] if self._mark and self._mark[:2] == (index, place) else None
         margin = self.margin_of(found)
-        key = (line, width, index == self.cursor, place == 0, margin, span, mark, look)
+        key = (line, width, index == self.cursor, place == 0, margin, span, mark, self._sought, look)
         if row.painted is not None and row.painted[0] == key:
             return row.painted[1]
         strip = self._paint(found, line, margin, span, mark)
@@ -199,8 +208,11 @@ class Transcript(BlockView, can_focus=True):
         if row.fill is not None:
             strip = strip.extend_cell_length(MARGIN + self.block_width, row.fill)
         strip = strip.adjust_cell_length(self.size.width, look.base)
+        start = MARGIN + row.indent
+        if self._sought is not None and row.text:
+            for first, end in (match.span() for match in self._sought.finditer(row.text)):
+                strip = selected(strip, (start + first, start + end), _ALSO_FOUND)
         if mark is not None:
-            start = MARGIN + row.indent
             strip = selected(strip, (start + mark[0], start + mark[1]), look.selection)
         if span is not None and row.picture is None:
             strip = selected(strip, span, look.selection)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 #: Seconds after the last key before the search begins.
 _CALM = 0.05
 #: The keys, the least needed last.
-_KEYS = ("tab", "ctrl+r all", "ctrl+t regex", "escape")
+_KEYS = ("tab", "ctrl+r all", "ctrl+t regex", "esc")
 
 
 class FindReplaceBar(Widget):

@@ -64,9 +64,11 @@ def _without_variables(memories: Sequence[Memory]) -> Iterator[VariableRow]:
             yield VariableRow(names[0], f"{', '.join(names)}: {reason}", mute=True)
 
 
-def _rank(variable: Variable) -> int:
-    """Put tables first, then other data, and functions and classes last."""
-    return 2 if is_code(variable) else variable.type not in TABLES
+def _rank(variable: Variable) -> tuple[int, int]:
+    """Put tables first, then other data, each from large to small, and functions and classes last."""
+    if is_code(variable):
+        return 2, 0
+    return variable.type not in TABLES, -(variable.size or 0)
 
 
 def _matches(language: str, variable: Variable, words: list[str]) -> bool:

@@ -120,6 +120,24 @@ async def test_find_counts_and_goes_round() -> None:
         assert marked(ui) == ""
 
 
+async def test_all_other_places_that_were_found_are_underlined() -> None:
+    async with open_chat([Text("One pear, another Pear.")]) as ui:
+        await ui.type("a pear")
+        await ui.idle()
+        await ui.pilot.press("ctrl+f", *"pear")
+        await ui.until(lambda: count(ui).endswith("of 3") and "pear" in marked(ui).lower())
+
+        def underlined() -> list[str]:
+            transcript = ui.view.conversation.transcript
+            strips = [transcript.render_line(y) for y in range(transcript.size.height)]
+            pieces = [segment for strip in strips for segment in strip if segment.style]
+            return [piece.text for piece in pieces if piece.style and piece.style.underline]
+
+        await ui.until(lambda: sorted(underlined()) == ["Pear", "pear", "pear"])
+        await ui.pilot.press("escape")
+        await ui.until(lambda: not underlined())
+
+
 async def test_find_opens_what_is_folded_and_shows_the_row() -> None:
     async with open_chat() as ui:
         ui.computer.run = lines_between  # type: ignore[method-assign]

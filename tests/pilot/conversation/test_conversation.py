@@ -265,14 +265,16 @@ async def test_notices_retries_and_ends_are_lines_with_a_word() -> None:
             Noticed("The disk is nearly full.", "warning"),
             RetryScheduled("The server is busy.", 8),
             TurnEnded("failed", "The key is wrong.", "llm.api_key"),
+            TurnEnded("failed", "Start it with: ollama serve", "api_base"),
             TurnEnded("interrupted"),
             TurnEnded("paused", "The budget is spent."),
         )
-        assert screen[:7] == [
+        assert screen[:8] == [
             "· note  All is well.",
             "· warning  The disk is nearly full.",
             "· warning  The server is busy. Trying again in 8 s.",
             "· error  The key is wrong. The setting llm.api_key changes this.",
+            "· error  Start it with: ollama serve. The setting api_base changes this.",
             "· stopped by you",
             "· warning  The budget is spent.",
             "",

@@ -43,7 +43,7 @@ async def test_where_the_key_is_and_goes_to_is_reported_and_follows_the_model(pa
     async with opened(path, secrets=secrets) as (app, pilot):
         await until(pilot, lambda: "OPENAI_API_KEY is saved in" in reported(app))
         assert (
-            "keys.json, for you only. f3 deletes it. An API key is looked for in the command line"
+            "keys.json, which only you can read. f3 deletes it. An API key is looked for in the command line"
             in reported(app)
         )
         app.field("model").put("mistral/y")

@@ -199,12 +199,15 @@ async def test_the_key_and_the_command_open_the_screen_and_the_name_goes_into_th
         await ui.until(lambda: ui.prompt == "@name ")
 
 
-def test_tables_come_first_and_code_last() -> None:
+def test_tables_come_first_then_what_is_large_and_code_last() -> None:
     found = (
-        Variable("load", "function", "function load"),
-        Variable("total", "int", "3"),
-        Variable("Sale", "type", "class Sale"),
-        Variable("df", "DataFrame", "DataFrame 3x2"),
+        Variable("load", "function", "function load", 900),
+        Variable("total", "int", "3", 28),
+        Variable("Sale", "type", "class Sale", 1_000),
+        Variable("count", "int", "4", 28),
+        Variable("rows", "list", "list of 2,000", 16_000),
+        Variable("df", "DataFrame", "DataFrame 3x2", 400),
     )
-    listed = rows([Memory("python", "known", found, 4)], "")
-    assert [row.variable.name for row in listed if row.variable] == ["df", "total", "load", "Sale"]
+    listed = rows([Memory("python", "known", found, 6)], "")
+    names = [row.variable.name for row in listed if row.variable]
+    assert names == ["df", "rows", "total", "count", "load", "Sale"]

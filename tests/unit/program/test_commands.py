@@ -5,6 +5,7 @@ import pytest
 from oi_tui import commands, paths
 from oi_tui.commands import COMMANDS, CommandError, carry_out, is_command, matching, recent
 from oi_tui.commands.groups import GROUPS, grouped
+from oi_tui.screens import palette
 
 SUBJECTS = {name for name, kept in vars(commands.CommandActions).items() if isinstance(kept, property)}
 
@@ -172,6 +173,11 @@ def test_these_are_for_the_model(text: str) -> None:
 def test_names_complete_by_their_beginning() -> None:
     assert [item.name for item in matching("%auto")] == ["auto_run"]
     assert len(matching("%")) == len(COMMANDS)
+
+
+def test_every_summary_fits_into_a_row_of_the_palette() -> None:
+    room = palette.MOST_COLUMNS - palette._AROUND - palette._NAME - palette._KEY
+    assert [item.name for item in COMMANDS.values() if len(item.summary) > room] == []
 
 
 def test_every_key_belongs_to_one_command() -> None:

@@ -90,7 +90,7 @@ def test_every_language_that_is_searched_by_lines_is_searched_for_calls() -> Non
 def test_code_without_parser_is_never_free_of_findings_for_a_grant() -> None:
     found = look_through("javascript", "1 + 1", FOLDER)
     assert not found.nothing_listed
-    assert found.conclusion == "no findings, but only known risks were searched"
+    assert found.conclusion == "no risks found, but only known risks were searched"
 
 
 def test_what_is_listed_has_its_line_and_is_not_too_much() -> None:

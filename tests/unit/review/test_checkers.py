@@ -1148,8 +1148,8 @@ def test_the_grant_is_offered_only_where_it_covers_the_code_itself(folder: Path)
 
 def test_the_words_of_the_grant_say_what_it_matches() -> None:
     grant = Permission("unremarkable", "python")
-    assert grant.words == "python code with no findings"
-    assert grant.offer == "python code with no findings: all of it understood, nothing listed"
+    assert grant.words == "python code with no risks found"
+    assert grant.offer == "python code with no risks found: every part is known to be harmless"
 
 
 @pytest.mark.parametrize(
@@ -1159,8 +1159,8 @@ def test_the_words_of_the_grant_say_what_it_matches() -> None:
         (Permission("code", "python", "\n a\n"), "this python code again (2 lines: a)"),
         (Permission("code", "python", "a" * 40), f"this python code again (1 line: {'a' * 40})"),
         (Permission("code", "python", "a" * 41), f"this python code again (1 line: {'a' * 39}…)"),
-        (Permission("count", "python", left=1), "the next piece of python"),
-        (Permission("count", "python", left=2), "the next 2 pieces of python"),
+        (Permission("count", "python", left=1), "the next python cell"),
+        (Permission("count", "python", left=2), "the next 2 python cells"),
         (Permission("language", "python"), "all python"),
     ],
 )
@@ -1283,7 +1283,7 @@ def test_safe_mode_asks_for_code_that_cannot_be_scanned() -> None:
 @pytest.mark.parametrize(
     ("language", "code", "sentences", "conclusion"),
     [
-        ("python", "print(1)", [], "no findings (no guarantee)"),
+        ("python", "print(1)", [], "no risks found (no guarantee)"),
         ("python", "open('b', 'w')", ["writes files: b"], ""),
         ("python", "open('/b')", ["reads files: /b"], ""),
         ("python", "open(b)", ["reads files"], ""),
@@ -1301,7 +1301,7 @@ def test_safe_mode_asks_for_code_that_cannot_be_scanned() -> None:
             "",
         ),
         ("python", "print(", [], "not scanned"),
-        ("javascript", "1", [], "no findings, but only known risks were searched"),
+        ("javascript", "1", [], "no risks found, but only known risks were searched"),
         ("javascript", "fs.rmSync('a')", ["deletes (line 1)"], ""),
         ("shell", "ls\nmake", ["not checked: make (line 2)"], ""),
         ("shell", "cat /b", ["reads files: /b"], ""),
@@ -1313,7 +1313,7 @@ def test_what_is_listed_is_short_and_dangers_come_first(
     seen = look_through(language, code, folder)
     assert seen.sentences == sentences
     assert seen.conclusion == conclusion
-    assert seen.nothing_listed == (conclusion == "no findings (no guarantee)")
+    assert seen.nothing_listed == (conclusion == "no risks found (no guarantee)")
     assert seen.sentences == [*seen.risk_sentences, *seen.fact_sentences]
 
 

@@ -447,7 +447,7 @@ def test_code_with_findings_is_not_offered_a_grant_that_would_not_cover_it() -> 
         "language",
         "everything",
     ]
-    assert offers("python", "1", HERE)[1].offer == "the next 5 pieces of python, whatever they do"
+    assert offers("python", "1", HERE)[1].offer == "the next 5 python cells, whatever they do"
     for code in ("import os\nos.remove('a')", "x = '\u202e'", "print("):
         assert "unremarkable" not in [offer.scope for offer in offers("python", code, HERE)]
 

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from oi_tui.engine.events import MessageRecorded, RunReported
 from oi_tui.engine.llm.base import Text, Usage
 from oi_tui.engine.models.model_info import ModelInfo
-from oi_tui.messages import Message, Stopping
+from oi_tui.messages import InputRequested, LineReached, Message, Stopping
 from oi_tui.screens.chat import status
 from oi_tui.screens.chat.turn.progress import Progress
 from oi_tui.widgets.status_bar import Fact, fitted
@@ -114,6 +114,23 @@ def test_a_run_that_is_waited_for_says_for_how_long_and_what_another_escape_does
     shown = fitted(*status.status(progress.doing, 12, None, progress.choice), 100).plain
     assert shown.startswith(f"stopping python  12 s  esc again ends {at_stake}")
     assert "esc stop" not in shown
+
+
+def test_the_line_of_running_code_is_named_where_there_are_several() -> None:
+    progress = Progress(lambda: None)
+
+    def shown() -> str:
+        return fitted(*status.status(progress.doing, 12, line=progress.line), 100).plain
+
+    code = Message(role="assistant", type="code", format="python", content="a\nb\nc", state="running")
+    progress.follow(MessageRecorded(code))
+    progress.follow(RunReported("id", LineReached(2)))
+    assert shown().startswith("running python  line 2 of 3  12 s")
+    progress.follow(RunReported("id", InputRequested("")))
+    assert "line" not in shown()
+    progress.follow(MessageRecorded(code.but(content="a")))
+    progress.follow(RunReported("id", LineReached(1)))
+    assert shown().startswith("running python  12 s")
 
 
 def test_the_last_line_says_that_the_model_has_the_mouse() -> None:

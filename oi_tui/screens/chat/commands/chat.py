@@ -138,7 +138,7 @@ class ChatCommands(ConversationActions):
         if not self._view.busy:
             self._view.show(Noticed(text, "warning" if warning else "information"))
         elif "\n" in text:
-            self._chat.app.push_screen(PagerScreen("Answer", LongText.of(text), "esc closes"))
+            self._chat.app.push_screen(PagerScreen("Command output", LongText.of(text), ""))
         else:
             self._chat.notify(text, severity="warning" if warning else "information", markup=False)
             if not warning:

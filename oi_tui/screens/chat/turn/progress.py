@@ -15,7 +15,7 @@ from oi_tui.engine.events import (
     RetryScheduled,
     RunReported,
 )
-from oi_tui.messages import InputReceived, InputRequested, Message, Started, Starting, Stopping
+from oi_tui.messages import InputReceived, InputRequested, LineReached, Message, Started, Starting, Stopping
 from oi_tui.text import dollars, one_line
 from oi_tui.widgets.conversation.activity import Activity
 
@@ -31,7 +31,8 @@ class Progress:
     """Knows from a turn's events what it does; "" between turns.
 
     `since` is when that began and `until` when it ends by itself, in seconds on the monotonic clock; `until`
-    is None where nobody can tell. `choice` says what another escape would do, where it does something new.
+    is None where nobody can tell. `line` says where the running code is, if it has several lines. `choice`
+    says what another escape would do, where it does something new.
     `language` is that of the code which ran last. `awaited` is when the wait for the model's next words
     began, None while nobody waits for them; `request` is the model and the estimated tokens of the last
     request. `changed` is called whenever there is something else to say.
@@ -42,23 +43,26 @@ class Progress:
         self.since = 0.0
         self.until: float | None = None
         self.choice = ""
+        self.line = ""
         self.language = ""
         self.awaited: float | None = None
         self.request = ("", 0)
+        #: The number of lines of the running code.
+        self._line_count = 0
         self._changed = changed
 
     def now(self, doing: str, seconds: float | None = None, choice: str = "") -> None:
         """Note what is done now, and for so many seconds, if that is known."""
         self.choice = choice
         if doing != self.doing:
-            self.doing = doing
+            self.doing, self.line = doing, ""
             self.since = time.monotonic()
             self.until = self.since + seconds if seconds else None
             self._changed()
 
     def end(self) -> None:
         """Note that nothing is in progress."""
-        self.doing = self.choice = ""
+        self.doing = self.choice = self.line = ""
         self.awaited = None
         self.request = ("", 0)
 
@@ -121,7 +125,12 @@ class Progress:
                 self.now("waiting for your approval")
             case MessageRecorded(Message(type="code", state="running") as code):
                 self.language = one_line(code.format or "", 20)
+                self._line_count = len(code.content.splitlines())
+                self.line = ""
                 self.now(f"running {self.language}")
+            case RunReported(_, LineReached(line)):
+                has_several = line is not None and self._line_count > 1
+                self.line = f"line {line} of {self._line_count}" if has_several else ""
             case RunReported(_, InputRequested()):
                 # One that was interrupted may ask, too: what escape does next stays on the screen.
                 self.now(f"{self.language} is waiting for input", choice=self.choice)
