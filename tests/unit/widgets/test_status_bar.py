@@ -126,7 +126,7 @@ def test_the_line_of_running_code_is_named_where_there_are_several() -> None:
     progress.follow(MessageRecorded(code))
     progress.follow(RunReported("id", LineReached(2)))
     assert shown().startswith("running python  line 2 of 3  12 s")
-    progress.follow(RunReported("id", InputRequested("")))
+    progress.follow(RunReported("id", InputRequested("", masked=False)))
     assert "line" not in shown()
     progress.follow(MessageRecorded(code.but(content="a")))
     progress.follow(RunReported("id", LineReached(1)))
