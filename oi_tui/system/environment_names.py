@@ -26,6 +26,8 @@ ACCOUNTS = "OI_TUI_ACCOUNTS"
 #: Tells the object `computer` where the skills are.
 SKILLS = "OI_TUI_SKILLS"
 
+#: Tells Python where a copy of cloudpickle is, for when it has none of its own.
+CLOUDPICKLE = "OI_TUI_CLOUDPICKLE"
 #: Tells Python how to reach oi-tui for the tools of MCP servers.
 TOOLS = "OI_TUI_TOOLS"
 #: Tells Python how to reach oi-tui for requests to the model.
@@ -43,6 +45,7 @@ FOR_PROGRAMS = (
     COMPUTER,
     ACCOUNTS,
     SKILLS,
+    CLOUDPICKLE,
     TOOLS,
     MODEL_SOCKET,
 )

@@ -1,5 +1,6 @@
 """Python, in the interpreter of the person's choice."""
 
+import importlib.util
 import os
 import shutil
 import sys
@@ -8,7 +9,7 @@ from pathlib import Path
 from oi_tui import paths
 from oi_tui.runtimes.language import DRIVERS, Choices, Language, Start
 from oi_tui.runtimes.versions import version_of
-from oi_tui.system import programs
+from oi_tui.system import environment_names, programs
 
 
 def find(choices: Choices) -> str | None:
@@ -42,8 +43,11 @@ def describe(program: str) -> str:
 
 def start(program: str, folder: Path) -> Start:
     """The driver, started as a script, so that nothing is imported from the working directory."""
+    lent = importlib.util.find_spec("cloudpickle")
+    variables = {environment_names.CLOUDPICKLE: lent.origin} if lent and lent.origin else {}
     return Start(
-        (program, str(DRIVERS / "python" / "python_start.py"), str(folder)), _activate(Path(program))
+        (program, str(DRIVERS / "python" / "python_start.py"), str(folder)),
+        {**variables, **_activate(Path(program))},
     )
 
 

@@ -4,8 +4,8 @@
 was kept before and is not here now.
 
 The file is a line of JSON, which says what is in it, and one pickle of all variables, so that what they share
-stays shared. Functions and classes of cells need cloudpickle; their globals are the variables of the program
-again.
+stays shared. Functions and classes of cells need cloudpickle, which oi-tui lends to a Python that has none.
+Their globals are the variables of the program again.
 """
 
 # mypy: ignore-errors
@@ -15,7 +15,9 @@ import builtins
 
 __builtins__ = dict(vars(builtins))
 
+import contextlib
 import functools
+import importlib.util
 import json
 import os
 import pickle
@@ -33,6 +35,8 @@ _LISTED, _REASON = 20, 100
 _IN_HEADER = 1000
 #: The files that hold what this process has, or had.
 _ours = set()
+#: The modules of the cloudpickle of oi-tui, by name, once they were used.
+_lent = {}
 
 
 class SnapshotError(Exception):
@@ -83,7 +87,8 @@ def save(names, path, bounds=None):
         raise SnapshotError("There are no variables to keep.")
     coming = "{}.{}.tmp".format(path, os.getpid())
     try:
-        with open(os.open(coming, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        opened = open(os.open(coming, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
+        with opened as file, _cloudpickle():
             kept, left_out = _write_what_can_be(wanted, file, bounds or _Bounds(LIMIT))
             size = file.tell()
         os.replace(coming, path)
@@ -145,7 +150,8 @@ def _read(file):
     if not known:
         raise SnapshotError("The variables were kept by another version of oi-tui.")
     try:
-        return pickle.Unpickler(file).load()
+        with _cloudpickle():
+            return pickle.Unpickler(file).load()
     except Exception as error:
         message = "The variables could not be restored: {}.".format(_reason(error))
         if version != _version():
@@ -246,11 +252,47 @@ class _Bounded:
         return len(data)
 
 
+@contextlib.contextmanager
+def _cloudpickle():
+    """Have a cloudpickle that can be imported: that of the program, or that of oi-tui meanwhile."""
+    place = os.environ.get("OI_TUI_CLOUDPICKLE")
+    try:
+        import cloudpickle  # noqa: F401
+    except ImportError:
+        pass
+    else:
+        place = None
+    if not place or not os.path.isfile(place):
+        yield
+        return
+    sys.modules.update(_lent)
+    try:
+        if not _lent:
+            _lend(place)
+        yield
+    finally:
+        for name in [name for name in sys.modules if name.split(".")[0] == "cloudpickle"]:
+            _lent[name] = sys.modules.pop(name)
+
+
+def _lend(place):
+    """Import the package at that place, of whose folder nothing else is imported."""
+    found = importlib.util.spec_from_file_location(
+        "cloudpickle", place, submodule_search_locations=[os.path.dirname(place)]
+    )
+    module = sys.modules["cloudpickle"] = importlib.util.module_from_spec(found)
+    # A copy that this Python cannot read is as good as none.
+    with contextlib.suppress(Exception):
+        found.loader.exec_module(module)
+        return
+    del sys.modules["cloudpickle"]
+
+
 class _DataPickler(pickle.Pickler):
     """Writes no function or class of a cell: the name, which is all of it, means nothing later."""
 
     def reducer_override(self, value):
-        if isinstance(value, (type, types.FunctionType)) and _is_of_the_program(value):
+        if _is_of_the_program(value) and _is_kept_by_name(value):
             raise pickle.PicklingError("functions and classes of cells need the package cloudpickle")
         return NotImplemented
 
@@ -270,8 +312,7 @@ def _pickler(file):
                 return made
             if type(value) is functools._lru_cache_wrapper and hasattr(value, "cache_parameters"):
                 return make_cached, (value.__wrapped__, value.cache_parameters())
-            if isinstance(value.__reduce_ex__(4), str):
-                # There is nothing of that name when it is read again.
+            if _is_kept_by_name(value):
                 raise pickle.PicklingError("only its name would be kept")
             return made
 
@@ -291,6 +332,11 @@ def _is_of_the_program(value):
         return value.__module__ == "__main__"
     except Exception:
         return False
+
+
+def _is_kept_by_name(value):
+    """Whether pickle keeps only a name, of which there is nothing when it is read again."""
+    return isinstance(value, (type, types.FunctionType)) or isinstance(value.__reduce_ex__(4), str)
 
 
 def _version():
