@@ -119,11 +119,7 @@ class KernelConnection:
                 await self._busy_while(message, self._execute(message))
 
     async def abort_waiting(self) -> None:
-<<<<<<< HEAD
-        """Give up the cells that wait now. One sent after the first of them was answered still runs."""
-=======
         """Give up the cells that wait now; one that comes meanwhile still runs."""
->>>>>>> a2b8e2c (Keep functions and classes of cells in a Python without cloudpickle, too)
         waiting = [self._cells.get_nowait() for _ in range(self._cells.qsize())]
         for message in waiting:
             await self._abort(message)
