@@ -272,17 +272,16 @@ function openQuestion(asked) {
     : `Run this ${asked.language} code?`;
   const hidden = asked.hidden_characters.length ? `Hidden characters: ${asked.hidden_characters.join(", ")}` : "";
   const facts = [
-    ["danger", hidden], ["danger", asked.caution], ["", asked.note], ["finding", asked.findings.join("; ")],
+    ["danger", hidden], ["danger", asked.caution], ["", asked.note], ...asked.findings.map((text) => ["finding", text]),
     ["", `${asked.program}, in ${asked.folder}`],
   ];
-  byId("facts").replaceChildren(...facts.filter(([, text]) => text).flatMap(([kind, text], number) => {
-    const part = document.createElement("span");
+  byId("facts").replaceChildren(...facts.filter(([, text]) => text).map(([kind, text]) => {
+    const part = document.createElement("p");
     [part.className, part.textContent] = [kind, text];
-    return number ? ["\n", part] : [part];
+    return part;
   }));
   byId("code").value = asked.code;
-  byId("code").readOnly = true;
-  byId("code").scrollTop = 0;
+  byId("reading").replaceChildren(...lines(asked.code, asked.language));
   byId("reason").hidden = true;
   byId("reason").value = "";
   setEditing(false);
@@ -291,6 +290,7 @@ function openQuestion(asked) {
   const buttons = [...panel.querySelectorAll("button")];
   buttons.forEach((button) => { button.disabled = true; });
   panel.hidden = false;
+  byId("reading").scrollTop = 0;
   byId("code").rows = Math.min(asked.code.split("\n").length + 1, 40);
   byId("announcement").textContent = byId("title").textContent;
   // Whoever is typing goes on typing; others find the question under their keys.
@@ -325,14 +325,19 @@ byId("edit").onclick = () => {
   const code = byId("code");
   setEditing(code.readOnly);
   if (code.readOnly) code.value = question.code;
-  else code.focus();
+  else {
+    code.focus();
+    code.setSelectionRange(0, 0);
+  }
 };
 
 function setEditing(editing) {
   byId("code").readOnly = !editing;
+  byId("code").hidden = !editing;
+  byId("reading").hidden = editing;
   byId("edit").textContent = editing ? "Undo edit" : "Edit";
   byId("edit").setAttribute("aria-pressed", String(editing));
-  byId("run").textContent = editing ? "Run edited code" : "Run";
+  byId("run").textContent = editing ? "Run edited" : "Run";
 }
 
 byId("reject").onclick = () => {

@@ -127,6 +127,10 @@ def test_it_fits_on_a_phone(serve: Serve, browser: Browser) -> None:
     say(browser, "Hello")
     browser.wait_for(QUESTION)
     assert browser.value("document.documentElement.scrollWidth") <= 360
+    sizes = browser.value(
+        "(({scrollWidth, clientWidth}) => [scrollWidth, clientWidth])(document.getElementById('reading'))"
+    )
+    assert sizes[0] == sizes[1], "no part of the code is to be looked for sideways"
     for button in ("run", "edit", "reject"):
         place = browser.value(
             f"(() => {{ const r = document.getElementById('{button}').getBoundingClientRect();"
@@ -212,6 +216,7 @@ def test_code_in_question_stands_once_and_every_control_has_a_name(serve: Serve,
     browser.wait_for(QUESTION)
     assert "print(1)" not in browser.value(TEXT)
     assert browser.value("document.activeElement.id") == "title"
+    assert browser.value("document.getElementById('reading').innerText").strip() == "print(1)"
     tree = browser.call("Accessibility.getFullAXTree")["nodes"]
     controls = [
         (node["role"]["value"], node.get("name", {}).get("value", ""))
