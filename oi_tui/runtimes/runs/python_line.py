@@ -58,6 +58,10 @@ class _TornError(Exception):
     """The memory changed while it was read."""
 
 
+class _NoCodeError(Exception):
+    """A frame has no code: from Python 3.13 on, one in which C called Python has None in its place."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Code:
     """The code of the cell, or of a function in it: where its instructions begin, and the line of each."""
@@ -142,14 +146,26 @@ class PythonLine:
     def _code(self, address: int) -> _Code | None:
         """Read the code object at the address, if it is the cell's own."""
         if address not in self._codes:
-            self._codes[address] = self._read_code(address)
+            try:
+                self._codes[address] = self._read_code(address) if self._is_of_the_cell(address) else None
+            except _NoCodeError:
+                return None
         return self._codes[address]
 
-    def _read_code(self, address: int) -> _Code | None:
-        places, wanted = self._places, self._file_name
-        name = self._word(address + places.file_name)
-        if self._word(name + 16) != len(wanted) or self._bytes(name + places.text, len(wanted)) != wanted:
-            return None
+    def _is_of_the_cell(self, address: int) -> bool:
+        """Whether a code object has the name of the cell's file. Raises _NoCodeError."""
+        wanted = self._file_name
+        try:
+            name = self._word(address + self._places.file_name)
+            return (
+                self._word(name + 16) == len(wanted)
+                and self._bytes(name + self._places.text, len(wanted)) == wanted
+            )
+        except _TornError:
+            raise _NoCodeError from None
+
+    def _read_code(self, address: int) -> _Code:
+        places = self._places
         table = self._word(address + places.table)
         # Bytes hold their length at 16 and begin at 32, in every version.
         size = self._word(table + 16)

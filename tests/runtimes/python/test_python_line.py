@@ -4,9 +4,11 @@ import collections
 import inspect
 import os
 import random
+import shutil
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import CodeType, ModuleType
 
 import pytest
@@ -15,6 +17,8 @@ from oi_tui.messages import LineReached
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.runs import active_line, python_line
 from oi_tui.runtimes.runs.python_line import PythonLine
+from oi_tui.runtimes.versions import version_of
+from tests import programs
 from tests.runtimes.playing import play, until
 
 Make = Callable[..., Computer]
@@ -165,3 +169,27 @@ def test_any_address_may_be_given() -> None:
             continue
         assert frames.read(1) in (0, None)
         frames.close()
+
+
+def find_python(version: str) -> str:
+    """Another Python of this machine. The test is skipped where it is missing."""
+    name = f"python{version}"
+    programs.need(name)
+    found = Path(shutil.which(name) or name)
+    # What pyenv puts on PATH starts only the version that is chosen there.
+    ours = sorted(found.parent.parent.glob(f"versions/{version}.*/bin/{name}"))
+    program = str(ours[-1] if ours else found)
+    if not version_of(program, "--version", r"Python (\S+)").startswith(version):
+        pytest.skip(f"{name} does not start")
+    return program
+
+
+@pytest.mark.parametrize("version", ["3.12", "3.13", "3.14"])
+def test_other_versions_are_read_through_frames_of_c(make: Make, version: str) -> None:
+    python = make(python=find_python(version))
+    code = "import time\ndef wait(_):\n    time.sleep(0.2)\nlist(map(wait, [1]))"
+    assert 3 in play(python, "python", code).lines
+    code = "import asyncio\nasync def wait():\n    x = 1\n    await asyncio.sleep(0.2)\nawait wait()"
+    assert 4 in play(python, "python", code).lines
+    code = "import re, time\nre.sub('a', lambda _: str(time.sleep(0.2)), 'a')\nimport json"
+    assert 2 in play(python, "python", code).lines
