@@ -49,6 +49,8 @@ BEAT: list[int] = []
 START = 120.0
 #: How long all tests of a suite, or all its mutants, may take.
 LONGEST = 24 * 3600.0
+#: A step that waits for something, and needs no processor, may take this many times its limit.
+WAITING = 5
 #: What is imported before a fork belongs to the plugins; no assertion in it is of interest.
 NO_REWRITE = "ignore::pytest.PytestAssertRewriteWarning"
 PYTEST = (
@@ -119,7 +121,8 @@ def report(**result: object) -> None:
 def run_fork(action: Callable[[int], int], limits: Callable[[int], float]) -> tuple[int | None, int]:
     """Let a fork do something; return its exit status (None: it took too long) and the steps it finished.
 
-    It writes a byte for each step; `limits` says how long each step may take, in seconds.
+    It writes a byte for each step; `limits` says how long each step may take, in seconds of the processor, so
+    that what else the machine does makes no difference.
     """
     hear, tell = os.pipe()
     pid = os.fork()
@@ -139,18 +142,36 @@ def run_fork(action: Callable[[int], int], limits: Callable[[int], float]) -> tu
     status: int | None = None
     with open(hear, "rb", buffering=0) as heard:
         while True:
-            ready, _, _ = select.select([heard], [], [], limits(steps))
+            ready = _hear(heard, pid, limits(steps))
             if not ready:
                 break
             data = heard.read(1)
             if not data:
                 break
             steps += 1
-    ended = _wait(pid, 2.0 if ready else 0.0)
+    ended = _wait(pid, 30.0 if ready else 0.0)
     if ended is not None:
         status = os.waitstatus_to_exitcode(ended)
     kill_descendants()
     return status, steps
+
+
+def _hear(heard: Any, pid: int, limit: float) -> bool:
+    """Wait until a fork finishes a step or ends; False when that takes too long."""
+    end = time.monotonic() + WAITING * limit
+    used = processor_seconds(pid)
+    while time.monotonic() < end:
+        if select.select([heard], [], [], max(0.0, min(limit, end - time.monotonic())))[0]:
+            return True
+        if processor_seconds(pid) - used > limit:
+            return False
+    return False
+
+
+def processor_seconds(pid: int) -> float:
+    """Return how long a process, and its children that ended, have had a processor."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def _wait(pid: int, seconds: float) -> int | None:

@@ -20,6 +20,8 @@ from oi_tui.messages import Loss, Printed, Report
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.processes import channel, process_table
 from oi_tui.runtimes.processes.marks import MarkReader, encode_mark
+from oi_tui.runtimes.processes.process import LanguageProcess
+from oi_tui.runtimes.runs import input_watch
 from tests.runtimes.playing import marked, play, until
 
 Make = Callable[..., Computer]
@@ -362,6 +364,24 @@ def test_an_answer_of_any_length_arrives_whole(computer: Computer, language: str
     played = play(computer, language, code, answers=("a" * 100_000 + "\n", "bx\x7fc\n"))
     assert (played.state, "100000\n" in played.text) == ("finished", True)
     assert played.text.endswith("bc\n")
+
+
+def test_an_answer_that_a_busy_terminal_takes_slowly_is_one_answer(
+    computer: Computer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The program is seen to wait, with nothing to read, while a part of the line is still to be typed."""
+    type_now, last = LanguageProcess._type, [0.0]
+
+    def type_slowly(process: LanguageProcess) -> None:
+        if time.monotonic() - last[0] > 0.25:
+            type_now(process)
+            last[0] = time.monotonic()
+
+    monkeypatch.setattr(LanguageProcess, "_type", type_slowly)
+    monkeypatch.setattr(input_watch, "_SLOWEST_WAKE", 0.0)
+    code = "read -p 'name? ' name; echo ${#name}; read -p 'again? ' again; echo $again"
+    played = play(computer, "shell", code, answers=("a" * 5_000 + "\n", "b\n"))
+    assert (played.state, "5000\n" in played.text, len(played.asked)) == ("finished", True, 2)
 
 
 def test_runs_of_several_languages_do_not_disturb_each_other(make: Make) -> None:

@@ -353,6 +353,12 @@ class LanguageProcess:
                 if not self._typed[0]:
                     self._typed.popleft()
 
+    @property
+    def is_typing(self) -> bool:
+        """Whether the terminal has yet to take a part of what was typed."""
+        with self._typing:
+            return bool(self._typed)
+
     def forget_typed(self) -> None:
         """Drop what was typed and not taken."""
         with self._typing:

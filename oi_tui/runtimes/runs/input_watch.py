@@ -130,6 +130,10 @@ class InputWatch:
         masked = not terminal.echoing
         reads = masked and now - self._output.last_at > 0.3 if readers is None else bool(readers)
         waits = self._state is not Waiting.NO
+        if self._process.is_typing:
+            # The rest of a long line may be for this reader, and the terminal is set for such a line.
+            self._typed_at = now
+            return
         if reads and (terminal.unread or self._is_asleep(now, readers)):
             # It has yet to take what was typed.
             return

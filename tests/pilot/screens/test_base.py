@@ -58,7 +58,7 @@ async def test_a_screen_that_is_closed_while_it_opens_fails_nowhere(name: str) -
     async with open_chat() as ui:
         app, pilot = ui.app, ui.pilot
         before = len(app.screen_stack)
-        for steps in range(12):
+        for steps in (0, 1, 2, 3, 5, 8, 11):
             screen = SCREENS[name]()
             app.push_screen(screen)
             for _ in range(steps):
@@ -68,7 +68,8 @@ async def test_a_screen_that_is_closed_while_it_opens_fails_nowhere(name: str) -
             screen.post_message(Key("x", "x"))
             screen.post_message(Resize(Size(80, 24), Size(80, 24)))
             await pilot.pause()
-        assert len(app.screen_stack) == before
+            # A busy machine takes longer than a pause: only the topmost screen can be closed.
+            await ui.until(lambda: len(app.screen_stack) == before)
 
 
 async def test_a_key_that_comes_while_the_application_ends_does_nothing() -> None:

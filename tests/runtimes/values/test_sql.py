@@ -111,6 +111,27 @@ def test_a_query_can_be_stopped_and_the_tables_stay(python: Computer) -> None:
     assert text(python, "%%sql\ndrop table stays") == ""
 
 
+def test_an_interrupt_that_a_database_forgets_is_repeated(python: Computer) -> None:
+    # DuckDB forgets one that comes after the thread began and before the query did.
+    code = """
+import _thread, sys, threading
+ended, interrupts = threading.Event(), []
+def interrupt():
+    interrupts.append(len(interrupts))
+    if len(interrupts) == 3:
+        ended.set()
+def work():
+    _thread.interrupt_main()
+    ended.wait(20)
+try:
+    sys.modules["python_sql"].interruptible(work, interrupt)
+except KeyboardInterrupt:
+    print(len(interrupts), "interrupts")
+"""
+    assert text(python, "%sql select 1") != ""
+    assert text(python, code) == "3 interrupts"
+
+
 def test_a_file_is_the_database_from_then_on(folder: Path) -> None:
     computer = Computer(cwd=folder, python=sys.executable)
     try:

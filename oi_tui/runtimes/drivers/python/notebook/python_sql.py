@@ -373,23 +373,30 @@ def take(cursor, most):
 
 
 def interruptible(work, interrupt):
-    """Do it in a thread, since libraries do not see an interrupt in every call; `interrupt` ends it."""
+    """Do it in a thread, since libraries do not see an interrupt in every call; `interrupt` ends it.
+
+    It is repeated until the work has ended: a database forgets one that comes before its query has begun.
+    """
     outcome = []
+    given_up = threading.Event()
 
     def do():
         try:
-            outcome.append((work(), None))
+            if not given_up.is_set():
+                outcome.append((work(), None))
         except BaseException as error:
             outcome.append((None, error))
 
     thread = threading.Thread(target=do, daemon=True)
-    thread.start()
     try:
+        thread.start()
         while thread.is_alive():
             thread.join(1.0)
     except BaseException:
-        interrupt()
-        thread.join()
+        given_up.set()
+        while thread.is_alive():
+            interrupt()
+            thread.join(0.1)
         raise
     result, error = outcome[0]
     if error is not None:
