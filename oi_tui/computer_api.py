@@ -28,7 +28,7 @@ _LONGEST = 64_000_000
 #: The longest title of a window that can be granted.
 _LONGEST_TITLE = 1_000
 #: The variables that the guard of mouse and keyboard takes from code.
-_FOR_GUARD = ("DISPLAY", "XAUTHORITY", environment_names.COMPUTER)
+_FOR_GUARD = ("DISPLAY", "XAUTHORITY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", environment_names.COMPUTER)
 _OS_MODE = (
     "You control the user's computer: its screen, mouse and keyboard. Work in small steps. Look before you "
     "act and look again afterwards, and say what you saw. Click by role and name where programs have them "

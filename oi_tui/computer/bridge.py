@@ -121,7 +121,7 @@ def guard() -> BinaryIO | io.BufferedRWPair | None:
     if not (path := os.environ.get(VARIABLE)):
         return None
     connection = socket.socket(socket.AF_UNIX)
-    names = ("DISPLAY", "XAUTHORITY", VARIABLE)
+    names = ("DISPLAY", "XAUTHORITY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", VARIABLE)
     variables = {name: os.environ[name] for name in names if name in os.environ}
     try:
         connection.connect(path)

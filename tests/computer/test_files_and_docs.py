@@ -111,9 +111,9 @@ def test_an_unusable_skill_is_refused(computer: Computer) -> None:
 def test_what_cannot_be_says_why(computer: Computer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OI_TUI_ACCOUNTS", "/nowhere/accounts.ini")
     for act, words in (
-        (lambda: computer.display.size, "DISPLAY is not set"),
-        (lambda: computer.mouse.click(1, 2), "DISPLAY is not set"),
-        (lambda: computer.keyboard.write("x"), "DISPLAY is not set"),
+        (lambda: computer.display.size, "neither DISPLAY nor WAYLAND_DISPLAY is set"),
+        (lambda: computer.mouse.click(1, 2), "neither DISPLAY nor WAYLAND_DISPLAY is set"),
+        (lambda: computer.keyboard.write("x"), "neither DISPLAY nor WAYLAND_DISPLAY is set"),
         (computer.clipboard.view, "no desktop"),
         (lambda: computer.sms.send("1", "x"), "only macOS"),
         (computer.mail.get, r"section \[mail\] into /nowhere/accounts.ini"),

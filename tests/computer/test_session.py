@@ -8,6 +8,9 @@ from oi_tui.computer.errors import Paused
 
 
 class Pointer:
+    knows_places = True
+    notices_input = False
+
     def __init__(self) -> None:
         self.at = 0, 0
 
@@ -16,6 +19,9 @@ class Pointer:
 
     def move(self, x: int, y: int) -> None:
         self.at = x, y
+
+    def wait_for_rest(self) -> None:
+        pass
 
 
 @pytest.mark.parametrize("interrupted", ["say_control", "stop", "pause"])

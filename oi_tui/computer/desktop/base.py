@@ -23,6 +23,10 @@ class Region:
         return self.x + self.width // 2, self.y + self.height // 2
 
 
+#: Where a window is whose place is not known.
+UNKNOWN_PLACE = Region(0, 0, 0, 0)
+
+
 @dataclass(frozen=True)
 class Window:
     """A window of a program."""
@@ -37,6 +41,14 @@ class Window:
 
 class Desktop(Protocol):
     """What a driver can do. Buttons are 1 left, 2 middle, 3 right, 4 to 7 the wheel up, down, left, right."""
+
+    @property
+    def knows_places(self) -> bool:
+        """Whether it is known where windows and their elements are."""
+
+    @property
+    def notices_input(self) -> bool:
+        """Whether a hand is noticed by input as such; else by the pointer, which is not where it was put."""
 
     def size(self) -> tuple[int, int]:
         """The size of the whole screen."""
@@ -64,6 +76,18 @@ class Desktop(Protocol):
 
     def key(self, code: int, down: bool) -> None:
         """Press or release a key by its number."""
+
+    def wait_for_rest(self) -> None:
+        """Wait until nobody uses mouse and keyboard, where input is noticed.
+
+        Raises ComputerError where that takes too long.
+        """
+
+    def forget_input(self) -> None:
+        """Notice only the input from now on."""
+
+    def is_touched(self, *, wait: bool) -> bool:
+        """Whether somebody used mouse or keyboard since; with `wait`, the code may wait to be sure."""
 
     def escape_is_down(self) -> bool:
         """Whether somebody presses escape at this moment."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import builtins
 import zlib
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from oi_tui.computer import bridge
 from oi_tui.computer.desktop import elements as found_elements
 from oi_tui.computer.desktop import masking
-from oi_tui.computer.desktop.base import Region, Window
+from oi_tui.computer.desktop.base import UNKNOWN_PLACE, Region, Window
 from oi_tui.computer.desktop.elements import Element, Elements
 from oi_tui.computer.desktop.ocr import Word, words_of
 from oi_tui.computer.desktop.pictures import Picture
@@ -112,12 +113,19 @@ class Display(Tool):
         if limits := session().limits():
             windows = limits.windows(session().desktop)
             found = [element for element in found if any(_is_in(window, element) for window in windows)]
+        if not session().desktop.knows_places:
+            # What programs say there is the place in their window.
+            found = [replace(element, region=UNKNOWN_PLACE) for element in found]
         return Elements(found_elements.matching(found, name, role))
 
     def find(self, description: str, screenshot: Picture | None = None) -> list[tuple[int, int]]:
         """Return the centers of what is described: windows with this title and texts on the screen."""
         wanted = description.casefold()
-        windows = [window.region.center for window in self.windows() if wanted in window.title.casefold()]
+        windows = [
+            window.region.center
+            for window in self.windows()
+            if wanted in window.title.casefold() and session().desktop.knows_places
+        ]
         texts = [found["center"] for found in self.find_text(description, screenshot)]
         return [*texts, *windows]
 
@@ -162,7 +170,7 @@ class Display(Tool):
             return Region(whole.x + column * width, whole.y + row * height, width, height)
         if active_app_only and combine_screens:
             active = next((window.region for window in self.windows() if window.active), None)
-            return active or whole
+            return active if active and active != UNKNOWN_PLACE else whole
         return whole
 
     def _show(self, picture: Picture, region: Region) -> None:

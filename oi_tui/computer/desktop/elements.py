@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from oi_tui.computer.desktop.base import Region, Window
+from oi_tui.computer.desktop.base import UNKNOWN_PLACE, Region, Window
 from oi_tui.computer.desktop.dbus import Bus, Call, session_address
 from oi_tui.computer.errors import ComputerError
 from oi_tui.secret_shapes import SECRET
@@ -83,7 +83,8 @@ class Element:
     def __str__(self) -> str:
         value = " = (hidden)" if self.password else f" = {self.value!r}" if self.value else ""
         states = f" ({', '.join(self.states)})" if self.states else ""
-        return f"{self.number} {self.role} {self.name!r}{value}{states} at {self.center}"
+        place = "" if self.region == UNKNOWN_PLACE else f" at {self.center}"
+        return f"{self.number} {self.role} {self.name!r}{value}{states}{place}"
 
 
 class Elements(list):  # type: ignore[type-arg]

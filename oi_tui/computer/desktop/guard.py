@@ -4,7 +4,8 @@ It lets go of every key and button when that process ends, however it ends, and 
 presses escape twice or moves the mouse. It is started as a script, with the number of that process.
 
 Each line that it reads is a kind with two values: `key 38 down`, `button 1 up`, `pointer 300 200` for the
-place where the pointer must stay, and `unwatched 0 0` while it may move.
+place where the pointer must stay, and `unwatched 0 0` while it may move. Where input as such is noticed,
+`pointer` says that the input of the code is over, and each other line that some is about to come.
 """
 
 from __future__ import annotations
@@ -69,7 +70,11 @@ class Guard:
         return True
 
     def _has_moved(self) -> bool:
-        return self._place is not None and not is_near(self._place, self._desktop.position())
+        if self._place is None:
+            return False
+        if self._desktop.notices_input:
+            return self._desktop.is_touched(wait=False)
+        return not is_near(self._place, self._desktop.position())
 
     def _stop(self) -> None:
         """Let go of everything and stop the code."""
@@ -88,8 +93,13 @@ class Guard:
     def _note(self, line: str) -> None:
         kind, number, state = line.split()
         if kind in ("pointer", "unwatched"):
+            if kind == "pointer" and self._desktop.notices_input:
+                self._desktop.forget_input()
             self._place = (int(number), int(state)) if kind == "pointer" else None
             return
+        if self._desktop.notices_input:
+            # Input of the code is about to come, until it says where the pointer is.
+            self._place = None
         key = kind, int(number)
         if key == ("key", self._escape):
             self._own_escape = time.monotonic()

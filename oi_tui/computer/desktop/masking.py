@@ -12,6 +12,7 @@ from oi_tui.computer.errors import ComputerError
 _NO_SERVICE = (
     "Where password fields are is not known: the accessibility service (D-Bus and AT-SPI) does not answer."
 )
+_NO_PLACES = "Where password fields are is not known: on Wayland, programs are not told where windows are."
 _SILENT = "Programs of these windows do not say where their password fields are: {0}."
 _UNMASKED = (
     "{0} So there is no picture. Use computer.display.elements(), or a part of the screen with other "
@@ -36,6 +37,10 @@ def look(desktop: Desktop, region: Region, *, ask: bool = True) -> Picture:
 
 def _passwords(desktop: Desktop, region: Region, ask: bool) -> list[Region]:
     """Where fields for passwords are; see `look`."""
+    if not desktop.knows_places:
+        if not bridge.allows_unmasked(_NO_PLACES if ask else ""):
+            raise ComputerError(_UNMASKED.format(_NO_PLACES))
+        return []
     overlapping = [window for window in desktop.windows() if _overlap(window.region, region)]
     try:
         fields = elements.tree().passwords()

@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from oi_tui.computer.desktop.base import UNKNOWN_PLACE
 from oi_tui.computer.desktop.elements import Element, only
 from oi_tui.computer.desktop.pictures import Picture
 from oi_tui.computer.desktop.session import Session, session
@@ -14,6 +15,11 @@ from oi_tui.computer.tool import Tool
 
 _BUTTONS = {"left": 1, "middle": 2, "right": 3, "back": 8, "forward": 9}
 _WHEEL_UP, _WHEEL_DOWN, _WHEEL_LEFT, _WHEEL_RIGHT = 4, 5, 6, 7
+_NO_PLACES = (
+    "Where windows and elements are is not known on Wayland, so nothing was clicked. Click a text that is on "
+    "the screen, or a point of a picture (computer.display.view()), or press keys. "
+    "computer.os.activate(title) brings a window to the front."
+)
 #: A movement of a drag: how many steps, and how long each.
 _STEPS, _STEP_SECONDS = 20, 0.01
 
@@ -43,7 +49,7 @@ class Mouse(Tool):
         """
         if name is not None or role is not None:
             element = only(self._computer.display.elements(), name, role)
-            point, name = self._on_screen(*element.center), element.name
+            point, name = self._center(element), element.name
         else:
             point, name = self._point(args, x, y, icon, text, screenshot), _name_of(args, icon, text)
         session().log.aim(name, point)
@@ -130,7 +136,7 @@ class Mouse(Tool):
         if len(args) == 1 and isinstance(args[0], str):
             text = args[0]
         elif len(args) == 1 and isinstance(args[0], Element):
-            x, y = args[0].center
+            return self._center(args[0])
         elif len(args) == 1 and isinstance(args[0], tuple):
             x, y = args[0]
         elif len(args) == 2:
@@ -143,8 +149,15 @@ class Mouse(Tool):
             return self._window(icon)
         if x is None and y is None:
             raise ComputerError("mouse: give x and y, or a text that is on the screen.")
-        here = self.position()
-        return self._on_screen(here[0] if x is None else x, here[1] if y is None else y)
+        if x is None or y is None:
+            here = self.position()
+            x, y = here[0] if x is None else x, here[1] if y is None else y
+        return self._on_screen(x, y)
+
+    def _center(self, element: Element) -> tuple[int, int]:
+        if element.region == UNKNOWN_PLACE:
+            raise ComputerError(_NO_PLACES)
+        return self._on_screen(*element.center)
 
     def _on_screen(self, x: Any, y: Any) -> tuple[int, int]:
         width, height = session().desktop.size()
@@ -175,12 +188,16 @@ class Mouse(Tool):
         matches = [
             element.center
             for element in elements
-            if element.name.casefold() == wanted and element.role != "label"
+            if element.name.casefold() == wanted
+            and element.role != "label"
+            and element.region != UNKNOWN_PLACE
         ]
         center: tuple[int, int] | None = matches[0] if len(matches) == 1 else None
         return center
 
     def _window(self, title: str) -> tuple[int, int]:
+        if not session().desktop.knows_places:
+            raise ComputerError(_NO_PLACES)
         windows = self._computer.display.windows()
         matches = [window for window in windows if title.casefold() in window.title.casefold()]
         if len(matches) != 1:

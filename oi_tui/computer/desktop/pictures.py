@@ -79,7 +79,10 @@ class Picture:
         side = max(self.width, self.height)
         if side <= longest:
             return self
-        width, height = max(1, self.width * longest // side), max(1, self.height * longest // side)
+        return self.resized(max(1, self.width * longest // side), max(1, self.height * longest // side))
+
+    def resized(self, width: int, height: int) -> Picture:
+        """The picture in another size."""
         try:
             image = self.pil().resize((width, height))
         except ImportError:

@@ -20,18 +20,22 @@ from oi_tui.computer.desktop.action_log import ActionLog
 from oi_tui.computer.desktop.base import Desktop, Region, Window
 from oi_tui.computer.desktop.limits import Limits
 from oi_tui.computer.desktop.pictures import Picture
+from oi_tui.computer.desktop.wayland.driver import Wayland
 from oi_tui.computer.desktop.x11 import X11
 from oi_tui.computer.errors import ComputerError, Paused
 
 _NO_DISPLAY = (
-    "There is no desktop to use: the variable DISPLAY is not set. Start oi-tui in a graphical session, or on "
-    "a virtual screen: xvfb-run oi-tui."
+    "There is no desktop to use: neither DISPLAY nor WAYLAND_DISPLAY is set. Start oi-tui in a graphical "
+    "session, or on a virtual screen: xvfb-run oi-tui."
 )
-_WAYLAND = "This Wayland session has no XWayland (DISPLAY is not set), and only X11 is supported."
 _MAC = "Screen, mouse and keyboard of macOS are not supported yet; files, mail, calendar and contacts are."
 _MOVED = (
     "The user moved the mouse, so this code was stopped and nothing is held down. Ask the user before you go "
     "on with mouse and keyboard."
+)
+_TOUCHED = (
+    "The user used mouse or keyboard, so this code was stopped and nothing is held down. Ask the user before "
+    "you go on with mouse and keyboard."
 )
 _LET_GO_ON = (
     "The user took the mouse, and then let you go on. Nothing is held down, and other windows may be in "
@@ -103,6 +107,9 @@ class Session:
 
     def _arrived(self, x: int, y: int) -> tuple[int, int]:
         """Put the pointer somewhere; return where it is then: the server may take a moment, or confine it."""
+        if self.desktop.notices_input:
+            self.desktop.move(x, y)
+            return x, y
         before, begun = self.desktop.position(), time.monotonic()
         self.desktop.move(x, y)
         while (position := self.desktop.position()) != (x, y):
@@ -165,7 +172,8 @@ class Session:
         """Raise ComputerError where the action is not granted; else tell oi-tui in which window it is."""
         if self._limits:
             self._limits.require(kind, window)
-        if window and self._acted != (self._cell, window.id):
+        # Where places are not known, a grant for one window could not be kept to it.
+        if window and self.desktop.knows_places and self._acted != (self._cell, window.id):
             self._acted = self._cell, window.id
             bridge.note_window(window.id, window.title, window.process)
 
@@ -183,11 +191,17 @@ class Session:
             self._tell("unwatched", 0, 0)
         bridge.stop()
         self._give_back()
-        raise Paused(_MOVED)
+        raise Paused(self._reason())
+
+    def _reason(self) -> str:
+        return _TOUCHED if self.desktop.notices_input else _MOVED
 
     def _take(self) -> None:
         """Begin to use mouse and keyboard in this cell: from now on a movement by hand stops it."""
-        self._cell, self._put = cells.number(), self.desktop.position()
+        self.desktop.wait_for_rest()
+        self._cell = cells.number()
+        if not self.desktop.notices_input:
+            self._put = self.desktop.position()
         self._explained = False
         self._have_watched()
         bridge.say_control(True)
@@ -204,17 +218,20 @@ class Session:
 
     def _stop(self) -> None:
         """Let go of everything after a cell that failed or was interrupted; say so if the mouse was moved."""
-        if self._cell is not None and self._has_moved():
-            self._explain_stop()
+        with contextlib.suppress(ComputerError):
+            if self._cell is not None and self._has_moved():
+                self._explain_stop()
         self.release()
 
     def _explain_stop(self) -> None:
         if not self._explained:
             # The interrupt may come at this moment: rather twice than never.
-            print(_MOVED, flush=True)
+            print(self._reason(), flush=True)
             self._explained = True
 
     def _has_moved(self) -> bool:
+        if self.desktop.notices_input:
+            return self.desktop.is_touched(wait=True)
         return not is_near(self._put, self.desktop.position())
 
     def _have_watched(self) -> None:
@@ -234,11 +251,16 @@ class Session:
             if down:
                 self._held[kind, number] = None
                 self._tell(kind, number, "down")
+            elif self.desktop.notices_input:
+                self._tell("unwatched", 0, 0)
             act = self.desktop.button if kind == "button" else self.desktop.key
             act(number, down)
             if not down:
                 self._held.pop((kind, number), None)
                 self._tell(kind, number, "up")
+            if self.desktop.notices_input and self._cell is not None:
+                # The guard does not tell this input from that of a hand, until it is over.
+                self._have_watched()
 
     def _watch(self) -> Pipe:
         with self._lock:
@@ -283,21 +305,24 @@ def open_desktop() -> Desktop:
     """Return the desktop of this machine. Raises ComputerError that says what is missing."""
     if sys.platform == "darwin":
         raise ComputerError(_MAC)
-    if not os.environ.get("DISPLAY"):
-        if os.environ.get("WAYLAND_DISPLAY"):
-            raise ComputerError(_WAYLAND)
+    display, wayland = os.environ.get("DISPLAY"), os.environ.get("WAYLAND_DISPLAY")
+    if not (display or wayland):
         raise ComputerError(_NO_DISPLAY)
-    return X11()
+    x11 = X11() if display else None
+    # A screen of its own may be meant in a Wayland session too, such as that of xvfb-run.
+    if x11 and not (wayland and x11.is_xwayland()):
+        return x11
+    return Wayland()
 
 
 #: They end with this process, which need not wait for them.
 _started: list[subprocess.Popen[bytes]] = []
-_sessions: dict[tuple[int, str], Session] = {}
+_sessions: dict[tuple[int, str, str], Session] = {}
 
 
 def session() -> Session:
-    """The desktop of the variable DISPLAY, opened at the first use; a forked process opens its own."""
-    key = os.getpid(), os.environ.get("DISPLAY", "")
+    """The desktop that the environment names, opened at the first use; a forked process opens its own."""
+    key = os.getpid(), os.environ.get("DISPLAY", ""), os.environ.get("WAYLAND_DISPLAY", "")
     if key not in _sessions:
         desktop = open_desktop()
         _sessions[key] = Session(desktop, lambda region: masking.look(desktop, region, ask=False))

@@ -85,6 +85,9 @@ _ignore_errors = _ErrorHandler(lambda *_: 0)
 class X11:
     """The desktop of a display, by default the one of the variable DISPLAY."""
 
+    knows_places = True
+    notices_input = False
+
     def __init__(self, name: str | None = None) -> None:
         x, test = _library("X11"), _library("Xtst")
         if x is None or test is None:
@@ -119,10 +122,12 @@ class X11:
 
     def monitors(self) -> list[Region]:
         """Where each monitor lies; the whole screen where that is not known."""
-        whole = [Region(0, 0, *self.size())]
+        return [region for _, region in self._named_monitors()] or [Region(0, 0, *self.size())]
+
+    def _named_monitors(self) -> list[tuple[str, Region]]:
         randr = _library("Xrandr")
         if randr is None:
-            return whole
+            return []
         randr.XRRGetMonitors.restype = POINTER(_Monitor)
         randr.XRRGetMonitors.argtypes = [c_void_p, c_ulong, c_int, POINTER(c_int)]
         randr.XRRFreeMonitors.argtypes = [c_void_p]
@@ -130,10 +135,29 @@ class X11:
         with self._lock:
             monitors_info = randr.XRRGetMonitors(self._display, self._root, 1, byref(count))
         if not monitors_info:
-            return whole
-        regions = [Region(item.x, item.y, item.width, item.height) for item in monitors_info[: count.value]]
+            return []
+        found = [
+            (self._atom_name(item.name), Region(item.x, item.y, item.width, item.height))
+            for item in monitors_info[: count.value]
+        ]
         randr.XRRFreeMonitors(monitors_info)
-        return regions or whole
+        return found
+
+    def _atom_name(self, atom: int) -> str:
+        with self._lock:
+            name = self._x.XGetAtomName(self._display, atom)
+            text = ctypes.string_at(name).decode(errors="replace") if name else ""
+            if name:
+                self._x.XFree(name)
+        return text
+
+    def is_xwayland(self) -> bool:
+        """Whether this display is one inside of a Wayland session, which shows only a part of its windows."""
+        major, event, error = c_int(), c_int(), c_int()
+        with self._lock:
+            if self._x.XQueryExtension(self._display, b"XWAYLAND", *map(byref, (major, event, error))):
+                return True
+        return any(name.startswith("XWAYLAND") for name, _ in self._named_monitors())
 
     def capture(self, region: Region) -> Picture:
         """Take a picture of a part of the screen."""
@@ -204,6 +228,16 @@ class X11:
                 if symbols[index] == symbol:
                     return first + index // per_key, column == 1
         return self._put_on_spare(symbol, first, per_key, symbols), False
+
+    def wait_for_rest(self) -> None:
+        """Nothing to wait for: the place of the pointer says whether somebody moved it."""
+
+    def forget_input(self) -> None:
+        """Nothing to forget."""
+
+    def is_touched(self, *, wait: bool) -> bool:
+        """Not known: the place of the pointer says whether somebody moved it."""
+        return False
 
     def escape_is_down(self) -> bool:
         """Whether somebody presses escape at this moment."""
@@ -366,6 +400,9 @@ def _declare_type(x: Any) -> Any:
         *[c_void_p] * 5,
     ]
     x.XChangeKeyboardMapping.argtypes = [c_void_p, c_int, c_int, c_void_p, c_int]
+    x.XGetAtomName.restype = c_void_p
+    x.XGetAtomName.argtypes = [c_void_p, c_ulong]
+    x.XQueryExtension.argtypes = [c_void_p, c_char_p, *[c_void_p] * 3]
     x.XInternAtom.argtypes = [c_void_p, c_char_p, c_int]
     for name in ("XFree", "XDestroyImage", "XDefaultRootWindow", "XDefaultScreen"):
         getattr(x, name).argtypes = [c_void_p]

@@ -1,0 +1,1 @@
+"""The desktop of Wayland compositors that offer the protocols of wlroots."""

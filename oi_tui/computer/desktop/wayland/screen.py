@@ -1,0 +1,164 @@
+"""Monitors, and pictures of them."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass, field
+from mmap import mmap
+
+from oi_tui.computer.desktop.base import Region
+from oi_tui.computer.desktop.pictures import Picture
+from oi_tui.computer.desktop.wayland.wire import Connection, Event
+from oi_tui.computer.errors import ComputerError
+
+_ROTATED = "No picture can be taken on Wayland of a monitor that is rotated or flipped."
+_NO_PICTURE = "The Wayland compositor gave no picture of the screen."
+#: Formats of pixels with blue first, and with red first.
+_BLUE_FIRST, _RED_FIRST = (0, 1), (0x34324258, 0x34324241)
+_Y_INVERTED = 1
+#: The events of a picture: its format, its flags, and how it ended.
+_BUFFER, _FLAGS, _READY, _FAILED = range(4)
+
+
+@dataclass
+class _Output:
+    """A monitor. Its place is in the coordinates of the desktop, which a scale can make fewer than pixels."""
+
+    object: int = 0
+    region: Region = field(default_factory=lambda: Region(0, 0, 0, 0))
+    rotated: bool = False
+
+
+@dataclass
+class _Frame:
+    """A picture while it is taken."""
+
+    format: int = 0
+    width: int = 0
+    height: int = 0
+    stride: int = 0
+    flags: int = 0
+    end: int = 0
+
+
+class Screen:
+    """All monitors."""
+
+    def __init__(self, wire: Connection) -> None:
+        self._wire = wire
+        self._shm = wire.require("wl_shm", 1)
+        self._screencopy = wire.require("zwlr_screencopy_manager_v1", 1)
+        manager = wire.require("zxdg_output_manager_v1", 1)
+        self._outputs = [self._read(item, manager) for item in wire.globals if item[1] == "wl_output"]
+        wire.roundtrip()
+        if not any(output.region.width for output in self._outputs):
+            raise ComputerError("This Wayland compositor has no monitor.")
+
+    def _read(self, item: tuple[int, str, int], manager: int) -> _Output:
+        output = _Output()
+
+        def on_output(code: int, event: Event) -> None:
+            if code == 0:
+                for _ in range(5):
+                    event.signed()
+                event.text(), event.text()
+                output.rotated = event.signed() != 0
+
+        def on_place(code: int, event: Event) -> None:
+            region = output.region
+            if code == 0:
+                output.region = Region(event.signed(), event.signed(), region.width, region.height)
+            elif code == 1:
+                output.region = Region(region.x, region.y, event.signed(), event.signed())
+
+        output.object = self._wire.bind(item, 1, on_output)
+        self._wire.request(manager, 1, self._wire.new(on_place), output.object)
+        return output
+
+    def size(self) -> tuple[int, int]:
+        """The size of the rectangle around all monitors."""
+        regions = self.monitors()
+        return max(item.x + item.width for item in regions), max(item.y + item.height for item in regions)
+
+    def monitors(self) -> list[Region]:
+        """Where each monitor lies; the left upper corner of all is (0, 0)."""
+        regions = [output.region for output in self._outputs]
+        left, top = min(item.x for item in regions), min(item.y for item in regions)
+        return [Region(item.x - left, item.y - top, item.width, item.height) for item in regions]
+
+    def capture(self, region: Region) -> Picture:
+        """Take a picture of a part of the screen; what is on no monitor is black."""
+        width, height = self.size()
+        left, top = max(region.x, 0), max(region.y, 0)
+        right, bottom = min(region.x + region.width, width), min(region.y + region.height, height)
+        if right <= left or bottom <= top:
+            raise ComputerError(f"{region} is not on the screen, which has {width}x{height} pixels.")
+        whole = right - left
+        pixels = bytearray(whole * (bottom - top) * 3)
+        for output, place in zip(self._outputs, self.monitors()):
+            x, y = max(place.x, left), max(place.y, top)
+            end_x, end_y = min(place.x + place.width, right), min(place.y + place.height, bottom)
+            if end_x <= x or end_y <= y:
+                continue
+            part = self._copy(output, Region(x - place.x, y - place.y, end_x - x, end_y - y))
+            step = part.width * 3
+            for row in range(part.height):
+                at = ((y - top + row) * whole + x - left) * 3
+                pixels[at : at + step] = part.pixels[row * step : (row + 1) * step]
+        return Picture(whole, bottom - top, bytes(pixels))
+
+    def _copy(self, output: _Output, part: Region) -> Picture:
+        """Take a picture of a part of one monitor."""
+        if output.rotated:
+            raise ComputerError(_ROTATED)
+        wire, frame = self._wire, _Frame()
+
+        def on_frame(code: int, event: Event) -> None:
+            if code == _BUFFER:
+                frame.format, frame.width, frame.height, frame.stride = (event.unsigned() for _ in range(4))
+            elif code == _FLAGS:
+                frame.flags = event.unsigned()
+            elif code in (_READY, _FAILED):
+                frame.end = code
+
+        object_ = wire.new(on_frame)
+        place = (part.x, part.y, part.width, part.height)
+        wire.request(self._screencopy, 1, object_, 0, output.object, *place)
+        wire.wait(lambda: bool(frame.stride or frame.end))
+        if frame.end or frame.format not in (*_BLUE_FIRST, *_RED_FIRST):
+            raise ComputerError(_NO_PICTURE)
+        data = self._filled(object_, frame)
+        step = frame.stride
+        rows = [data[row * step : row * step + frame.width * 4] for row in range(frame.height)]
+        if frame.flags & _Y_INVERTED:
+            rows.reverse()
+        picture = _rgb(rows, frame.width, blue_first=frame.format in _BLUE_FIRST)
+        same = (picture.width, picture.height) == (part.width, part.height)
+        return picture if same else picture.resized(part.width, part.height)
+
+    def _filled(self, object_: int, frame: _Frame) -> bytes:
+        """Have the compositor fill memory with the picture, and return that."""
+        wire, size = self._wire, frame.stride * frame.height
+        with tempfile.TemporaryFile(dir=os.environ.get("XDG_RUNTIME_DIR")) as file:
+            file.truncate(size)
+            with mmap(file.fileno(), size) as memory:
+                pool, buffer = wire.new(), wire.new()
+                wire.request(self._shm, 0, pool, size, fd=file.fileno())
+                wire.request(pool, 0, buffer, 0, frame.width, frame.height, frame.stride, frame.format)
+                wire.request(pool, 1)
+                wire.request(object_, 0, buffer)
+                wire.wait(lambda: bool(frame.end))
+                wire.request(buffer, 0)
+                wire.request(object_, 1)
+                if frame.end != _READY:
+                    raise ComputerError(_NO_PICTURE)
+                return memory[:]
+
+
+def _rgb(rows: list[bytes], width: int, *, blue_first: bool) -> Picture:
+    data = b"".join(rows)
+    pixels = bytearray(len(data) // 4 * 3)
+    red, blue = (2, 0) if blue_first else (0, 2)
+    pixels[0::3], pixels[1::3], pixels[2::3] = data[red::4], data[1::4], data[blue::4]
+    return Picture(width, len(rows), bytes(pixels))
