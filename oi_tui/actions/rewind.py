@@ -109,7 +109,7 @@ class Rewind:
             chosen = cells[number - 1] if 1 <= number <= len(cells) else None
             place = next((i for i, code in enumerate(codes) if code.id == chosen), None)
             if place is None:
-                self._ui.tell(f"Cell {number} did not finish.", warning=True)
+                self._tell_unfinished(number, len(cells))
                 return ()
             codes = codes[: place + 1]
         if not codes:
@@ -122,10 +122,15 @@ class Rewind:
         cells = [message.id for message in self._messages if message.is_cell]
         for number in numbers:
             if not 1 <= number <= len(cells) or cells[number - 1] not in codes:
-                self._ui.tell(f"Cell {number} did not finish.", warning=True)
+                self._tell_unfinished(number, len(cells))
                 return ()
         ids = [cells[number - 1] for number in sorted(set(numbers))]
         return tuple(codes[one] for one in ids) if self._may() else ()
+
+    def _tell_unfinished(self, number: int, count: int) -> None:
+        """Say why the cell cannot run again, where there are `count` cells."""
+        why = "did not finish" if 1 <= number <= count else "does not exist"
+        self._ui.tell(f"Cell {number} {why}.", warning=True)
 
     def _choose(self) -> None:
         """Let the person choose one of their messages: by its number."""

@@ -57,7 +57,7 @@ def carry_out(text: str, actions: CommandActions) -> None:
         raise CommandError("Type that in your shell, after you quit. Here, use %model, %profile or %help.")
     word, argument = split_word(text[1:])
     if not word:
-        raise CommandError("Type a command name after %; %help lists them.")
+        raise CommandError("Type a command name after %; %help lists all commands.")
     chosen = COMMANDS.get(_normalise(word))
     if chosen is None and actions.languages.knows(word):
         if not argument:
@@ -66,8 +66,8 @@ def carry_out(text: str, actions: CommandActions) -> None:
         return
     if chosen is None:
         near = _nearest(word)
-        hint = f"Did you mean %{near}?" if near else "%help lists them."
-        raise CommandError(f"There is no command %{one_line(word, 40)}. {hint}")
+        hint = f"Did you mean %{near}?" if near else "%help lists all commands."
+        raise CommandError(f"Unknown command %{one_line(word, 40)}. {hint}")
     if argument and not chosen.usage:
         raise CommandError(f"%{chosen.name} takes no argument.")
     chosen.act(actions, argument)

@@ -36,7 +36,7 @@ from oi_tui.workspace import Workspace
 TWICE = 2.0
 _QUESTION = "Run this {language} code? y yes, n no, e edit, a always for {language}: "
 _TOOL_QUESTION = "Call {tool}? y yes, n no, e edit, a always for this tool: "
-_NOBODY = "Nobody could approve it at a terminal; -y runs code without asking."
+_NOBODY = "There was no terminal to approve it in. -y runs code without asking."
 _LEFT = "The conversation was ended before anybody approved it."
 _END_OF_INPUT = "\x04"
 

@@ -33,7 +33,7 @@ _ENDS = {
     "interrupted": "Interrupted, variables kept",
     "lost": "Ended, variables lost",
     "rejected": "Rejected, not run",
-    "skipped": "Skipped, not run",
+    "skipped": "Skipped",
     "unfinished": "Reply cut off, not run",
 }
 

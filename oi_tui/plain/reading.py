@@ -37,7 +37,8 @@ class PlainReading:
         """Print all that is kept of the output of a run."""
         codes = [m for m in self._workspace.session.messages if m.type == "code" and m.role != "computer"]
         if not codes or (number is not None and not 0 < number <= len(codes)):
-            self._ui.tell("No such output." if codes else "There is no output yet.")
+            missing = "There is no output yet." if number is None else f"Cell {number} does not exist."
+            self._ui.tell(missing)
             return
         code = codes[-1 if number is None else number - 1]
         printed = [m for m in self._workspace.session.messages if m.parent == code.id and m.type == "console"]

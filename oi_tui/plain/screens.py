@@ -82,10 +82,8 @@ class PlainScreens:
         if name:
             self._use(model=name, api_base=self._workspace.model.base_for(name))
             return
-        models = local_servers.find()
-        rows = [
-            f"  {number}  {item.model}  ({item.server} is running)" for number, item in enumerate(models, 1)
-        ]
+        models = local_servers.find_with(self._workspace.profile.api_base)
+        rows = [f"  {number}  {item.model}  ({item.server})" for number, item in enumerate(models, 1)]
         rows.append(f"  {len(models) + 1}  demo  (a script, not an AI; works offline, without a key)")
         self._ui.tell(
             f"Current model: {self._workspace.profile.model}. Found on this machine:\n"

@@ -173,9 +173,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
             self.run_worker(self._ask_servers, thread=True, exit_on_error=False)
 
     def _ask_servers(self) -> None:
-        own = local_servers.at(self._api_base)
-        models = local_servers.find((own, *local_servers.SERVERS)) if own else local_servers.find()
-        self.post_message(self.Found(models))
+        self.post_message(self.Found(local_servers.find_with(self._api_base)))
         # A newcomer has given us nothing to keep, and is spared the question to unlock a keyring.
         if self._secrets is not None and not self._local and not self._welcome:
             self.post_message(self.Kept(kept_models(self._secrets)))

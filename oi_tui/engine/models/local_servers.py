@@ -105,6 +105,12 @@ SERVERS = (
 )
 
 
+def find_with(api_base: str | None) -> list[LocalModel]:
+    """Find the models that are served on this machine, those of the server at `api_base` first."""
+    own = at(api_base)
+    return find((own, *SERVERS)) if own else find()
+
+
 def at(api_base: str | None) -> Server | None:
     """The server at an address of this machine; None for other addresses, and for ports of `SERVERS`."""
     try:

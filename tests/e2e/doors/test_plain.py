@@ -229,6 +229,8 @@ def test_a_dumb_terminal_has_plain_lines(start: Start) -> None:
     program = start("--demo", env={"TERM": "dumb"})
     program.wait_for("plain mode", 30)
     program.wait_for(lambda _: last_line(program) == ">")
+    program.say("%output 3")
+    program.wait_for("Cell 3 does not exist.")
     program.press("ctrl+d")
     assert program.wait_exit() == 0
 
@@ -236,7 +238,7 @@ def test_a_dumb_terminal_has_plain_lines(start: Start) -> None:
 def test_lines_of_a_pipe_are_messages_and_approve_nothing(workplace: Path) -> None:
     with ModelServer(spoken(call("open('made.txt', 'w')")), spoken(Say("Hello."))) as server:
         done = piped(*at(server), words="make a file\ny\n")
-    assert "Nobody could approve it at a terminal" in done.stdout
+    assert "There was no terminal to approve it in" in done.stdout
     assert "Rejected" not in done.stdout
     assert "Hello." in done.stdout
     assert (done.returncode, done.stderr) == (3, "")

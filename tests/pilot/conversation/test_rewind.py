@@ -155,9 +155,9 @@ async def test_of_what_the_languages_have_forgotten_nobody_says_that_they_rememb
         ("%rewind 2", "you sent 1 message"),
         ("%rewind 0", "Message 0 does not exist"),
         ("%redo", "nothing was undone"),
-        ("%rerun 7", "Cell 7 did not finish"),
+        ("%rerun 7", "Cell 7 does not exist"),
         ("%rerun", "nothing to run again"),
-        ("%rerun only 7", "Cell 7 did not finish"),
+        ("%rerun only 7", "Cell 7 does not exist"),
     ],
 )
 async def test_what_cannot_be_done_is_reported(command: str, reported: str) -> None:

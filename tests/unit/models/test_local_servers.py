@@ -164,6 +164,12 @@ def test_a_thousand_models_are_listed_whatever_they_are_called(running: ModelSer
     assert [item.model for item in found] == [f"ollama/{name}" for name in names]
 
 
+def test_the_models_of_the_server_in_use_are_found_first(running: ModelServer) -> None:
+    running.answer(listing({"/v1/models": {"data": [{"id": "alpha"}]}}))
+    found = local_servers.find_with(f"http://127.0.0.1:{running.port}/v1")
+    assert (found[0].model, found[0].server) == ("openai/alpha", f"the server at port {running.port}")
+
+
 def test_the_server_that_a_profile_names_is_asked_too() -> None:
     own = local_servers.at("http://127.0.0.1:4177/v1")
     assert own is not None
