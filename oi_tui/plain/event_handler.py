@@ -16,7 +16,7 @@ from oi_tui.engine.events import (
 )
 from oi_tui.engine.output.plain import plain
 from oi_tui.messages import DETACHED, InputRequested, Message, Starting, Stopping
-from oi_tui.text import names, one_line, prose, visible, with_line_ends
+from oi_tui.text import duration, names, one_line, prose, visible, with_line_ends
 
 #: Before each line that a program printed: nothing that it prints can be taken for words of ours.
 MARK = "| "
@@ -127,7 +127,7 @@ class PlainEventHandler:
     def note(self, text: str) -> None:
         """Say something of our own, on lines of its own."""
         self.fresh_line()
-        self._note(f"{visible(text)}\n")
+        self._note(f"{prose(text)}\n")
 
     def code(self, message: Message, code: str | None = None) -> None:
         """Show code, whole, as it would run; and in words what of it cannot be seen."""
@@ -158,7 +158,7 @@ class PlainEventHandler:
     def prompt(self, text: str) -> None:
         """Ask for a line that is typed right behind the text."""
         self.fresh_line()
-        self._note(visible(text))
+        self._note(prose(text))
         self._midway = True
 
     def answered(self) -> None:
@@ -223,7 +223,7 @@ class PlainEventHandler:
             )
             return
         self._over.add(message.id)
-        took = f" in {message.seconds:.1f} s" if message.seconds is not None else ""
+        took = f" in {duration(message.seconds)}" if message.seconds is not None else ""
         reason = one_line(message.reason or "", 300)
         if state == "interrupted" and reason.startswith(DETACHED):
             self.note(f"Detached{took}, not stopped: {reason[len(DETACHED) :]}")
@@ -244,7 +244,7 @@ class PlainEventHandler:
         if self._hurried:
             self._unseen += len(lines)
             return
-        texts = [visible(plain(line)) for line in lines]
+        texts = [prose(plain(line)) for line in lines]
         if texts and self._asked is not None:
             question, self._asked = self._asked, None
             # What a question has shown, with the answer that was typed behind it, stands there already.
@@ -255,7 +255,7 @@ class PlainEventHandler:
             self._say("".join(f"{MARK}{text}\n" for text in texts))
 
     def _settled(self) -> str:
-        return visible(plain(self._line))
+        return prose(plain(self._line))
 
     def _end_output(self) -> None:
         if self._settled().strip():
