@@ -52,8 +52,12 @@ class DiffScreen(Page[None]):
         same = "No changes: this is what the model wrote."
         self.query_one("#changes-lines", Static).update(Content("\n").join(lines) if lines else Content(same))
         self.query_one(VerticalScroll).focus()
-        counts = f"- {removed} lines of the model   + {added} lines of yours" if lines else ""
+        counts = f"- {_count(removed)} of the model   + {_count(added)} of yours" if lines else ""
         self.query_one(KeyFooter).show((("up / down", "scroll"), ("esc", "back")), counts)
+
+
+def _count(lines: int) -> str:
+    return f"{lines:,} line{'s' * (lines != 1)}"
 
 
 def changes(before: list[str], after: list[str]) -> Iterator[tuple[str, int, str]]:

@@ -106,6 +106,14 @@ def test_what_happens_by_itself_is_counted_down_and_is_never_cut(width: int) -> 
     assert "trying again in 0 s" in fitted(*status.status("trying again", 9, -0.3), width).plain
 
 
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(0.4, ""), (12, "12 s"), (2896, "48 min"), (11_100, "3 h 05 min")]
+)
+def test_a_long_wait_is_named_in_minutes_and_hours(seconds: float, words: str) -> None:
+    left, _ = status.status("waiting for your approval", seconds)
+    assert [text for text, _ in left if text] == ["waiting for your approval", *filter(None, [words])]
+
+
 def test_a_run_that_is_waited_for_says_for_how_long_and_what_another_escape_does() -> None:
     progress = Progress(lambda: None)
     progress.follow(MessageRecorded(Message(role="assistant", type="code", format="python", state="running")))
