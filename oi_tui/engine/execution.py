@@ -40,10 +40,12 @@ from oi_tui.engine.tools import (
 )
 from oi_tui.file_changes.snapshots import Step
 from oi_tui.file_changes.watcher import FileWatcher
-from oi_tui.messages import Displayed, Message, Printed, Report, RunEnded
+from oi_tui.messages import Displayed, Message, Printed, Report, RunEnded, ValueBegan, ValueEnded
 
 #: So many characters of the names of tools are shown with a question, without being cut off anywhere.
 _MOST_NAMED = 500
+#: Of so many values that may be shown anew it is remembered which run shows them.
+_MOST_SHOWING = 200
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,8 @@ class Execution:
         self._in_windows = False
         #: The database that each language used when it was last asked for.
         self._databases: dict[str, str] = {}
+        #: The runs that showed values which may be shown anew, by the place, the language and the key.
+        self._showing: dict[tuple[str, str, str], RunBuilder] = {}
 
     @property
     def granted_windows(self) -> tuple[GrantedWindow, ...] | None:
@@ -377,14 +381,41 @@ class Execution:
     def _take_reports(self, code: Message, reports: Iterator[Report], writer: RunBuilder) -> Steps[RunEnded]:
         """Show the reports of a run; the last one."""
         ended = RunEnded("interrupted", 0.0)
+        builder, updated = writer, dict[str, int]()
         for report in reports:
             if isinstance(report, RunEnded):
                 ended = report
             elif isinstance(report, Printed | Displayed):
-                yield from self._log.note(writer.take(report), growth=writer.whole)
+                yield from self._log.note(builder.take(report), growth=builder.whole)
+            elif isinstance(report, ValueBegan) and report.is_earlier:
+                builder = self._showing_run(code, report.key) or writer
+                if builder is not writer:
+                    updated[builder.code.id] = self._log.number(builder.code.id)
+            elif isinstance(report, ValueEnded) and builder is not writer:
+                yield from self._log.note(builder.finish())
+                builder = writer
             else:
+                if isinstance(report, ValueBegan) and report.key:
+                    self._note_showing(code, report.key, writer)
                 yield RunReported(code.id, report)
+        if updated:
+            numbers = ", ".join(str(number) for number in sorted(updated.values()))
+            yield from self._log.note(writer.tell_model(f"[The output of cell {numbers} was updated.]"))
         return ended
+
+    def _note_showing(self, code: Message, key: str, run: RunBuilder) -> None:
+        """Remember which run shows a value that may be shown anew."""
+        place = (self._computer.place_key, code.format or "", key)
+        self._showing.pop(place, None)
+        self._showing[place] = run
+        if len(self._showing) > _MOST_SHOWING:
+            del self._showing[next(iter(self._showing))]
+
+    def _showing_run(self, code: Message, key: str | None) -> RunBuilder | None:
+        """Return the earlier run that shows a value, where its cell is still in the conversation."""
+        run = self._showing.get((self._computer.place_key, code.format or "", key or ""))
+        there = run is not None and any(message.id == run.code.id for message in self._log.messages)
+        return run if there else None
 
     def _run(
         self, code: Message, body: str, callable_tools: CallableTools | None, cell_requests: CellRequests

@@ -14,6 +14,7 @@ from oi_tui.messages import Loss, Report, RunEnded, Started, Starting
 from oi_tui.runtimes.language import Language
 from oi_tui.runtimes.processes.channel import Channel, Event
 from oi_tui.runtimes.processes.process import Ended, Item, LanguageProcess, wait_for
+from oi_tui.runtimes.runs.output import RunOutput
 from oi_tui.runtimes.runs.run import Cell, Run
 from oi_tui.runtimes.sandbox.base import NoSandboxError
 from oi_tui.runtimes.sandbox.sandbox import Sandbox
@@ -81,6 +82,7 @@ class PtyRuntime:
         self._memory = b""
         #: What came while no run was there to report it.
         self.later: list[Item] = []
+        self.places: dict[str, RunOutput] = {}
         #: The newest of the names that the language remembers, as far as it tells them.
         self.names: tuple[str, ...] = ()
         #: The database that cells of SQL use, in words; "" where none is open.

@@ -236,7 +236,7 @@ async def test_tables_are_opened_by_name_and_from_the_list_of_variables(python: 
         await chat.pilot.press("escape")
         await chat.reached(lambda: isinstance(chat.app.screen, ChatScreen))
         await chat.type("%variables odd")
-        await chat.reached(lambda: chat.shows("enter open the table"))
+        await chat.reached(lambda: chat.shows("enter open table"))
         await chat.pilot.press("enter")
         await chat.reached(lambda: isinstance(chat.app.screen, TableScreen) and "2 rows" in chat.head)
         await chat.reached(lambda: chat.shows("東京"))

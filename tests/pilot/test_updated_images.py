@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from oi_tui.engine.export.formats import FORMATS, export
+from oi_tui.engine.output.model_output import model_output
 from oi_tui.runtimes import Computer
 from tests.pilot.test_inline_tables import chatting
 
@@ -58,5 +60,50 @@ async def test_a_loop_that_clears_its_output_leaves_one_image(tmp_path: Path) ->
         async with chatting(computer, conversation) as chat:
             await chat.reached(lambda: chat.shows("step 24"))
             assert len(chat.cells[-1].pictures) == 1
+    finally:
+        computer.close()
+
+
+SHOWN = """from PIL import Image
+image = display(Image.new("RGB", (8, 8), "red"), display_id="picture")
+text = display("first", display_id=True)
+print("end of the cell")
+"""
+UPDATED = """print("the next cell")
+text.update("second")
+image.update(Image.new("RGB", (16, 8), "blue"))
+text.update("third")
+print("its end")
+"""
+
+
+async def test_a_later_cell_updates_what_an_earlier_one_displayed(tmp_path: Path) -> None:
+    pytest.importorskip("PIL", reason="Pillow is not installed")
+    computer = Computer(cwd=tmp_path, python=sys.executable)
+    try:
+        async with chatting(computer) as chat:
+            await chat.run(SHOWN)
+            await chat.finished()
+            await chat.run(UPDATED)
+            await chat.reached(lambda: chat.shows("its end"))
+            await chat.finished()
+            first, second = chat.cells
+            assert first.output.text.plain().split() == ["'third'", "end", "of", "the", "cell"]
+            assert [picture.message.content for picture in second.pictures] == []
+            assert second.output.text.plain().split() == ["the", "next", "cell", "its", "end"]
+            assert chat.shows("image 16x8")
+            assert not chat.shows("image 8x8")
+            conversation, messages = chat.conversation, chat.session.messages
+            told = [model_output([m for m in messages if m.parent == cell.key], 0) for cell in chat.cells]
+        async with chatting(computer, conversation) as chat:
+            await chat.reached(lambda: chat.shows("'third'"))
+            assert not any(chat.shows(gone) for gone in ("'first'", "'second'", "image 8x8"))
+        assert ("'third'" in told[0], "'first'" in told[0]) == (True, False)
+        assert told[1].endswith("its end\n[The output of cell 1 was updated.]")
+        for name in ("markdown", "notebook", "html"):
+            (page,) = export(FORMATS[name], "t", messages, tmp_path / f"page-{name}")
+            written = page.read_text().replace("&#x27;", "'")
+            assert ("'third'" in written, "'first'" in written, "'second'" in written) == (True, False, False)
+            assert written.index("'third'") < written.index("the next cell", written.index("its end") - 80)
     finally:
         computer.close()

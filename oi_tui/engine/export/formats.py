@@ -14,6 +14,8 @@ from oi_tui.engine import cell_target
 from oi_tui.engine.credentials.redaction import without_secrets
 from oi_tui.engine.export.html import html
 from oi_tui.engine.output.plain import line_feeds, plain
+from oi_tui.engine.output.screen_text import MOVES
+from oi_tui.engine.output.standing_output import without_erased
 from oi_tui.messages import Message, new_id
 from oi_tui.text import one_line, prose
 
@@ -94,6 +96,9 @@ def export(format: Format, title: str, messages: Sequence[Message], path: Path) 
     """
     if not path.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, f"there is no folder {paths.short(path.parent)}")
+    if format.write not in (script, original):
+        # What a program cleared or wrote over is gone; the messages themselves keep it.
+        messages = without_erased(messages)
     if format.write is not script:
         _write(path, format.write(title, messages))
         return [path]
@@ -329,7 +334,10 @@ def _outputs(message: Message) -> list[dict[str, Any]]:
     if message.type == "console":
         if not message.content:
             return []
-        return [{"output_type": "stream", "name": "stdout", "text": line_feeds(message.content)}]
+        # A notebook knows colours and the carriage return, but not how a cursor moves.
+        moves = MOVES.search(message.content)
+        text = f"{plain(message.content).rstrip()}\n" if moves else line_feeds(message.content)
+        return [{"output_type": "stream", "name": "stdout", "text": text}]
     if message.type == "code" and message.format == "html":
         data = {"text/html": message.content, "text/plain": "<html>"}
         return [{"output_type": "display_data", "data": data, "metadata": {}}]

@@ -152,7 +152,7 @@ class RunBuilder:
     """Writes what one run shows down as messages: console text, broken by pictures where they came."""
 
     def __init__(self, code: Message, folder: Path | None) -> None:
-        self._code = code
+        self.code = code
         self._folder = folder
         self._open: Message | None = None
         self._text = ConsoleText("", None)
@@ -205,6 +205,12 @@ class RunBuilder:
             return None
         return self._updatable.get(report.key or "")
 
+    def tell_model(self, text: str) -> Iterator[Event]:
+        """The events that tell the model something which the person sees elsewhere."""
+        self._silent = False
+        yield from self._close()
+        yield MessageRecorded(self._new("console", "output", "").but(view=text))
+
     def finish(self) -> Iterator[Event]:
         """The events that end the run; one that showed nothing leaves an empty console message."""
         yield from self._close()
@@ -225,6 +231,6 @@ class RunBuilder:
             type=kind,
             format=format,
             content=content,
-            parent=self._code.id,
-            recipient=self._code.recipient,
+            parent=self.code.id,
+            recipient=self.code.recipient,
         )

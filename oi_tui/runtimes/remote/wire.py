@@ -44,6 +44,8 @@ _KINDS: dict[tuple[str, str], tuple[type, ...]] = {
     ("Printed", "table"): _MAYBE_TEXT,
     ("Displayed", "view"): _MAYBE_TEXT,
     ("Displayed", "key"): _MAYBE_TEXT,
+    ("ValueBegan", "key"): _MAYBE_TEXT,
+    ("ValueBegan", "is_earlier"): (bool,),
     ("LineReached", "line"): (int, type(None)),
     ("InputRequested", "masked"): (bool,),
     ("Stopping", "seconds"): (int, float, type(None)),

@@ -16,16 +16,27 @@ _LONGEST_LINE = 1000
 _LONGEST_BELOW, _LONGEST_LOG = 8000, 100_000
 #: The longest page that is shown once more with the value that it belongs to, in characters.
 _LONGEST_PAGE = 20_000
+#: So many places that values were shown at are remembered after their run.
+_MOST_PLACES = 200
 #: What moves the cursor within what was printed: the number of lines says nothing then.
 _MOVES = re.compile(r"\x1b\[[0-9;]*[A-HJKSTdfsu`]|\x1b[78M]|[\b\x0b\x0c]|\r(?!\r*\n)")
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
 
 
 class RunOutput:
-    """Text that was printed and not yet reported. `last_at` is when something was printed last."""
+    """Text that was printed and not yet reported. `last_at` is when something was printed last.
 
-    def __init__(self, report: Callable[[Report], None], began: float) -> None:
+    `places` has the output in which each value that may be shown anew was shown, by the value's key. It is
+    shared by the runs of a language, so that a later run can update what an earlier one displayed.
+    """
+
+    def __init__(
+        self, report: Callable[[Report], None], began: float, places: dict[str, "RunOutput"] | None = None
+    ) -> None:
         self._report = report
+        self._places = {} if places is None else places
+        #: The output of the earlier run to which belongs what is shown now.
+        self._earlier: RunOutput | None = None
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._text: list[str] = []
         self._size = 0
@@ -41,6 +52,8 @@ class RunOutput:
         self._log_size = 0
         #: Where these values are in it: their beginnings and ends.
         self._shown: dict[str, tuple[int, int]] = {}
+        #: The keys of pictures: one that is shown anew takes the place of the one before, and no line.
+        self._pictures: set[str] = set()
         #: The value under a key that is being shown, and what stood below the one that it replaces.
         self._key: str | None = None
         self._began = 0
@@ -64,6 +77,10 @@ class RunOutput:
 
     def take(self, data: bytes) -> None:
         """Take what the program printed."""
+        if self._earlier:
+            self.last_at = time.monotonic()
+            self._earlier.take(data)
+            return
         text = self._decoder.decode(data)
         self._text.append(text)
         self._size += len(text)
@@ -71,37 +88,82 @@ class RunOutput:
 
     def replace_with(self, view: object, table: object) -> None:
         """Tell the model this in place of what is printed from now on, and show the table in place of it."""
+        if self._earlier:
+            self._earlier.replace_with(view, table)
+            return
         self.flush()
         self._view = view if isinstance(view, str) else None
         self._table = table if isinstance(table, str) else None
 
     def display(self, format: str, content: str, key: object) -> None:
         """Report an image or a page at its place in the output, or at that of the one with the same key."""
+        if self._earlier:
+            self._earlier.display(format, content, key)
+            return
         self.flush()
+        name = key if isinstance(key, str) else None
+        if format.startswith("base64") and name in self._pictures:
+            self._report(Displayed(format, content, self._view, name))
+            return
         if format.startswith("base64"):
+            if name is not None:
+                self._pictures.add(name)
             # No line above a picture can be written anew.
             self._key = None
             self._forget_shown()
-        self._tell(Displayed(format, content, self._view, key if isinstance(key, str) else None))
+        self._tell(Displayed(format, content, self._view, name))
 
     def begin_value(self, kind: object, key: object = None, *, updates: bool = False) -> None:
         """Report that what is printed from now on shows a value.
 
-        One that `updates` an earlier one of this run, shown under the same key, takes its lines; what stands
-        below it is written anew after it.
+        One that `updates` an earlier one, shown under the same key, takes its lines; what stands below it is
+        written anew after it.
         """
         self.flush()
         self._put_below()
+        name = key if isinstance(key, str) else None
+        if name is not None:
+            earlier = self._places.get(name) if updates else None
+            if earlier is not None and earlier is not self:
+                self._update_earlier(earlier, name)
+                return
+            self._remember(name)
         if isinstance(key, str):
             place = self._shown.pop(key, None)
             if updates and place:
                 self._go_back(*place)
             self._key = None if self.is_on_a_line else key
             self._began = len(self._log)
-        self._tell(ValueBegan("result" if kind == "result" else "display"))
+        self._tell(ValueBegan("result" if kind == "result" else "display", name))
+
+    def _remember(self, key: str) -> None:
+        """Note that the value is shown in this run."""
+        self._places.pop(key, None)
+        self._places[key] = self
+        if len(self._places) > _MOST_PLACES:
+            del self._places[next(iter(self._places))]
+
+    def _update_earlier(self, earlier: "RunOutput", key: str) -> None:
+        """Report what comes until the end of the value as a part of an earlier run's output."""
+        self._report(ValueBegan("display", key, is_earlier=True))
+        report = self._report
+
+        def pass_on(item: Report) -> None:
+            if isinstance(item, Printed | Displayed):
+                report(item)
+
+        earlier._report = pass_on
+        earlier.begin_value("display", key, updates=True)
+        self._earlier = earlier
 
     def end_value(self) -> None:
         """Report that the value has been shown."""
+        if self._earlier:
+            earlier, self._earlier = self._earlier, None
+            earlier.end_value()
+            earlier.flush(last=True)
+            self._report(ValueEnded())
+            return
         self.flush()
         self._tell(ValueEnded())
         if self._key is not None and not self.is_on_a_line and _printed(self._log[self._began :]):
@@ -173,6 +235,8 @@ class RunOutput:
 
     def flush(self, now: float | None = None, last: bool = False) -> None:
         """Report what was printed; with `last` also what is no whole character."""
+        if last and self._earlier:
+            self.end_value()
         text = "".join(self._text)
         self._text.clear()
         if last:

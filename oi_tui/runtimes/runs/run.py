@@ -45,6 +45,8 @@ class Runtime(Protocol):
     stop_signal: int | None
     #: What came while no run was there to report it.
     later: list[Item]
+    #: Where values that may be shown anew were shown.
+    places: dict[str, RunOutput]
     #: The newest of the names that the language remembers, as far as it tells them.
     names: tuple[str, ...]
     #: What was typed where a program hid it.
@@ -96,7 +98,7 @@ class Run:
             self._at_stake(),
             began,
         )
-        self._output = RunOutput(self._report, began)
+        self._output = RunOutput(self._report, began, runtime.places)
         self._line = ActiveLine(self._output, self._report)
         self._input = InputWatch(
             process, self._output, self._steps.interrupt, runtime.hidden_inputs, self._report, began

@@ -109,6 +109,11 @@ class InteractiveShell:
     profile = "default"
 
     @property
+    def colors(self):
+        """The colours of IPython's own texts, for libraries that choose theirs by it."""
+        return self.options.value("InteractiveShell", "colors")
+
+    @property
     def db(self):
         """What `%store` keeps, and other values, by their names."""
         return import_quietly("python_store").Files(os.path.join(self.profile_dir.location, "db"))
