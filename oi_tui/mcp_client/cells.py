@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from oi_tui.engine.tools import CALLING_LANGUAGES, CallableTools, Tool
-from oi_tui.mcp_client.connection import CallError
-from oi_tui.mcp_client.runtime import Call
+from oi_tui.mcp_client.connection import CallError, Hear
+from oi_tui.mcp_client.elicitation import Form, fill_in
+from oi_tui.mcp_client.runtime import Answer, CallAndHear
 from oi_tui.runtimes.cell_socket import CellRequest, CellSocket, answer_request
 from oi_tui.runtimes.language import Language, Start
 from oi_tui.system import environment_names
@@ -33,19 +34,25 @@ class CellTools:
     """Gives Python, JavaScript and TypeScript the object `tools`.
 
     `tools` gives those that may be used, `callable_tools` those that the running cell may call, and
-    `is_running` says whether a process is the language that runs the cell.
+    `is_running` says whether a process is the language that runs the cell. `ask_person` prints a text and a
+    prompt in the output of that process's cell, and returns the line that is typed; `answer` gives it to the
+    server that asks.
     """
 
     def __init__(
         self,
         tools: Callable[[], Sequence[Tool]],
-        call: Call,
+        call: CallAndHear,
+        answer: Answer,
+        ask_person: Callable[[int, str, str, threading.Event], str | None],
         callable_tools: Callable[[], CallableTools],
         is_running: Callable[[int], bool],
         wanted: Callable[[], bool],
     ) -> None:
         self._tools = tools
         self._call = call
+        self._give_answer = answer
+        self._ask_person = ask_person
         self._callable_tools = callable_tools
         self._is_running = is_running
         self._wanted = wanted
@@ -97,9 +104,20 @@ class CellTools:
             return {"error": problem}
         (tool,) = tools
         try:
-            return {"result": self._call(tool, arguments, stopped)}
+            return {"result": self._call(tool, arguments, stopped, self._hear(tool, peer, stopped))}
         except CallError as error:
             return {"error": f"The MCP server {tool.server} failed: {error}"}
+
+    def _hear(self, tool: Tool, peer: int, stopped: threading.Event) -> Hear:
+        """Return what has the person answer the questions of a server during a call."""
+
+        def hear(record: Mapping[str, Any]) -> None:
+            if "asks" in record:
+                form = Form(tool.server, record["asks"])
+                fill_in(form, lambda text, prompt: self._ask_person(peer, text, prompt, stopped))
+                self._give_answer(tool, record["id"], form.result)
+
+        return hear
 
     def _problem(
         self, name: str, found: Sequence[Tool], peer: int, callable_tools: CallableTools

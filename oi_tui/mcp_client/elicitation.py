@@ -5,7 +5,7 @@ What is typed goes to the server only: the conversation keeps the questions, not
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from oi_tui.text import one_line, visible
@@ -16,6 +16,12 @@ _NO = frozenset({"no", "n", "false"})
 _MOST_FIELDS = 30
 _MOST_CHOICES = 40
 _HINT = "What you type goes to this server only. ctrl+d declines."
+
+
+#: What the person types who gives no answer.
+END_OF_INPUT = "\x04"
+#: What is told to the person in the end.
+_OUTCOMES = {"accept": "Answered.", "decline": "Declined.", "cancel": "Cancelled."}
 
 
 class Form:
@@ -66,9 +72,14 @@ class Form:
             return {"action": self._action or "cancel"}
         return {"action": "accept"} if self._address else {"action": "accept", "content": self._content}
 
-    def take(self, line: str | None) -> str:
-        """Take what was typed, None for a refusal; return what is wrong with it, "" if nothing."""
-        if line is None:
+    @property
+    def outcome(self) -> str:
+        """What became of it, in a word."""
+        return _OUTCOMES[self.result["action"]]
+
+    def take(self, line: str) -> str:
+        """Take what was typed, END_OF_INPUT for a refusal; return what is wrong with it, "" if nothing."""
+        if line == END_OF_INPUT:
             self._action = "decline"
             return ""
         text = line.strip()
@@ -99,6 +110,21 @@ class Form:
         if "default" in field:
             return f"empty: {one_line(_shown(field['default']), 60)}"
         return "" if name in self._required else "may be empty"
+
+
+def fill_in(form: Form, ask: Callable[[str, str], str | None]) -> None:
+    """Have a person answer all questions. `ask` prints a text and a prompt, and returns the line.
+
+    It returns None where nobody answers any more; the rest is not asked then.
+    """
+    text = form.introduction
+    while prompt := form.prompt:
+        line = ask(text, prompt)
+        if line is None:
+            return
+        problem = form.take(line)
+        text = f"{problem}\n" if problem else ""
+    ask(f"{text}{form.outcome}\n", "")
 
 
 def _expected(field: Mapping[str, Any]) -> str:

@@ -15,16 +15,12 @@ from oi_tui.messages import InputReceived, InputRequested, Printed, Report, RunE
 from oi_tui.runtimes.language import Choices, Language, RuntimeWithoutTerminal, Start
 from oi_tui.text import one_line, visible
 
-#: Calls a tool with arguments; raises CallError, also once the event is set.
-Call = Callable[[Tool, Mapping[str, Any], threading.Event], Mapping[str, Any]]
-#: The same for a call whose progress is shown, and whose server may ask the person.
+#: Calls a tool; `Hear` gets what its server says. Raises CallError, also once the event is set.
 CallAndHear = Callable[[Tool, Mapping[str, Any], threading.Event, Hear], Mapping[str, Any]]
 #: Gives a server the answer to its question during a call, which has a number.
 Answer = Callable[[Tool, int, Mapping[str, Any]], None]
 #: Seconds between two looks at what was typed.
 _FRAME = 0.05
-#: What the person types who gives no answer.
-_END_OF_INPUT = "\x04"
 #: Removes a line of progress.
 _ERASE = "\r\x1b[K"
 
@@ -139,14 +135,13 @@ class ToolRuntime(RuntimeWithoutTerminal):
                 except queue.Empty:
                     continue
                 yield InputReceived()
-                problem = form.take(None if line == _END_OF_INPUT else line)
+                problem = form.take(line)
                 yield Printed(f"{problem}\r\n" if problem else "\r\n")
                 break
             else:
                 yield InputReceived()
                 return
-        outcome = {"accept": "Answered.", "decline": "Declined."}.get(form.result["action"], "Cancelled.")
-        yield Printed(f"{outcome}\r\n")
+        yield Printed(f"{form.outcome}\r\n")
         self._answer(self._tool, record["id"], form.result)
 
     def send_input(self, text: str) -> None:

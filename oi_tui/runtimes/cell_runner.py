@@ -179,6 +179,14 @@ class CellRunner:
 
     def is_running(self, pid: int) -> bool:
         """Whether that process is the language whose code runs now, and not one that code started."""
+        return self._find_running(pid) is not None
+
+    def ask_person(self, pid: int, text: str, prompt: str, stopped: threading.Event) -> str | None:
+        """Ask the person while that process runs a cell; None where it runs none any more."""
+        runtime = self._find_running(pid)
+        return runtime.ask_person(text, prompt, stopped) if runtime else None
+
+    def _find_running(self, pid: int) -> PtyRuntime | None:
         runtime = self._targets.running
         runtime = runtime.host if isinstance(runtime, GuestRuntime) else runtime
-        return isinstance(runtime, PtyRuntime) and runtime.runs_in(pid)
+        return runtime if isinstance(runtime, PtyRuntime) and runtime.runs_in(pid) else None

@@ -347,6 +347,14 @@ class Computer:
         """Whether that process is the language whose code runs just now, and not one that code started."""
         return self._runner.is_running(pid)
 
+    def ask_person(self, pid: int, text: str, prompt: str, stopped: threading.Event) -> str | None:
+        """Print text in the output of the cell that runs in that process, and return the line that is typed.
+
+        The program does not get the line. None once the cell has ended, or `stopped` is set. Without a
+        prompt, nothing is asked. Any thread; blocks.
+        """
+        return self._runner.ask_person(pid, text, prompt, stopped)
+
     def send_input(self, text: str) -> None:
         """Type on the terminal of the running program, as it is; a line ends with a newline."""
         self._runner.send_input(text)

@@ -261,9 +261,17 @@ class PtyRuntime:
     def send_input(self, text: str) -> None:
         """Type on the program's terminal."""
         with self._lock:
-            if self._process and self._run:
+            if self._process and self._run and not self._run.questions.take_typed(text):
                 self._run.typed(text)
                 self._process.type(text.encode("utf-8", "replace"))
+
+    def ask_person(self, text: str, prompt: str, stopped: threading.Event) -> str | None:
+        """Print text in the output of the run, and wait for a line that the program does not get.
+
+        None once nothing runs, or `stopped` is set; also without a prompt, which asks nothing.
+        """
+        run = self._run
+        return run.questions.ask(text, prompt, stopped) if run else None
 
     def interrupt(self) -> None:
         """Interrupt the run, if there is one; called again, end it, with the language's memory if need be."""

@@ -175,6 +175,9 @@ class Guard:
         has_body = length > 0 or bool(headers.all(b"transfer-encoding"))
         if has_body and kind != (FORM if _signs_in(scope) else b"application/json"):
             raise RefusedError(415, "The body must be JSON, with Content-Type: application/json.")
+        codings = {item.strip().lower() for item in headers.all(b"content-encoding")}
+        if codings - {b"identity"}:
+            raise RefusedError(415, "The body must not be compressed: send it without Content-Encoding.")
 
     def _may(self, scope: Scope, headers: "_Headers") -> bool:
         """Whether the request has the token or, for kernels, their password or the cookie for it."""

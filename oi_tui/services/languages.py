@@ -330,7 +330,9 @@ class LanguageService:
 
             self._cell_tools = CellTools(
                 self._mcp.tools,
-                lambda tool, arguments, stopped: self._mcp.servers.call(tool, arguments, stopped),
+                lambda tool, arguments, stopped, hear: self._mcp.servers.call(tool, arguments, stopped, hear),
+                lambda tool, call, result: self._mcp.servers.answer(tool, call, result),
+                self._ask_person,
                 lambda: self._session().callable_tools,
                 self._is_running,
                 lambda: bool(self._profile.mcp_servers) and not self._profile.sandbox,
@@ -352,6 +354,10 @@ class LanguageService:
     def _is_running(self, pid: int) -> bool:
         """Whether a process is the language that runs the cell."""
         return self._own_computer is not None and self._own_computer.is_running(pid)
+
+    def _ask_person(self, pid: int, text: str, prompt: str, stopped: threading.Event) -> str | None:
+        """Ask the person while a process runs a cell."""
+        return self._own_computer.ask_person(pid, text, prompt, stopped) if self._own_computer else None
 
     def _granted_windows(self) -> tuple[GrantedWindow, ...] | None:
         return self._session().granted_windows

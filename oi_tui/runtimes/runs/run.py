@@ -15,6 +15,7 @@ from oi_tui.runtimes.processes.process import Ended, Item, LanguageProcess
 from oi_tui.runtimes.runs.active_line import ActiveLine
 from oi_tui.runtimes.runs.input_watch import InputWatch
 from oi_tui.runtimes.runs.output import RunOutput
+from oi_tui.runtimes.runs.person_question import PersonQuestions
 from oi_tui.runtimes.runs.stopping import StopSteps
 from oi_tui.runtimes.variables import listed, loss, names_in
 
@@ -103,6 +104,8 @@ class Run:
         self._input = InputWatch(
             process, self._output, self._steps.interrupt, runtime.hidden_inputs, self._report, began
         )
+        #: What others ask the person while the code runs.
+        self.questions = PersonQuestions(process.wake)
         self.leaving = False
         #: Whether the language has reported that its output no longer goes to the terminal.
         self._away = False
@@ -139,6 +142,7 @@ class Run:
         now = time.monotonic()
         until = min(now + 0.25, self._output.due, self._line.due, self._input.due, self._steps.due)
         self._take(self._process.read(until - now))
+        self._report_questions()
         now = time.monotonic()
         if not self.ended:
             with self._lock:
@@ -155,6 +159,12 @@ class Run:
         with self._lock:
             reports, self._reports = self._reports, []
         return reports
+
+    def _report_questions(self) -> None:
+        if reports := self.questions.take_reports():
+            self._output.flush()
+            for report in reports:
+                self._report(report)
 
     def typed(self, text: str) -> None:
         """Take into account that somebody typed this."""
@@ -254,6 +264,8 @@ class Run:
         self._end("lost", how)
 
     def _end(self, state: Literal["finished", "failed", "interrupted", "lost"], reason: str | None) -> None:
+        self._report_questions()
+        self.questions.close()
         self._output.flush(last=True)
         with self._lock:
             self._phase = Phase.ENDED

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from oi_tui.engine.events import ApprovalRequested, Event, MessageRecorded
+from oi_tui.engine.events import ApprovalRequested, Event, MessageRecorded, RunReported
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.permissions import Permission
 from oi_tui.engine.review.scanner import look_through
 from oi_tui.engine.tools import named_in, named_of, servers_of
+from oi_tui.messages import InputReceived, InputRequested
 from oi_tui.workspace import Workspace
 from tests.processes import wait_until
 from tests.unit.mcp_client.conftest import Open, server
@@ -115,3 +116,52 @@ def test_names_are_found_in_any_writing() -> None:
         found = look_through("python", code, Path("/"), earlier)
         assert not found.nothing_listed
         assert found.risk_sentences == ["calls tools of MCP servers: a_b.add (line 1)"]
+
+
+ASKING = {
+    "python": "print('before')\nprint(tools.t.book())\nprint('after', input('And? '))",
+    "javascript": "console.log('before'); console.log(await tools.t.book()); console.log('after')",
+}
+
+
+@pytest.mark.parametrize("language", ["python", pytest.param("javascript", marks=pytest.mark.needs("node"))])
+def test_a_tool_that_a_cell_calls_asks_the_person(open_workspace: Open, language: str) -> None:
+    workspace = open_workspace(auto_run=True)
+    lines = ["many\n", "3\n", "first\n", "yes\n", "with a view\n", "more\n"]
+    prompts = []
+    open_questions = 0
+    for event in workspace.session.propose(language, ASKING[language]):
+        report = event.report if isinstance(event, RunReported) else None
+        if isinstance(report, InputRequested):
+            open_questions += 1
+            prompts.append(report.prompt.partition(" (")[0])
+            workspace.computer.send_input(lines.pop(0))
+        elif isinstance(report, InputReceived):
+            open_questions -= 1
+    text = "".join(m.content for m in workspace.session.messages if m.type == "console").replace("\r", "")
+    asked = ["Days", "Days", "Class", "Return", "Note"]
+    assert (prompts, open_questions) == (asked + ["And? "] * (language == "python"), 0)
+    beginning, _, rest = text.partition("The MCP server t asks: Which trip?")
+    assert beginning.strip() == "before"
+    questions, _, result = rest.partition("Answered.\n")
+    assert "Type a whole number." in questions
+    assert not any(answer in questions for answer in ("many", "with a view"))
+    assert "days=3 class_='first' return_=True note='with a view'" in result
+    assert result.strip().endswith("after more" if language == "python" else "after")
+
+
+@pytest.mark.parametrize("how", ["decline", "stop"])
+def test_a_question_of_a_cells_tool_is_declined_or_ends_with_the_cell(open_workspace: Open, how: str) -> None:
+    workspace = open_workspace(auto_run=True)
+    for event in workspace.session.propose("python", "kept = 7\nprint(tools.t.ask())"):
+        if isinstance(event, RunReported) and isinstance(event.report, InputRequested):
+            if how == "decline":
+                workspace.computer.send_input("\x04")
+            else:
+                workspace.session.interrupt()
+    states = [m.state for m in workspace.session.messages if m.type == "code"]
+    printed = "".join(m.content for m in workspace.session.messages if m.type == "console")
+    assert (states, "Declined." in printed) == (
+        (["finished"], True) if how == "decline" else (["interrupted"], False)
+    )
+    assert "7" in run(workspace, "print(kept)")[0]

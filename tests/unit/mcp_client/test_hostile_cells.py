@@ -14,7 +14,6 @@ from oi_tui.engine.review.findings import Findings
 from oi_tui.engine.review.permissions import Permission
 from oi_tui.engine.tools import CallableTools, Tool
 from oi_tui.mcp_client.cells import CellTools
-from oi_tui.mcp_client.runtime import Call
 from oi_tui.messages import Message
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.system import environment_names
@@ -230,9 +229,16 @@ def test_a_grant_holds_for_a_server_whose_name_python_writes_otherwise(open_work
 def path_of_socket(tmp_path: Path) -> Iterator[str]:
     """A socket for tools at which this process counts as the running Python."""
     tool = Tool("t", "say")
-    call: Call = lambda tool, arguments, stopped: {"content": []}  # noqa: E731
     running = CallableTools(frozenset({"t.say"}))
-    tools = CellTools(lambda: [tool], call, lambda: running, lambda pid: pid == os.getpid(), lambda: True)
+    tools = CellTools(
+        lambda: [tool],
+        lambda tool, arguments, stopped, hear: {"content": []},
+        lambda tool, call, result: None,
+        lambda pid, text, prompt, stopped: None,
+        lambda: running,
+        lambda pid: pid == os.getpid(),
+        lambda: True,
+    )
     (python,) = (item for item in tools.given_to(LANGUAGES) if item.name == "python")
     path = python.start(sys.executable, tmp_path).env[environment_names.TOOLS]
     yield path

@@ -118,6 +118,9 @@ def hostile() -> Iterator[tuple[str, str | bytes]]:
     packed = gzip.compress(b'{"content": "' + b" " * 50_000_000 + b'"}')
     head = text(post, HOST, TOKEN, JSON, "Content-Encoding: gzip", f"Content-Length: {len(packed)}")
     yield "a bomb", head.encode() + packed
+    for coding in ("gzip", "deflate, gzip", "br"):
+        coded = (HOST, TOKEN, JSON, f"Content-Encoding: {coding}", "Content-Length: 2")
+        yield f"a body in {coding}", text("POST /v1/sessions", *coded, body="{}")
     deep = json.dumps({"content": []})[:-2] + "[" * 90_000
     yield "deep", text(post, HOST, TOKEN, JSON, f"Content-Length: {len(deep)}", body=deep)
     old = ("Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==")

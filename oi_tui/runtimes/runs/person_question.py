@@ -1,0 +1,77 @@
+"""A question to the person that comes from outside of the program, while it runs."""
+
+import queue
+import threading
+from collections.abc import Callable
+
+from oi_tui.messages import InputReceived, InputRequested, Printed, Report
+
+#: Seconds between two looks at whether the question still counts.
+_FRAME = 0.05
+
+
+class PersonQuestions:
+    """Questions of one run, one at a time. What is typed meanwhile is for them, and not for the program.
+
+    The thread of the run takes the reports; `wake` makes it look.
+    """
+
+    def __init__(self, wake: Callable[[], None]) -> None:
+        self._wake = wake
+        self._lock = threading.Lock()
+        self._one_at_a_time = threading.Lock()
+        self._reports: list[Report] = []
+        self._typed: queue.SimpleQueue[str] | None = None
+        self._closed = False
+
+    def ask(self, text: str, prompt: str, stopped: threading.Event) -> str | None:
+        """Print text and wait for a line; None once the run ends, or `stopped` is set. Any thread.
+
+        Without a prompt, nothing is asked.
+        """
+        printed = Printed((text + prompt).replace("\n", "\r\n"))
+        if not prompt:
+            self._put(printed)
+            return None
+        typed: queue.SimpleQueue[str] = queue.SimpleQueue()
+        with self._one_at_a_time:
+            with self._lock:
+                self._typed = typed
+            self._put(printed, InputRequested(prompt, masked=False))
+            try:
+                while not (stopped.is_set() or self._closed):
+                    try:
+                        return typed.get(timeout=_FRAME)
+                    except queue.Empty:
+                        continue
+                return None
+            finally:
+                with self._lock:
+                    self._typed = None
+                self._put(InputReceived(), Printed("\r\n"))
+
+    def take_typed(self, text: str) -> bool:
+        """Take what was typed, where a question waits for it."""
+        with self._lock:
+            if self._typed is None:
+                return False
+            lines = text.split("\n")
+            for line in lines if lines[-1] else lines[:-1]:
+                self._typed.put(line)
+            return True
+
+    def take_reports(self) -> list[Report]:
+        """Return what is to be reported; each report is given once."""
+        with self._lock:
+            reports, self._reports = self._reports, []
+            return reports
+
+    def close(self) -> None:
+        """Ask nothing any more."""
+        self._closed = True
+
+    def _put(self, *reports: Report) -> None:
+        with self._lock:
+            if not self._closed:
+                self._reports += reports
+        self._wake()
