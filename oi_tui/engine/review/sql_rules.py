@@ -133,6 +133,17 @@ _GRAVE_FUNCTIONS: dict[str, Kind] = {
     "pg_cancel_backend": "processes",
     "dblink": "network",
 }
+#: What comes before a table, and the words after which no more tables of `from` follow.
+_BEFORE_TABLES = _words("from join table describe desc summarize show pivot unpivot pivot_wider pivot_longer")
+_AFTER_TABLES = _words(
+    "select where group having order limit offset window qualify union intersect except values set "
+    "returning fetch"
+)
+#: DuckDB takes `from sales.csv` for a file as well.
+_SUFFIXES = _words(
+    "arrow avro bz2 csv db duckdb feather geojson gz ipc json jsonl log ndjson orc parquet shp sqlite "
+    "sqlite3 tsv txt xlsx xml zst"
+)
 _LONGEST_NAME = 60
 #: So many tokens may stand in the parentheses of `with name(a, b) as`.
 _MOST_COLUMNS = 200
@@ -365,12 +376,32 @@ def _look_within(tokens: list[_Token], reader: _Reader) -> None:
         calls = at + 1 < len(tokens) and tokens[at + 1].text == "("
         if calls and token.kind in ("word", "name"):
             _look_at_call(tokens, at, reader)
+        elif calls and token.text == "]":
+            # For SQLite the brackets are quotation marks around the name of a function.
+            reader.doubt("a name in brackets before a parenthesis", token.line)
         elif token.word == "into":
             _look_at_into(tokens, at, reader)
         elif at and token.word in _CHANGING and not (before and before.text == "."):
             reader.add(_CHANGING[token.word], token.text, token.line)
-        elif before and before.word in ("from", "join") and token.kind in ("text", "name"):
-            _look_at_source(token, reader)
+    for at in _table_places(tokens):
+        _look_at_table(tokens, at, reader)
+
+
+def _table_places(tokens: list[_Token]) -> Iterator[int]:
+    """Where the tables of a statement stand: after words such as `from`, and after the commas of `from`."""
+    listing = [False]
+    for at, token in enumerate(tokens):
+        before = tokens[at - 1] if at else _Token("", "", 0)
+        if token.text == "(":
+            listing.append(listing[-1] and (before.word in ("from", "join") or before.text in (",", "(")))
+        elif token.text == ")":
+            listing = listing[:-1] or [False]
+        elif token.word == "from":
+            listing[-1] = True
+        elif token.word in _AFTER_TABLES:
+            listing[-1] = False
+        elif before.word in _BEFORE_TABLES or (before.text == "," and listing[-1]):
+            yield at
 
 
 def _look_at_into(tokens: list[_Token], at: int, reader: _Reader) -> None:
@@ -385,11 +416,14 @@ def _look_at_into(tokens: list[_Token], at: int, reader: _Reader) -> None:
         reader.add("database", " ".join(["into", *(item.plain for item in after[:1])]), token.line)
 
 
-def _look_at_source(token: _Token, reader: _Reader) -> None:
-    """Review a table that is a file's name in quotation marks."""
+def _look_at_table(tokens: list[_Token], at: int, reader: _Reader) -> None:
+    """Review a table that DuckDB takes for a file: a text, a name like a path, or a word with a suffix."""
+    token, after = tokens[at], tokens[at + 1 : at + 3]
     name = token.plain
-    if token.kind == "text" or "." in name or "/" in name:
+    if token.kind == "text" or (token.kind == "name" and ("." in name or "/" in name)):
         reader.add("reads", name, token.line)
+    elif len(after) == 2 and after[0].text == "." and after[1].plain.lower() in _SUFFIXES:
+        reader.add("reads", f"{name}.{after[1].plain}", token.line)
 
 
 def _look_at_text(token: _Token, reader: _Reader) -> None:
