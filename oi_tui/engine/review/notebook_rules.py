@@ -20,7 +20,9 @@ _PROGRAMS = (
 )
 _IS_PROGRAM = re.compile(rf"(?:{'|'.join(_PROGRAMS)})(?!\w)")
 #: Those that need no `%` where the line is no Python.
-_AUTOMATIC = re.compile(r"^\s*((?:pip3?|conda|mamba|cd|ls|ll|lf|cat|pycat|less|more)\s+[^=(].*)$")
+_AUTOMATIC = re.compile(
+    r"^\s*((?:pip3?|conda|mamba|cd|ls|ll|lf|cat|pycat|less|more|load_ext|time|timeit|prun|run|env)\s+[^=(].*)$"
+)
 _COMMAND = re.compile(r"^\s*(?:[\w.\[\], ]+=\s*)?(!!?|%)(?!=)(.*)$")
 #: Magics that run the Python behind their options.
 _MEASURED = re.compile(r"\s*(?:time|timeit|prun|debug|memit)\s+(?:-\w+(?:\s+\d+)?\s+)*(.+)$")
@@ -59,6 +61,9 @@ def take_out(code: str) -> tuple[str, list[Finding]]:
     for index, line in enumerate(lines):
         words = _AUTOMATIC.match(line)
         if words and not _is_python(words[1]):
+            if (inner := _MEASURED.match(words[1])) and _is_python(inner[1]):
+                lines[index] = line[: len(line) - len(line.lstrip())] + inner[1]
+                continue
             findings_here = list(_look_at_magic(words[1]))
         elif command := _COMMAND.match(line):
             sign, rest = command.groups()

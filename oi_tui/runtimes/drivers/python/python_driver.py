@@ -201,8 +201,11 @@ class Driver:
             for step in (self.shows.finish, self.flush):
                 try:
                     step()
-                except (Exception, KeyboardInterrupt, Stopped):
-                    self._print_trouble()
+                except (Exception, KeyboardInterrupt, Stopped) as error:
+                    self._print_error(error)
+                    if state == "finished":
+                        # A figure that cannot be drawn is a mistake of the cell that made it.
+                        state, reason = "failed", _sentence(error)
             self._tell_where_output_goes()
         finally:
             names = _newest(self.module.__dict__)
@@ -417,9 +420,6 @@ class Driver:
             self.print_plainly(_sentence(error) + "\n")
         else:
             show(error, self.print_plainly)
-
-    def _print_trouble(self):
-        self.print_plainly(import_quietly("traceback").format_exc())
 
     def print_plainly(self, text):
         """Write to the terminal itself, whatever became of `sys.stderr`."""

@@ -377,6 +377,7 @@ class Magics(MoreWords):
         exec("import matplotlib\npylab = __import__('pylab')\npyplot = plt", self._names)
         if "--no-import-all" not in words:
             exec("from pylab import *\nfrom numpy import *", self._names)
+        print("%pylab is deprecated, use %matplotlib inline and import the required libraries.")
         print("Populating the interactive namespace from numpy and matplotlib")
 
     def _line_pprint(self, rest):

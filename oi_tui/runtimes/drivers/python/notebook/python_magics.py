@@ -21,7 +21,8 @@ _PROMPTS = (
 )
 #: What notebooks take for a magic without its `%`, where it is no Python: only what hurts nobody.
 _AUTOMATIC = re.compile(
-    r"^(\s*)((?:pip3?|conda|mamba|cd|ls|ll|lf|cat|pycat|less|more|who|whos|matplotlib|pylab|load_ext|autoreload)\s+[^=(].*)$",
+    r"^(\s*)((?:pip3?|conda|mamba|cd|ls|ll|lf|cat|pycat|less|more|who|whos|matplotlib|pylab|load_ext|autoreload"
+    r"|time|timeit|prun|run|env)\s+[^=(].*)$",
     re.DOTALL,
 )
 

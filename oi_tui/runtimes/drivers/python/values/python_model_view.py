@@ -14,6 +14,13 @@ import sys
 
 #: Tables with at most so many rows are given whole; of longer ones so many of the first and the last.
 _WHOLE, _HEAD, _TAIL = 20, 8, 4
+#: Longer ones are given whole too if they take at most so many characters: up to as many rows as a notebook
+#: shows, and more if the rows have names, as in a summary with a row for each column of a table.
+_SUMMARY, _ROWS, _NAMED_ROWS = 2_500, 60, 300
+#: The types of so many objects of a column are looked at; so many different ones are named.
+_LOOKED_AT, _NAMED_TYPES = 1_000, 4
+#: From so many columns on, a type that all of them have is named once.
+_ONE_TYPE = 6
 #: The most characters of a cell of a table, of a string in a container, and of a whole view.
 _CELL, _STRING, _MOST = 80, 400, 12_000
 #: The last characters of a long text, which are kept with the first.
@@ -43,7 +50,7 @@ _COLUMNS = 500
 def view_of(value, text):
     """The view of a value whose `repr` is `text`; None where that text says as much."""
     try:
-        view = _table_of(value) or _array_of(value)
+        view = _table_of(value) or _array_of(value) or _of_database_rows(value)
         if view is None and len(text) > _SHORT:
             view = _of_records(value) or _of_container(value) or _of_text(value, text)
         return view
@@ -145,19 +152,22 @@ def _of_pandas(frame, name="DataFrame"):
         lines,
         index=", ".join(entry or "index" for entry in index),
         counted=counted,
+        over=", ".join(filter(None, map(_label, frame.columns.names))) if name == "DataFrame" else "",
+        named=rows > 0 and isinstance(frame.index[0], (str, tuple)),
     )
 
 
 def _type_of(series):
-    """The type of a column; of objects, that of the first that is there."""
+    """The type of a column; of objects, their types, those that come first before others."""
     text = str(series.dtype)
     if text != "object":
         return text
-    first = series.first_valid_index() if len(series) <= _COUNTED else None
-    if first is None:
-        return text
-    value = series.loc[first]
-    return type(value).__name__ if not hasattr(value, "iloc") else text
+    values = series.iloc[:_LOOKED_AT].dropna()
+    if not len(values):
+        first = series.first_valid_index() if len(series) <= _COUNTED else None
+        values = series.loc[[first]] if first is not None and series.index.is_unique else values
+    types = list(dict.fromkeys(type(value).__name__ for value in values))
+    return "|".join(types) if 0 < len(types) <= _NAMED_TYPES else text
 
 
 def _of_polars(frame, name):
@@ -181,6 +191,26 @@ def _of_arrow(table):
         return zip(*(part.column(at).to_pylist() for at in range(len(fields))))
 
     return format_table("pyarrow " + type(table).__name__, table.num_rows, table.num_columns, columns, lines)
+
+
+def _of_database_rows(rows):
+    """A list of rows of a database that say nothing of themselves, such as `sqlite3.Row`."""
+    if type(rows) is not list or not rows or type(rows[0]).__name__ != "Row":
+        return None
+    if not all(type(row) is type(rows[0]) and hasattr(row, "keys") for row in rows[:1000]):
+        return None
+    names = list(rows[0].keys())
+    columns = []
+    for at, name in enumerate(names[:_COLUMNS]):
+        values = [row[at] for row in rows]
+        found = next((value for value in values if value is not None), None)
+        kind = "" if found is None else type(found).__name__
+        columns.append((name, kind, sum(value is None for value in values)))
+
+    def lines(start, stop):
+        return (tuple(row)[:_COLUMNS] for row in rows[start:stop])
+
+    return format_table("list of Row", len(rows), len(names), columns, lines)
 
 
 def _of_records(records):
@@ -207,11 +237,18 @@ def _of_records(records):
     return format_table("list of dict", len(records), len(keys), columns, lines)
 
 
-def format_table(name, rows, width, columns, lines, index="", counted=True):
-    """A table in words: shape, columns, and rows as CSV, those in the middle left out first."""
+def format_table(name, rows, width, columns, lines, index="", counted=True, over="", named=False):
+    """A table in words: shape, columns, and rows as CSV, those in the middle left out first.
+
+    `over` is the name of the columns as a whole; rows that are `named` are a summary.
+    """
+    kinds = {kind for _, kind, _ in columns}
+    all_one = len(kinds) == 1 and len(columns) >= _ONE_TYPE
     labels = ", ".join(
-        "{} {}{}".format(
-            _label(label) or repr(label), kind, " ({:,} missing)".format(missing) if missing else ""
+        "{}{}{}".format(
+            _quoted(label),
+            "" if all_one or not kind else " " + kind,
+            " ({:,} missing)".format(missing) if missing else "",
         )
         for label, kind, missing in columns
     )
@@ -220,14 +257,18 @@ def format_table(name, rows, width, columns, lines, index="", counted=True):
         labels += ", … {:,} more columns".format(width - len(columns))
     if not counted:
         labels += " (missing values were not counted)"
-    parts = [head, "Columns: " + labels]
+    title = "Columns" + (" ({})".format(over) if over else "") + (", all " + kinds.pop() if all_one else "")
+    parts = [head, "{}: {}".format(title, labels)]
     if not rows:
         return "\n".join(parts)
     begins = "{}, then the columns".format(index) if index else "the columns"
     room = _MOST - sum(map(len, parts))
-    if rows <= _WHOLE:
-        first, last = _csv(lines(0, rows)), []
-    else:
+    first, last = [], []
+    if rows <= (_NAMED_ROWS if named else _ROWS):
+        first = _csv(lines(0, rows))
+        if rows > _WHOLE and sum(map(len, first)) > _SUMMARY:
+            first = []
+    if not first:
         first, last = _csv(lines(0, _HEAD)), _csv(lines(rows - _TAIL, rows))
     while sum(map(len, first)) + sum(map(len, last)) > room and len(first) + len(last) > 1:
         (last if len(last) >= len(first) else first).pop(0 if len(last) >= len(first) else -1)
@@ -260,6 +301,13 @@ def _cell(value):
 
 def _label(label):
     return "" if label is None else str(label).replace("\n", "\\n")
+
+
+def _quoted(label):
+    """The name of a column, in quotation marks where it could be read as something else."""
+    text = _label(label)
+    is_odd = not text or text != text.strip() or "," in text or '"' in text
+    return repr(text) if isinstance(label, str) and is_odd else text or repr(label)
 
 
 # -- arrays and containers

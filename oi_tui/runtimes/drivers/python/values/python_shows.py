@@ -109,7 +109,15 @@ class Shows:
         bundle = self._bundle(value)
         rich = self._rich(value, bundle)
         if rich and rich[0] != "html":
-            self._send(*rich)
+            text = self._drawn_text(value, bundle)
+            if text is None:
+                self._send(*rich)
+            else:
+                self._flush()
+                self._channel.send("view", placed=True, content=text, table=None)
+                self._send(*rich)
+                self._flush()
+                self._channel.send("view_end", placed=True)
             return
         text = bundle.get("text/plain")
         if not isinstance(text, str):
@@ -132,6 +140,16 @@ class Shows:
         if view is not None:
             self._flush()
             self._channel.send("view_end", placed=True)
+
+    def _drawn_text(self, value, bundle):
+        """What the model gets of a value that the program draws as a picture, such as a formula of SymPy."""
+        if self.formatters is None or self.kept is not None or self._channel._owner != os.getpid():
+            return None
+        if self.formatters.data("image/png", value) is None:
+            return None
+        text = bundle.get("text/plain")
+        text = text if isinstance(text, str) else self._text(value, whole=False)
+        return None if _is_nondescript(text) else text
 
     def display(
         self,
