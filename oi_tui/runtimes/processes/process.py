@@ -154,7 +154,9 @@ class LanguageProcess:
             (self.terminal.child_fd, channel.events, self.terminal.guard_output, self._awake)
         )
         self._limits = (
-            LimitWatch(self.terminal.ptyproc.pid, cwd, sandbox.limits, self._over) if sandbox else None
+            LimitWatch(self.terminal.ptyproc.pid, cwd, channel.folder, sandbox.limits, self._over)
+            if sandbox
+            else None
         )
         self._thread = threading.Thread(target=self._keep_reading, name=f"{name} at rest", daemon=True)
         self._thread.start()

@@ -9,7 +9,7 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -79,11 +79,17 @@ USUAL = Limits()
 
 
 class LimitWatch:
-    """Looks at what descends from a process, and says once which limit it is over."""
+    """Looks at what descends from a process, and says once which limit it is over.
 
-    def __init__(self, pid: int, cwd: Path, limits: Limits, over: Callable[[str], object]) -> None:
+    `channel` is the folder of the programs' way to the application, which is kept in memory where possible.
+    """
+
+    def __init__(
+        self, pid: int, cwd: Path, channel: Path, limits: Limits, over: Callable[[str], object]
+    ) -> None:
         self._pid = pid
         self._cwd = cwd
+        self._channel = channel
         self._limits = limits
         self._over = over
         self._began = time.time()
@@ -99,7 +105,8 @@ class LimitWatch:
 
     def _watch(self) -> None:
         while not self._stop.wait(_INTERVAL):
-            if reason := self._exceeded():
+            reason = self._exceeded()
+            if reason and not self._stop.is_set():
                 self._over(reason)
                 return
 
@@ -108,7 +115,7 @@ class LimitWatch:
         pids = list(_tree(self._pid))
         if len(pids) > limits.most_processes:
             return f"the sandbox's limit of {limits.most_processes} processes; the setting sandbox_processes"
-        if sum(map(_memory, pids)) > limits.memory:
+        if sum(map(_memory, pids)) + _shared_memory(pids) + _written_since(self._channel) > limits.memory:
             return f"the sandbox's memory limit of {_size(limits.memory)}; the setting sandbox_memory"
         if self._count_written_bytes() > limits.disk:
             return f"the sandbox's disk limit of {_size(limits.disk)}; the setting sandbox_disk"
@@ -157,7 +164,25 @@ def _memory(pid: int) -> int:
     return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(wanted))
 
 
-def _written_since(folder: Path, since: float) -> int:
+def _shared_memory(pids: Iterable[int]) -> int:
+    """The memory of files without a name that processes hold open (`memfd_create`), in bytes.
+
+    It belongs to none of them, and counts also where nobody has mapped it.
+    """
+    found: dict[tuple[int, int], int] = {}
+    for pid in pids:
+        for number in _names(f"/proc/{pid}/fd"):
+            path = Path(f"/proc/{pid}/fd/{number}")
+            try:
+                if str(path.readlink()).startswith("/memfd:"):
+                    status = path.stat()
+                    found[status.st_dev, status.st_ino] = status.st_blocks * 512
+            except OSError:
+                continue
+    return sum(found.values())
+
+
+def _written_since(folder: Path, since: float = 0.0) -> int:
     total = 0
     until = time.monotonic() + _PATIENCE
     folders = [folder]

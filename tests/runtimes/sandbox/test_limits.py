@@ -51,6 +51,18 @@ def test_memory_of_many_processes_ends_them(make: Make, project: Path) -> None:
     assert "memory limit of 0.3 GB; the setting sandbox_memory" in played.reason
 
 
+@pytest.mark.parametrize(
+    "opened",
+    ["os.fdopen(os.memfd_create('x'), 'wb')", "open(f'{glob.glob(\"/dev/shm/oi-tui-*\")[0]}/x', 'wb')"],
+)
+def test_memory_of_files_counts(make: Make, project: Path, opened: str) -> None:
+    """Files without a name, and those in the channel's folder, are in the memory of the machine."""
+    computer = limited(make, project, memory_gb=0.3)
+    code = f"import glob, os, time\nfile = {opened}\nfor _ in range(40): file.write(bytes(10_000_000))\n"
+    played = play(computer, "python", code + "time.sleep(60)")
+    assert "memory limit of 0.3 GB; the setting sandbox_memory" in played.reason
+
+
 def test_temporary_files_are_limited(make: Make, project: Path) -> None:
     computer = limited(make, project, memory_gb=0.2)
     for folder in ("/tmp", "/var/tmp", "/dev/shm"):
