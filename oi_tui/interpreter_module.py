@@ -15,31 +15,51 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-#: The modules of Open Interpreter that scripts import from.
-_NAMES = (
-    "interpreter",
-    "interpreter.core",
+_START = "interpreter.terminal_interface.start_terminal_interface"
+#: The modules of Open Interpreter that scripts import from. `oi_tui.api.original_modules` has their names.
+_MODULES = (
     "interpreter.core.core",
     "interpreter.core.async_core",
+    "interpreter.core.computer.computer",
+    "interpreter.core.computer.terminal.base_language",
+    "interpreter.core.default_system_message",
+    "interpreter.core.llm.llm",
+    "interpreter.terminal_interface.profiles.profiles",
+    _START,
+    "interpreter.terminal_interface.utils.display_markdown_message",
+    "interpreter.terminal_interface.utils.local_storage_path",
 )
+_ROOT = "interpreter"
+_TITLE = "Open Interpreter's Python interface, by oi-tui."
 
 
 class Finder:
-    """Finds `interpreter` where nothing else does."""
+    """Finds `interpreter` where nothing else does, and the modules inside of it where it is ours."""
 
     def find_spec(
         self, fullname: str, _path: Sequence[str] | None = None, _target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Find one of the modules of Open Interpreter."""
-        if fullname not in _NAMES:
+        """Find one of the modules of Open Interpreter. Raises ModuleNotFoundError for others inside of it."""
+        if fullname != _ROOT and not fullname.startswith(f"{_ROOT}."):
             return None
-        package = any(name.startswith(f"{fullname}.") for name in _NAMES)
-        return ModuleSpec(fullname, self, is_package=package)  # type: ignore[arg-type]
+        is_package = fullname == _ROOT or any(name.startswith(f"{fullname}.") for name in _MODULES)
+        if fullname != _ROOT and not isinstance(sys.modules.get(_ROOT), _Classes):
+            # The module `interpreter` of somebody else, which has no such part.
+            return None
+        if not is_package and fullname not in _MODULES:
+            raise ModuleNotFoundError(
+                f"No module named {fullname!r}: it is internal to Open Interpreter, and oi-tui has "
+                "nothing of that name. `from interpreter import OpenInterpreter` has what is documented.",
+                name=fullname,
+            )
+        return ModuleSpec(fullname, self, is_package=is_package)  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """Make the module; its names are looked up when they are asked for."""
-        kind = _ReadyInterpreter if spec.name == "interpreter" else _Classes
-        return kind(spec.name, "Open Interpreter's Python interface, by oi-tui.")
+        if spec.name == _ROOT:
+            return _ReadyInterpreter(spec.name, _TITLE)
+        kind = _Inner if spec.name in _MODULES else _Classes
+        return kind(spec.name, _TITLE)
 
     def exec_module(self, _module: ModuleType) -> None:
         """Nothing is left to do."""
@@ -51,9 +71,28 @@ class _Classes(ModuleType):
     def __getattr__(self, name: str) -> Any:
         import oi_tui
 
+        if name == "Interpreter":
+            # The class had this name until 0.1.
+            return oi_tui.OpenInterpreter
         if name not in oi_tui.__all__:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         return getattr(oi_tui, name)
+
+
+class _Inner(ModuleType):
+    """A module inside of Open Interpreter with the names that scripts import from it."""
+
+    def __getattr__(self, name: str) -> Any:
+        if (self.__name__, name) == (_START, "main"):
+            from oi_tui.start import main
+
+            return main
+        from oi_tui.api.original_modules import NAMES
+
+        names = NAMES.get(self.__name__, {})
+        if name not in names:
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        return names[name]
 
 
 class _ReadyInterpreter(_Classes):
@@ -62,7 +101,7 @@ class _ReadyInterpreter(_Classes):
     def __getattr__(self, name: str) -> Any:
         import oi_tui
 
-        if name in oi_tui.__all__ or name.startswith("_") or name in ("core", "terminal_interface"):
+        if name in (*oi_tui.__all__, "Interpreter", "core", "terminal_interface") or name.startswith("_"):
             return super().__getattr__(name)
         return getattr(oi_tui.interpreter, name)
 

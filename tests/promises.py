@@ -10,6 +10,7 @@ _API = "unit/program/test_api.py"
 _SCRIPT = "unit/program/test_script_computer.py"
 _PACKAGE = "unit/program/test_python_package.py"
 _E2E = "e2e/doors/test_api.py"
+_PROGRAMS = "unit/program/test_package_in_programs.py"
 _PLAIN = "e2e/doors/test_plain.py"
 _COMMANDS = "unit/program/test_commands.py"
 _PROFILES = "unit/settings/test_profiles.py"
@@ -167,6 +168,20 @@ PROMISES: dict[str, tuple[Promise, ...]] = {
                 "test_an_old_script_runs_and_ends_without_close"),
         Promise("import interpreter, and interpreter.chat(), as in 0.1", _PACKAGE,
                 "test_the_module_itself_is_the_interpreter_as_in_version_0_1"),
+        Promise("names imported from modules inside of the package", _PROGRAMS,
+                "test_the_modules_that_scripts_import_from_have_their_names"),
+        Promise("BaseLanguage, with which language classes begin", _PROGRAMS,
+                "test_a_language_may_begin_with_the_base_class"),
+        Promise("subclasses with attributes of their own", _PROGRAMS,
+                "test_a_subclass_has_attributes_and_methods_of_its_own"),
+        Promise("settings and methods patched in tests", _PROGRAMS,
+                "test_settings_and_methods_can_be_patched_and_are_as_before_afterwards"),
+        Promise("interpreters in forked processes", _PROGRAMS,
+                "test_a_forked_process_has_a_model_and_languages_of_its_own"),
+        Promise("images as base64, data URLs and paths", _PROGRAMS,
+                "test_an_image_is_sent_as_the_kind_that_it_is"),
+        Promise("conversation_history_path names the folder, where nobody chose one too", _PROGRAMS,
+                "test_the_folder_of_conversations_can_be_looked_into"),
         Promise("an installed Open Interpreter is not shadowed", _PACKAGE,
                 "test_an_installed_original_is_found_first"),
         Promise("chat() starts an interactive chat", _PACKAGE,

@@ -25,6 +25,7 @@ from oi_tui.runtimes.language import Choices, Language
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.services.sandbox_limits import read_limits
 from oi_tui.system.environment import held_back, wipe_environment
+from oi_tui.system.forks import call_in_forked_child
 
 #: What a run returns that printed and showed nothing, as in Open Interpreter.
 _SILENT: Chunk = {"role": "computer", "type": "console", "format": "output", "content": ""}
@@ -109,6 +110,7 @@ class ApiComputer(SettingGroup):
             self._languages = [language for language in there if language.name in wanted]
             # From here on it is the list that may be changed.
             settings.profile = settings.profile.with_changes(languages=())
+        call_in_forked_child(self._forget_processes)
 
     def _own_languages(self) -> tuple[Language, ...]:
         """The languages that the profile declares in files; a problem with one is a warning."""
@@ -284,6 +286,12 @@ class ApiComputer(SettingGroup):
         self._earlier.forget()
         for language, code in self._settings.profile.startup:
             self._note(language, code)
+
+    def _forget_processes(self) -> None:
+        """Leave the languages to the process that this one was forked from."""
+        self._runtimes = self._cells = self._script = None
+        self._with_object, self._earlier = {}, EarlierCode()
+        self._settings.start_anew()
 
     def _note(self, language: str, code: str) -> None:
         """Have the review know what code changes in the languages."""

@@ -6,6 +6,7 @@ lock that the clean-up needs. So a finalizer only leaves the work to a thread of
 
 import atexit
 import logging
+import os
 import threading
 import weakref
 from collections.abc import Callable
@@ -28,10 +29,13 @@ def finalize(owner: object, clean_up: Callable[[], Any]) -> None:
         if _thread is None:
             _thread = threading.Thread(target=_clean_up, name="finalizers", daemon=True)
             _thread.start()
-    weakref.finalize(owner, _leave, clean_up)
+    weakref.finalize(owner, _leave, os.getpid(), clean_up)
 
 
-def _leave(clean_up: Callable[[], Any]) -> None:
+def _leave(process: int, clean_up: Callable[[], Any]) -> None:
+    if process != os.getpid():
+        # In a forked process: what is to be ended belongs to its parent.
+        return
     if _exiting:
         clean_up()
     else:
@@ -45,6 +49,15 @@ def _clean_up() -> None:
             clean_up()
         except Exception:  # noqa: BLE001  # there is nobody to report it to, and the others must still run
             _log.exception("Clean-up failed")
+
+
+def _start_anew() -> None:
+    """Forget the thread of the parent, and the work that it has left."""
+    global _lock, _thread, _work
+    _lock, _thread, _work = threading.Lock(), None, SimpleQueue()
+
+
+os.register_at_fork(after_in_child=_start_anew)
 
 
 @atexit.register

@@ -326,6 +326,9 @@ class OpenInterpreter(SettingGroup):
         """Print a text to the person."""
         Display().show({"role": "computer", "type": "message", "content": f"{message}\n"})
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} model={self.llm.model!r} messages={len(self.messages)}>"
+
     def close(self) -> None:
         """End all languages, and the model process if no other interpreter uses it."""
         self.stop()

@@ -1,13 +1,17 @@
 """The settings of the Python API. One that has no effect here is refused with a reason."""
 
 import difflib
+import types
 import warnings
+from collections import defaultdict, deque
+from collections.abc import Collection
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
 from oi_tui.api.terminal import OnInput
 from oi_tui.engine.settings.migration import MOVED
-from oi_tui.engine.settings.profile import Profile, settings
+from oi_tui.engine.settings.profile import Profile, conversations, settings
 
 #: Settings that are no attributes here: `languages` is a list, and takes classes itself.
 _OTHERWISE = frozenset({"computer.languages", "computer.custom_languages"})
@@ -63,7 +67,14 @@ NEEDLESS: dict[str, Any] = {
     "in_terminal_interface": False,
     "num_procedures": 0,
     "plain_text_display": False,
+    "print": False,
 }
+#: How much a name of one's own may look like a setting: more would be a setting that is misspelt.
+_SIMILARITY = 0.85
+#: How many changes of a setting `del` can take back.
+_CHANGES = 16
+#: Settings that are no text where they are None, as in Open Interpreter.
+_EMPTY_TEXTS = frozenset({"custom_instructions", "llm.execution_instructions"})
 #: Limits of Open Interpreter that cannot be kept: what they are when nothing is limited, and why.
 REFUSED: dict[str, tuple[Any, str]] = {
     "forbidden_commands": ([], "oi-tui has no list of commands; safe_mode asks before risky code"),
@@ -82,14 +93,23 @@ class ApiSettings:
         #: Returns what programs get that wait for input; None asks in the terminal.
         self.on_input: OnInput | None = None
         self._names = {setting.key: setting.name for setting in settings()}
+        #: The values that settings had before each of their last changes.
+        self._before: defaultdict[str, deque[Any]] = defaultdict(partial(deque, maxlen=_CHANGES))
         self._started = False
 
     def start(self) -> None:
         """Refuse from now on what the languages are started with."""
         self._started = True
 
+    def start_anew(self) -> None:
+        """Take back `start`: no language has started in this process."""
+        self._started = False
+
     def read(self, key: str) -> Any:
         """Return the value of a key of `ACTING`."""
+        if key == "conversation_history_path":
+            # Scripts look into the folder, also where nobody chose it.
+            return str(conversations(self.profile))
         return getattr(self.profile, self._names[key])
 
     def write(self, key: str, value: Any) -> None:
@@ -100,18 +120,39 @@ class ApiSettings:
         if key == "conversation_history_path" and isinstance(value, str | Path):
             # A profile needs a folder that does not depend on where it is used; a script means where it is.
             value = str(value) if str(value).startswith("~") else str(Path(value).absolute())
+        if key in _EMPTY_TEXTS and value is None:
+            value = ""
         changed = self.profile.with_changes(**{self._names[key]: value})
         # In a notebook, the cell with the settings is run again and again.
         if self._started and key in AT_THE_START and changed != self.profile:
             raise AttributeError(f"{key} can only be changed before the first chat or the first code")
+        self._before[key].append(getattr(self.profile, self._names[key]))
         self.profile = changed
+
+    def take_back(self, key: str) -> None:
+        """Give a key the value that it had before its last change, if it was changed."""
+        if before := self._before[key]:
+            self.write(key, before[-1])
+            # What was added just now, and what it took back.
+            before.pop()
+            before.pop()
+
+
+def _annotated(kind: type) -> Collection[str]:
+    """The names that a class annotates."""
+    try:
+        return kind.__annotations__
+    except NameError:
+        # Python 3.14 evaluates them now, and names that only type checkers see are missing.
+        return ()
 
 
 class SettingGroup:
     """An object whose attributes are settings: those whose keys begin with `prefix`.
 
     An attribute that is no setting raises AttributeError, when it is read too. One that has no effect here
-    keeps its value, with a warning.
+    keeps its value, with a warning. `del` takes the last change of a setting back. A method may be replaced
+    by a function, as tests do. Subclasses may have attributes of their own.
     """
 
     #: How a person calls the object, and what its keys begin with.
@@ -122,6 +163,13 @@ class SettingGroup:
     #: Further attributes, which cannot be replaced.
     _fixed: ClassVar[frozenset[str]] = frozenset()
     _settings: ApiSettings
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for name, value in vars(cls).items():
+            # It would be read from the class, and would not act.
+            if f"{cls._prefix}{name}" in ACTING and not callable(value):
+                raise TypeError(f"{cls.__name__}.{name} is a setting: set it in __init__, on the object")
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -138,10 +186,10 @@ class SettingGroup:
 
     def __setattr__(self, name: str, value: Any) -> None:
         declared = getattr(type(self), name, None)
-        if name in self._own or (isinstance(declared, property) and declared.fset):
+        key = self._key(name)
+        if self._keeps(name, declared, value) or self._is_subclass_attribute(name, key):
             object.__setattr__(self, name, value)
             return
-        key = self._key(name)
         if declared is not None or name in vars(self) or name in self._fixed:
             raise AttributeError(f"{self._title}.{name} cannot be replaced; set its attributes one by one")
         if key in ACTING:
@@ -156,9 +204,47 @@ class SettingGroup:
         else:
             raise self._unknown(name, key)
 
+    def __delattr__(self, name: str) -> None:
+        key = self._key(name)
+        if key in ACTING and name not in vars(self):
+            self._settings.take_back(key)
+            self._changed(key)
+        else:
+            object.__delattr__(self, name)
+
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            f"{self._title} cannot be copied or sent to another process. "
+            "Make a new OpenInterpreter there, and give it the messages of this one."
+        )
+
     def __dir__(self) -> list[str]:
         names = [key.removeprefix(self._prefix) for key in ACTING if key.startswith(self._prefix)]
         return sorted({*super().__dir__(), *(name for name in names if "." not in name)})
+
+    def _keeps(self, name: str, declared: Any, value: Any) -> bool:
+        """Whether an attribute is assigned as it is: ours, a property, or a method that is replaced."""
+        if name in self._own or (isinstance(declared, property) and declared.fset):
+            return True
+        return isinstance(declared, types.FunctionType) and callable(value)
+
+    def _is_subclass_attribute(self, name: str, key: str) -> bool:
+        """Whether this is an attribute that a subclass has for itself."""
+        classes = type(self).__mro__
+        ours = next(item for item in classes if "_title" in vars(item))
+        added = classes[: classes.index(ours)]
+        is_ours = hasattr(ours, name) or name in _annotated(ours) or name in self._fixed
+        if not added or is_ours or self._is_known(key):
+            return False
+        if name in vars(self):
+            return True
+        declared = any(name in vars(item) or name in _annotated(item) for item in added)
+        alike = difflib.get_close_matches(name, self._places(), 1, _SIMILARITY)
+        return declared or name.startswith("_") or not alike
+
+    def _is_known(self, key: str) -> bool:
+        declared = {setting.key for setting in settings()}
+        return any(key in known for known in (ACTING, ABSENT, NEEDLESS, REFUSED, declared))
 
     def _changed(self, key: str) -> None:
         """Do what a changed setting calls for at once."""
@@ -174,8 +260,12 @@ class SettingGroup:
             return AttributeError(
                 f"{self._title}.{name} has no effect from Python; it is for the application"
             )
-        places = {item.rpartition(".")[2]: f"interpreter.{item}" for item in ACTING}
-        places |= {item: f"{self._title}.{item}" for item in dir(self) if item[:1] != "_"}
+        places = self._places()
         found = difflib.get_close_matches(name, places, n=1)
         hint = f"; did you mean {places[found[0]]}?" if found else ""
         return AttributeError(f"{self._title} has no attribute {name!r}{hint}")
+
+    def _places(self) -> dict[str, str]:
+        """Names of attributes, with where each of them is."""
+        places = {item.rpartition(".")[2]: f"interpreter.{item}" for item in ACTING}
+        return places | {item: f"{self._title}.{item}" for item in dir(self) if item[:1] != "_"}

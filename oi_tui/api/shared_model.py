@@ -6,6 +6,7 @@ from collections.abc import Hashable
 
 from oi_tui.engine.credentials.keys import Secrets
 from oi_tui.engine.llm.transport.client import ModelProcess
+from oi_tui.system.forks import call_in_forked_child
 
 _Variables = frozenset[tuple[str, str]]
 
@@ -21,6 +22,7 @@ class ModelPool:
         self._lock = threading.Lock()
         self._processes: dict[_Variables, ModelProcess] = {}
         self._leases: dict[Hashable, _Variables] = {}
+        call_in_forked_child(self._free_lock)
 
     def lease(self, owner: Hashable) -> ModelProcess:
         """Return the process for the current environment; the owner's lease of another one ends."""
@@ -42,6 +44,10 @@ class ModelPool:
             unused = self._take_unused(self._leases.pop(owner, None))
         if unused:
             unused.close()
+
+    def _free_lock(self) -> None:
+        # The model processes know themselves that they are not theirs in a forked process.
+        self._lock = threading.Lock()
 
     def _take_unused(self, variables: _Variables | None) -> ModelProcess | None:
         if variables is None or variables in self._leases.values():

@@ -18,6 +18,7 @@ from oi_tui.engine.llm.request_log import LoggedLlm
 from oi_tui.engine.open_interpreter.chunks import Chunk, system_texts, to_message, unknown_part
 from oi_tui.engine.session import Session
 from oi_tui.messages import InputRequested
+from oi_tui.system.forks import call_in_forked_child
 
 #: What `chat` accepts: words, one message, or a whole conversation that replaces the one so far.
 Prompt = str | Chunk | Sequence[Chunk] | None
@@ -48,6 +49,7 @@ class Turns:
         self.new_from = 0
         self.file = ConversationFile()
         self.on_approval: OnApproval | None = None
+        call_in_forked_child(self._begin_anew)
 
     @property
     def messages(self) -> list[Chunk]:
@@ -134,6 +136,11 @@ class Turns:
             earlier=self._computer.earlier,
         )
         return self._session
+
+    def _begin_anew(self) -> None:
+        """Leave the turn and the file to the process that this one was forked from; keep the messages."""
+        self._lock, self._session = threading.Lock(), None
+        self.file.forget()
 
     def _open(self) -> Any:
         self._computer.declare()
@@ -243,6 +250,8 @@ class Turns:
 
 
 def _check(messages: Iterable[Chunk]) -> list[Chunk]:
+    if not isinstance(messages, Iterable) or isinstance(messages, str | bytes | dict):
+        raise TypeError(f"messages is a list of messages, not {messages!r}")
     messages_given = list(messages)
     for item in messages_given:
         if not isinstance(item, dict):

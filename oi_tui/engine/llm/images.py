@@ -107,7 +107,7 @@ def data_url(format: str | None, content: str, *, shrink: bool = True) -> str | 
             data = path.read_bytes()
         except (OSError, ValueError):
             return None
-        kind = next((kind for kind, begin in _KINDS.items() if re.match(begin, data[:16], re.DOTALL)), None)
+        kind = _kind_of(data)
         if len(data) > LARGEST and not shrink:
             return None
         if len(data) > LARGEST or kind is None:
@@ -120,8 +120,21 @@ def data_url(format: str | None, content: str, *, shrink: bool = True) -> str | 
             return _smaller(base64.b64decode(content))
         except binascii.Error:
             return None
-    kind = "image/jpeg" if format == "base64.jpeg" else "image/png"
-    return f"data:{kind};base64,{content}" if content else None
+    declared = "image/jpeg" if format in ("base64.jpeg", "base64.jpg") else "image/png"
+    return f"data:{_kind_of_text(content) or declared};base64,{content}" if content else None
+
+
+def _kind_of(data: bytes) -> str | None:
+    """The media type of an image by its first bytes; None for a kind that models do not take."""
+    return next((kind for kind, begin in _KINDS.items() if re.match(begin, data[:16], re.DOTALL)), None)
+
+
+def _kind_of_text(content: str) -> str | None:
+    """The media type of an image in base64, whatever its message calls it."""
+    try:
+        return _kind_of(base64.b64decode(content[:24]))
+    except ValueError:
+        return None
 
 
 def _smaller(data: bytes) -> str | None:

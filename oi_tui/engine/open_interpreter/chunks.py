@@ -14,6 +14,8 @@ from oi_tui.text import visible
 
 #: A message or a piece of one, as Open Interpreter 0.4.3 shapes them.
 Chunk = dict[str, Any]
+#: How an image may be written; the kind of the data may follow, as in `base64.webp`.
+_IMAGES = ("base64", "path", "description")
 _FIELDS = ("role", "type", "format", "content", "recipient")
 #: Types of signals between programs, which are no part of what a model reads.
 _SIGNALS = frozenset({"command", "confirmation", "error", "review", "status"})
@@ -135,6 +137,10 @@ def to_message(chunk: Mapping[str, Any]) -> Message:
     known.setdefault("role", "user")
     known.setdefault("type", "message")
     known["content"] = str(known.get("content", ""))
+    if known["type"] == "image" and known["content"].startswith("data:image/"):
+        # A data URL says itself what it is.
+        head, _, known["content"] = known["content"].partition(",")
+        known["format"] = f"base64.{head.removeprefix('data:image/').partition(';')[0]}"
     signal = _is_signal(chunk)
     if signal or known["role"] == "system":
         # A system message is sent with that of the profile, not as words of the person.
@@ -165,6 +171,11 @@ def unknown_part(chunk: Mapping[str, Any]) -> str | None:
         return f"a message has the type {kind!r}; the types are {', '.join(get_args(MessageType))}"
     if kind not in _SIGNALS and role not in _ROLES:
         return f"a message has the role {role!r}; the roles are user, assistant and computer"
+    form = chunk.get("format")
+    if kind == "image" and form is not None and str(form).partition(".")[0] not in _IMAGES:
+        return (
+            f"an image has the format {form!r}; the formats are base64.png, base64.jpeg, path and description"
+        )
     return None
 
 

@@ -13,6 +13,7 @@ from oi_tui.engine.llm.base import Delta, ErrorInfo, LlmError, Request
 from oi_tui.engine.llm.transport.child import Child, start_child
 from oi_tui.engine.llm.transport.wire import delta_of
 from oi_tui.engine.models.model_info import ModelInfo
+from oi_tui.system.forks import call_in_forked_child
 
 #: Beyond the request's own limit of silence: for the start of the process and for a busy machine.
 _PATIENCE = 30.0
@@ -91,6 +92,7 @@ class ModelProcess:
         self._lock = threading.Lock()
         self._child: Child | None = None
         self._numbers = itertools.count(1)
+        call_in_forked_child(self._forget_child)
 
     def __enter__(self) -> Self:
         return self
@@ -156,6 +158,10 @@ class ModelProcess:
             child, self._child = self._child, None
         if child:
             child.end()
+
+    def _forget_child(self) -> None:
+        """Leave the process to the one that started it."""
+        self._lock, self._child = threading.Lock(), None
 
     def _living(self) -> Child:
         with self._lock:
