@@ -82,8 +82,8 @@ class TableFile:
         if not is_table_file(path.name):
             endings = ", ".join(ENDINGS)
             raise TableError(
-                f"{path.name} does not open as a table; files do that end in {endings}"
-                f" (text files also packed, with {', '.join(PACKED)} behind it)."
+                f"{path.name} cannot be opened as a table. Files that end in {endings} can"
+                f" (text files also packed, with {', '.join(PACKED)} after that)."
             )
         if not path.is_file():
             raise TableError(f"There is no file {path}.")

@@ -259,9 +259,9 @@ def test_tables_of_a_database_are_named(tmp_path: Path, opened: Callable[..., Ta
         ("a.jsonl", b"1\n", "each record must be a JSON object"),
         ("a.jsonl", b'{"a": 1}\n{"a":\n{"a": 2}\n', "line 2: each record must be a JSON object"),
         ("a.csv.gz", gzip.compress(b"a,b\n" + b"1,2\n" * 1000)[:-20], "cannot be read"),
-        ("a.xlsx.gz", b"", "does not open as a table"),
+        ("a.xlsx.gz", b"", "cannot be opened as a table"),
         ("a.db", b"not a database, at all", "cannot be read"),
-        ("a.txt", b"", "does not open as a table"),
+        ("a.txt", b"", "cannot be opened as a table"),
         ("a.jsonl", b'{"a": 1}\n' * 1000 + b"7\n", "each record must be a JSON object"),
     ],
     ids=[

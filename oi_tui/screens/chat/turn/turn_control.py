@@ -65,7 +65,7 @@ class TurnControl:
         if with_model:
             self._progress.wait_for_model("thinking")
         else:
-            self._progress.now("starting")
+            self._progress.now("working")
         self.show_activity()
         self._view.run_worker(turn.run, thread=True, group="turn", exit_on_error=False)
 
