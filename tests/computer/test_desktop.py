@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from oi_tui.computer import Computer as ComputerObject
-from oi_tui.computer import ComputerError, bridge
+from oi_tui.computer import bridge
 from oi_tui.computer.desktop.guard import Guard
 from oi_tui.computer.desktop.x11 import X11
 from oi_tui.computer_api import ComputerApi
@@ -151,6 +150,28 @@ def test_actions_of_computer_tools_are_carried_out_in_order(cells: ScreenCells) 
     assert cells.pressed() == []
 
 
+def test_actions_that_cannot_be_done_here_are_named_and_hold_nothing(cells: ScreenCells) -> None:
+    place, nokey = [300, 300], "There is no key 'nokey'."
+    wrong: list[tuple[dict[str, object], str]] = [
+        ({"action": "left_click", "coordinate": [-1, 5]}, "(-1, 5) is not on the screen, which has 1280x800"),
+        ({"type": "click", "x": 1280, "y": 5}, "(1280, 5) is not on the screen"),
+        ({"type": "drag", "path": [place, [300, 9000]]}, "(300, 9000) is not on the screen"),
+        ({"action": "left_click", "coordinate": place, "text": "shift+nokey"}, nokey),
+        ({"action": "key", "text": "ctrl+shift+nokey"}, nokey),
+        ({"action": "hold_key", "text": "ctrl+nokey", "duration": 30}, nokey),
+        ({"action": "type", "text": "ab\x07"}, "'\\x07' cannot be typed. Nothing was typed."),
+        ({"action": "type", "text": "ab\ud800"}, "'\\ud800' cannot be typed. Nothing was typed."),
+        ({"action": "zoom", "region": [5000, 10, 5100, 20]}, "is not on the screen, which has 1280x800"),
+    ]
+    for action, words in wrong:
+        text, ended = cells.tried(f"computer.act({action})")
+        assert (ended.state, words in text) == ("failed", True), text
+    cells.run("computer.keyboard.press('f9')")
+    cells.form.says("up F9")
+    assert cells.pressed() == []
+    assert not any(line.startswith(("key a", "ButtonPress")) for line in cells.form.lines)
+
+
 def test_each_action_does_on_the_screen_what_it_says(cells: ScreenCells) -> None:
     (x, y), (entry_x, entry_y), form = cells.form.canvas, cells.form.entry, cells.form
     place = f"'coordinate': [{x + 7}, {y + 8}]"
@@ -222,22 +243,6 @@ def test_coordinates_of_a_smaller_picture_are_those_of_the_screen(cells: ScreenC
     path = f"[({x // 2 + 5}, {y // 2 + 5}), ({x // 2 + 25}, {y // 2 + 5})]"
     cells.run(act.format(f"{{'type': 'drag', 'path': {path}}}"))
     cells.form.says(f"ButtonRelease 1 {x // 2 * 2 + 50 - x} {y // 2 * 2 + 10 - y}")
-
-
-@pytest.mark.parametrize(
-    ("action", "words"),
-    [
-        ({"action": "fly"}, "There is no action 'fly'; actions: click,"),
-        ({"type": "move"}, "move is not complete"),
-        (
-            {"action": "scroll", "scroll_direction": "in", "scroll_amount": 1},
-            "Scrolling in is not possible; up, down, left and right are",
-        ),
-    ],
-)
-def test_an_action_that_is_not_understood_is_refused(action: dict[str, object], words: str) -> None:
-    with pytest.raises(ComputerError, match=words):
-        ComputerObject().act(action)
 
 
 def test_keys_are_pressed_together_and_released(cells: ScreenCells) -> None:

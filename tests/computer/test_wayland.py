@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from oi_tui.computer.desktop.keyboard import _NAMES
 from oi_tui.computer.desktop.session import open_desktop
 from oi_tui.computer.desktop.wayland.driver import Wayland
 from oi_tui.computer.desktop.wayland.keymap import Keymap
@@ -20,7 +21,7 @@ from oi_tui.computer_api import ComputerApi
 from oi_tui.messages import Displayed, Printed, RunEnded
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.languages import LANGUAGES
-from tests.computer.desktop import screen, until
+from tests.computer.desktop import PATIENCE, screen, until
 from tests.computer.wayland import Recorder, compositor
 
 pytestmark = [pytest.mark.needs("sway", "foot", "setpriv"), pytest.mark.slow]
@@ -158,6 +159,33 @@ def test_a_click_needs_a_place_that_is_known(cells: WaylandCells) -> None:
 
 
 @pytest.mark.needs("wl-copy")
+def test_code_reads_what_is_selected_and_not_the_clipboard(cells: WaylandCells) -> None:
+    cells.run("computer.clipboard.copy('on the clipboard')")
+    # With shift, the terminal keeps the mouse for itself.
+    cells.run("computer.keyboard.down('shift')\ncomputer.mouse.drag((2, 20), (400, 20))")
+    cells.run("computer.keyboard.up('shift')")
+    until(lambda: "HERE" in cells.run("print(computer.os.get_selected_text())"), "the selection")
+    assert cells.run("print(computer.clipboard.view())") == "on the clipboard"
+
+
+@pytest.mark.needs("zenity", "tesseract")
+def test_code_fills_and_sends_a_form(cells: WaylandCells) -> None:
+    # It fills the screen.
+    cells.recorder.close()
+    argv = ["zenity", "--entry", "--title=Rename", "--entry-text=old.txt", "--ok-label=Accept"]
+    form = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        shown = "print([window.title for window in computer.display.windows() if window.active])"
+        until(lambda: "Rename" in cells.run(shown), "the form")
+        cells.run("computer.keyboard.hotkey('ctrl', 'a')\ncomputer.keyboard.write('новый.txt', delay=0)")
+        cells.run("computer.mouse.click(text='Accept')")
+        assert form.communicate(timeout=PATIENCE)[0] == "новый.txt\n"
+    finally:
+        form.kill()
+        form.wait()
+
+
+@pytest.mark.needs("wl-copy")
 def test_code_uses_the_clipboard(cells: WaylandCells) -> None:
     cells.run("computer.clipboard.copy('kept é')\nassert computer.clipboard.view() == 'kept é'")
 
@@ -272,5 +300,10 @@ def test_a_character_without_a_key_gets_one_and_the_oldest_gives_way() -> None:
     for number in range(0x4E00, 0x4E00 + 23):
         keymap.find(chr(number))
     assert keymap.find("é")[2], "it had to give way"
+    # The names that xdotool has for keys, of which some are signs of the layout.
+    names = ("minus", "plus", "Page_Down", "Control_R", "KP_Enter", "braceleft", "asciitilde", "F12")
+    assert [keymap.find(_NAMES.get(name.lower(), name))[0] for name in names] == [
+        *(12, 13, 109, 97, 96, 26, 41, 88)
+    ]
     with pytest.raises(ComputerError, match="There is no key 'Nokey'"):
         keymap.find("Nokey")

@@ -1,83 +1,87 @@
 """Carries out the computer-use actions of models with mouse and keyboard.
 
 Anthropic's tools `computer_20250124` and `computer_20251124` have one action at a time, OpenAI's tool
-`computer` a list of them.
+`computer` a list of them. All parameters are read before anything is done.
 """
 
 from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from oi_tui.computer.desktop.action_parameters import Parameters
 from oi_tui.computer.desktop.base import Region
 from oi_tui.computer.desktop.display import look
 from oi_tui.computer.desktop.pictures import Picture
 from oi_tui.computer.errors import ComputerError
 
-Action = dict[str, Any]
+#: Does what an action says, and returns a picture if it asks for one.
+Run = Callable[[Any], "Picture | None"]
+_EXAMPLE = '{"action": "screenshot"}'
 _LONGEST_WAIT = 60.0
+_MOST_TURNS = 100
+#: A turn of the wheel moves about so many pixels.
+_TURN = 100
+_MOST_PIXELS = _MOST_TURNS * _TURN
 #: OpenAI's words for what is called otherwise here.
-_BUTTONS = {"wheel": "middle"}
+_BUTTONS = {"left": "left", "middle": "middle", "wheel": "middle", "right": "right"}
+_BUTTONS.update(back="back", forward="forward")
+_DIRECTIONS = ("up", "down", "left", "right")
+_DRAG = ("coordinate", "start_coordinate", "path")
+_PLACE = ("coordinate", "x", "y")
 
 
-def act(
-    computer: Any, actions: Action | Iterable[Action], size: tuple[int, int] | None = None
-) -> Picture | None:
-    """Carry out one action or several in their order. Return the last picture that one of them asked for.
+def act(computer: Any, actions: Any, size: tuple[int, int] | None = None) -> Picture | None:
+    """Carry out one action (a dictionary) or several. Return the last picture that one of them asked for.
 
     `size` is that of the picture of the whole screen that coordinates belong to, where it is another.
+    Raises ComputerError, before anything is done, for an action that cannot be understood.
     """
+    if isinstance(actions, (str, bytes)) or not isinstance(actions, (dict, Iterable)):
+        raise ComputerError(f"computer.act needs an action such as {_EXAMPLE}, or a list of them.")
+    listed = [actions] if isinstance(actions, dict) else list(actions)
+    screen = computer.display.size if size else None
+    runs = []
+    for number, action in enumerate(listed, 1):
+        with _numbered(number, len(listed), "Nothing was done. "):
+            runs.append(_parse(action, screen, size))
     picture = None
-    for action in [actions] if isinstance(actions, dict) else list(actions):
-        picture = _one(computer, action, size) or picture
+    for number, run in enumerate(runs, 1):
+        done = f"The {number - 1} before it were done. " if number > 1 else ""
+        with _numbered(number, len(listed), done):
+            picture = run(computer) or picture
     return picture
-
-
-def _one(computer: Any, action: Action, size: tuple[int, int] | None) -> Picture | None:
-    name = action.get("action") or action.get("type")
-    found = _ACTIONS.get(str(name))
-    if found is None:
-        raise ComputerError(f"There is no action {name!r}; actions: {', '.join(sorted(_ACTIONS))}.")
-    try:
-        if size:
-            action = _scaled(action, computer.display.size, size)
-        picture: Picture | None = found(computer, action)
-    except (KeyError, TypeError, ValueError) as error:
-        raise ComputerError(f"The action {name} is not complete: {action} ({error}).") from None
-    return picture
-
-
-def _scaled(action: Action, screen: tuple[int, int], size: tuple[int, int]) -> Action:
-    """The action with the coordinates of the screen in place of those of a picture of this size."""
-
-    def scale(numbers: Iterable[Any]) -> list[int]:
-        # x and y in turn.
-        return [int(number) * screen[at % 2] // size[at % 2] for at, number in enumerate(numbers)]
-
-    scaled = {**action}
-    for key in ("coordinate", "start_coordinate", "region"):
-        if key in action:
-            scaled[key] = scale(action[key])
-    if "x" in action:
-        scaled["x"], scaled["y"] = scale((action["x"], action["y"]))
-    if "path" in action:
-        scaled["path"] = [scale(_pair(point)) for point in action["path"]]
-    return scaled
-
-
-def _pair(point: Any) -> tuple[Any, Any]:
-    """The coordinates of a point of a path, of which there are two forms."""
-    x, y = (point["x"], point["y"]) if isinstance(point, dict) else point
-    return x, y
 
 
 @contextlib.contextmanager
-def _held(computer: Any, action: Action) -> Iterator[None]:
+def _numbered(number: int, count: int, before: str) -> Iterator[None]:
+    """Say in an error which of several actions it is about."""
+    try:
+        yield
+    except ComputerError as error:
+        if count == 1 or type(error) is not ComputerError:
+            raise
+        raise ComputerError(f"{before}Action {number} of {count}: {error}") from None
+
+
+def _parse(action: Any, screen: tuple[int, int] | None, size: Any) -> Run:
+    if not isinstance(action, dict):
+        raise ComputerError(f"An action is a dictionary such as {_EXAMPLE}, not {action!r:.80}.")
+    name = action.get("action") or action.get("type")
+    if not isinstance(name, str) or name not in _ACTIONS:
+        raise ComputerError(f"There is no action {name!r:.80}; actions: {', '.join(sorted(_ACTIONS))}.")
+    known, parse = _ACTIONS[name]
+    parameters = Parameters(name, action, screen, size)
+    parameters.require_known(known)
+    return parse(parameters)
+
+
+@contextlib.contextmanager
+def _held(computer: Any, keys: Sequence[str]) -> Iterator[None]:
     """Hold the keys down that belong to a click or a turn of the wheel."""
-    keys = _keys(str(action.get("text") or "")) or [str(key).lower() for key in action.get("keys") or ()]
-    down = []
+    down: list[str] = []
     try:
         for key in keys:
             computer.keyboard.down(key)
@@ -88,126 +92,159 @@ def _held(computer: Any, action: Action) -> Iterator[None]:
             computer.keyboard.up(key)
 
 
-def _point(action: Action, key: str = "coordinate") -> tuple[int, int] | None:
-    if key in action:
-        x, y = action[key]
-        return int(x), int(y)
-    return (int(action["x"]), int(action["y"])) if "x" in action else None
+def _click_at(button: str, clicks: int, parameters: Parameters) -> Run:
+    point, keys = parameters.point(), parameters.modifiers()
+
+    def run(computer: Any) -> None:
+        if point is not None:
+            computer.mouse.move(*point)
+        with _held(computer, keys):
+            computer.mouse.click(button=button, clicks=clicks)
+
+    return run
 
 
-def _click(computer: Any, action: Action, button: str, clicks: int) -> None:
-    if (point := _point(action)) is not None:
-        computer.mouse.move(*point)
-    with _held(computer, action):
-        computer.mouse.click(button=button, clicks=clicks)
+def _clicks(button: str, clicks: int) -> Callable[[Parameters], Run]:
+    return lambda parameters: _click_at(button, clicks, parameters)
 
 
-def _clicks(button: str, clicks: int) -> Callable[[Any, Action], None]:
-    return lambda computer, action: _click(computer, action, button, clicks)
+def _openai_click(parameters: Parameters) -> Run:
+    return _click_at(_BUTTONS[parameters.choice("button", _BUTTONS, "left")], 1, parameters)
 
 
-def _openai_click(computer: Any, action: Action) -> None:
-    button = str(action.get("button") or "left")
-    _click(computer, action, _BUTTONS.get(button, button), 1)
+def _move(parameters: Parameters) -> Run:
+    point, keys = parameters.required_point(), parameters.modifiers()
+
+    def run(computer: Any) -> None:
+        with _held(computer, keys):
+            computer.mouse.move(*point)
+
+    return run
 
 
-def _move(computer: Any, action: Action) -> None:
-    point = _point(action)
-    if point is None:
-        raise KeyError("coordinate")
-    computer.mouse.move(*point)
+def _drag(parameters: Parameters) -> Run:
+    keys, path = parameters.modifiers(), parameters.path()
+    start = path[0] if path else parameters.point("start_coordinate")
+    *through, end = path[1:] or [parameters.required_point()]
+
+    def run(computer: Any) -> None:
+        with _held(computer, keys):
+            computer.mouse.drag(start or computer.mouse.position(), end, through=through)
+
+    return run
 
 
-def _drag(computer: Any, action: Action) -> None:
-    if "path" in action:
-        start, *through, end = [_pair(point) for point in action["path"]]
-    else:
-        start, through, end = (
-            _point(action, "start_coordinate") or computer.mouse.position(),
-            [],
-            action["coordinate"],
-        )
-    computer.mouse.drag(start, _pair(end), through=through)
+def _button(down: bool, parameters: Parameters) -> Run:
+    point = parameters.point()
+
+    def run(computer: Any) -> None:
+        if point is not None:
+            computer.mouse.move(*point)
+        (computer.mouse.down if down else computer.mouse.up)()
+
+    return run
 
 
-def _scroll(computer: Any, action: Action) -> None:
-    if (point := _point(action)) is not None:
-        computer.mouse.move(*point)
-    with _held(computer, action):
-        for clicks, sideways in _turns(action):
-            computer.mouse.scroll(clicks, sideways=sideways)
+def _scroll(parameters: Parameters) -> Run:
+    point, keys, turns = parameters.point(), parameters.modifiers(), _turns(parameters)
+
+    def run(computer: Any) -> None:
+        if point is not None:
+            computer.mouse.move(*point)
+        with _held(computer, keys):
+            for clicks, sideways in turns:
+                computer.mouse.scroll(clicks, sideways=sideways)
+
+    return run
 
 
-def _turns(action: Action) -> list[tuple[int, bool]]:
+def _turns(parameters: Parameters) -> list[tuple[int, bool]]:
     """How far the wheel turns, and whether sideways."""
-    if "scroll_direction" in action:
-        direction, amount = action["scroll_direction"], int(action["scroll_amount"])
-        if direction not in ("up", "down", "left", "right"):
-            raise ComputerError(f"Scrolling {direction} is not possible; up, down, left and right are.")
+    if not parameters.has("scroll_x", "scroll_y"):
+        direction = parameters.choice("scroll_direction", _DIRECTIONS)
+        amount = int(parameters.number("scroll_amount", 0, _MOST_TURNS))
         return [(amount if direction in ("up", "left") else -amount, direction in ("left", "right"))]
-    # Pixels, of which a turn of the wheel moves about a hundred; less than that is one turn.
-    moved = ((int(action.get("scroll_y", 0)), False), (int(action.get("scroll_x", 0)), True))
+    # Pixels; less than one turn of the wheel is one.
+    moved = [
+        (parameters.number(key, -_MOST_PIXELS, _MOST_PIXELS, 0), way)
+        for key, way in (("scroll_y", False), ("scroll_x", True))
+    ]
     return [
-        ((-1 if pixels > 0 else 1) * max(1, round(abs(pixels) / 100)), way) for pixels, way in moved if pixels
+        ((-1 if pixels > 0 else 1) * max(1, round(abs(pixels) / _TURN)), way)
+        for pixels, way in moved
+        if pixels
     ]
 
 
-def _press(computer: Any, action: Action) -> None:
-    keys = [str(key).lower() for key in action["keys"]] if "keys" in action else _keys(action["text"])
-    computer.keyboard.hotkey(*keys, interval=0)
+def _type(parameters: Parameters) -> Run:
+    text = parameters.text("text")
+    return lambda computer: computer.keyboard.write(text, delay=0)
 
 
-def _hold(computer: Any, action: Action) -> None:
-    with _held(computer, {"text": action["text"]}):
-        _wait(computer, action)
+def _press(parameters: Parameters) -> Run:
+    combinations = parameters.combinations()
+
+    def run(computer: Any) -> None:
+        for keys in combinations:
+            computer.keyboard.hotkey(*keys, interval=0)
+
+    return run
 
 
-def _wait(_: Any, action: Action) -> None:
-    time.sleep(min(float(action.get("duration", 1)), _LONGEST_WAIT))
+def _hold(parameters: Parameters) -> Run:
+    combinations = parameters.combinations()
+    keys = [key for combination in combinations for key in combination]
+    seconds = parameters.number("duration", 0, _LONGEST_WAIT, 1)
+
+    def run(computer: Any) -> None:
+        with _held(computer, keys):
+            time.sleep(seconds)
+
+    return run
 
 
-def _screenshot(computer: Any, _: Action) -> Picture:
-    picture: Picture = computer.display.screenshot(active_app_only=False)
-    return picture
+def _wait(parameters: Parameters) -> Run:
+    seconds = parameters.number("duration", 0, _LONGEST_WAIT, 1)
+    return lambda _: time.sleep(seconds)
 
 
-def _zoom(_: Any, action: Action) -> Picture:
-    left, top, right, bottom = map(int, action["region"])
-    return look(Region(left, top, right - left, bottom - top))
+def _screenshot(_: Parameters) -> Run:
+    def run(computer: Any) -> Picture:
+        picture: Picture = computer.display.screenshot(active_app_only=False)
+        return picture
+
+    return run
 
 
-def _position(computer: Any, _: Action) -> None:
-    print(computer.mouse.position())
+def _zoom(parameters: Parameters) -> Run:
+    left, top, right, bottom = parameters.region()
+    return lambda _: look(Region(left, top, right - left, bottom - top))
 
 
-def _keys(text: str) -> list[str]:
-    """The keys of `ctrl+shift+s`; a plus sign alone, or at the end, is a key."""
-    parts = text.split("+")
-    if text.endswith("+"):
-        parts = [*parts[:-2], "+"]
-    return [part for part in parts if part]
-
-
-_ACTIONS: dict[str, Callable[[Any, Action], Any]] = {
-    "click": _openai_click,
-    "left_click": _clicks("left", 1),
-    "right_click": _clicks("right", 1),
-    "middle_click": _clicks("middle", 1),
-    "double_click": _clicks("left", 2),
-    "triple_click": _clicks("left", 3),
-    "mouse_move": _move,
-    "move": _move,
-    "left_click_drag": _drag,
-    "drag": _drag,
-    "left_mouse_down": lambda computer, _: computer.mouse.down(),
-    "left_mouse_up": lambda computer, _: computer.mouse.up(),
-    "scroll": _scroll,
-    "type": lambda computer, action: computer.keyboard.write(action["text"], delay=0),
-    "key": _press,
-    "keypress": _press,
-    "hold_key": _hold,
-    "wait": _wait,
-    "screenshot": _screenshot,
-    "zoom": _zoom,
-    "cursor_position": _position,
+#: For each action, the parameters that it may have, and what reads them.
+_ACTIONS: dict[str, tuple[tuple[str, ...], Callable[[Parameters], Run]]] = {
+    "click": ((*_PLACE, "button", "text", "keys"), _openai_click),
+    "left_click": ((*_PLACE, "text", "keys"), _clicks("left", 1)),
+    "right_click": ((*_PLACE, "text", "keys"), _clicks("right", 1)),
+    "middle_click": ((*_PLACE, "text", "keys"), _clicks("middle", 1)),
+    "double_click": ((*_PLACE, "text", "keys"), _clicks("left", 2)),
+    "triple_click": ((*_PLACE, "text", "keys"), _clicks("left", 3)),
+    "mouse_move": ((*_PLACE, "text", "keys"), _move),
+    "move": ((*_PLACE, "keys"), _move),
+    "left_click_drag": ((*_DRAG, "text", "keys"), _drag),
+    "drag": ((*_DRAG, "text", "keys"), _drag),
+    "left_mouse_down": (_PLACE, lambda parameters: _button(True, parameters)),
+    "left_mouse_up": (_PLACE, lambda parameters: _button(False, parameters)),
+    "scroll": (
+        (*_PLACE, "scroll_direction", "scroll_amount", "scroll_x", "scroll_y", "text", "keys"),
+        _scroll,
+    ),
+    "type": (("text",), _type),
+    "key": (("text", "keys"), _press),
+    "keypress": (("text", "keys"), _press),
+    "hold_key": (("text", "keys", "duration"), _hold),
+    "wait": (("duration",), _wait),
+    "screenshot": ((), _screenshot),
+    "zoom": (("region",), _zoom),
+    "cursor_position": ((), lambda _: lambda computer: print(computer.mouse.position())),
 }

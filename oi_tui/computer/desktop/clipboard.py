@@ -78,6 +78,8 @@ def _program() -> tuple[list[str], list[str]]:
 
 def _run(argv: list[str], selection: str, text: str | None = None) -> str:
     argv = [item.format(selection) for item in argv]
+    if argv[0].startswith("wl-") and selection == "primary":
+        argv.append("--primary")
     # A program that keeps the clipboard goes on in the background, and must not keep our pipe open.
     output = subprocess.PIPE if text is None else subprocess.DEVNULL
     try:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+import unicodedata
 from typing import Any
 
 from oi_tui.computer.desktop.session import Session, session
+from oi_tui.computer.errors import ComputerError
 from oi_tui.computer.tool import Tool
 
 #: What keys are called by Open Interpreter and by models, and what X11 calls them.
@@ -49,7 +51,17 @@ _NAMES = {
     "cmd": "Super_L",
     "capslock": "Caps_Lock",
     "printscreen": "Print",
+    "print_screen": "Print",
+    "prtsc": "Print",
     "menu": "Menu",
+    "arrowup": "Up",
+    "arrowdown": "Down",
+    "arrowleft": "Left",
+    "arrowright": "Right",
+    "caps_lock": "Caps_Lock",
+    "numlock": "Num_Lock",
+    "num_lock": "Num_Lock",
+    "kp_enter": "KP_Enter",
     **{f"f{number}": f"F{number}" for number in range(1, 25)},
 }
 
@@ -59,6 +71,10 @@ class Keyboard(Tool):
 
     def write(self, text: str, interval: float | None = None, delay: float = 0.3, **kwargs: Any) -> None:
         """Type a text, after `delay` seconds, with `interval` seconds between the characters."""
+        if not isinstance(text, str):
+            raise ComputerError(f"keyboard.write needs a text, not {text!r:.80}.")
+        if wrong := next((character for character in text if not _can_be_typed(character)), None):
+            raise ComputerError(f"The character {wrong!r} cannot be typed. Nothing was typed.")
         desktop = session()
         time.sleep(delay)
         for count, character in enumerate(text):
@@ -86,6 +102,8 @@ class Keyboard(Tool):
 
     def hotkey(self, *args: str, interval: float = 0.1) -> None:
         """Press keys together, in this order, such as "ctrl" and "s"."""
+        if not args:
+            raise ComputerError('keyboard.hotkey needs keys, such as "ctrl", "s".')
         desktop = session()
         keys = [_code(desktop, name)[0] for name in args]
         try:
@@ -109,7 +127,14 @@ class Keyboard(Tool):
         desktop.key(_code(desktop, key)[0], False)
 
 
+def _can_be_typed(character: str) -> bool:
+    # Control characters are on no key, and neither is the half of a pair of code units.
+    return character in _NAMES or unicodedata.category(character) not in ("Cc", "Cs")
+
+
 def _code(desktop: Session, name: str) -> tuple[int, bool]:
+    if not isinstance(name, str) or not name or not all(map(_can_be_typed, name)):
+        raise ComputerError(f"There is no key {name!r:.80}.")
     symbol = _NAMES.get(name) or (_NAMES.get(name.lower()) if len(name) > 1 else None) or name
     desktop.require_key(symbol)
     return desktop.desktop.key_code(symbol)

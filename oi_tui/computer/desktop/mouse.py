@@ -89,11 +89,13 @@ class Mouse(Tool):
     ) -> None:
         """Press at one point, move to another, on the way `through` others, and release there."""
         desktop, number = session(), _number(button)
+        # All of them before the button is pressed.
+        start, *points = [self._on_screen(*point) for point in (start, *through, end)]
         desktop.move(*start)
         desktop.button(number, True)
         try:
             before = start
-            for after in (*through, end):
+            for after in points:
                 for step in range(1, _STEPS + 1):
                     time.sleep(_STEP_SECONDS)
                     desktop.move(*(a + (b - a) * step // _STEPS for a, b in zip(before, after)))
@@ -103,7 +105,7 @@ class Mouse(Tool):
             desktop.release()
             raise
         desktop.button(number, False)
-        desktop.log.drag(start, end)
+        desktop.log.drag(start, points[-1])
 
     def scroll(self, clicks: int, sideways: bool = False) -> None:
         """Turn the wheel: up for a positive number, down for a negative one; `sideways` left and right."""
@@ -161,6 +163,8 @@ class Mouse(Tool):
 
     def _on_screen(self, x: Any, y: Any) -> tuple[int, int]:
         width, height = session().desktop.size()
+        if not all(isinstance(number, (int, float)) and not isinstance(number, bool) for number in (x, y)):
+            raise ComputerError(f"({x!r}, {y!r}) is not a point: give two numbers.")
         if not (0 <= x < width and 0 <= y < height):
             raise ComputerError(f"({x}, {y}) is not on the screen, which has {width}x{height} pixels.")
         return int(x), int(y)

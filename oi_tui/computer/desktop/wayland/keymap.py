@@ -15,6 +15,14 @@ _ROWS = (
 #: The keys with a name of X11, by Linux's numbers.
 _NAMED = {
     "Escape": 1,
+    "Num_Lock": 69,
+    "Scroll_Lock": 70,
+    "KP_Enter": 96,
+    "Control_R": 97,
+    "Shift_R": 54,
+    "Alt_R": 100,
+    "Super_R": 126,
+    "Pause": 119,
     "BackSpace": 14,
     "Tab": 15,
     "Return": 28,
@@ -41,8 +49,19 @@ _NAMED = {
     "F12": 88,
     **{f"F{number}": 170 + number for number in range(13, 25)},
 }
+#: What X11 calls the signs of the layout.
+_SIGNS = (
+    (
+        " !\"#$%&'()",
+        "space exclam quotedbl numbersign dollar percent ampersand apostrophe parenleft parenright",
+    ),
+    ("*+,-./", "asterisk plus comma minus period slash"),
+    (":;<=>?@", "colon semicolon less equal greater question at"),
+    ("[\\]^_`", "bracketleft backslash bracketright asciicircum underscore grave"),
+    ("{|}~", "braceleft bar braceright asciitilde"),
+)
 #: What modifiers are in the state that goes with a key.
-MODIFIERS = {29: 4, 42: 1, 56: 8, 125: 64}
+MODIFIERS = {29: 4, 97: 4, 42: 1, 54: 1, 56: 8, 100: 8, 125: 64, 126: 64}
 #: Numbers that no key of the layout has, for other characters; XKB counts 8 more.
 _SPARE = range(224, 247)
 _OFFSET = 8
@@ -57,6 +76,8 @@ class Keymap:
             for at, pair in enumerate(zip(plain, shifted)):
                 self._keys[pair[0]], self._keys[pair[1]] = (first + at, False), (first + at, True)
         self._keys[" "] = self._keys["space"]
+        for signs, names in _SIGNS:
+            self._keys.update((name, self._keys[sign]) for sign, name in zip(signs, names.split()))
         #: Characters on spare keys, the oldest first.
         self._spares: dict[str, int] = {}
 

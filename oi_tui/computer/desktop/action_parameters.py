@@ -1,0 +1,171 @@
+"""Reads the parameters of a computer-use action, in the forms in which models write them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from oi_tui.computer.errors import ComputerError
+
+Action = dict[str, Any]
+#: What a value is cut to in an error.
+_SHOWN = 80
+
+
+class Parameters:
+    """The parameters of one action. A value of None is taken for one that is missing.
+
+    `size` is that of the picture that points belong to, where that is not the screen itself. The methods
+    raise ComputerError that names the parameter to change.
+    """
+
+    def __init__(self, name: str, action: Action, screen: tuple[int, int] | None, size: Any) -> None:
+        self._name = name
+        self._values = {key: value for key, value in action.items() if value is not None}
+        self._scale: list[tuple[int, float]] = []
+        if screen is not None:
+            pair = self._numbers("size", size, 2, "the width and height of the picture, such as [1024, 640]")
+            if min(pair) < 1:
+                raise self._wrong("size", size, "the width and height of the picture, such as [1024, 640]")
+            self._scale = list(zip(screen, pair))
+
+    def require_known(self, known: Iterable[str]) -> None:
+        """Raise ComputerError for a parameter that is not one of these."""
+        known = (*known, "action", "type")
+        if unknown := [key for key in self._values if key not in known]:
+            names = ", ".join(key for key in known[:-2]) or "none"
+            raise ComputerError(f"{self._name} has no parameter {unknown[0]!r:.80}; parameters: {names}.")
+
+    def has(self, *keys: str) -> bool:
+        """Whether one of these is given."""
+        return any(key in self._values for key in keys)
+
+    def point(self, key: str = "coordinate") -> tuple[int, int] | None:
+        """A point of the screen; None where it is not given."""
+        if key in self._values:
+            return self._point(key, self._values[key])
+        if key == "coordinate" and self.has("x", "y"):
+            return self._scaled([self._number("x"), self._number("y")])
+        return None
+
+    def required_point(self) -> tuple[int, int]:
+        """A point of the screen that must be given."""
+        point = self.point()
+        if point is None:
+            raise ComputerError(f"{self._name} needs a point: coordinate: [x, y].")
+        return point
+
+    def path(self) -> list[tuple[int, int]]:
+        """The points of a path, two or more; none where it is not given."""
+        if "path" not in self._values:
+            return []
+        path = self._values["path"]
+        if not isinstance(path, (list, tuple)) or len(path) < 2:
+            raise self._wrong("path", path, "a list of two points or more: [[x, y], [x, y]]")
+        return [self._point("path", point) for point in path]
+
+    def region(self) -> tuple[int, int, int, int]:
+        """Left, top, right and bottom of a part of the screen."""
+        what = "[left, top, right, bottom]"
+        numbers = self._numbers("region", self._values.get("region"), 4, what)
+        left, top = self._scaled(numbers[:2])
+        right, bottom = self._scaled(numbers[2:])
+        if right <= left or bottom <= top:
+            raise self._wrong("region", self._values["region"], f"{what}, with right and bottom greater")
+        return left, top, right, bottom
+
+    def number(self, key: str, least: float, most: float, default: float | None = None) -> float:
+        """A number within bounds."""
+        if key not in self._values and default is not None:
+            return default
+        number = self._number(key)
+        if not least <= number <= most:
+            raise self._wrong(key, self._values[key], f"a number from {least:g} to {most:g}")
+        return number
+
+    def choice(self, key: str, choices: Iterable[str], default: str | None = None) -> str:
+        """One of some words."""
+        value = self._values.get(key, default)
+        if not isinstance(value, str) or value.lower() not in choices:
+            raise self._wrong(key, value, f"one of {', '.join(choices)}")
+        return value.lower()
+
+    def text(self, key: str) -> str:
+        """A text."""
+        text = self._values.get(key)
+        if not isinstance(text, str):
+            raise self._wrong(key, text, "a text")
+        return text
+
+    def modifiers(self) -> list[str]:
+        """The keys to hold meanwhile; none where none are given."""
+        if self._values.get("text", "") == "" and self._values.get("keys", []) in ([], ""):
+            return []
+        return [key for keys in self.combinations() for key in keys]
+
+    def combinations(self) -> list[list[str]]:
+        """Keys to press together, one group after the other: `ctrl+a Delete`, or a list of keys."""
+        if "keys" not in self._values:
+            text = self.text("text")
+            groups = [_together(part) for part in text.split()] if text.strip() else [["space"]] * len(text)
+            if not groups:
+                raise self._wrong("text", text, 'keys, such as "ctrl+s" or "Return"')
+            return groups
+        keys = self._values["keys"]
+        if isinstance(keys, str) and keys:
+            return [[key.lower() for key in _together(keys)]]
+        if not isinstance(keys, (list, tuple)) or not keys or not all(isinstance(key, str) for key in keys):
+            raise self._wrong("keys", keys, 'a list of keys, such as ["CTRL", "S"]')
+        return [[key.lower() for key in keys]]
+
+    def _number(self, key: str) -> float:
+        number = _parse_number(self._values.get(key))
+        if number is None:
+            raise self._wrong(key, self._values.get(key), "a number")
+        return number
+
+    def _point(self, key: str, value: Any) -> tuple[int, int]:
+        if isinstance(value, dict) and {"x", "y"} <= value.keys():
+            value = [value["x"], value["y"]]
+        return self._scaled(self._numbers(key, value, 2, "a point: [x, y]"))
+
+    def _numbers(self, key: str, value: Any, count: int, what: str) -> list[float]:
+        values = list(value) if isinstance(value, (list, tuple)) else []
+        numbers = [number for item in values if (number := _parse_number(item)) is not None]
+        if not len(values) == len(numbers) == count:
+            raise self._wrong(key, value, what)
+        return numbers
+
+    def _scaled(self, pair: list[float]) -> tuple[int, int]:
+        """A point of the screen from one of the picture."""
+        if self._scale:
+            pair = [number * whole // part for number, (whole, part) in zip(pair, self._scale)]
+        x, y = pair
+        return math.floor(x), math.floor(y)
+
+    def _wrong(self, key: str, value: Any, what: str) -> ComputerError:
+        if value is None:
+            return ComputerError(f"{self._name} needs {key}: {what}.")
+        shown = repr(value)
+        shown = shown if len(shown) <= _SHOWN else shown[: _SHOWN - 1] + "…"
+        return ComputerError(f"{self._name}: {key} must be {what}, not {shown}.")
+
+
+def _parse_number(value: Any) -> float | None:
+    """The number that a value is or names; None where it is none."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _together(text: str) -> list[str]:
+    """The keys of `ctrl+shift+s`; a plus sign alone, or at the end, is a key."""
+    parts = text.split("+")
+    if text.endswith("+"):
+        parts = [*parts[:-2], "+"]
+    return [part for part in parts if part]
