@@ -6,7 +6,10 @@ from typing import Any, cast
 import pytest
 
 from oi_tui.screens.chat.first_run import FirstRun
+from oi_tui.screens.help import HelpScreen
+from oi_tui.widgets.conversation.blocks import NoticeBlock
 from tests.fakes import Computer
+from tests.pilot.test_chat import open_chat
 
 
 @pytest.mark.parametrize(
@@ -29,3 +32,23 @@ def test_the_sandbox_is_offered_where_it_works_and_is_off(
     )
     assert line.startswith(f"Done. {approval}")
     assert ("%sandbox on" in line) == offered
+
+
+async def test_the_list_of_themes_does_not_open_over_another_screen() -> None:
+    async with open_chat() as ui:
+        help_ = HelpScreen()
+        await ui.app.push_screen(help_)
+        FirstRun(ui.chat.commands, ui.view)._choose_colours()
+        blocks = ui.view.conversation.transcript.blocks
+        await ui.until(
+            lambda: any("Nothing runs" in one.text for one in blocks if isinstance(one, NoticeBlock))
+        )
+        assert ui.app.screen_stack[-1] is help_
+
+
+async def test_escape_at_rest_says_nothing() -> None:
+    async with open_chat() as ui:
+        await ui.pilot.press("escape")
+        await ui.pilot.pause()
+        assert ui.chat.focused is ui.chat.prompt
+        assert not list(ui.app._notifications)
