@@ -378,7 +378,8 @@ def interruptible(work, interrupt):
     It is repeated until the work has ended: a database forgets one that comes before its query has begun.
     """
     outcome = []
-    given_up = threading.Event()
+    # Not `join`: an interrupt in it makes Python before 3.13 take the thread for one that has ended.
+    given_up, ended = threading.Event(), threading.Event()
 
     def do():
         try:
@@ -386,17 +387,18 @@ def interruptible(work, interrupt):
                 outcome.append((work(), None))
         except BaseException as error:
             outcome.append((None, error))
+        finally:
+            ended.set()
 
     thread = threading.Thread(target=do, daemon=True)
     try:
         thread.start()
-        while thread.is_alive():
-            thread.join(1.0)
+        while not ended.wait(1.0):
+            pass
     except BaseException:
         given_up.set()
-        while thread.is_alive():
+        while thread.ident is not None and not ended.wait(0.1):
             interrupt()
-            thread.join(0.1)
         raise
     result, error = outcome[0]
     if error is not None:
