@@ -28,8 +28,11 @@ _GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?$")
 _COMMA = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?$")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$")
 _BOOLEANS = frozenset(("true", "false", "True", "False", "TRUE", "FALSE"))
-#: Texts that stand for a missing value.
-_MISSING_TEXTS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
+#: Texts that stand for a missing value, the same as for pandas.
+_MISSING_TEXTS = (
+    *("", "NA", "N/A", "n/a", "<NA>", "#NA", "#N/A", "#N/A N/A", "NaN", "nan", "-NaN", "-nan"),
+    *("null", "NULL", "None", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
+)
 _MISSING: dict[object, None] = {
     text: None for word in _MISSING_TEXTS for text in (word, f" {word}", f"{word} ", f" {word} ")
 }

@@ -58,6 +58,16 @@ def test_numbers_sort_as_numbers_and_missing_ones_come_last(prices: TableFile) -
     assert [row[2] for row in cells(prices, View(sort=2, descending=True))] == ["100", "10", "9.5", None]
 
 
+@pytest.mark.parametrize("word", ["n/a", "N/A", "<NA>", "#N/A", "-nan", "NULL", " n/a "])
+def test_words_for_missing_values_leave_a_column_its_numbers(
+    word: str, tmp_path: Path, opened: Callable[..., TableFile]
+) -> None:
+    (tmp_path / "gaps.csv").write_text(f"name,price\na,10\nb,{word}\nc,9.5\n", encoding="utf-8")
+    table = opened(tmp_path / "gaps.csv")
+    assert [column.type for column in table.shape(View()).columns] == ["text", "float"]
+    assert [row[1] for row in cells(table, View(sort=1))] == ["9.5", "10", None]
+
+
 def test_a_filter_takes_its_text_literally(prices: TableFile) -> None:
     assert [row[0] for row in cells(prices, View(words="anNA"))] == ["Anna"]
     assert prices.shape(View(words="%")).rows == 0
