@@ -167,6 +167,22 @@ def the_terminal_outside():
 def terminals_of_others():
     some([f"/dev/pts/{item}" for item in range(1, 64)], lambda path: os.open(path, os.O_RDWR | os.O_NOCTTY))
 
+# -- a program that acts as its owner when others start it
+def made_its_owner(): _left(os.open("suid1", os.O_CREAT | os.O_WRONLY, 0o4755))
+def made_its_owner_by_a_nameless_file(): _left(os.open(".", os.O_TMPFILE | os.O_WRONLY, 0o4755))
+def made_its_owner_by_the_oldest_call(): _left(call(number(85, 1000), _address(b"suid2"), 0o4755))
+def made_its_owner_by_mknod(): os.mknod("suid3", 0o104755)
+def made_its_owner_later(): write("suid4"); os.chmod("suid4", 0o4755)
+def made_its_owner_by_a_descriptor(): write("suid5"); os.chmod(os.open("suid5", os.O_RDONLY), 0o6755)
+def made_its_owner_by_the_newest_call():
+    write("suid6")
+    call(452, -100, _address(b"suid6"), 0o4755, 0)
+def made_its_owner_by_a_struct():
+    how = struct.pack("QQQ", os.O_CREAT | os.O_WRONLY, 0o4755, 0)
+    _left(call(437, -100, _address(b"suid7"), _address(how), len(how)))
+def _address(data): return ctypes.cast(data, ctypes.c_void_p).value
+def _left(descriptor): assert os.stat(descriptor).st_mode & 0o4000
+
 def try_all(known):
     found, names = [], []
     for name, probe in list(known.items()):
@@ -237,5 +253,6 @@ def test_no_way_out_is_open(
     assert not (paths.profiles() / "x.yaml").exists()
     assert not (Path.home() / ".bashrc").exists()
     assert len(names) >= 60, names
+    assert not [path for path in project.iterdir() if path.stat().st_mode & 0o4000]
     assert Path(paths.__file__).read_bytes() == before
     assert Path(str(outside["SECRET"])).read_text() == "s3cret"
