@@ -41,6 +41,8 @@ SHELLS = ("bash", "dash", "fish", "sh", "zsh")
 OF_FOLDER = {"e2e": ("bash",)}
 #: What is asked for by a word that is no program's name.
 SANDBOX = "sandbox"
+#: The same for drawing in Octave, which takes gnuplot and a font.
+OCTAVE_FIGURES = "octave-figures"
 #: Programs that are Python packages: they need not be on PATH.
 MODULES = ("mkdocs", "playwright", "ruff")
 
@@ -50,12 +52,21 @@ def why_not(name: str) -> str | None:
     """Why a program cannot be used here, in a few words; None when it can."""
     if name == SANDBOX:
         return sandbox.why_not()
+    if name == OCTAVE_FIGURES:
+        return why_not("octave") or why_not("gnuplot") or _why_no_octave_font()
     if name in MODULES:
         return None if importlib.util.find_spec(name) else f"{name} is not installed here"
     found = bubblewrap.find() if name == "bwrap" else shutil.which(name, path=PATH)
     found = find_sshd() if name == "sshd" else found
     found = find_accessibility() if name == "at-spi2" else found
     return None if found else f"{name} is not installed here"
+
+
+def _why_no_octave_font() -> str | None:
+    folders = (os.environ.get("OCTAVE_FONTS_DIR"), "/usr/share/fonts")
+    if any(folder and next(Path(folder).rglob("FreeSans.*"), None) for folder in folders):
+        return None
+    return "the font FreeSans is not installed here"
 
 
 def find_sshd() -> str | None:

@@ -24,6 +24,7 @@ _PROGRAMS: dict[str, tuple[tuple[str, ...], ...]] = {
     "perl": (("perl",),),
     "lua": (("lua",), ("lua5.4",)),
     "r": (("Rscript",),),
+    "octave": (("octave-cli",), ("octave",)),
     "applescript": (("osascript",),),
     "powershell": (("pwsh", "-NoProfile", "-File"),),
 }

@@ -37,6 +37,7 @@ _COMMENTS = {
     "java": "//",
     "html": "",
     "lua": "--",
+    "octave": "%",
     "sql": "--",
     **dict.fromkeys(("c", "cpp", "rust", "go", "php"), "//"),
 }
@@ -60,6 +61,7 @@ _SUFFIXES = {
     "rust": ".rs",
     "go": ".go",
     "php": ".php",
+    "octave": ".m",
 }
 
 

@@ -32,6 +32,7 @@ _LANGUAGES = {
     "rust": ("text/rust", ".rs", "rust"),
     "go": ("text/x-go", ".go", "go"),
     "php": ("application/x-httpd-php", ".php", "php"),
+    "octave": ("text/x-octave", ".m", "octave"),
     "html": ("text/html", ".html", "html"),
 }
 #: What stands around the cursor when a client asks for help.

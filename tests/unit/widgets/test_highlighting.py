@@ -44,6 +44,7 @@ SAMPLES = {
     ),
     "react": C_LIKE,
     "r": Sample('if (total > 12) { show("words") } # remark', "if", '"words"', "12", "# remark", "total"),
+    "octave": Sample('if total > 12 disp("words") end % remark', "if", '"words"', "12", "% remark", "total"),
     "julia": Sample('if total > 12 "words" end # remark', "if", '"words"', "12", "# remark", "total"),
     "java": C_LIKE,
     "ruby": Sample('if total > 12 then "words" end # remark', "if", '"words"', "12", "# remark", "total"),

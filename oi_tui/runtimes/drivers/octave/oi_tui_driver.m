@@ -1,0 +1,297 @@
+## The driver inside Octave. Octave reads its commands from the request pipe: each request is a call of this function at
+## the prompt, so that an interrupt brings Octave back to the next request and leaves the variables as they were.
+## Cells are sourced in the base workspace. Functions beside this one replace those that would read the request pipe.
+
+function varargout = oi_tui_driver (action, varargin)
+  ## `clear all` in a cell must not clear what is kept here.
+  mlock ();
+  persistent state;
+  switch (action)
+    case "start"
+      state = begin_session (varargin{1});
+    case "run"
+      state.nonce = varargin{1};
+      state.outcome = struct ("state", "interrupted", "reason", "");
+      state.marks = 0;
+      state.outcome = run_cell (varargin{2});
+    case "end"
+      ## A request of its own, which comes after the run and again with an interrupt; the first one that gets through counts.
+      if (! strcmp (varargin{1}, state.reported))
+        if (! strcmp (varargin{1}, state.nonce))
+          ## An interrupt took the request of this run.
+          state.nonce = varargin{1};
+          state.outcome = struct ("state", "interrupted", "reason", "");
+        endif
+        state = finish_run (state);
+      endif
+    case {"input", "input_end"}
+      state = send_placed (state, struct ("event", action, "prompt", [varargin{:}]));
+    case "variables"
+      send_event (state, list_variables (varargin{1}));
+    case "variable"
+      send_event (state, describe_variable (varargin{:}));
+    case "completions"
+      send_event (state, complete (varargin{:}));
+  endswitch
+endfunction
+
+function state = begin_session (folder)
+  PS1 ("");
+  PS2 ("");
+  PS4 ("");
+  more ("off");
+  page_output_immediately (true);
+  page_screen_output (false);
+  beep_on_error (false);
+  crash_dumps_octave_core (false);
+  set (0, "defaultfigurevisible", "off");
+  state = struct ("folder", folder, "nonce", "idle", "reported", "", "marks", 0);
+  state.outcome = struct ("state", "finished", "reason", "");
+  state.events = fopen (fullfile (folder, "events"), "a");
+  state.terminal = fopen ("/dev/tty", "w");
+  warning ("off", "Octave:gnuplot-graphics");
+  if (isempty (getenv ("GNUTERM")))
+    ## Figures are drawn to files alone, and not in letters on the terminal.
+    setenv ("GNUTERM", "unknown");
+  endif
+  ## The calls that led to a warning would be those of this file.
+  warning ("off", "backtrace");
+  warning ("on", "Octave:shadowed-function");
+  unsetenv ("OI_TUI_FOLDER");
+  send_event (state, struct ("event", "ready"));
+endfunction
+
+## -- the channel
+
+function send_event (state, event)
+  fdisp_line (state.events, jsonencode (event));
+  if (isfield (event, "mark"))
+    fprintf (state.terminal, "\033]6973;%s\a", event.mark);
+    fflush (state.terminal);
+  endif
+endfunction
+
+function fdisp_line (stream, line)
+  fputs (stream, [line "\n"]);
+  fflush (stream);
+endfunction
+
+function state = send_placed (state, event)
+  fflush (stdout);
+  state.marks += 1;
+  event.mark = sprintf ("%s.m%d", state.nonce, state.marks);
+  send_event (state, event);
+endfunction
+
+## -- running
+
+function outcome = run_cell (path)
+  outcome = struct ("state", "finished", "reason", "");
+  try
+    evalin ("base", sprintf ("source ('%s');", path));
+  catch err
+    fflush (stdout);
+    if (strcmp (err.identifier, "oi_tui:exit"))
+      if (! strcmp (err.message, "exit status 0"))
+        outcome = struct ("state", "failed", "reason", err.message);
+      endif
+      return;
+    endif
+    if (strncmp (err.message, "source: error sourcing file", 27))
+      err = parse_error (path, err);
+    endif
+    [~, name] = fileparts (path);
+    cell_name = ["cell " name(6:end)];
+    words = strrep (strrep (err.message, ["file " path], cell_name), path, cell_name);
+    first = strsplit (words, "\n"){1};
+    if (any (strfind (words, "ft_text_renderer")))
+      words = [words "\nOctave has no font to draw with: install FreeSans (for example: apt install fonts-freefont-otf)"];
+    endif
+    if (! strncmp (words, "parse error", 11))
+      words = ["error: " words];
+    endif
+    fputs (stderr, [strtrim(words) "\n" places(err.stack, name, cell_name)]);
+    outcome = struct ("state", "failed", "reason", first(1:min (end, 300)));
+  end_try_catch
+endfunction
+
+## `source` does not tell what it could not parse.
+function err = parse_error (path, err)
+  try
+    __parse_file__ (path);
+  catch err
+  end_try_catch
+endfunction
+
+## Where the error was raised, and the calls that led there.
+function text = places (stack, file, cell_name)
+  lines = {};
+  for frame = stack(:)'
+    if (strncmp (frame.name, "oi_tui_", 7) || frame.line < 1)
+      continue;
+    endif
+    where = frame.name;
+    if (strcmp (where, file) || any (strfind (where, "/cell-")))
+      where = cell_name;
+    endif
+    lines{end+1} = sprintf ("    %s at line %d column %d\n", where, frame.line, frame.column);
+  endfor
+  if (numel (lines) > 24)
+    lines = [lines(1:12), {sprintf("    ... %d calls ...\n", numel (lines) - 24)}, lines(end-11:end)];
+  endif
+  text = "";
+  if (! isempty (lines))
+    text = ["error: called from\n" lines{:}];
+  endif
+endfunction
+
+function state = finish_run (state)
+  if (! strcmp (state.outcome.state, "interrupted"))
+    try
+      state = show_figures (state);
+    catch err
+      close ("all");
+      fprintf (stderr, "The figure could not be drawn: %s\n", err.message);
+    end_try_catch
+  endif
+  fflush (stdout);
+  fflush (stderr);
+  event = struct ("event", "finished", "nonce", state.nonce, "state", state.outcome.state);
+  if (! isempty (state.outcome.reason))
+    event.reason = state.outcome.reason;
+  endif
+  event.mark = [state.nonce ".end"];
+  send_event (state, event);
+  state.reported = state.nonce;
+endfunction
+
+## Figures are shown once, at the end of the cell that made them.
+function state = show_figures (state)
+  figures = sort (get (0, "children"))';
+  if (isempty (figures))
+    return;
+  endif
+  if (isempty (available_graphics_toolkits ()))
+    close (figures);
+    error ("Octave has no program to draw with; install gnuplot (for example: apt install gnuplot-nox)");
+  endif
+  path = fullfile (state.folder, "plot.png");
+  for number = figures
+    if (! isempty (get (number, "children")))
+      if (strcmp (get (number, "__graphics_toolkit__"), "gnuplot"))
+        ## `print` would need Ghostscript as well.
+        figure (number, "visible", "off");
+        drawnow ("pngcairo size 800,560", path);
+      else
+        print (number, path, "-dpng", "-r110", "-S800,560");
+      endif
+      file = fopen (path, "r");
+      bytes = fread (file, Inf, "uint8=>uint8")';
+      fclose (file);
+      delete (path);
+      state = send_placed (state, struct ("event", "display", "format", "base64.png",
+                                          "content", base64_encode (bytes)));
+    endif
+    close (number);
+  endfor
+endfunction
+
+## -- variables
+
+## No code of the program runs for these: only values of Octave's own classes are looked into.
+function event = list_variables (nonce)
+  found = evalin ("base", "whos;");
+  variables = cell (1, numel (found));
+  for n = 1:numel (found)
+    one = found(n);
+    variables{n} = struct ("name", one.name, "type", one.class, "summary", one.class, "size", one.bytes);
+    variables{n}.summary = describe (one);
+  endfor
+  event = struct ("event", "variables", "nonce", nonce, "total", numel (found));
+  event.variables = variables;
+endfunction
+
+function words = describe (one)
+  if (is_own (one.class) && prod (one.size) <= 60 && any (strcmp (one.class, {"char", "double", "single", "logical"}))
+      && (prod (one.size) == 1 || (strcmp (one.class, "char") && one.size(1) == 1)) && numel (one.size) == 2)
+    value = evalin ("base", [one.name ";"]);
+    if (ischar (value))
+      words = ["\"" value "\""];
+    elseif (islogical (value))
+      words = {"false", "true"}{value + 1};
+    else
+      words = num2str (value);
+    endif
+  else
+    words = [one.class " " strjoin(arrayfun (@num2str, one.size, "UniformOutput", false), "x")];
+  endif
+endfunction
+
+function own = is_own (name)
+  own = any (strcmp (name, {"double", "single", "char", "logical", "cell", "struct", "function_handle", "int8", "int16", ...
+                            "int32", "int64", "uint8", "uint16", "uint32", "uint64"}));
+endfunction
+
+function event = describe_variable (nonce, name)
+  event = struct ("event", "variable", "nonce", nonce);
+  found = evalin ("base", sprintf ("whos ('%s');", name));
+  if (isempty (found))
+    return;
+  endif
+  event.description = describe (found(1));
+  event.preview = "";
+  if (is_own (found(1).class))
+    value = evalin ("base", [name ";"]);
+    if (isnumeric (value) || ischar (value) || islogical (value) || iscell (value))
+      if (ndims (value) == 2)
+        value = value(1:min (end, 200), 1:min (end, 2000));
+      endif
+    endif
+    if (! any (strcmp (found(1).class, {"cell", "struct"})) || ! holds_objects (value))
+      event.preview = evalc ("disp (value)");
+      event.preview = event.preview(1:min (end, 20000));
+    endif
+  endif
+endfunction
+
+## Whether showing it might call a method of the program.
+function holds = holds_objects (value)
+  if (iscell (value))
+    holds = any (cellfun (@holds_objects, value(:)));
+  elseif (isstruct (value))
+    holds = any (cellfun (@holds_objects, struct2cell (value)(:)));
+  else
+    holds = ! is_own (class (value));
+  endif
+endfunction
+
+## -- completion
+
+function event = complete (nonce, words)
+  question = jsondecode (char (hex2dec (reshape (words, 2, [])')'));
+  event = struct ("event", "completions", "nonce", nonce, "typed", 0);
+  event.offers = {};
+  typed = regexp (question.before, '[A-Za-z_][\w.]*$', "match", "once");
+  if (isempty (typed))
+    return;
+  endif
+  event.typed = length (typed);
+  found = evalin ("base", "whos;");
+  variables = {found.name};
+  if (any (typed == ".") && ! any (strcmp (variables, strtok (typed, ".")) & strcmp ({found.class}, "struct")))
+    ## Looking into other values could run code of the program.
+    return;
+  endif
+  names = cellstr (evalin ("base", sprintf ("completion_matches ('%s');", typed)));
+  known = ismember (names, variables);
+  ## Variables and fields of them come before functions.
+  names = [names(known); names(! known)];
+  for n = 1:min (100, numel (names))
+    facts = "";
+    place = find (strcmp (variables, names{n}), 1);
+    if (! isempty (place))
+      facts = describe (found(place));
+    endif
+    event.offers{end+1} = {names{n}, facts};
+  endfor
+endfunction

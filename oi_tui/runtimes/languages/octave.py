@@ -1,0 +1,68 @@
+"""GNU Octave."""
+
+from pathlib import Path
+
+from oi_tui.runtimes.language import DRIVERS, Language, Start, first_of
+from oi_tui.runtimes.versions import version_of
+from oi_tui.system import environment_names
+
+_DRIVER = DRIVERS / "octave"
+_END = "oi_tui_driver('end','{nonce}')"
+
+
+def describe(program: str) -> str:
+    """`GNU Octave 7.3.0`."""
+    return f"GNU Octave {version_of(program, '--version', 'version ([0-9.]+)')}".strip()
+
+
+def start(program: str, folder: Path) -> Start:
+    """Octave as an interactive program whose commands come from the request pipe, not from its terminal.
+
+    An error or an interrupt then brings it back to the next request. Its own prompt is never shown.
+    """
+    options = ("--interactive", "--no-line-editing", "--no-history", "--norc", "--quiet", "--persist")
+    quietly = "warning('off','Octave:shadowed-function');"
+    begin = f"{quietly}addpath({_spell(_DRIVER)});oi_tui_driver('start',{_spell(folder)});"
+    redirect = 'exec "$0" "$@" <"$OI_TUI_FOLDER/requests"'
+    argv = ("/bin/sh", "-c", redirect, program, *options, "--eval", begin)
+    return Start(argv, {environment_names.FOLDER: str(folder)})
+
+
+def _spell(path: Path) -> str:
+    """Write a path as a text of Octave."""
+    return "'" + str(path).replace("'", "''") + "'"
+
+
+def request(nonce: str, path: Path) -> str:
+    """The cell, and its end in a request of its own: an interrupt takes only what runs.
+
+    One that came too late for the run before takes the first line, which does nothing.
+    """
+    return f"0;\noi_tui_driver('run','{nonce}','{path}');\n{_END.format(nonce=nonce)}"
+
+
+LANGUAGE = Language(
+    name="octave",
+    title="Octave",
+    aliases=("matlab", "gnu-octave", "octave-cli"),
+    hint="Install GNU Octave 7 or later from octave.org.",
+    packages={
+        "apt": "octave",
+        "dnf": "octave",
+        "pacman": "octave",
+        "zypper": "octave",
+        "apk": "octave",
+        "brew": "octave",
+    },
+    keeps="variables, functions, loaded packages",
+    find=first_of("octave-cli", "octave"),
+    describe=describe,
+    start=start,
+    request=request,
+    interrupt_request=_END,
+    variables_request="oi_tui_driver('variables','{nonce}')",
+    variable_request="oi_tui_driver('variable','{nonce}','{name}')",
+    completion_request="oi_tui_driver('completions','{nonce}','{name}')",
+    patience=60.0,
+    note="Figures are shown at the end of the cell that makes them, and closed.",
+)

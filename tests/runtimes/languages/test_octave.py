@@ -1,0 +1,146 @@
+"""What Octave promises beyond the contract."""
+
+import base64
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from oi_tui.messages import Displayed
+from oi_tui.runtimes import Computer
+from tests.programs import OCTAVE_FIGURES
+from tests.runtimes.playing import play
+
+pytestmark = pytest.mark.needs("octave")
+
+
+@pytest.fixture(scope="module")
+def octave(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Computer]:
+    """A computer whose Octave runs, which the tests share."""
+    computer = Computer(cwd=tmp_path_factory.mktemp("octave"))
+    assert play(computer, "octave", "").state == "finished"
+    yield computer
+    computer.close()
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("x = 5", "x = 5\n"),
+        ("x = 5;", ""),
+        ("true", "ans = 1\n"),
+        ("function f()\n  disp('f')\nend\nf()", "f\n"),
+        ("warning('careful')", "warning: careful\n"),
+        ("try, error('a'), catch e, disp(e.message), end", "a\n"),
+        ("clear all; disp(exist('x'))", "0\n"),
+        ("s = system('exit 2')", "s = 2\n"),
+        ("[s, out] = system('printf child')", "s = 0\nout = child\n"),
+        ("p = popen('tty', 'r'); disp(strncmp(fgetl(p), '/dev/', 5)); pclose(p);", "1\n"),
+        ("unix('echo child');", "child\n"),
+        ("exit", ""),
+        ("quit(0)", ""),
+        ("fgetl(stdin)", "error: stdin: a cell cannot read from stdin; ask with input instead\n"),
+        ("keyboard", "error: keyboard: a cell cannot stop in the debugger; show values with disp instead\n"),
+    ],
+)
+def test_cells_print_what_the_prompt_would(octave: Computer, code: str, text: str) -> None:
+    assert play(octave, "octave", code).text.startswith(text)
+    assert play(octave, "octave", "disp(1)").text == "1\n"
+
+
+def test_an_error_names_the_cell_and_the_calls(octave: Computer) -> None:
+    played = play(octave, "octave", "function f(n)\n  error('my:id', 'oops %d', n)\nend\nx = 1;\nf(x)")
+    assert played.reason == "oops 1"
+    words, called, inner, outer = played.text.splitlines()
+    assert (words, called) == ("error: oops 1", "error: called from")
+    assert inner.strip() == "f at line 2 column 3"
+    assert outer.strip().startswith("cell ")
+    assert outer.endswith("at line 5 column 1")
+
+
+def test_code_that_cannot_be_parsed_is_named_by_its_cell(octave: Computer) -> None:
+    played = play(octave, "octave", "disp(1)\nx = [1 2\ny = )")
+    assert played.reason.startswith("parse error near line 3 of cell ")
+    assert "/" not in played.text
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("input('n? ') + 1", "ans = 7"),
+        ("pause(); disp('on')", "on\n"),
+        ("kbhit()", "ans = 2"),
+    ],
+)
+def test_what_reads_gets_it_from_the_terminal(octave: Computer, code: str, text: str) -> None:
+    played = play(octave, "octave", code, answers=("2*3\n",))
+    assert text in played.text
+    assert played.state == "finished"
+
+
+def test_a_program_that_an_interrupt_ends_ends_the_cell(octave: Computer) -> None:
+    code = "kept = 7;\nsystem('echo go; sleep 60');\ndisp('went on')"
+    played = play(octave, "octave", code, stop_at="go\r\n")
+    assert played.state == "interrupted"
+    assert "went on" not in played.text
+    assert play(octave, "octave", "disp(kept)").text == "7\n"
+
+
+def test_variables_are_listed_with_types_and_sizes(octave: Computer) -> None:
+    code = (
+        "clear all; n = 3; t = 'hello'; b = true; m = zeros(2, 5); c = {1, 'a'}; s.field = 2;\n"
+        "f = @(x) x; i = int8(4); e = [];"
+    )
+    assert play(octave, "octave", code).text == ""
+    variables = octave.variables("octave")
+    listed = {item.name: (item.type, item.summary, item.size) for item in variables}
+    assert listed["n"] == ("double", "3", 8)
+    assert listed["t"] == ("char", '"hello"', 5)
+    assert listed["b"] == ("logical", "true", 1)
+    assert listed["m"] == ("double", "double 2x5", 80)
+    assert listed["c"][:2] == ("cell", "cell 1x2")
+    assert listed["s"][:2] == ("struct", "struct 1x1")
+    assert listed["f"][0] == "function_handle"
+    assert listed["i"][:2] == ("int8", "int8 1x1")
+    assert listed["e"][:2] == ("double", "double 0x0")
+    detail = octave.look_at("octave", "m")
+    assert detail
+    assert (detail.description, detail.preview) == ("double 2x5", "   0   0   0   0   0\n" * 2)
+    structure = octave.look_at("octave", "s")
+    assert structure
+    assert "field = 2" in structure.preview
+
+
+def test_names_and_fields_are_completed(octave: Computer) -> None:
+    play(octave, "octave", "clear all; price_list = [1 2 3]; order.customer = 'Ada';")
+    found = octave.complete("octave", "x = sum(price_l")
+    assert found
+    assert found.typed == len("price_l")
+    assert [(item.text, item.facts) for item in found.found] == [("price_list", "double 1x3")]
+    fields = octave.complete("octave", "disp(order.cu")
+    assert fields
+    assert fields.typed == len("order.cu")
+    assert [item.text for item in fields.found] == ["order.customer"]
+    functions = octave.complete("octave", "y = linspac")
+    assert functions
+    assert [item.text for item in functions.found] == ["linspace"]
+
+
+@pytest.mark.needs(OCTAVE_FIGURES)
+def test_figures_are_shown_at_the_end_of_their_cell(octave: Computer) -> None:
+    played = play(octave, "octave", "plot(1:3); figure; bar([1 2]);\ndisp('drawn')")
+    images = [report for _, report in played.reports if isinstance(report, Displayed)]
+    assert [image.format for image in images] == ["base64.png"] * 2
+    assert all(base64.b64decode(image.content).startswith(b"\x89PNG") for image in images)
+    assert played.text == "drawn\n"
+    assert play(octave, "octave", "disp(numel(get(0, 'children')))").text == "0\n"
+
+
+def test_a_figure_that_cannot_be_drawn_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OCTAVE_FONTS_DIR", str(tmp_path))
+    computer = Computer(cwd=tmp_path)
+    played = play(computer, "octave", "plot(1:3)")
+    computer.close()
+    assert "fonts-freefont-otf" in played.text or "gnuplot-nox" in played.text
