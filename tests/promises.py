@@ -534,5 +534,7 @@ PROMISES: dict[str, tuple[Promise, ...]] = {
                 "test_earlier_versions_folders_are_read_and_what_a_migration_copied_comes_in_once"),
         Promise("skills", "unit/engine/test_skills.py",
                 "test_functions_of_open_interpreter_become_a_skill"),
+        Promise("skills that others wrote, with any head", "unit/engine/test_skills.py",
+                "test_odd_files_are_read_as_far_as_they_go"),
     ),
 }  # fmt: skip

@@ -259,12 +259,25 @@ def _preview(path: Path, text: str) -> Shown:
 
 def _split_header(text: str) -> tuple[dict[str, str], str]:
     """The fields of the head (between two lines of dashes) and the rest."""
+    text = text.removeprefix("\ufeff")
     lines = text.splitlines()
     if not lines or lines[0].strip() != "---" or "---" not in [line.strip() for line in lines[1:]]:
         return {}, text
     end = [line.strip() for line in lines].index("---", 1)
-    fields = (line.partition(":") for line in lines[1:end] if line[:1].strip())
-    return {key.strip(): value.strip().strip("\"'") for key, _, value in fields}, "\n".join(lines[end + 1 :])
+    return _fields(lines[1:end]), "\n".join(lines[end + 1 :])
+
+
+def _fields(lines: Sequence[str]) -> dict[str, str]:
+    """The fields of a head, which is YAML; where it is not, those of each line by itself."""
+    try:
+        entries = yaml_file.parse("\n".join(lines))
+    except ProfileError:
+        entries = {}
+    texts = {key: entry.value for key, entry in entries.items() if isinstance(entry.value, str | int)}
+    parts = (line.partition(":") for line in lines if line[:1].strip())
+    by_line = {key.strip(): value.strip().strip("\"'") for key, _, value in parts}
+    # The lines of a text stand in one line of the catalogue.
+    return by_line | {key: " ".join(str(value).split()) for key, value in texts.items()}
 
 
 def _with_head(name: str, description: str, body: str) -> str:

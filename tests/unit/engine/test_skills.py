@@ -89,6 +89,12 @@ def test_in_the_sandbox_only_skills_of_the_folder_are_reported(tmp_path: Path) -
         ("# Look up\n\nText", "folder-name", "Look up"),
         ("", "folder-name", ""),
         ("---\nname: x\n", "folder-name", "---"),
+        ("\ufeff---\r\nname: x\r\ndescription: y\r\n---\r\n", "x", "y"),
+        ("---\nname: x\ndescription: >\n  one\n  two\n---\nText", "x", "one two"),
+        ("---\nname: 'x'\ndescription: |\n  one\n\n  two: 2\nmetadata:\n  name: z\n---\n", "x", "one two: 2"),
+        ('---\nname: x\ndescription: "one \\"two\\"\n  three"\n---\n', "x", 'one "two" three'),
+        ("---\nname: [x\ndescription: use it: always\n---\n", "[x", "use it: always"),
+        ("---\nname: x\na: &a [1, *a]\ndescription: y\n---\n", "x", "y"),
         ("---\nname: other\ndescription: a\x1b[31mb: c\nmore: 1\n---\n", "other", "a␛[31mb: c"),
     ],
 )
