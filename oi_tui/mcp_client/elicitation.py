@@ -107,9 +107,9 @@ class Form:
             raise ValueError("This is needed. ctrl+d declines.")
 
     def _when_empty(self, name: str, field: Mapping[str, Any]) -> str:
-        if "default" in field:
-            return f"empty: {one_line(_shown(field['default']), 60)}"
-        return "" if name in self._required else "may be empty"
+        if default := _shown(field.get("default", "")):
+            return f"empty: {one_line(default, 60)}"
+        return "" if name in self._required and "default" not in field else "may be empty"
 
 
 def fill_in(form: Form, ask: Callable[[str, str], str | None]) -> None:

@@ -187,6 +187,7 @@ def test_a_form_is_asked_field_by_field_until_each_answer_fits(open_workspace: O
         *["Return"] * 2,
         "Note",
     ]
+    assert (asked[3], asked[-1]) == ("Class (first, second; empty: second): ", "Note (may be empty): ")
     written = output(workspace)
     for problem in (
         "Type a whole number.",
