@@ -1,5 +1,6 @@
 """The prompt: one or more lines in which a person types."""
 
+import asyncio
 from asyncio import TimerHandle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -231,6 +232,30 @@ class Prompt(CompletingTextArea):
         row, column = min(self.selection)
         joined = column > 0 and not self.document.get_line(row)[column - 1].isspace()
         return " " * joined + " ".join(map(mentions.written, paths)) + " "
+
+    def action_paste(self) -> None:
+        """Paste the image on the desktop's clipboard as an `@path`; else the text that was copied here."""
+        from oi_tui.terminal import clipboard_image
+
+        if clipboard_image.can_be_read():
+            self.run_worker(self._paste_image(), group="paste", exclusive=True)
+        elif self.app.clipboard or not clipboard_image.is_remote():
+            super().action_paste()
+        else:
+            self.notify(clipboard_image.OVER_SSH, timeout=8)
+
+    async def _paste_image(self) -> None:
+        from oi_tui.terminal import clipboard_image
+
+        try:
+            path = await asyncio.to_thread(clipboard_image.save)
+        except OSError as error:
+            self.notify(f"The image could not be written: {error.strerror or error}.", severity="error")
+            return
+        if path is None:
+            super().action_paste()
+        else:
+            self.replace(self._mentions([str(path)]), *self.selection, maintain_selection_offset=False)
 
     async def action_undo(self) -> None:  # type: ignore[override]
         """Undo; with nothing to undo the key means what it means in every terminal: back to the shell."""
