@@ -36,9 +36,9 @@ def _spell(path: Path) -> str:
 def request(nonce: str, path: Path) -> str:
     """The cell, and its end in a request of its own: an interrupt takes only what runs.
 
-    One that came too late for the run before takes the first line, which does nothing.
+    One that came too late for the run before takes the first line, which does nothing, not even to `ans`.
     """
-    return f"0;\noi_tui_driver('run','{nonce}','{path}');\n{_END.format(nonce=nonce)}"
+    return f"if 0, end\noi_tui_driver('run','{nonce}','{path}');\n{_END.format(nonce=nonce)}"
 
 
 LANGUAGE = Language(

@@ -111,6 +111,18 @@ def test_variables_are_listed_with_types_and_sizes(octave: Computer) -> None:
     assert "field = 2" in structure.preview
 
 
+def test_questions_between_runs_leave_the_variables_as_they_were(octave: Computer) -> None:
+    assert play(octave, "octave", "clear all; only = 1;").state == "finished"
+    assert [item.name for item in octave.variables("octave")] == ["only"]
+    assert octave.look_at("octave", "only")
+    assert octave.complete("octave", "onl")
+    assert [item.name for item in octave.variables("octave")] == ["only"]
+    assert play(octave, "octave", "6 * 7;").state == "finished"
+    assert octave.complete("octave", "onl")
+    assert [item.summary for item in octave.variables("octave")] == ["42", "1"]
+    assert play(octave, "octave", "ans").text == "ans = 42\n"
+
+
 def test_names_and_fields_are_completed(octave: Computer) -> None:
     play(octave, "octave", "clear all; price_list = [1 2 3]; order.customer = 'Ada';")
     found = octave.complete("octave", "x = sum(price_l")

@@ -198,9 +198,25 @@ endfunction
 
 ## -- variables
 
+## What a call returns in the base workspace; `ans` stays what it was there.
+function value = ask_base (call)
+  had = true;
+  try
+    before = evalin ("base", "ans;");
+  catch
+    had = false;
+  end_try_catch
+  value = evalin ("base", call);
+  if (had)
+    assignin ("base", "ans", before);
+  else
+    evalin ("base", "clear ans;");
+  endif
+endfunction
+
 ## No code of the program runs for these: only values of Octave's own classes are looked into.
 function event = list_variables (nonce)
-  found = evalin ("base", "whos;");
+  found = ask_base ("whos;");
   variables = cell (1, numel (found));
   for n = 1:numel (found)
     one = found(n);
@@ -234,7 +250,7 @@ endfunction
 
 function event = describe_variable (nonce, name)
   event = struct ("event", "variable", "nonce", nonce);
-  found = evalin ("base", sprintf ("whos ('%s');", name));
+  found = ask_base (sprintf ("whos ('%s');", name));
   if (isempty (found))
     return;
   endif
@@ -276,13 +292,13 @@ function event = complete (nonce, words)
     return;
   endif
   event.typed = length (typed);
-  found = evalin ("base", "whos;");
+  found = ask_base ("whos;");
   variables = {found.name};
   if (any (typed == ".") && ! any (strcmp (variables, strtok (typed, ".")) & strcmp ({found.class}, "struct")))
     ## Looking into other values could run code of the program.
     return;
   endif
-  names = cellstr (evalin ("base", sprintf ("completion_matches ('%s');", typed)));
+  names = cellstr (ask_base (sprintf ("completion_matches ('%s');", typed)));
   known = ismember (names, variables);
   ## Variables and fields of them come before functions.
   names = [names(known); names(! known)];
