@@ -87,10 +87,10 @@ class OiTui(ImageSupportMixin, IdleClock):
     """Open Interpreter on a full screen."""
 
     TITLE = "oi-tui"
-    #: What the first frame needs; other screens bring their own.
-    CSS_PATH: ClassVar[list[str | PurePath]] = [
-        paths.styles() / name for name in ("app.tcss", "conversation.tcss")
-    ]
+    #: What the first frame needs: reading all style sheets would take a fifth of the time until then.
+    CSS_PATH: ClassVar[list[str | PurePath]] = [paths.styles() / "first.tcss"]
+    #: What conversation and dialogs need; other screens bring their own.
+    LATER_CSS: ClassVar[list[Path]] = [paths.styles() / name for name in ("app.tcss", "conversation.tcss")]
     COMMANDS = {_command_entries, _permission_entries, _profile_entries}
     ENABLE_COMMAND_PALETTE = True
     COMMAND_PALETTE_BINDING = "ctrl+shift+f12"
@@ -170,7 +170,16 @@ class OiTui(ImageSupportMixin, IdleClock):
 
     def on_ready(self) -> None:
         """The first frame is on the screen; now for the rest."""
+        self._read_later_css()
         self._chat.call_after_refresh(self._chat.mount_view)
+
+    def _read_later_css(self) -> None:
+        if self.css_monitor is not None:
+            self.css_monitor.add_paths(self.LATER_CSS)
+        self.stylesheet.read_all(self.LATER_CSS)
+        self.stylesheet.parse()
+        if self.screen is not self._chat:  # a key was quicker than this
+            self.stylesheet.update(self.screen)
 
     def _tell_of_sandbox(self, problem: str | None) -> None:
         from oi_tui.engine.events import Noticed

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from datetime import datetime
+from itertools import product
 
 import pytest
 from textual.app import App
@@ -28,6 +29,7 @@ from tests.pilot.waiting import until
 from tests.snapshots.staging import calm
 
 SIZES = [(80, 24), (120, 40)]
+WIDE = (200, 50)
 NOON = datetime(2026, 3, 18, 12).timestamp()
 TALKS = (
     ("Why is the disk full?", "shell", "du -sh ~/* | sort -h | tail", 600.0),
@@ -40,7 +42,7 @@ TALKS = (
 class Stage(App[None]):
     """One screen in the application's own look."""
 
-    CSS_PATH = OiTui.CSS_PATH
+    CSS_PATH = [*OiTui.CSS_PATH, *OiTui.LATER_CSS]
 
     def __init__(self, shown: Screen, theme: str) -> None:
         super().__init__()
@@ -85,8 +87,14 @@ def by_size(size: tuple[int, int]) -> str:
     return f"{size[0]}x{size[1]}"
 
 
-@pytest.mark.parametrize("theme", ["oi-dark", "oi-light"])
-@pytest.mark.parametrize("size", SIZES, ids=by_size)
+def named(value: tuple[int, int] | str) -> str:
+    """What a picture of this size or theme is called."""
+    return value if isinstance(value, str) else by_size(value)
+
+
+@pytest.mark.parametrize(
+    ("size", "theme"), [*product(SIZES, ["oi-dark", "oi-light"]), (WIDE, "oi-dark")], ids=named
+)
 def test_the_navigator_looks_as_it_did(
     snap_compare: Callable[..., bool], size: tuple[int, int], theme: str
 ) -> None:
@@ -102,8 +110,9 @@ def test_the_empty_navigator_looks_as_it_did(
     assert snap_compare(app, terminal_size=size, run_before=settled)
 
 
-@pytest.mark.parametrize("theme", ["oi-dark", "oi-light"])
-@pytest.mark.parametrize("size", SIZES, ids=by_size)
+@pytest.mark.parametrize(
+    ("size", "theme"), [*product(SIZES, ["oi-dark", "oi-light"]), (WIDE, "oi-dark")], ids=named
+)
 def test_the_profile_editor_looks_as_it_did(
     snap_compare: Callable[..., bool], size: tuple[int, int], theme: str
 ) -> None:

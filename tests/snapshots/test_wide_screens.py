@@ -1,4 +1,4 @@
-"""The sidebar beside the conversation, and as a drawer over it."""
+"""What differs where there is much room: the sidebar, the width of the text, lists and dialogs."""
 
 from collections.abc import Callable
 
@@ -8,6 +8,7 @@ from textual.pilot import Pilot
 from oi_tui.engine.llm.base import Text, Usage
 from oi_tui.file_changes.snapshots import Change, Step
 from oi_tui.runtimes.variables import Memory, Variable
+from tests.snapshots import test_screens, test_states
 from tests.snapshots.staging import REPLY, by_size, chat_view, ended, ready, screen, seen
 
 PYTHON = Memory(
@@ -43,3 +44,24 @@ async def worked(pilot: Pilot[None]) -> None:
 def test_the_sidebar_looks_as_it_did(snap_compare: Callable[..., bool], size: tuple[int, int]) -> None:
     app = screen(REPLY, (Text("You sold **12** things."), Usage(29_400, 80, 0.02)), auto_run=True)
     assert snap_compare(app, terminal_size=size, run_before=worked)
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        "empty",
+        "asking about risks",
+        "editing",
+        "finished",
+        "help",
+        "running",
+        "an answer",
+        "a plot",
+        "palette",
+        "reading an output",
+    ],
+    ids=lambda state: state.replace(" ", "_"),
+)
+def test_a_wide_screen_is_used(snap_compare: Callable[..., bool], state: str) -> None:
+    make, steps = {**test_screens.STATES, **test_states.STATES}[state]
+    assert snap_compare(make(), terminal_size=(200, 50), run_before=steps)

@@ -16,9 +16,6 @@ from textual.strip import Strip
 from oi_tui.widgets.sidebar.rows import SidebarFacts, SidebarRow, sidebar_rows
 from oi_tui.widgets.truncate import fit
 
-#: The width of the sidebar with its edge, in cells.
-WIDTH = 42
-
 
 class Sidebar(ScrollView, can_focus=True):
     """Variables, changed files, context and cost; `>` marks the selected row while it has the keyboard."""

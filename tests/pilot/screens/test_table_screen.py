@@ -66,7 +66,7 @@ class Numbers:
 
 
 class Stage(App[None]):
-    CSS_PATH = OiTui.CSS_PATH
+    CSS_PATH = [*OiTui.CSS_PATH, *OiTui.LATER_CSS]
 
     def __init__(self, load: Callable[[], TableSource], folder: Path) -> None:
         super().__init__()

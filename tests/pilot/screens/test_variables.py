@@ -33,7 +33,7 @@ SHELL = Memory("shell", "known", (Variable("name", "string", "x", 1),), 5000)
 
 
 class Stage(App[None]):
-    CSS_PATH = OiTui.CSS_PATH
+    CSS_PATH = [*OiTui.CSS_PATH, *OiTui.LATER_CSS]
 
     def __init__(self, *memories: Memory) -> None:
         super().__init__()
