@@ -19,6 +19,7 @@ from oi_tui.engine.credentials.redaction import learn_address
 from oi_tui.engine.settings.profile import Profile, conversations, settings
 from oi_tui.engine.settings.setting import ProfileError, Value
 from oi_tui.system.environment import close_to_others
+from oi_tui.terminal.color_system import is_colourful_xterm
 from oi_tui.text import one_line
 
 if TYPE_CHECKING:
@@ -306,6 +307,8 @@ def _tune_textual() -> None:
     # The size is the terminal's; what a shell exported would be believed more, and would never change.
     for name in ("COLUMNS", "LINES"):
         os.environ.pop(name, None)
+    if is_colourful_xterm(os.environ):
+        os.environ.setdefault("TEXTUAL_COLOR_SYSTEM", "truecolor")
 
 
 def _loading_model_process() -> contextlib.AbstractContextManager[None]:

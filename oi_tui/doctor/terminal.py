@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Mapping
 
 from oi_tui.doctor.finding import Finding
+from oi_tui.terminal.color_system import is_colourful_xterm
 from oi_tui.terminal.graphics import ask_tmux, manner
 from oi_tui.terminal.queries import TerminalQueries
 
@@ -85,7 +86,8 @@ def _colours(environment: Mapping[str, str]) -> Finding:
     term = environment.get("TERM", "")
     if environment.get("NO_COLOR"):
         return Finding(None, "NO_COLOR is set: no colours are used")
-    if environment.get("COLORTERM", "").lower() in ("truecolor", "24bit"):
+    named = environment.get("COLORTERM", "").lower() in ("truecolor", "24bit")
+    if named or is_colourful_xterm(environment):
         return Finding(True, "16 million colours")
     if "256" in term or "direct" in term or "kitty" in term:
         fix = "If the terminal supports more: export COLORTERM=truecolor"

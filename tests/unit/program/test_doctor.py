@@ -406,6 +406,7 @@ def test_a_working_directory_that_is_gone_is_a_problem(tmp_path: Path) -> None:
         ({"NO_COLOR": "1"}, "NO_COLOR is set"),
         ({"COLORTERM": "truecolor"}, "16 million colours"),
         ({"TERM": "xterm-256color", "COLORTERM": ""}, "256 colours"),
+        ({"TERM": "xterm", "COLORTERM": "", "XTERM_VERSION": "XTerm(379)"}, "16 million colours"),
         ({"TERM": "xterm", "COLORTERM": ""}, "16 colours"),
         ({"STY": "1.x"}, "GNU screen"),
         ({"SSH_CONNECTION": "a b"}, "over SSH"),
@@ -415,6 +416,7 @@ def test_a_working_directory_that_is_gone_is_a_problem(tmp_path: Path) -> None:
 def test_the_terminal_is_reported_of_by_its_environment(
     environment: dict[str, str], shown: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv("XTERM_VERSION", raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     assert shown in words(terminal.terminal(ask=False))
