@@ -11,7 +11,14 @@ from oi_tui.messages import Message, Stopping
 from oi_tui.text import duration, one_line, with_line_ends
 from oi_tui.widgets.conversation.blocks import Block
 from oi_tui.widgets.conversation.cell_state import after_run, cell_state
-from oi_tui.widgets.conversation.code import Highlighter, as_active, changed_lines, code_rows, gutter_width
+from oi_tui.widgets.conversation.code import (
+    Highlighter,
+    as_active,
+    changed_lines,
+    code_rows,
+    gutter_width,
+    put_at_end,
+)
 from oi_tui.widgets.conversation.output import Output, ruled
 from oi_tui.widgets.conversation.output import lines as count_lines
 from oi_tui.widgets.conversation.products import list_products, summarise
@@ -29,6 +36,8 @@ _MARKS = {"created": "+", "changed": "~", "deleted": "-"}
 _NAMED = 5
 #: Code with more lines than this is folded once it ran without an error.
 _FOLDED_ABOVE = 24
+#: A line that runs for so many seconds shows its time; a loop over quick lines shows none.
+_LONG_LINE = 2
 _STEPS = {"interrupt": "stopping", "terminate": "ending it", "kill": "killing it"}
 
 
@@ -60,7 +69,9 @@ class CellBlock(Block):
         self.editor_rows: int | None = None
         #: So many of the first pictures are gone as soon as another one takes their place.
         self._cleared_pictures = 0
-        self._started = time.monotonic()
+        self._started = self._line_started = time.monotonic()
+        #: The rows of the active line, with the rows of code and the time that they show.
+        self._active: tuple[tuple[list[Row], str], list[Row]] | None = None
         self._highlighter: Highlighter | None = None
         self._code_rows: list[Row] = []
         self._code_for: tuple[object, ...] | None = None
@@ -91,6 +102,12 @@ class CellBlock(Block):
             self.flag(frozenset())
         if before.state in ("running", "waiting") and self._folds_itself(message):
             self.code_folded = True
+
+    def reach_line(self, line: int | None) -> None:
+        """The program runs this line now, counted from 1; None if no line is known."""
+        if line != self.active_line:
+            self.active_line = line
+            self._line_started = time.monotonic()
 
     @staticmethod
     def _folds_itself(message: Message) -> bool:
@@ -263,7 +280,24 @@ class CellBlock(Block):
             return rows
         start = self._line_starts[self.active_line - 1]
         end = self._line_starts[self.active_line] if self.active_line < len(self._line_starts) else len(rows)
-        return rows[:start] + [as_active(row, look) for row in rows[start:end]] + rows[end:]
+        return rows[:start] + self._draw_active(rows[start:end], width, look) + rows[end:]
+
+    def _draw_active(self, code: list[Row], width: int, look: Styles) -> list[Row]:
+        """The rows of the active line, marked and with its time; as they were if neither changed."""
+        shown = (code, self._line_time)
+        if self._active is None or self._active[0] != shown:
+            rows = [as_active(row, look) for row in code]
+            put_at_end(rows, shown[1], width, look.code_active_muted)
+            self._active = (shown, rows)
+        return self._active[1]
+
+    @property
+    def _line_time(self) -> str:
+        """How long the active line has run, in whole seconds; "" while that says nothing."""
+        seconds = int(time.monotonic() - self._line_started)
+        if not self.clock or seconds < _LONG_LINE or len(self._line_starts) == 1:
+            return ""
+        return duration(seconds) if seconds >= 60 else f"{seconds} s"
 
     def _fold_line(self, width: int, look: Styles) -> list[Span]:
         """What stands in place of folded code: its length, the key, and what it made."""
@@ -371,7 +405,7 @@ class CellBlock(Block):
 
     @override
     def forget(self) -> None:
-        self._code_for, self._code_rows, self._highlighter = None, [], None
+        self._code_for, self._code_rows, self._highlighter, self._active = None, [], None, None
         for picture in self.pictures:
             picture.forget()
         self._ruled.clear()

@@ -11,6 +11,7 @@ from pygments.lexers import get_lexer_by_name
 from pygments.token import Error, Keyword, Name, Text, Whitespace, _TokenType
 from pygments.util import ClassNotFound
 from rich.segment import Segment
+from rich.style import Style
 
 from oi_tui.engine.tools import is_tool
 from oi_tui.text import look_alikes, simple_emoji, spelled
@@ -259,6 +260,16 @@ def as_active(row: Row, look: Styles) -> Row:
         keep = style is look.hidden
         segments.append(Segment(text, style if keep else ground))
     return Row(segments, row.text, row.indent, row.joint, fill=ground)
+
+
+def put_at_end(rows: Sequence[Row], text: str, width: int, style: Style) -> None:
+    """Add a text at the right end of the first row that has room for it within `width` cells."""
+    for row in rows if text else ():
+        # The text keeps two cells from the code, and one from the edge.
+        space = width - width_of(row.plain) - width_of(text) - 1
+        if space >= 2:
+            row.segments.append(Segment(" " * space + text, style))
+            return
 
 
 def changed_lines(before: Sequence[str], after: Sequence[str]) -> set[int]:

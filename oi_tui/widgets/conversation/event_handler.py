@@ -256,7 +256,7 @@ class EventHandler:
             case Starting() | Started():
                 cell.starting = isinstance(report, Starting)
             case LineReached(line):
-                cell.active_line = line
+                cell.reach_line(line)
             case InputRequested(prompt, _):
                 cell.prompt = prompt
             case InputReceived():

@@ -39,6 +39,7 @@ class Styles:
     code: Style
     code_muted: Style
     code_active: Style
+    code_active_muted: Style
     code_changed: Style
     syntax: Mapping[_TokenType, Style]
     dark: bool
@@ -131,6 +132,7 @@ def _native(dark: bool, colourful: bool) -> Styles:
         code=plain,
         code_muted=plain + Style(dim=True),
         code_active=Style(reverse=True),
+        code_active_muted=Style(reverse=True),
         code_changed=ink("warning", "bold"),
         syntax={kind: ink(name, manner) for kind, (name, manner) in _SYNTAX.items()},
         dark=dark,
@@ -191,6 +193,7 @@ def _build_styles(theme: Theme, colourful: bool) -> Styles:
         code=ink("foreground", shade),
         code_muted=ink("muted", shade),
         code_active=Style.from_color(legible(foreground, active, 7).rich_color, active.rich_color),
+        code_active_muted=ink("muted", active),
         code_changed=ink("warning", shade, "bold"),
         syntax={kind: ink(name, shade, manner) for kind, (name, manner) in _SYNTAX.items()},
         dark=theme.dark,

@@ -2,11 +2,14 @@
 
 import json
 
+import pytest
+
 from oi_tui.file_changes.snapshots import Change, Step
 from oi_tui.messages import Message
 from oi_tui.themes import THEMES
 from oi_tui.widgets.conversation.cell import CellBlock
 from oi_tui.widgets.conversation.inline_table import InlineTable
+from oi_tui.widgets.conversation.rows import Row
 from oi_tui.widgets.conversation.styles import look_of
 from oi_tui.widgets.truncate import width_of
 
@@ -20,7 +23,7 @@ def test_a_running_cell_says_which_of_its_lines_runs() -> None:
     message = Message(role="assistant", type="code", format="python", content=code, state="running")
     cell = CellBlock(message, 1)
     assert "line" not in header(cell)
-    cell.active_line = 2
+    cell.reach_line(2)
     assert header(cell).endswith(" · line 2 of 3")
     cell.take(message.but(state="finished", seconds=1.0))
     assert "line" not in header(cell)
@@ -28,8 +31,57 @@ def test_a_running_cell_says_which_of_its_lines_runs() -> None:
 
 def test_a_cell_of_one_line_does_not_count() -> None:
     cell = CellBlock(Message(role="assistant", type="code", format="python", content="a", state="running"), 1)
-    cell.active_line = 1
+    cell.reach_line(1)
     assert "line" not in header(cell)
+
+
+class Clock:
+    """Stands for the time module: its seconds pass when the test says so."""
+
+    def __init__(self) -> None:
+        self.seconds = 100.0
+
+    def monotonic(self) -> float:
+        return self.seconds
+
+
+def test_a_line_that_runs_for_long_shows_its_own_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, look = Clock(), look_of(THEMES[0])
+    monkeypatch.setattr("oi_tui.widgets.conversation.cell.time", clock)
+    code = "a = 1\nfit(a)\n" + "x" * 75 + "\n"
+    message = Message(role="assistant", type="code", format="python", content=code, state="running")
+    cell = CellBlock(message, 1)
+
+    def line(number: int) -> Row:
+        rows = cell.rows(80, look)
+        assert len(rows) == 4
+        assert all(width_of(row.plain) <= 80 for row in rows)
+        return rows[number]
+
+    clock.seconds += 5
+    cell.reach_line(2)
+    clock.seconds += 1.9
+    assert line(2).plain == "> 2  fit(a)"
+    clock.seconds += 0.2
+    shown = line(2)
+    assert shown.plain == "> 2  fit(a)".ljust(76) + "2 s"
+    assert shown.text == "fit(a)"
+    # Within a second nothing of it is painted again.
+    clock.seconds += 0.5
+    cell.reach_line(2)
+    assert line(2) is shown
+    clock.seconds += 73
+    assert line(2).plain.endswith("  1 min 15 s")
+    # While the program waits for an answer, the time says nothing.
+    cell.prompt = "Name? "
+    assert line(2).plain == "> 2  fit(a)"
+    cell.prompt = None
+    cell.reach_line(1)
+    assert line(1).plain == "> 1  a = 1"
+    # A line without room for it stays as it is.
+    cell.reach_line(3)
+    clock.seconds += 30
+    assert line(3).plain == "> 3  " + "x" * 75
 
 
 def test_long_code_folds_itself_once_it_ran_without_an_error() -> None:
