@@ -151,4 +151,19 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
     ),
     (RECORDS, "checksum = _CHECKSUM.search(line[-20:])", "20 => 19"): "the checksum is shorter than that",
     (RECORDS, "checksum = _CHECKSUM.search(line[-20:])", "20 => 21"): "the checksum is shorter than that",
+    (STORE, "_MAX_BYTES = 1 << 30", "30 => 29"): "a rough bound on the memory",
+    (STORE, "_MAX_BYTES = 1 << 30", "30 => 31"): "a rough bound on the memory",
+    (STORE, "_MAX_BYTES = 1 << 30", "1 => 2"): "a rough bound on the memory",
+    (STORE, "return None, 0", "0 => -1"): "no conversation is noted, so that nobody looks at the date",
+    (STORE, "return None, 0", "0 => 1"): "no conversation is noted, so that nobody looks at the date",
+    (
+        RECORDS,
+        'message.content if message.type == "message" else f"{message.type}: {message.content}", 200',
+        "200 => 199",
+    ): "how much of the request is looked at; a title is much shorter",
+    (
+        RECORDS,
+        'message.content if message.type == "message" else f"{message.type}: {message.content}", 200',
+        "200 => 201",
+    ): "how much of the request is looked at; a title is much shorter",
 }

@@ -94,6 +94,25 @@ def test_a_file_is_for_its_owner_only_and_named_by_nothing_but_chance(begun: Jou
     assert int(begun.id, 16) >= 0
 
 
+def test_a_conversation_that_begins_with_other_words_is_named_by_the_first_request(
+    begun: Journal, store: Store
+) -> None:
+    begun.put(words("Hello", "assistant"))
+    begun.put(words("Plot it"))
+    begun.close()
+    assert store.open(begun.id)[0].title == "Plot it"
+
+
+def test_a_rescued_conversation_is_written_before_it_is_synced(
+    begun: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun.put(words("a"))
+    sizes: list[int] = []
+    monkeypatch.setattr(journal.paths, "flush", lambda file: sizes.append(os.fstat(file).st_size))
+    path = begun.rescue(tmp_path)
+    assert sizes == [path.stat().st_size]
+
+
 def test_a_known_id_takes_the_old_place_and_growth_is_added(begun: Journal, store: Store) -> None:
     first, second = words("one"), words("", "assistant")
     begun.put(first)

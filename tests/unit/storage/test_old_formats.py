@@ -1,5 +1,6 @@
 """Files as earlier versions wrote them, which every later version must open."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -94,3 +95,13 @@ def test_a_file_of_the_first_version_is_brought_up_to_date_as_it_is_read_and_goe
     assert [m.content for m in store.read(opened.id)] == ["Count!", "print(1)", "1\n", "and on", "and on"]
     monkeypatch.setattr(records, "VERSION", 1)
     assert store.open(opened.id)[0].id != "0123456789abcdef"
+
+
+def test_a_record_is_brought_up_to_date_by_every_version_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    def upgrade(version: int) -> Callable[[dict[str, Any]], dict[str, Any]]:
+        return lambda record: {**record, "cwd": f"{record.get('cwd')} {version}"}
+
+    monkeypatch.setattr(records, "VERSION", 3)
+    for version in (1, 2):
+        monkeypatch.setitem(records.UPGRADES, version, upgrade(version))
+    assert records.parse(FIRST.encode()).header["cwd"] == "/data 1 2"

@@ -77,6 +77,20 @@ def test_a_title_and_a_pin_given_by_a_person_stay(store: Store) -> None:
     assert not store.summaries()[0].pinned
 
 
+def test_a_suggested_title_gives_way_to_one_by_a_person(store: Store) -> None:
+    id_ = add(store, "a")
+    store.rename(id_, "mine")
+    store.suggest_title(id_, "a model's")
+    assert store.given[id_] == store.summaries()[0].title == "mine"
+
+
+def test_taking_a_conversation_in_closes_the_folder_to_others(store: Store) -> None:
+    contents = store.contents(add(store, "a"))
+    store.folder.chmod(0o755)
+    store.add(contents, id="taken-in", title="t", cwd="/", model="m")
+    assert stat.S_IMODE(store.folder.stat().st_mode) == 0o700
+
+
 def test_a_torn_catalogue_costs_one_name(store: Store) -> None:
     one, two = add(store, "a"), add(store, "b")
     store.rename(one, "first")
