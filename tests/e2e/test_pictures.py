@@ -50,7 +50,7 @@ def test_kitty_gets_each_picture_once_and_has_none_left_at_the_end(open_in: type
     assert wait_until(lambda: len(program.shown) == 1, 30)
     program.press("pageup", "pagedown")
     program.press("f1")
-    program.wait_for("escape")
+    program.wait_for("type to search keys")
     program.press("escape")
     program.wait_for("image 640x480")
     record = program.record

@@ -104,6 +104,9 @@ function outcome = run_cell (path)
     cell_name = ["cell " name(6:end)];
     words = strrep (strrep (err.message, ["file " path], cell_name), path, cell_name);
     first = strsplit (words, "\n"){1};
+    if (any (strfind (words, "no graphics toolkits are available")))
+      words = [words "\n" no_drawing()];
+    endif
     if (any (strfind (words, "ft_text_renderer")))
       words = [words "\nOctave has no font to draw with: install FreeSans (for example: apt install fonts-freefont-otf)"];
     endif
@@ -165,6 +168,10 @@ function state = finish_run (state)
   state.reported = state.nonce;
 endfunction
 
+function text = no_drawing ()
+  text = "Octave has no program to draw with: install gnuplot (for example: apt install gnuplot-nox)";
+endfunction
+
 ## Figures are shown once, at the end of the cell that made them.
 function state = show_figures (state)
   figures = sort (get (0, "children"))';
@@ -173,7 +180,7 @@ function state = show_figures (state)
   endif
   if (isempty (available_graphics_toolkits ()))
     close (figures);
-    error ("Octave has no program to draw with; install gnuplot (for example: apt install gnuplot-nox)");
+    error (no_drawing ());
   endif
   path = fullfile (state.folder, "plot.png");
   for number = figures
