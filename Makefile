@@ -86,11 +86,12 @@ $(BIN)/python:
 	  echo "$(PYTHON) cannot make virtual environments; on Debian and Ubuntu: apt install python3-venv" >&2; \
 	  rm -rf $(VENV); exit 1; }
 
+# The marks are written by the shell itself, so that nothing but git, make and Python has to be on PATH.
 # The development set-up holds everything that the plain one does.
 $(VENV)/.installed: pyproject.toml | $(BIN)/python
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
-	@touch $@
+	@: >$@
 
 $(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	@touch $(VENV)/.installed $@
+	@: >$(VENV)/.installed && : >$@

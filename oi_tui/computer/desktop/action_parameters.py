@@ -14,7 +14,7 @@ _SHOWN = 80
 
 
 class Parameters:
-    """The parameters of one action. A value of None is taken for one that is missing.
+    """The parameters of one action; None counts as missing.
 
     `size` is that of the picture that points belong to, where that is not the screen itself. The methods
     raise ComputerError that names the parameter to change.
@@ -153,7 +153,7 @@ class Parameters:
 
 
 def _parse_number(value: Any) -> float | None:
-    """The number that a value is or names; None where it is none."""
+    """Return a value as a number; None if it is not one."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return None
     try:

@@ -22,7 +22,7 @@ Run = Callable[[Any], "Picture | None"]
 _EXAMPLE = '{"action": "screenshot"}'
 _LONGEST_WAIT = 60.0
 _MOST_TURNS = 100
-#: A turn of the wheel moves about so many pixels.
+#: How many pixels one turn of the wheel moves, roughly.
 _TURN = 100
 _MOST_PIXELS = _MOST_TURNS * _TURN
 #: OpenAI's words for what is called otherwise here.

@@ -18,7 +18,7 @@ _UNSETTLED = (
     "Nothing was done: it cannot be noticed now when the user takes over, because mouse or keyboard are in "
     "use, or a program (such as a video) keeps the screen from going idle. Try again later."
 )
-#: The seat is idle after so many milliseconds without input.
+#: How long without input until the seat is idle.
 _IDLE_MILLISECONDS = 20
 #: How long it may take until it is, after input of the code, in seconds.
 _OWN_INPUT = 0.2
@@ -92,7 +92,7 @@ class Activity:
         if wait and not self._idle and now - self._was_idle > _INTERVAL:
             while not (self._idle or self._touched) and time.monotonic() - self._acted < _OWN_INPUT:
                 self._wire.dispatch(0.01)
-        # Input of the code is over by then: it is somebody else's that goes on.
+        # The code's own input has ended by then, so the rest is the user's.
         endless = not self._idle and time.monotonic() - self._acted >= _OWN_INPUT
         self._touched = self._touched or endless
         return self._touched

@@ -148,7 +148,7 @@ class Connection:
                 raise ComputerError("The Wayland compositor does not answer.")
 
     def dispatch(self, seconds: float = 0.0) -> bool:
-        """Take the events that are there, or come within so many seconds; False where there are none."""
+        """Take the events that are there, waiting up to `seconds` for one; False if none came."""
         ready, _, _ = select.select([self._socket], [], [], max(seconds, 0.0))
         if not ready:
             return False
