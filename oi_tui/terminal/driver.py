@@ -4,6 +4,7 @@ import codecs
 import logging
 import os
 import select
+import sys
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -64,6 +65,9 @@ class TerminalDriver(LinuxDriver):
 
     def __init__(self, app: App[Any], **options: Any) -> None:
         super().__init__(app, **options)
+        # Textual writes to standard error; the screen must appear also where that goes to a file.
+        if not (sys.__stderr__ and sys.__stderr__.isatty()) and sys.__stdout__:
+            self._file = sys.__stdout__
         self._replies = TerminalQueries(lambda answers: self.send_message(TerminalAnswered(answers)))
         self.restoring: Callable[[], str] = lambda: ""
         self._parser = _KeyParser()

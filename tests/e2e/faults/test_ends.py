@@ -192,3 +192,15 @@ def test_a_terminal_that_cannot_place_text_gets_plain_lines(workplace: Path) -> 
         terminal.wait_for(lambda screen: screen.rstrip().endswith("\n>"))
         terminal.send("\x04")
         assert terminal.wait_exit() == 0
+
+
+@pytest.mark.parametrize("errors", ["2>errors.txt", "2>&-"])
+def test_the_screen_appears_also_where_standard_error_does_not_go_to_the_terminal(
+    start: Start, workplace: Path, errors: str
+) -> None:
+    program = start("-c", f'"$0" "$@" {errors}; echo "ended with $?"', *PROGRAM, "--demo", command=["sh"])
+    program.begin()
+    program.press("ctrl+q")
+    program.wait_for("ended with 0")
+    written = workplace / "errors.txt"
+    assert not written.exists() or not written.read_text(encoding="utf-8")
