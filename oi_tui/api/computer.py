@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 from oi_tui import computer_api
 from oi_tui.api.finalizers import finalize
+from oi_tui.api.language_names import original, presented
 from oi_tui.api.model import ApiModel
 from oi_tui.api.notebook import Display
 from oi_tui.api.script_computer import ATTRIBUTES, ScriptComputer
@@ -81,6 +82,7 @@ class ApiComputer(SettingGroup):
         {
             "_settings",
             "_model",
+            "_known",
             "_languages",
             "_runtimes",
             "_earlier",
@@ -103,11 +105,12 @@ class ApiComputer(SettingGroup):
         self._with_object: dict[int, tuple[Language, Language]] = {}
         self._runtimes: Computer | None = None
         self._earlier = EarlierCode()
-        there = [*LANGUAGES, *self._own_languages()]
-        self._languages: list[Any] = there
+        #: The languages that there are without classes of the script.
+        self._known = there = (*LANGUAGES, *self._own_languages())
+        self._languages: list[Any] = [presented(language) for language in there]
         if names := settings.profile.languages:
             wanted = {_find_language(name, there).name for name in names}
-            self._languages = [language for language in there if language.name in wanted]
+            self._languages = [presented(language) for language in there if language.name in wanted]
             # From here on it is the list that may be changed.
             settings.profile = settings.profile.with_changes(languages=())
         call_in_forked_child(self._forget_processes)
@@ -193,9 +196,13 @@ class ApiComputer(SettingGroup):
     def _declare_languages(self, before: Iterable[Language]) -> tuple[Language, ...]:
         known = {id(item.source): item for item in before if item.source is not None}
         return tuple(
-            known.get(id(language)) or self._given_object(language_of(_find_language(language), self))
+            known.get(id(language)) or self._given_object(language_of(self._original(language), self))
             for language in self._languages
         )
+
+    def _original(self, language: Any) -> Any:
+        """The language that an entry of `languages` means. Raises TypeError."""
+        return original(_find_language(language, self._known), self._known)
 
     def _given_object(self, language: Language) -> Language:
         """Return the language, with the object `computer` if it is Python and the settings want that."""
@@ -322,7 +329,7 @@ def _close(runtimes: Computer | None, cells: computer_api.ComputerApi | None) ->
         cells.close()
 
 
-def _find_language(language: Any, there: Sequence[Language] = LANGUAGES) -> Any:
+def _find_language(language: Any, there: Sequence[Language]) -> Any:
     """Return the language that a name means; anything else as it is. Raises TypeError."""
     if not isinstance(language, str):
         return language

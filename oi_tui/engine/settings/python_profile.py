@@ -30,9 +30,16 @@ report = os.fdopen(os.dup(1), "w", encoding="utf-8")
 null = os.open(os.devnull, os.O_RDWR)
 for number in (0, 1, 2):
     os.dup2(null, number)
+class Name(str):
+    # A capital letter must not keep a language that the profile leaves out.
+    def __eq__(self, other):
+        return isinstance(other, str) and self.casefold() == other.casefold()
+    def __ne__(self, other):
+        return not self == other
+    __hash__ = str.__hash__
 class Language:
     def __init__(self, key, name, aliases):
-        self.key, self.name, self.aliases = key, name, aliases
+        self.key, self.name, self.aliases = key, Name(name), aliases
 LISTS = {key: value for key, value in given["defaults"].items() if isinstance(value, list)}
 LISTS["computer.languages"] = [Language(*entry) for entry in given["languages"]]
 SAME = {"computer.terminal.languages": "computer.languages"}
@@ -100,8 +107,8 @@ except BaseException as error:
         walk = walk.tb_next
     fault = [type(error).__name__, str(error), getattr(error, "lineno", None) or line]
 def is_plain(value):
-    return value is None or type(value) in (str, int, float, bool) or (
-        isinstance(value, (list, tuple)) and all(type(entry) is str for entry in value))
+    return value is None or type(value) in (str, Name, int, float, bool) or (
+        isinstance(value, (list, tuple)) and all(type(entry) in (str, Name) for entry in value))
 def described(value):
     # What kind of value it is, and the value itself where it can be written as JSON.
     if isinstance(value, (list, tuple)) and any(isinstance(entry, Language) for entry in value):

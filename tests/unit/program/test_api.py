@@ -1,8 +1,10 @@
 """The Python API's settings: each attribute acts, or is refused with a reason."""
 
 import io
+import json
 import logging
 import os
+import pickle
 from collections.abc import Iterator
 from typing import Any
 
@@ -279,6 +281,54 @@ def test_languages_that_are_none_are_refused_and_the_others_stay(
     with pytest.raises(TypeError):
         interpreter.computer.languages = wrong
     assert interpreter.computer.languages == ["python"]
+
+
+@pytest.mark.parametrize(
+    "restrict",
+    [
+        "c.languages = [l for l in c.languages if l.name != 'Shell']",
+        "c.languages = [l for l in c.languages if l.name != 'shell']",
+        "c.languages = [l for l in c.languages if l.name.lower() != 'shell']",
+        "c.languages = [l for l in c.languages if l.name not in ('Shell', 'HTML')]",
+        "c.languages = [l for l in c.languages if l.name not in {'Shell', 'HTML'}]",
+        "c.languages = [l for l in c.languages if not l.name == 'SHELL']",
+        "c.languages = [l for l in c.languages if 'Shell' != l.name]",
+        "c.languages = [l for l in c.languages if 'bash' not in l.aliases]",
+        "c.languages = list({l.name: l for l in c.languages if l.name in {'Python', 'JavaScript'}}.values())",
+        "c.languages.remove(next(l for l in c.languages if l.name == 'Shell'))",
+        "del c.languages[[l.name for l in c.languages].index('shell')]",
+        "c.languages.pop([l.name for l in c.languages].index('Shell'))",
+        "c.languages = [l.name for l in c.languages if l.name != 'Shell']",
+        "c.terminal.languages = [l for l in c.terminal.languages if l.name in ['Python']]",
+    ],
+)
+def test_a_script_leaves_a_language_out_by_its_name_in_any_case(
+    restrict: str, interpreter: OpenInterpreter
+) -> None:
+    exec(restrict, {"c": interpreter.computer})
+    names = [item.name for item in interpreter.computer._declare_languages(())]
+    assert "python" in names
+    assert "shell" not in names
+    with pytest.raises(ValueError, match="Unknown language 'shell'"):
+        interpreter.computer.run("shell", "echo")
+
+
+def test_names_of_languages_are_spelled_as_in_open_interpreter_and_are_plain_data(
+    interpreter: OpenInterpreter,
+) -> None:
+    names = [language.name for language in interpreter.computer.languages]
+    assert json.loads(json.dumps(names))[:2] == ["Python", "Shell"]
+    assert "JavaScript" in set(names)
+    assert pickle.loads(pickle.dumps(names)) == names
+    assert f"{names[0]}, {names[1]!r}" == "Python, 'Shell'"
+
+
+def test_a_list_that_was_filtered_down_and_up_again_is_the_languages_of_before(
+    interpreter: OpenInterpreter,
+) -> None:
+    before = interpreter.computer._declare_languages(())
+    interpreter.computer.languages = list(interpreter.computer.languages)
+    assert interpreter.computer._declare_languages(()) == before
 
 
 def test_no_languages_at_all_run_nothing(interpreter: OpenInterpreter) -> None:
