@@ -1,5 +1,6 @@
 """`oi-tui wtf`: what the model is asked."""
 
+import os
 import subprocess
 import time
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from oi_tui.cli import main, wtf
+from tests.terminal import ROOT, Terminal
 
 
 @pytest.fixture(autouse=True)
@@ -48,3 +50,58 @@ def test_in_tmux_the_screen_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert "```\ncat: no such '''file'''" in text
     finally:
         subprocess.run([*tmux, "kill-server"], check=True)
+
+
+#: For each shell: the file of its settings, a loop of several lines, and settings for a plain prompt.
+_SHELLS = {
+    "bash": (".bashrc", "for i in 1 2; do\necho 'a\\nb\nc' $i >o\ndone; cat o\n", "PS1='ready> '"),
+    "zsh": (
+        ".zshrc",
+        "for i in 1 2; do\necho 'a\\nb\nc' $i >o\ndone; cat o\n",
+        "PS1='ready> '; unsetopt prompt_sp",
+    ),
+    "fish": (
+        ".config/fish/config.fish",
+        "for i in 1 2\necho 'a\\nb\nc' $i >o\nend; cat o\n",
+        "function fish_prompt; echo 'ready> '; end; function fish_greeting; end",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    "shell", [pytest.param(name, marks=pytest.mark.needs(name)) for name in ("bash", "zsh", "fish")]
+)
+def test_the_function_of_the_guide_hands_over_the_last_command_and_never_itself(
+    shell: str, tmp_path: Path
+) -> None:
+    guide = (ROOT / "docs/guide/computer.md").read_text()
+    function = guide.split(f"```{shell}\n", 1)[1].split("```", 1)[0]
+    name, loop, prompt = _SHELLS[shell]
+    settings = tmp_path / name
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.write_text(f"{prompt}\n{function}")
+    said = tmp_path / "said"
+    program = tmp_path / "bin" / "oi-tui"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nprintf "%s" "$2" >{said}.new\nmv {said}.new {said}\n')
+    program.chmod(0o755)
+    environment = {"HOME": str(tmp_path), "PATH": f"{program.parent}:{os.environ['PATH']}", "TERM": "xterm"}
+    with Terminal(command=(shell, "-i"), cwd=tmp_path, env=environment) as terminal:
+
+        def asked(line: str) -> str:
+            said.unlink(missing_ok=True)
+            terminal.send(f"{line}\r")
+            terminal.wait_for(lambda _: said.exists())
+            return said.read_text()
+
+        terminal.wait_for("ready>")
+        terminal.send(loop.replace("\n", "\r"))
+        terminal.wait_for("\nc 2")
+        heard = [asked("wtf"), asked("wtf"), asked(" wtf "), asked("wtf")]
+        assert len(set(heard)) == 1
+        # bash keeps the words of a loop in one line; a text in quotes keeps its own.
+        assert heard[0].split(";")[0].split("\n")[0].strip().startswith("for i in 1 2")
+        assert "echo 'a\\nb\nc' $i >o" in heard[0]
+        assert "\n" in heard[0].partition("echo")[0] or shell == "bash"
+        terminal.send("false\r")
+        assert asked("wtf").strip() == "false"
