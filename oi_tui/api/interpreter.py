@@ -2,7 +2,7 @@
 
 import warnings
 import weakref
-from collections.abc import AsyncIterator, Callable, Generator, Iterable, Sequence
+from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, overload
 
@@ -10,6 +10,7 @@ from oi_tui import log, profiles
 from oi_tui.api.computer import ApiComputer
 from oi_tui.api.llm_settings import LlmSettings
 from oi_tui.api.model import ApiModel
+from oi_tui.api.model_reply import openai_chunks, reply_chunks
 from oi_tui.api.notebook import Display
 from oi_tui.api.notebook_question import NotebookQuestion
 from oi_tui.api.settings import ApiSettings, SettingGroup
@@ -87,7 +88,7 @@ class OpenInterpreter(SettingGroup):
             # Open Interpreter's first argument is the list of messages.
             settings, profile = {"messages": profile, **settings}, None
         self._settings = ApiSettings(*_profile(profile))
-        llm_settings = LlmSettings(self._settings, _load_model(weakref.ref(self)))
+        llm_settings = LlmSettings(self._settings, _ModelAccess(weakref.ref(self)))
         self._model = ApiModel(self._settings, llm_settings, llm)
         computer = ApiComputer(self._settings, self._model)
         self._turns = Turns(self._settings, computer, self._model)
@@ -366,14 +367,31 @@ class OpenInterpreter(SettingGroup):
         log.print_lines(profile.verbose or profile.debug)
 
 
-def _load_model(interpreter: "weakref.ref[OpenInterpreter]") -> Callable[[], None]:
-    """Return what loads the model, and keeps no interpreter that is not used any more."""
+class _ModelAccess:
+    """Asks the model of an interpreter, and keeps no interpreter that is not used any more."""
 
-    def load() -> None:
-        if found := interpreter():
+    def __init__(self, interpreter: "weakref.ref[OpenInterpreter]") -> None:
+        self._interpreter = interpreter
+
+    def load(self) -> None:
+        """Start what talks to the model."""
+        if found := self._interpreter():
             found._model.load()
 
-    return load
+    def reply(self, messages: Iterable[Chunk]) -> Iterator[Chunk]:
+        """Ask for one reply to these messages."""
+        found = self._found()
+        return reply_chunks(messages, found._settings.profile, found.computer, found._model)
+
+    def complete(self, parameters: dict[str, Any]) -> Iterator[Any]:
+        """Ask the model itself, with LiteLLM's parameters."""
+        found = self._found()
+        return openai_chunks(parameters, found._settings.profile, found._model)
+
+    def _found(self) -> OpenInterpreter:
+        if (found := self._interpreter()) is None:
+            raise ReferenceError("the OpenInterpreter of this model does not exist any more")
+        return found
 
 
 def _function(name: str, value: _F) -> _F:

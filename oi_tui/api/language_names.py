@@ -1,4 +1,4 @@
-"""Names of languages as a script compares them: `language.name != "Shell"` means the same as `"shell"`."""
+"""Names of languages as a script compares them: `language.name != "Shell"` leaves out what "bash" does."""
 
 from dataclasses import replace
 from typing import Any
@@ -7,16 +7,24 @@ from oi_tui.runtimes.language import Language
 
 
 class LanguageName(str):
-    """A name that is spelled as in Open Interpreter, and equal to itself in any case.
+    """A name that is spelled as in Open Interpreter, and equal in any case to itself and its `aliases`.
 
-    A script that leaves a language out must not keep it because of a capital letter. The hash is that of the
-    spelling, so that sets and dictionaries find the name as Open Interpreter's scripts write it.
+    A script that leaves a language out must not keep it because of a capital letter, or because it says
+    "bash". The hash is that of the spelling, so that sets and dictionaries find the name as Open
+    Interpreter's scripts write it.
     """
 
-    __slots__ = ()
+    __slots__ = ("aliases",)
+    aliases: tuple[str, ...]
+
+    def __new__(cls, name: str, aliases: tuple[str, ...] = ()) -> "LanguageName":
+        """Make the name of a language that has these aliases, in lower case."""
+        made = super().__new__(cls, name)
+        made.aliases = aliases
+        return made
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, str) and self.casefold() == other.casefold()
+        return isinstance(other, str) and other.casefold() in (self.casefold(), *self.aliases)
 
     def __ne__(self, other: object) -> bool:
         return not self == other
@@ -27,7 +35,7 @@ class LanguageName(str):
 def presented(language: Language) -> Language:
     """Return the language for a script: with its name as Open Interpreter spells it."""
     spelled = language.title if language.title.casefold() == language.name else language.name
-    return replace(language, name=LanguageName(spelled))
+    return replace(language, name=LanguageName(spelled, language.aliases))
 
 
 def original(language: Any, known: tuple[Language, ...]) -> Any:

@@ -1,10 +1,24 @@
 """The settings of the model, as attributes."""
 
-from collections.abc import Callable
-from typing import ClassVar
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar, Protocol
 
 from oi_tui.api.settings import ApiSettings, SettingGroup
 from oi_tui.engine.models.function_model import Completions
+from oi_tui.engine.open_interpreter.chunks import Chunk
+
+
+class ModelAccess(Protocol):
+    """What `llm` needs of the interpreter."""
+
+    def load(self) -> None:
+        """Start what talks to the model."""
+
+    def reply(self, messages: Iterable[Chunk]) -> Iterator[Chunk]:
+        """Ask for one reply to these messages."""
+
+    def complete(self, parameters: dict[str, Any]) -> Iterator[Any]:
+        """Ask the model itself, with LiteLLM's parameters."""
 
 
 class LlmSettings(SettingGroup):
@@ -18,31 +32,58 @@ class LlmSettings(SettingGroup):
 
     _title = "interpreter.llm"
     _prefix = "llm."
-    _own: ClassVar[frozenset[str]] = frozenset({"_settings", "_completions", "_start"})
+    _own: ClassVar[frozenset[str]] = frozenset({"_settings", "_function", "_access", "_default"})
 
-    def __init__(self, settings: ApiSettings, start: Callable[[], None]) -> None:
+    def __init__(self, settings: ApiSettings, access: ModelAccess) -> None:
         self._settings = settings
-        self._completions: Completions | None = None
-        self._start = start
+        self._access = access
+        self._function: Completions | None = None
+        # One object, so that scripts can compare it, and put it back.
+        self._default: Completions = lambda **parameters: access.complete(parameters)
 
     def load(self) -> None:
         """Start what talks to the model now, so that the first request is quicker; returns at once.
 
         Nothing depends on it: a request starts what it needs.
         """
-        self._start()
+        self._access.load()
+
+    def run(self, messages: Iterable[Chunk]) -> Iterator[Chunk]:
+        """Ask the model for one reply to these messages. Code in the reply does not run.
+
+        The messages are no part of the conversation. System messages among them replace
+        `interpreter.system_message`. Returns pieces of text and of code. Raises TurnError where there is no
+        reply.
+
+        >>> from oi_tui import OpenInterpreter
+        >>> with OpenInterpreter(model="demo") as interpreter:
+        ...     pieces = list(interpreter.llm.run([{"role": "user", "type": "message", "content": "Hello"}]))
+        >>> pieces[0]["type"]
+        'message'
+        """
+        return self._access.reply(messages)
 
     @property
-    def completions(self) -> Completions | None:
-        """A function that answers instead of a server.
+    def function(self) -> Completions | None:
+        """The function that answers instead of a server; None where there is none."""
+        return self._function
 
-        It gets `messages`, and those of `model`, `stream`, `tools`, `max_tokens`, `temperature` and so on
-        that it has as parameters. It yields text, or chunks in OpenAI's format.
+    @property
+    def completions(self) -> Completions:
+        """What answers requests: a function of yours, or at first one that asks the model.
+
+        Yours gets `messages`, and those of `model`, `stream`, `tools`, `max_tokens`, `temperature` and so on
+        that it has as parameters. It yields text, or chunks in OpenAI's format. It may call the one that was
+        here before. `None` takes it back.
         """
-        return self._completions
+        return self._function or self._default
 
     @completions.setter
     def completions(self, function: Completions | None) -> None:
         if function is not None and not callable(function):
             raise TypeError(f"llm.completions must be a function, not {function!r}")
-        self._completions = function
+        self._function = None if function is self._default else function
+
+    @completions.deleter
+    def completions(self) -> None:
+        self._function = None

@@ -40,9 +40,12 @@ class ApiModel:
         """What answers in place of LiteLLM; None where LiteLLM does."""
         return self._function or self._brought
 
-    def choose(self) -> tuple[Llm, Callable[[Profile], ModelInfo]]:
-        """Return what answers the next turn, and what knows about the model of a profile."""
-        model = self.own or POOL.lease(self._lease)
+    def choose(self, *, with_function: bool = True) -> tuple[Llm, Callable[[Profile], ModelInfo]]:
+        """Return what answers the next turn, and what knows about the model of a profile.
+
+        Without `with_function`, it is what answers where `llm.completions` is not set.
+        """
+        model = (self.own if with_function else self._brought) or POOL.lease(self._lease)
         return model, self._known.of if isinstance(model, ModelProcess) else _nothing_known
 
     def load(self) -> None:
@@ -95,8 +98,8 @@ class ApiModel:
 
     @property
     def _function(self) -> Llm | None:
-        completions = self._llm_settings.completions
-        return FunctionModel(completions) if completions else None
+        function = self._llm_settings.function
+        return FunctionModel(function) if function else None
 
     def _facts_of(self, model: str) -> ModelInfo | None:
         process = self._brought or POOL.lease(self._lease)

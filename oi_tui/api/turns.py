@@ -15,7 +15,7 @@ from oi_tui.api.terminal import ProgramInput
 from oi_tui.engine.credentials.redaction import learn
 from oi_tui.engine.events import ApprovalRequested, Event, Reject, Run, RunReported, TurnEnded
 from oi_tui.engine.llm.request_log import LoggedLlm
-from oi_tui.engine.open_interpreter.chunks import Chunk, system_texts, to_message, unknown_part
+from oi_tui.engine.open_interpreter.chunks import Chunk, split_parts, system_texts, to_message, unknown_part
 from oi_tui.engine.session import Session
 from oi_tui.messages import InputRequested
 from oi_tui.system.forks import call_in_forked_child
@@ -58,7 +58,7 @@ class Turns:
 
     @messages.setter
     def messages(self, messages: Iterable[Chunk]) -> None:
-        self._messages = _check(messages)
+        self._messages = check_messages(messages)
 
     @property
     def new_messages(self) -> list[Chunk]:
@@ -142,10 +142,13 @@ class Turns:
         self._lock, self._session = threading.Lock(), None
         self.file.forget()
 
+    def _check_list(self) -> None:
+        """Check the messages: the list may have been changed since it was assigned."""
+        self._messages[:] = check_messages(self._messages)
+
     def _open(self) -> Any:
         self._computer.declare()
-        # The list may have been changed since it was assigned.
-        _check(self.messages)
+        self._check_list()
         return self.file.open(self.messages, self._settings.profile, self._computer.runtimes.cwd)
 
     def _guard(self, work: Callable[[], Iterator[_T]]) -> Generator[_T, None, None]:
@@ -242,30 +245,23 @@ class Turns:
             raise TypeError(
                 f"chat() takes a text, a message or a list of messages, not {type(message).__name__}"
             )
-        elif isinstance(message, dict):
-            _check_message(message)
+        parts = check_messages([message]) if isinstance(message, dict) else []
+        self._check_list()
         is_new = isinstance(message, str | dict)
-        self.new_from = len(self.messages) + is_new
-        return to_message(message) if isinstance(message, dict) else message if is_new else None
+        self.new_from = len(self.messages) + (len(parts) or is_new)
+        return [to_message(part) for part in parts] or (message if is_new else None)
 
 
-def _check(messages: Iterable[Chunk]) -> list[Chunk]:
+def check_messages(messages: Iterable[Chunk]) -> list[Chunk]:
+    """Return the messages, each part of a message as one of its own. Raises TypeError for what is none."""
     if not isinstance(messages, Iterable) or isinstance(messages, str | bytes | dict):
         raise TypeError(f"messages is a list of messages, not {messages!r}")
-    messages_given = list(messages)
-    for item in messages_given:
+    checked = []
+    for item in messages:
         if not isinstance(item, dict):
             raise TypeError(f"messages must be dictionaries, not {item!r}")
-        _check_message(item)
-    return messages_given
-
-
-def _check_message(message: Chunk) -> None:
-    """Raise TypeError for a message that would reach the model as something else than was meant."""
-    if isinstance(message.get("content"), list | tuple):
-        raise TypeError(
-            "the content of a message must be text, not a list of parts. Give each part as a message of its "
-            'own, an image as {"role": "user", "type": "image", "format": "base64.png", "content": "..."}'
-        )
-    if (problem := unknown_part(message)) is not None:
-        raise TypeError(problem)
+        checked += split_parts(item)
+    for item in checked:
+        if (problem := unknown_part(item)) is not None:
+            raise TypeError(problem)
+    return checked

@@ -10,7 +10,7 @@ from oi_tui.engine.open_interpreter.messages import messages_of
 from oi_tui.engine.output.plain import EscapeFilter, LineEnds, plain
 from oi_tui.engine.storage.records import message_from
 from oi_tui.messages import Message, MessageType, Role
-from oi_tui.text import visible
+from oi_tui.text import one_line, visible
 
 #: A message or a piece of one, as Open Interpreter 0.4.3 shapes them.
 Chunk = dict[str, Any]
@@ -117,6 +117,38 @@ def merge_chunks(chunks: Iterable[Chunk]) -> list[Chunk]:
         else:
             messages.append(dict(chunk))
     return messages
+
+
+def split_parts(chunk: Chunk) -> list[Chunk]:
+    """Return a message whose content is a list of parts, as OpenAI has it, as one message for each part.
+
+    Raises TypeError for a part that no message can be.
+
+    >>> parts = [{"type": "text", "text": "Look:"}, {"type": "image_url", "image_url": {"url": "a.png"}}]
+    >>> [(item["type"], item["content"]) for item in split_parts({"role": "user", "content": parts})]
+    [('message', 'Look:'), ('image', 'a.png')]
+    """
+    parts, kind = chunk.get("content"), chunk.get("type", "message")
+    if not isinstance(parts, list | tuple):
+        return [chunk]
+    if kind != "message" or not parts:
+        raise TypeError(f"the content of a message of the type {kind!r} cannot be {parts!r}")
+    return [{**chunk, **_part(part)} for part in parts]
+
+
+def _part(part: object) -> Chunk:
+    match part:
+        case str(text) | {"type": "text" | "input_text" | "output_text", "text": str(text)}:
+            return {"type": "message", "content": text}
+        case {"type": "image_url", "image_url": {"url": str(url)} | str(url)}:
+            if url.startswith(("http:", "https:")):
+                raise TypeError(f"an image must be a path or a data: URL; download {one_line(url, 80)} first")
+            if url.startswith("data:"):
+                return {"type": "image", "content": url}
+            return {"type": "image", "format": "path", "content": url.removeprefix("file://")}
+        case {"type": kind}:
+            raise TypeError(f"a part of a message has the type {kind!r}; the types are text and image_url")
+    raise TypeError(f"a part of a message must be a text or a dictionary with a type, not {part!r}")
 
 
 def read_chunk(chunk: Mapping[str, Any]) -> list[Message]:

@@ -31,15 +31,17 @@ null = os.open(os.devnull, os.O_RDWR)
 for number in (0, 1, 2):
     os.dup2(null, number)
 class Name(str):
-    # A capital letter must not keep a language that the profile leaves out.
+    # A capital letter, or an alias, must not keep a language that the profile leaves out.
+    aliases = ()
     def __eq__(self, other):
-        return isinstance(other, str) and self.casefold() == other.casefold()
+        return isinstance(other, str) and other.casefold() in (self.casefold(), *self.aliases)
     def __ne__(self, other):
         return not self == other
     __hash__ = str.__hash__
 class Language:
     def __init__(self, key, name, aliases):
         self.key, self.name, self.aliases = key, Name(name), aliases
+        self.name.aliases = aliases
 LISTS = {key: value for key, value in given["defaults"].items() if isinstance(value, list)}
 LISTS["computer.languages"] = [Language(*entry) for entry in given["languages"]]
 SAME = {"computer.terminal.languages": "computer.languages"}

@@ -294,6 +294,8 @@ def test_languages_that_are_none_are_refused_and_the_others_stay(
         "c.languages = [l for l in c.languages if not l.name == 'SHELL']",
         "c.languages = [l for l in c.languages if 'Shell' != l.name]",
         "c.languages = [l for l in c.languages if 'bash' not in l.aliases]",
+        "c.languages = [l for l in c.languages if l.name != 'bash']",
+        "c.languages = [l for l in c.languages if l.name in ['py', 'js', 'html']]",
         "c.languages = list({l.name: l for l in c.languages if l.name in {'Python', 'JavaScript'}}.values())",
         "c.languages.remove(next(l for l in c.languages if l.name == 'Shell'))",
         "del c.languages[[l.name for l in c.languages].index('shell')]",
@@ -319,7 +321,9 @@ def test_names_of_languages_are_spelled_as_in_open_interpreter_and_are_plain_dat
     names = [language.name for language in interpreter.computer.languages]
     assert json.loads(json.dumps(names))[:2] == ["Python", "Shell"]
     assert "JavaScript" in set(names)
-    assert pickle.loads(pickle.dumps(names)) == names
+    again = pickle.loads(pickle.dumps(names))
+    assert again == names
+    assert again[1] == "bash"
     assert f"{names[0]}, {names[1]!r}" == "Python, 'Shell'"
 
 

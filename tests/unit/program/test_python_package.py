@@ -12,6 +12,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import nbclient
 import nbformat
@@ -34,6 +35,7 @@ from tests import fakes
 from tests.servers import openai_server as server
 
 Make = Callable[..., OpenInterpreter]
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 
 def calls(code: str, language: str = "python") -> server.Answer:
@@ -176,14 +178,130 @@ def test_a_system_message_in_a_list_of_messages_is_sent_as_one(
     assert interpreter.system_message.count("pirate") == 0
 
 
-@pytest.mark.parametrize("whole", [True, False])
-def test_a_message_with_parts_is_refused_with_what_to_write(
-    whole: bool, make: Make, served: server.ModelServer
+PARTS = [
+    {"type": "text", "text": "What is this?"},
+    {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PIXEL}"}},
+]
+
+
+@pytest.mark.parametrize("how", ["message", "list", "appended"])
+def test_a_message_with_parts_as_openai_has_them_reaches_the_model(
+    how: str, make: Make, served: server.ModelServer
 ) -> None:
-    message = {"role": "user", "content": [{"type": "text", "text": "hello"}]}
-    with pytest.raises(TypeError, match="each part as a message of its own"):
+    interpreter = make()
+    interpreter.llm.supports_vision = True
+    message = {"role": "user", "content": PARTS}
+    if how == "appended":
+        interpreter.messages.append(message)
+    given = {"message": message, "list": [message], "appended": None}[how]
+    answer = interpreter.chat(given, display=False)
+    sent = json.dumps(served.requests[0]["messages"][1:])
+    assert "What is this?" in sent
+    assert f"data:image/png;base64,{PIXEL}" in sent
+    assert [item["content"] for item in answer] == ["Hello there"]
+    assert [item["type"] for item in interpreter.messages] == ["message", "image", "message"]
+
+
+def test_a_system_message_with_parts_is_sent_as_one(make: Make, served: server.ModelServer) -> None:
+    system = {"role": "system", "content": [{"type": "text", "text": "You are a pirate."}]}
+    make().chat([system, {"role": "user", "content": "one"}], display=False)
+    assert served.requests[0]["messages"][0]["content"].count("\n\nYou are a pirate.") == 1
+    assert contents(served.requests[0]["messages"]) == ["one"]
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ([{"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}], "download https://exam"),
+        ([{"type": "input_audio", "input_audio": {}}], "has the type 'input_audio'; the types are text and"),
+        ([5], "must be a text or a dictionary with a type, not 5"),
+        ([], r"cannot be \[\]"),
+    ],
+)
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_part_that_is_no_message_is_refused(
+    whole: bool, content: list[Any], says: str, make: Make, served: server.ModelServer
+) -> None:
+    message = {"role": "user", "content": content}
+    with pytest.raises(TypeError, match=says):
         make().chat([message] if whole else message, display=False)
+    with pytest.raises(TypeError, match="cannot be"):
+        make().chat({"role": "user", "type": "image", "content": content}, display=False)
     assert served.requests == []
+
+
+# ---- The model by itself
+
+
+def test_the_model_is_asked_beside_the_conversation(make: Make, served: server.ModelServer) -> None:
+    interpreter = make(custom_instructions="Be brief.")
+    interpreter.chat("before", display=False)
+    before = list(interpreter.messages)
+    pieces = interpreter.llm.run(
+        [
+            {"role": "system", "type": "message", "content": "Write a title."},
+            {"role": "user", "type": "message", "content": "long text"},
+        ]
+    )
+    assert "".join(piece["content"] for piece in pieces) == "Hello there"
+    first, *others = served.requests[1]["messages"]
+    assert first["content"].startswith("Write a title.")
+    assert "Be brief." not in first["content"]
+    assert contents(others) == ["long text"]
+    assert interpreter.messages == before
+
+
+def test_code_of_a_reply_beside_the_conversation_does_not_run(
+    make: Make, served: server.ModelServer, tmp_path: Path
+) -> None:
+    served.answer(calls(f"open({str(tmp_path / 'made')!r}, 'w')"))
+    pieces = list(make(auto_run=True).llm.run([{"role": "user", "type": "message", "content": "go"}]))
+    assert {(piece["type"], piece["format"]) for piece in pieces} == {("code", "python")}
+    assert "open(" in "".join(piece["content"] for piece in pieces)
+    assert not (tmp_path / "made").exists()
+    assert len(served.requests) == 1
+
+
+def test_a_reply_beside_the_conversation_keeps_to_what_is_forbidden(
+    make: Make, served: server.ModelServer
+) -> None:
+    interpreter = make(max_budget=0.0)
+    interpreter.llm.model = "gpt-4o"
+    for reply in (
+        interpreter.llm.run([{"role": "user", "content": "go"}]),
+        interpreter.llm.completions(messages=[{"role": "user", "content": "go"}]),
+    ):
+        with pytest.raises(TurnError, match="budget"):
+            list(reply)
+    with pytest.raises(TypeError, match="dictionaries"):
+        list(interpreter.llm.run(["go"]))
+    assert served.requests == []
+
+
+def test_the_function_that_answers_can_be_wrapped_and_put_back(
+    make: Make, served: server.ModelServer
+) -> None:
+    interpreter = make(auto_run=True)
+    original = interpreter.llm.completions
+    seen: list[str] = []
+
+    def logged(**parameters: Any) -> Iterator[Any]:
+        seen.append(parameters["model"])
+        for chunk in original(**parameters):
+            assert chunk["choices"][0]["delta"] is chunk.choices[0].delta
+            yield chunk
+
+    served.answer(calls("print(6 * 7)"), says("It is 42."))
+    interpreter.llm.completions = logged
+    answer = interpreter.chat("go", display=False)
+    assert [item["content"].strip() for item in answer] == ["print(6 * 7)", "42", "It is 42."]
+    assert seen == ["openai/m"] * 2
+    interpreter.llm.completions = original
+    interpreter.chat("go on", display=False)
+    with mock.patch.object(interpreter.llm, "completions", return_value="patched"):
+        assert interpreter.chat("go on", display=False)[0]["content"] == "patched"
+    assert interpreter.llm.completions is original
+    assert len(seen) == 2
 
 
 def test_spaces_around_an_address_are_left_out(make: Make) -> None:

@@ -34,6 +34,7 @@ def refused(text: str) -> str:
         ("c.languages = [l for l in c.languages if l.name == 'python']", ("python",)),
         ("c.languages = [l for l in c.languages if l.name in ('PYTHON', 'r')]", ("python", "r")),
         ("c.languages = [l.name for l in c.languages if l.name == 'python']", ("Python",)),
+        ("c.languages = [l for l in c.languages if l.name in ['py', 'bash']]", ("python", "shell")),
         ("c.terminal.languages = [l for l in c.languages if 'bash' in l.aliases]", ("shell",)),
         ("c.languages = ['python', 'shell']", ("python", "shell")),
         ("c.languages = ('python',)", ("python",)),
