@@ -1,14 +1,14 @@
 """The targets that this machine knows: hosts of the ssh configuration, running containers and kernels."""
 
 import contextlib
-import shutil
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from oi_tui.runtimes.remote import left_targets, ssh_hosts
-from oi_tui.runtimes.remote.target import CONTAINER_PROGRAMS, LOCAL
+from oi_tui.runtimes.remote.target import CONTAINER_PROGRAMS, LOCAL, container_programs
 
 #: How long the container program may take to list its containers, in seconds.
 _PATIENCE = 3.0
@@ -44,10 +44,12 @@ def left_running() -> list[KnownTarget]:
 
 
 def containers() -> list[KnownTarget]:
-    """The containers that run; none when the program for them does not answer in time. Blocks."""
-    program = next((path for name in CONTAINER_PROGRAMS if (path := shutil.which(name))), None)
-    if program is None:
-        return []
+    """The containers that run; none of a program that does not answer in time. Blocks."""
+    with ThreadPoolExecutor(len(CONTAINER_PROGRAMS)) as pool:
+        return [target for found in pool.map(_containers_of, container_programs()) for target in found]
+
+
+def _containers_of(program: str) -> list[KnownTarget]:
     try:
         done = subprocess.run(
             [program, "ps", "--format", "{{.Names}}\t{{.Image}}"],

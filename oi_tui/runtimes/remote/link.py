@@ -133,8 +133,9 @@ class Link:
         stopped: Stopped | None = None,
     ) -> None:
         self._target = target
-        #: How long the far end may take to begin, in seconds; a person who is asked takes longer.
-        self._patience = ASKED if ask else PATIENCE
+        #: How long the far end may take to begin, in seconds; a person who is asked takes longer,
+        #: and so does an image that is fetched first.
+        self._patience = ASKED if ask or target.kind == "container" else PATIENCE
         self._on_loss = on_loss
         self._on_end = on_end
         self._on_changes = on_changes
@@ -256,6 +257,12 @@ class Link:
                 return
             case ["missing", *_]:
                 raise TargetError(_NO_PYTHON)
+            case ["partial", module]:
+                raise TargetError(
+                    f"Python on {self._target.title} lacks a part of its standard library "
+                    f"({module.strip()}). Install all of it: on Debian and Ubuntu the package python3, "
+                    "not only python3-minimal."
+                )
             case ["old", version]:
                 raise TargetError(
                     f"Python {version.strip()} on {self._target.title} is too old; it needs 3.8 or later."

@@ -1,11 +1,13 @@
 """Targets: where code runs, and the command that starts the far end there."""
 
+import contextlib
 import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from oi_tui.runtimes.remote.bundle import start_script
@@ -169,30 +171,75 @@ def _ssh(place: str, *, may_ask: bool) -> list[str]:
 
 
 def _container(place: str) -> list[str]:
-    program = next((path for name in CONTAINER_PROGRAMS if (path := shutil.which(name))), None)
-    if program is None:
-        raise TargetError(
-            f"The target container:{place} needs one of these programs: {', '.join(CONTAINER_PROGRAMS)}."
-        )
-    script = ["sh", "-c", start_script()]
-    if _runs(program, place):
-        return [program, "exec", "-i", place, *script]
-    return [program, "run", "--rm", "-i", "--init", "--entrypoint", "sh", place, *script[1:]]
+    program, runs = _find_container(place)
+    if runs:
+        return [program, "exec", "-i", place, "sh", "-c", start_script()]
+    # The shell stays as the first process of the container, and takes up what ended there. The programs for
+    # that which --init needs are not installed everywhere.
+    script = f"({start_script()}); exit $?"
+    return [_with_image(place, program), "run", "--rm", "-i", "--entrypoint", "sh", place, "-c", script]
+
+
+def container_programs() -> list[str]:
+    """The programs of this machine that run containers."""
+    return [path for name in CONTAINER_PROGRAMS if (path := shutil.which(name))]
 
 
 def is_running_container(place: str) -> bool:
     """Whether that is a container that runs, and no image. Raises TargetError where nobody can say."""
-    program = next((path for name in CONTAINER_PROGRAMS if (path := shutil.which(name))), None)
-    return program is not None and _runs(program, place)
+    return bool(container_programs()) and _find_container(place)[1]
 
 
-def _runs(program: str, name: str) -> bool:
-    """Whether a container of this name runs."""
-    words: Sequence[str] = (program, "container", "inspect", "--format", "{{.State.Running}}", name)
+def _find_container(place: str) -> tuple[str, bool]:
+    """The program that runs the container, and True; or the first program, and False where none has it.
+
+    Raises TargetError when there is no program, when none answers, and for a container that does not run.
+    """
+    programs = container_programs()
+    if not programs:
+        names = ", ".join(CONTAINER_PROGRAMS)
+        raise TargetError(f"The target container:{place} needs one of these programs: {names}.")
+    words, stopped, problem = ("container", "inspect", "--format", "{{.State.Running}}", place), "", ""
+    for program in programs:
+        try:
+            answer = _answer(program, *words)
+        except TargetError as error:
+            problem = problem or str(error)
+            continue
+        if answer == "true":
+            return program, True
+        if answer == "false":
+            stopped = stopped or Path(program).name
+    if stopped:
+        raise TargetError(f"The container {place} does not run. Start it: {stopped} start {place}")
+    if problem and len(programs) == 1:
+        raise TargetError(problem)
+    return programs[0], False
+
+
+def _with_image(place: str, usual: str) -> str:
+    """The program that has the image already; the usual one where there is only one, or none has it."""
+    programs = container_programs()
+    if len(programs) > 1:
+        for program in programs:
+            with contextlib.suppress(TargetError):
+                if _answer(program, "image", "inspect", "--format", "{{.Id}}", place):
+                    return program
+    return usual
+
+
+def _answer(program: str, *words: str) -> str:
+    """What a container program prints; "" where it fails. Raises TargetError when it does not answer."""
     try:
         done = subprocess.run(
-            words, capture_output=True, text=True, check=False, timeout=_PATIENCE, stdin=subprocess.DEVNULL
+            (program, *words),
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            timeout=_PATIENCE,
+            stdin=subprocess.DEVNULL,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise TargetError(f"{program} does not answer: {error}") from None
-    return done.stdout.strip() == "true"
+    return "" if done.returncode else done.stdout.strip()

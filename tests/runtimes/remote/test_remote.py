@@ -22,7 +22,7 @@ from oi_tui.messages import Displayed, Printed, Report, RunEnded, Stopping
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.remote import bundle, far, known_targets, ssh_hosts, wire
 from oi_tui.runtimes.remote.place import RemotePlace
-from oi_tui.runtimes.remote.target import TargetError, parse
+from oi_tui.runtimes.remote.target import CONTAINER_PROGRAMS, TargetError, parse
 from tests.runtimes.playing import alive, children, marked, play, until
 from tests.servers.sshd import HOST
 
@@ -246,7 +246,7 @@ CONTAINERS = """\
 case "$1" in
     container) [ "$5" = web ] && echo true && exit; echo "no such container" >&2; exit 1 ;;
     exec) [ "$2 $3" = "-i web" ] || exit 9; shift 3 ;;
-    run) [ "$*" = "$1 --rm -i --init --entrypoint sh python:3 -c $9" ] || exit 9; set -- sh -c "$9" ;;
+    run) [ "$*" = "$1 --rm -i --entrypoint sh python:3 -c $8" ] || exit 9; set -- sh -c "$8" ;;
     *) exit 9 ;;
 esac
 exec bwrap --unshare-all --die-with-parent --ro-bind /usr /usr --symlink usr/bin /bin --symlink usr/lib /lib \
@@ -286,6 +286,27 @@ def test_code_runs_in_a_container_with_nothing_but_python(
     until(lambda: not any(map(alive, below)))
 
 
+def test_a_container_that_is_stopped_is_not_taken_for_an_image(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    container_program(tmp_path, '[ "$1 $5" = "container web" ] && echo false', monkeypatch)
+    with pytest.raises(TargetError, match=r"The container web does not run\. Start it: podman start web"):
+        make(target="container:web")
+
+
+def test_the_program_that_has_the_container_or_the_image_is_the_one_that_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nothing = 'echo "no daemon" >&2; exit 1'
+    has = 'case "$1 $5" in "container web") echo true;; "image mine") echo 1;; *) exit 1;; esac'
+    container_program(tmp_path, nothing, monkeypatch)
+    container_program(tmp_path, has, monkeypatch, name="docker")
+    podman, docker = str(tmp_path / "podman"), str(tmp_path / "docker")
+    used = {name: parse(f"container:{name}") for name in ("web", "mine", "other")}
+    commands = {name: target.command()[:2] for name, target in used.items() if target}
+    assert commands == {"web": [docker, "exec"], "mine": [docker, "run"], "other": [podman, "run"]}
+
+
 # -- places that cannot be used
 
 
@@ -318,6 +339,7 @@ def test_what_is_no_place_is_refused_by_name(make: Make, spelling: str, words: s
         ("exit 3", "exit status 3"),
         ('PATH=/nowhere exec /bin/sh -c "$3"', "no python3 there"),
         ("printf '\\noi-tui-far-1 old 3.6\\n'", "Python 3.6 on .* is too old"),
+        ("printf '\\noi-tui-far-1 partial json\\n'", r"lacks a part of its standard library \(json\)"),
         ("printf '\\noi-tui-far-1 what\\n'", "not understood"),
         ("printf '\\noi-tui-far-1 ready 3.9\\nxxxxxxxxxxxxxxxx'; cat >/dev/null", "a message of"),
     ],
@@ -776,11 +798,14 @@ def test_included_files_of_the_ssh_configuration_are_found_wherever_they_are(
     assert ssh_hosts.known() == ("home", "whole", "last")
 
 
-def container_program(folder: Path, lines: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Put a program in the place of podman."""
-    program = folder / "podman"
-    program.write_text(f"#!/bin/sh\n{lines}\n")
-    program.chmod(0o755)
+def container_program(
+    folder: Path, lines: str, monkeypatch: pytest.MonkeyPatch, name: str = "podman"
+) -> None:
+    """Put a program in the place of podman, or of another one; the others of this machine have nothing."""
+    for program in map(folder.joinpath, CONTAINER_PROGRAMS):
+        if program.name == name or not program.exists():
+            program.write_text(f"#!/bin/sh\n{lines if program.name == name else 'exit 1'}\n")
+            program.chmod(0o755)
     monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
 
 

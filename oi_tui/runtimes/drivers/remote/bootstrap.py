@@ -45,15 +45,17 @@ def main():
     """Receive the modules, put them into a private folder, and go on there."""
     if sys.version_info < (3, 8):
         newer()
-    if os.isatty(0):
+    try:
+        import json
+        import tempfile
         import tty
-
+        import zlib
+    except ImportError as error:
+        say("partial %s" % error.name)
+        sys.exit(1)
+    if os.isatty(0):
         tty.setraw(0)
     say("ready %d.%d" % sys.version_info[:2])
-    import json
-    import tempfile
-    import zlib
-
     size = int(read(12))
     files = json.loads(zlib.decompress(read(size)).decode())
     memory = "/dev/shm"
