@@ -345,6 +345,10 @@ class OpenInterpreter(SettingGroup):
 
     # ---- Turns
 
+    def _respond_and_store(self) -> Generator[Chunk, None, None]:
+        """Go on with the conversation as it stands; some scripts call what Open Interpreter has inside."""
+        return self._turns.chunks(None)
+
     def _chat(self, message: Prompt, *, display: bool) -> None:
         chunks, screen = self._turns.chunks(message), Display()
         for chunk in chunks:

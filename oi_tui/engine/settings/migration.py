@@ -32,7 +32,14 @@ MOVED = {
     "computer.offline": "offline",
     "computer.verbose": "verbose",
     "computer.debug": "debug",
+    "llm.offline": "offline",
+    "llm.system_message": "system_message",
+    "emit_images": "computer.emit_images",
     "safe_mod": "safe_mode",
+    # The names of 0.2.
+    "force_task_completion": "loop",
+    "force_task_completion_message": "loop_message",
+    "force_task_completion_breakers": "loop_breakers",
 }
 
 #: The system messages that older versions wrote into profiles: how many letters and digits each has, and the
@@ -59,9 +66,9 @@ def brought_up_to_date(text: str, path: object = None) -> tuple[str, list[str]]:
     done = []
     for old, new in MOVED.items():
         entry = entries.get(old)
-        if entry is None or not isinstance(entry.value, str | int | float | bool):
+        if entry is None or not isinstance(entry.value, str | int | float | bool | list):
             continue
-        value: Value = entry.value
+        value: Value = tuple(map(str, entry.value)) if isinstance(entry.value, list) else entry.value
         if known := entries.get(new):
             merged = _merged(new, value, known.value)
             if merged is None:

@@ -345,6 +345,17 @@ def test_code_with_its_question_behind_it_is_asked_about_again(make: Make) -> No
     assert interpreter.messages[2]["content"].strip() == "42"
 
 
+def test_the_inner_method_that_scripts_call_runs_code_at_the_end(make: Make) -> None:
+    interpreter = make(auto_run=True)
+    interpreter.messages = [
+        {"role": "assistant", "type": "code", "format": "python", "content": "print(6 * 7)"}
+    ]
+    shown = [
+        chunk["content"] for chunk in interpreter._respond_and_store() if chunk.get("format") == "output"
+    ]
+    assert "".join(shown) == "42\n"
+
+
 def test_load_extend_config_and_display_message(
     make: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -352,6 +352,21 @@ def test_a_setting_that_is_given_by_an_older_key_too_counts_once_and_never_widen
     assert "They are used" in note
 
 
+def test_the_keys_of_version_0_2_for_loop_mode_are_read(tmp_path: Path) -> None:
+    (tmp_path / "old.yaml").write_text(
+        "force_task_completion: true\nforce_task_completion_message: Go on.\n"
+        "force_task_completion_breakers:\n  - Over.\n  - Impossible.\n"
+    )
+    profile = profiles.load(tmp_path / "old.yaml")
+    assert (profile.loop, profile.loop_message, profile.loop_breakers) == (
+        True,
+        "Go on.",
+        ("Over.", "Impossible."),
+    )
+    [note] = profile.unknown
+    assert "They are used" in note
+
+
 def test_two_keys_that_disagree_about_no_limit_are_named(tmp_path: Path) -> None:
     (tmp_path / "both.yaml").write_text("model: a/b\nllm.model: c/d\n")
     profile = profiles.load(tmp_path / "both.yaml")
