@@ -8,7 +8,7 @@ from oi_tui.engine.settings.profile import Profile, conversations
 from oi_tui.engine.storage.journal import Journal
 from oi_tui.engine.storage.records import title_of
 from oi_tui.engine.storage.store import Store
-from oi_tui.messages import Message
+from oi_tui.messages import Message, new_id
 
 
 class ConversationFile:
@@ -35,8 +35,10 @@ class ConversationFile:
     ) -> tuple[Journal, tuple[Message, ...]]:
         """Return the journal for the next turn, and the messages before it."""
         same = _common(chunks, self._chunks)
-        added = tuple(message for chunk in chunks[same:] for message in read_chunk(chunk))
-        messages = (*self._messages[:same], *added)
+        messages = _distinct(
+            (*self._messages[:same], *(message for chunk in chunks[same:] for message in read_chunk(chunk)))
+        )
+        added = messages[same:]
         place = conversations(profile) if profile.conversation_history else None
         journal = self._journal
         if journal is None or place != self._place or (not same and self._messages):
@@ -68,6 +70,16 @@ class ConversationFile:
         requests = (title_of(message) for message in messages if message.role == "user")
         title = self.title or next(requests, "")
         return create(cwd=cwd, model=profile.model, title=title, messages=messages)
+
+
+def _distinct(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Return the messages, each with an id of its own: one that is there already gets a new one."""
+    seen: set[str] = set()
+    distinct = []
+    for message in messages:
+        distinct.append(message.but(id=new_id()) if message.id in seen else message)
+        seen.add(message.id)
+    return tuple(distinct)
 
 
 def _common(one: Sequence[Chunk], other: Sequence[Chunk]) -> int:

@@ -177,10 +177,23 @@ def to_message(chunk: Mapping[str, Any]) -> Message:
     if signal or known["role"] == "system":
         # A system message is sent with that of the profile, not as words of the person.
         known["recipient"] = "user"
-    found = message_from({"created": time.time(), **chunk, **known})
-    unknown = {name: chunk[name] for name in chunk if name not in _FIELDS}
-    message = found or Message(**known, unknown=unknown)
+    # Only messages that others refer to have an id of ours; what a program calls "id" may be anything.
+    own = {"id": chunk["id"]} if "id" in chunk and known["type"] != "code" and "covers" not in chunk else {}
+    given = {name: value for name, value in chunk.items() if name not in own}
+    found = message_from({"created": time.time(), **given, **known})
+    message = found or Message(**known, unknown={name: given[name] for name in given if name not in _FIELDS})
+    if unknown := {**message.unknown, **own}:
+        message = message.but(unknown={name: _storable(value) for name, value in unknown.items()})
     return message.but(unknown={ORIGINAL: [json.dumps(chunk, default=str)]}) if signal else message
+
+
+def _storable(value: object) -> object:
+    """Return what a script added to a message as JSON can have it: other things as text."""
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError, RecursionError):
+        return str(value)
+    return value
 
 
 def _is_signal(chunk: Mapping[str, Any]) -> bool:

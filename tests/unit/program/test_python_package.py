@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 import threading
+import uuid
 import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -302,6 +303,37 @@ def test_the_function_that_answers_can_be_wrapped_and_put_back(
         assert interpreter.chat("go on", display=False)[0]["content"] == "patched"
     assert interpreter.llm.completions is original
     assert len(seen) == 2
+
+
+@pytest.mark.parametrize("how", ["message", "list"])
+def test_what_a_program_adds_to_a_message_is_kept_and_may_be_anything(how: str, make: Make) -> None:
+    session = uuid.UUID(int=5)
+    message = {"role": "user", "type": "message", "content": "hello", "session": session, "tags": ["a"]}
+    interpreter = make()
+    interpreter.chat(message if how == "message" else [message], display=False)
+    interpreter.chat("again", display=False)
+    kept = interpreter.messages[0]
+    assert (kept["content"], kept["session"], kept["tags"]) == ("hello", str(session), ["a"])
+
+
+@pytest.mark.parametrize("kind", ["message", "code"])
+def test_messages_that_a_program_gave_the_same_id_all_reach_the_model(
+    kind: str, make: Make, served: server.ModelServer
+) -> None:
+    given = {"role": "assistant", "type": kind, "id": "session 5"}
+    interpreter = make(conversation_history=True)
+    said = {**given, "role": "user", "type": "message"}
+    interpreter.chat(
+        [{**said, "content": "one"}, {**given, "content": "two()"}, {**given, "content": "three()"}, said],
+        display=False,
+    )
+    interpreter.chat({**said, "content": "four"}, display=False)
+    sent = json.dumps(served.requests[-1]["messages"])
+    assert [word for word in ("one", "two()", "three()", "four") if word not in sent] == []
+    if kind == "message":
+        assert {item["id"] for item in interpreter.messages if item["content"] != "Hello there"} == {
+            "session 5"
+        }
 
 
 def test_spaces_around_an_address_are_left_out(make: Make) -> None:
