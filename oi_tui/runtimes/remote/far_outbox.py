@@ -13,8 +13,12 @@ from collections import deque
 from collections.abc import Callable
 
 from oi_tui.messages import InputReceived, InputRequested, LineReached, Printed, Report, RunEnded
-from oi_tui.runtimes.remote.wire import BEAT, KEPT, WINDOW, Frame, FrameReader, frame, pack
+from oi_tui.runtimes.remote.wire import BEAT, KEPT, WINDOW, Frame, FrameReader, frame, frame_report
 
+#: On a quick connection so many bytes of reports may be on their way: about as much as ssh takes by itself.
+_WIDEST = 2 * 1024 * 1024
+#: A frame that waits no longer than this behind those before it passes quickly, in seconds.
+_QUICK = 0.05
 #: What a kept frame costs beside its bytes.
 _OVERHEAD = 200
 
@@ -80,12 +84,13 @@ class Stream:
 class _Kept:
     """A frame that waits to be sent: what it reports of which run; None for other frames."""
 
-    __slots__ = ("data", "report", "run")
+    __slots__ = ("data", "report", "run", "sent_at")
 
     def __init__(self, data: bytes, run: int, report: "Report | None") -> None:
         self.data = data
         self.run = run
         self.report = report
+        self.sent_at = 0.0
 
     @property
     def size(self) -> int:
@@ -113,6 +118,9 @@ class Outbox:
         self._room = threading.Condition()
         #: Bytes of reports that were sent and not taken.
         self._on_the_way = 0
+        #: How many may be, and how long a frame took that had to wait for none before it, in seconds.
+        self._window = WINDOW
+        self._quickest = float("inf")
         #: How many frames of the order were sent.
         self._sent = 0
         #: The newest of them, which the application may not have.
@@ -142,7 +150,7 @@ class Outbox:
 
     def send_report(self, run: int, report: Report) -> None:
         """Send a report, and wait while too much is on its way to an application that is connected."""
-        item = _Kept(_frame_of(run, report), run, report)
+        item = _Kept(frame_report(run, report), run, report)
         with self._room:
             self._room.wait_for(lambda: self._stream is None or self._has_room(item))
             self._add(item)
@@ -150,9 +158,11 @@ class Outbox:
     def took(self, size: int) -> None:
         """The application has taken so many bytes of reports."""
         with self._room:
+            was_full = self._on_the_way > self._window // 2
             self._on_the_way = max(0, self._on_the_way - size)
             self._taken += size
-            self._forget_taken()
+            if (sent_at := self._forget_taken()) is not None:
+                self._suit(time.monotonic() - sent_at, was_full=was_full)
             self._feed()
             self._room.notify_all()
 
@@ -184,9 +194,10 @@ class Outbox:
         """Send over this stream: how things stood, what may not have arrived, and then what was kept."""
         with self._room:
             self._stream, self._taken = stream, 0
+            self._window, self._quickest = WINDOW, float("inf")
             states = [(run, report) for run, state in self._states.items() for report in state.values()]
             for run, report in reversed(states):
-                self._untaken.appendleft(_Kept(_frame_of(run, report), run, report))
+                self._untaken.appendleft(_Kept(frame_report(run, report), run, report))
             self._sent += len(states)
             for item in self._untaken:
                 stream.put(item.data)
@@ -200,7 +211,7 @@ class Outbox:
         return not self._kept and not self._front and not self._left_out and self._fits(item)
 
     def _fits(self, item: _Kept) -> bool:
-        return self._on_the_way == 0 or self._on_the_way + len(item.data) <= WINDOW
+        return self._on_the_way == 0 or self._on_the_way + len(item.data) <= self._window
 
     def _add(self, item: _Kept) -> None:
         if self._stream and self._has_room(item):
@@ -244,6 +255,7 @@ class Outbox:
         assert self._stream
         self._sent += 1
         self._on_the_way += item.size
+        item.sent_at = time.monotonic()
         self._untaken.append(item)
         self._stream.put(item.data)
 
@@ -253,9 +265,9 @@ class Outbox:
             return
         for run in list(self._left_out):
             notice = Printed(_words(self._left_out.pop(run), self.most))
-            self._put(_Kept(_frame_of(run, notice), run, notice))
+            self._put(_Kept(frame_report(run, notice), run, notice))
             if question := self._asking.pop(run, None):
-                self._put(_Kept(_frame_of(run, question), run, question))
+                self._put(_Kept(frame_report(run, question), run, question))
         while self._front:
             self._put(self._front.pop(0))
         while self._kept and self._fits(self._kept[0]):
@@ -263,19 +275,28 @@ class Outbox:
             self._kept_size -= item.cost
             self._put(item)
 
-    def _forget_taken(self) -> None:
-        """Forget frames from the oldest on, as many as the bytes that were taken stand for."""
+    def _suit(self, seconds: float, *, was_full: bool) -> None:
+        """Let more be on the way while frames pass quickly, and less when they wait for each other."""
+        self._quickest = min(self._quickest, seconds)
+        if seconds - self._quickest > _QUICK:
+            self._window = max(WINDOW, self._window // 2)
+        elif was_full:
+            self._window = min(_WIDEST, self._window * 2)
+
+    def _forget_taken(self) -> "float | None":
+        """Forget frames from the oldest on, as many as the bytes that were taken stand for.
+
+        Returns when the last of them was sent; None where none is forgotten.
+        """
+        sent_at = None
         while True:
             first = next((n for n, item in enumerate(self._untaken) if item.size), None)
             if first is None or self._untaken[first].size > self._taken:
-                return
+                return sent_at
+            sent_at = self._untaken[first].sent_at
             self._taken -= self._untaken[first].size
             for _ in range(first + 1):
                 self._note_taken(self._untaken.popleft())
-
-
-def _frame_of(run: int, report: Report) -> bytes:
-    return frame({"is": "reports", "id": run, "reports": [pack(report)]})
 
 
 def _is_line(item: _Kept) -> bool:

@@ -29,7 +29,7 @@ from oi_tui.runtimes.remote.wire import (
     WireError,
     frame,
     unpack,
-    unpack_report,
+    unpack_reports,
 )
 
 #: How long the far end may take to begin, in seconds: a job may wait for its machine.
@@ -411,9 +411,7 @@ class Link:
             case "reports":
                 self.seen += 1
                 # The size is that of the frame with its length, as the far end counts it.
-                self._take_reports(
-                    message["id"], [unpack_report(item) for item in message["reports"]], size + 4
-                )
+                self._take_reports(message["id"], unpack_reports(message), size + 4)
             case "answer":
                 answers = self._waiting_for(message["id"])
                 if answers:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any, Dict, get_args  # noqa: UP035
 
-from oi_tui.messages import Displayed, Loss, Report
+from oi_tui.messages import Displayed, Loss, Printed, Report
 from oi_tui.runtimes.remote.file_answers import FileFacts, FilePart, FileRefused, FileWords
 from oi_tui.runtimes.variables import Detail, Memory, Variable
 
@@ -71,10 +71,24 @@ class WireError(ValueError):
     """The other end sent something that makes no sense."""
 
 
-def frame(message: Frame) -> bytes:
-    """Spell a message as bytes."""
+def frame(message: Frame, text: "str | None" = None) -> bytes:
+    """Spell a message as bytes: its length, a line of JSON, and the text, if there is one, as it is.
+
+    It ends with a line break, because some of what passes frames on waits for one, such as srun of Slurm.
+    """
     data = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
-    return _LENGTH.pack(len(data)) + data
+    if text is not None:
+        data += b"\n" + text.encode("utf-8", "surrogatepass")
+    return _LENGTH.pack(len(data) + 1) + data + b"\n"
+
+
+def frame_report(run: int, report: Report) -> bytes:
+    """Spell a report of a run as bytes; its text goes beside the JSON, which would take long to spell it."""
+    packed = pack(report)
+    text = None
+    if isinstance(report, Printed):
+        text, packed[1] = report.text, ""
+    return frame({"is": "reports", "id": run, "reports": [packed]}, text)
 
 
 class FrameReader:
@@ -99,13 +113,22 @@ class FrameReader:
                 return
             data = bytes(self._held[_LENGTH.size : _LENGTH.size + length])
             del self._held[: _LENGTH.size + length]
-            try:
-                message = json.loads(data.decode("utf-8", "surrogatepass"))
-            except (ValueError, RecursionError):
-                raise WireError("a message that is not JSON") from None
-            if not isinstance(message, dict):
-                raise WireError("a message without a name")
-            yield message, length
+            yield _read(data), length
+
+
+def _read(data: bytes) -> Frame:
+    """The message of a frame; the text beside it is its entry `text`. Raises WireError."""
+    line, _, text = data.partition(b"\n")
+    try:
+        message = json.loads(line.decode("utf-8", "surrogatepass"))
+        words = text[:-1].decode("utf-8", "surrogatepass")
+    except (ValueError, RecursionError):
+        raise WireError("a message that is not JSON") from None
+    if not isinstance(message, dict):
+        raise WireError("a message without a name")
+    if text:
+        message["text"] = words
+    return message
 
 
 def pack(value: object) -> list[Any]:
@@ -115,6 +138,20 @@ def pack(value: object) -> list[Any]:
 
 def _pack(value: object) -> object:
     return [pack(item) for item in value] if isinstance(value, tuple) else value
+
+
+def unpack_reports(message: Frame) -> list[Report]:
+    """The reports of a message. Raises WireError when they are none."""
+    packed = message["reports"]
+    if not isinstance(packed, list):
+        raise WireError("reports were expected")
+    reports = [unpack_report(item) for item in packed]
+    if "text" not in message:
+        return reports
+    text, report = message["text"], reports[0] if len(reports) == 1 else None
+    if not isinstance(text, str) or not isinstance(report, Printed):
+        raise WireError("a text that belongs to no report")
+    return [Printed(text, report.view, report.table)]
 
 
 def unpack_report(packed: object) -> Report:

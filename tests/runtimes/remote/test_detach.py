@@ -23,7 +23,7 @@ from oi_tui.runtimes.remote.left_targets import LeftTarget
 from oi_tui.runtimes.remote.link import LeftRun
 from oi_tui.runtimes.remote.place import RemotePlace
 from oi_tui.runtimes.remote.target import GoneError, Staying, TargetError
-from oi_tui.runtimes.remote.wire import FrameReader, unpack_report
+from oi_tui.runtimes.remote.wire import FrameReader, unpack_reports
 from tests.programs import PATH, why_not
 from tests.runtimes.playing import Played, alive, play, until
 from tests.runtimes.remote.test_network_faults import when
@@ -320,7 +320,7 @@ def sent(*reports: Report, most: int) -> list[Report]:
         while not (found and isinstance(found[-1], RunEnded)):
             for message, size in frames.read(source.read(65536)):
                 if message["is"] == "reports":
-                    found += map(unpack_report, message["reports"])
+                    found += unpack_reports(message)
                     box.took(size + 4)
     assert box.runs() == set()
     first.close()

@@ -238,6 +238,26 @@ def test_a_terminal_and_greetings_in_between_do_no_harm(make: Make) -> None:
     assert len(play(computer, "python", "print('x' * 1_000_000)").text) == 1_000_001
 
 
+#: Runs a command, and passes on what it prints only in whole lines, as srun of Slurm does.
+WHOLE_LINES = """\
+import os, subprocess, sys
+held = b""
+with subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE, bufsize=0) as program:
+    while piece := program.stdout.read(65536):
+        lines, end, held = (held + piece).rpartition(b"\\n")
+        os.write(1, lines + end)
+"""
+
+
+def test_what_passes_only_whole_lines_on_delays_nothing(make: Make, tmp_path: Path) -> None:
+    script = tmp_path / "whole_lines.py"
+    script.write_text(WHOLE_LINES)
+    computer = make(target=f"command:{sys.executable} {script}")
+    for _ in range(3):
+        assert play(computer, "python", "print(6 * 7)").text == "42\n"
+    assert play(computer, "python", "print('name? ', end=''); print(input())", answers=("Ada\n",)).text
+
+
 # -- containers: a stand-in for the container program, around a real container without home and network
 
 CONTAINERS = """\
@@ -555,6 +575,9 @@ def test_pictures_come_from_there_and_files_named_by_a_far_end_are_not_opened(
 
 VALUES = [
     Printed("a\r\n", None),
+    Printed("", "view"),
+    Printed("\n\n", None, "table"),
+    Printed("grüße \ud800\x00\n", None),
     RunEnded("lost", 1.5, "why"),
     Stopping("interrupt", None, "x"),
     Displayed("html", "<p>"),
@@ -563,10 +586,27 @@ VALUES = [
 
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
 def test_reports_survive_the_way(value: Report) -> None:
-    pieces = wire.frame({"reports": [wire.pack(value)]})
+    pieces = wire.frame_report(7, value)
     reader = wire.FrameReader()
     found = [message for byte in pieces for message, _ in reader.read(bytes([byte]))]
-    assert [wire.unpack_report(item) for item in found[0]["reports"]] == [value]
+    assert [wire.unpack_reports(message) for message in found] == [[value]]
+
+
+@pytest.mark.parametrize(
+    ("reports", "text"),
+    [
+        (5, None),
+        ([], "x"),
+        ([wire.pack(RunEnded("finished", 0.5))], "x"),
+        ([wire.pack(Printed("a"))] * 2, "x"),
+    ],
+)
+def test_a_text_beside_other_reports_is_refused(reports: object, text: str | None) -> None:
+    ((message, _),) = wire.FrameReader().read(wire.frame({"reports": reports}, text))
+    with pytest.raises(wire.WireError):
+        wire.unpack_reports(message)
+    with pytest.raises(wire.WireError):
+        wire.unpack_reports({"reports": [wire.pack(Printed("a"))], "text": 5})
 
 
 @pytest.mark.parametrize(
