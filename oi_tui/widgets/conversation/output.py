@@ -6,7 +6,7 @@ from rich.segment import Segment
 from rich.style import Style
 
 from oi_tui.widgets.conversation.inline_table import InlineTable
-from oi_tui.widgets.conversation.rows import Row, wrap_cells
+from oi_tui.widgets.conversation.rows import Row, wrap_cells, wrap_output
 from oi_tui.widgets.conversation.styles import Styles, program_style
 from oi_tui.widgets.emulator.ansi_text import AnsiText
 
@@ -271,16 +271,25 @@ class Output:
         return [row for index in range(start, end) for row in self._line(index, width, look)]
 
     def _line(self, index: int, width: int, look: Styles) -> list[Row]:
-        is_last = index == self.text.line_count - 1
         number = index if index < self.text.head_count else index + self.text.lines_not_kept
-        rows = None if is_last else self._line_rows.get(number)
+        # The last line may grow, and marks under parts of a line decide how that one is wrapped.
+        settled = index < self.text.line_count - 2
+        rows = self._line_rows.get(number) if settled else None
         if rows is None:
             spans = [(text, program_style(look, style)) for text, style in self.text.spans(index)]
-            wrapped = wrap_cells(spans or [("", look.base)], width - 2)
+            wrap = wrap_cells if self._marks(index) or self._marks(index + 1) else wrap_output
+            wrapped = wrap(spans or [("", look.base)], width - 2)
             rows = [ruled(Row(line.segments, line.text, 0, line.joint), look) for line in wrapped]
-            if not is_last:
+            if settled:
                 self._line_rows[number] = rows
         return rows
+
+    def _marks(self, index: int) -> bool:
+        """Whether a line only points at parts of the line above, as below the code in a traceback."""
+        if index >= self.text.line_count:
+            return False
+        text = "".join(text for text, _ in self.text.spans(index))
+        return bool(text.strip()) and not text.strip(" ^~")
 
 
 def ruled(row: Row, look: Styles) -> Row:

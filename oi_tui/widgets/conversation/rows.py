@@ -1,7 +1,7 @@
 """Rows: the lines of a block, with the text that each gives when it is copied."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -179,6 +179,23 @@ def wrap_cells(spans: Iterable[Span], width: int, *, gently: bool = False) -> li
                 line, used = [], 0
     if line or not lines:
         lines.append(Wrapped(line, "".join(segment.text for segment in line), "" if lines else "\n"))
+    return lines
+
+
+#: What text that is set in columns has: a gap within the line that ends no sentence, or rules and bars.
+_COLUMNS = re.compile(r"(?<=\S)(?<![^\W\d_][.!?:]) {2,}\S|(?:^|\s)\|(?:\s|$)|[\u2500-\u259f]")
+
+
+def wrap_output(spans: Sequence[Span], width: int) -> list[Wrapped]:
+    """Break a line that a program printed: prose at spaces, and text set in columns wherever the edge falls.
+
+    The texts of the lines, behind their joints, are what was printed.
+    """
+    text = "".join(text for text, _ in spans)
+    if width_of(text) <= width or _COLUMNS.search(text):
+        return wrap_cells(spans, width)
+    lines = wrap_words(spans, width)
+    lines[-1].text += text[len(text.rstrip(" ")) :]
     return lines
 
 

@@ -402,8 +402,12 @@ class CodeEditor(StableTextArea):
             Segment(f"{row + 1:>{gutter - 3}}", look.code_muted),
             Segment(f"{mark} ", look.code_changed),
         ]
-        body = Strip(segments).crop_extend(scroll_x, scroll_x + width - gutter, look.code)
-        return Strip.join([Strip(left, gutter), body])
+        room = width - gutter
+        body = Strip(segments).crop_extend(scroll_x, scroll_x + room, look.code)
+        # The space behind the last character is no part of the line.
+        cut = scroll_x > 0 and bool(line), cells - (column > len(line)) > scroll_x + room
+        at = None if caret is None else self._cells_before(row, caret) - scroll_x
+        return Strip.join([Strip(left, gutter), _marked_as_cut(body, *cut, at, look.code_muted)])
 
     @property
     def cursor_screen_offset(self) -> Offset:
@@ -413,6 +417,16 @@ class CodeEditor(StableTextArea):
         return Offset(
             region.x + x - round(self.scroll_x) + self.gutter_width, region.y + y - round(self.scroll_y)
         )
+
+
+def _marked_as_cut(body: Strip, left: bool, right: bool, caret: int | None, style: Style) -> Strip:
+    """The visible part of a line, with "…" at each end where the line goes on, except on the caret."""
+    width = body.cell_length
+    if width > 2 and left and caret != 0:
+        body = Strip.join([Strip([Segment("…", style)], 1), body.crop(1, width)])
+    if width > 2 and right and caret != width - 1:
+        body = Strip.join([body.crop(0, width - 1), Strip([Segment("…", style)], 1)])
+    return body
 
 
 def _draw(character: str, cells: int) -> str:

@@ -183,3 +183,25 @@ async def test_undo_brings_back_every_character() -> None:
         await pilot.press("ctrl+z")
         assert editor.code == odd
         assert not editor.modified
+
+
+async def test_lines_that_go_on_outside_the_view_are_marked_and_the_caret_stays_in_view() -> None:
+    long = "".join(f"{number:04}" for number in range(30))
+    async with editing(f"{long}\nshort\n") as (pilot, editor):
+        assert drawn(editor)[0].endswith("…")
+        assert drawn(editor)[1] == "  2  short"
+        await pilot.press("end")
+        await pilot.pause()
+        first, second = drawn(editor)[:2]
+        assert first.startswith("> 1  …")
+        assert first.endswith("0029")
+        assert second == "  2  …"
+        # The mark does not hide the caret, wherever in the line it stands.
+        for _ in range(len(long)):
+            await pilot.press("left")
+            assert "reverse" in ink_of_caret(editor)
+        assert drawn(editor)[0].startswith("> 1  0000")
+
+
+def ink_of_caret(editor: CodeEditor) -> str:
+    return " ".join(str(segment.style) for segment in editor.render_line(0))

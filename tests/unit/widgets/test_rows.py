@@ -2,11 +2,19 @@
 
 import time
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.style import Style
 
-from oi_tui.widgets.conversation.rows import Span, Wrapped, clip_spans, wrap_cells, wrap_words
+from oi_tui.widgets.conversation.rows import (
+    Span,
+    Wrapped,
+    clip_spans,
+    wrap_cells,
+    wrap_output,
+    wrap_words,
+)
 from oi_tui.widgets.truncate import width_of
 
 ATOMS = [*"ab _,.é你👍", "\u00a0", "\u0301", "👩‍👩‍👧"]
@@ -30,6 +38,28 @@ def test_lines_of_words_fit_and_lose_only_blanks_at_the_end(spans: list[Span], w
     lines = wrap_words(spans, width)
     assert copied(lines) == "".join(text for text, _ in spans).rstrip(" ")
     assert all(width_of(line.text) <= width for line in lines)
+
+
+@given(SPANS, st.integers(2, 30))
+def test_lines_of_output_hold_all_that_was_printed(spans: list[Span], width: int) -> None:
+    lines = wrap_output(spans, width)
+    assert copied(lines) == "".join(text for text, _ in spans)
+    assert all(width_of(line.text.rstrip(" ")) <= width for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("printed", "rows"),
+    [
+        ("one remarkable sentence", ["one", "remarkable", "sentence"]),
+        ("  - indented words  ", ["  - indented", "words  "]),
+        ("It ends.  It goes on", ["It ends.  It", "goes on"]),
+        ("left      right-hand", ["left      ri", "ght-hand"]),
+        ("| alpha | beta | c |", ["| alpha | be", "ta | c |"]),
+        ("│ alpha beta gamma │", ["│ alpha beta", " gamma │"]),
+    ],
+)
+def test_prose_of_an_output_is_broken_at_spaces_and_columns_are_not(printed: str, rows: list[str]) -> None:
+    assert [line.text for line in wrap_output([(printed, Style())], 12)] == rows
 
 
 @given(SPANS, st.integers(4, 30))
