@@ -64,12 +64,23 @@ def read_completions(answer: Mapping[str, object], hidden: Collection[str] = ())
         return None
     completions = []
     for offer in offers[:_MOST]:
-        match offer:
-            case [str(text), str(facts)] if text and text.isprintable() and not holds(text, hidden):
-                secret = is_private(text.rstrip("="), facts) or holds(facts, hidden)
-                completions.append(Completion(text, "not shown" if secret else facts))
+        # It runs at far ends as well, where Python 3.8 knows no `match`.
+        if not (isinstance(offer, list) and [type(part) for part in offer] == [str, str]):
+            continue
+        text, facts = offer
+        if text and text.isprintable() and not holds(text, hidden):
+            secret = is_private(text.rstrip("="), facts) or holds(facts, hidden)
+            completions.append(Completion(text, "not shown" if secret else facts))
     shown = note if isinstance(note, str) and not holds(note, hidden) else ""
     return Completions(typed, tuple(completions), _DEFAULT.sub(_withheld, shown))
+
+
+def check_completions(found: object) -> Completions | None:
+    """Return what a far end offers, as far as its form allows to believe it."""
+    if not isinstance(found, Completions):
+        return None
+    offers = [[item.text, item.facts] for item in found.found]
+    return read_completions({"typed": found.typed, "offers": offers, "note": found.note})
 
 
 def _withheld(default: re.Match[str]) -> str:

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Generator
 
 from oi_tui.messages import Report
+from oi_tui.runtimes.completions import Completions, names_that_complete
 from oi_tui.runtimes.language import Language
 from oi_tui.runtimes.pty_runtime import PtyRuntime
 from oi_tui.runtimes.variables import Detail, Memory
@@ -31,6 +32,10 @@ class GuestRuntime:
 
     def look_at(self, name: str) -> Detail | None:
         """Nothing: single values are those of the host."""
+
+    def complete(self, before: str) -> Completions | None:
+        """What completes the code before the caret, of what the language remembers of its own."""
+        return names_that_complete(self.memory(), before)
 
     def send_input(self, text: str) -> None:
         """Type to the program."""

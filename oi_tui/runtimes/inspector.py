@@ -1,11 +1,6 @@
 """Reads what languages remember: variables, tables, and completions of code."""
 
-from oi_tui.runtimes.completions import (
-    Completions,
-    code_to_complete,
-    names_that_complete,
-    read_completions,
-)
+from oi_tui.runtimes.completions import Completions
 from oi_tui.runtimes.guest_runtime import GuestRuntime
 from oi_tui.runtimes.language import Runtime
 from oi_tui.runtimes.language_catalog import LanguageCatalog
@@ -67,10 +62,7 @@ class Inspector:
     def complete(self, name: str, before: str) -> Completions | None:
         """What completes the code before the caret; None where that is not known, as during a run."""
         runtime = self._find_idle_runtime(name)
-        if isinstance(runtime, PtyRuntime) and runtime.language.completion_request:
-            answer = runtime.ask_completions(code_to_complete(before))
-            return read_completions(answer, runtime.hidden_inputs) if answer else None
-        return names_that_complete(runtime.memory(), before) if runtime else None
+        return runtime.complete(before) if runtime else None
 
     def _find_runtime(self, name: str) -> Runtime | None:
         with self._targets.lock:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from oi_tui.messages import Report
+from oi_tui.runtimes.completions import Completions
 from oi_tui.runtimes.variables import Detail, Memory
 
 DRIVERS = Path(__file__).with_name("drivers")
@@ -62,6 +63,9 @@ class Runtime(Protocol):
     def look_at(self, name: str) -> Detail | None:
         """The value of one variable; None where it is not reported."""
 
+    def complete(self, before: str) -> Completions | None:
+        """What completes the code before the caret; None where that is not known, as during a run."""
+
     def send_input(self, text: str) -> None:
         """Type to the program."""
 
@@ -89,6 +93,10 @@ class RuntimeWithoutTerminal:
 
     def look_at(self, name: str) -> Detail | None:  # noqa: ARG002
         """Nothing is reported."""
+        return None
+
+    def complete(self, before: str) -> Completions | None:  # noqa: ARG002
+        """Nothing is known."""
         return None
 
     def send_input(self, text: str) -> None:

@@ -11,6 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from oi_tui.messages import Loss, Report, RunEnded, Started, Starting
+from oi_tui.runtimes.completions import (
+    Completions,
+    code_to_complete,
+    names_that_complete,
+    read_completions,
+)
 from oi_tui.runtimes.language import Language
 from oi_tui.runtimes.processes.channel import Channel, Event
 from oi_tui.runtimes.processes.process import Ended, Item, LanguageProcess, wait_for
@@ -213,12 +219,14 @@ class PtyRuntime:
         answer = self._ask("table", request, words) if request else None
         return answer[0] if answer else None
 
-    def ask_completions(self, before: str) -> Mapping[str, object] | None:
-        """Ask what completes the code before the caret; None while the language runs, or when it is slow."""
-        words = json.dumps({"before": before}).encode().hex()
+    def complete(self, before: str) -> Completions | None:
+        """What completes the code before the caret; None while the language runs, or when it is slow."""
         request = self.language.completion_request
-        answer = self._ask("completions", request, words) if request else None
-        return answer[0] if answer else None
+        if request is None:
+            return names_that_complete(self.memory(), before)
+        words = json.dumps({"before": code_to_complete(before)}).encode().hex()
+        answer = self._ask("completions", request, words)
+        return read_completions(answer[0], self.hidden_inputs) if answer else None
 
     def _ask(self, kind: str, request: str, name: str = "") -> tuple[Event, bytes | None] | None:
         """The driver's answer, and the file that goes with it; None while it runs, or when it is slow."""

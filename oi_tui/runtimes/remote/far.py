@@ -352,7 +352,7 @@ class _FarEnd:
         elif do == "abandon":
             self._given_up.add(message["id"])
             self._interrupt(message["id"], message["language"])
-        elif do in ("memory", "look_at", "reset"):
+        elif do in ("memory", "look_at", "complete", "reset"):
             self._in_thread(self._try, self._answer, message)
         elif do == "file":
             self._file_requests.put(message)
@@ -535,6 +535,8 @@ class _FarEnd:
             value = runtime.memory()
         elif runtime and message["do"] == "reset":
             runtime.reset()
+        elif runtime and message["do"] == "complete":
+            value = runtime.complete(message["code"])
         elif runtime:
             value = runtime.look_at(message["name"])
         packed = None if value is None else pack(value)

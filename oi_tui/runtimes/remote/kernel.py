@@ -19,6 +19,7 @@ from oi_tui.messages import (
     Starting,
     Stopping,
 )
+from oi_tui.runtimes.completions import Completions
 from oi_tui.runtimes.language import Language, Start
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.runtimes.remote.kernel_client import (
@@ -348,6 +349,10 @@ class KernelRuntime:
 
     def look_at(self, name: str) -> Detail | None:  # noqa: ARG002 -- as the interface has it
         """A kernel tells no variables without running code in it."""
+        return None
+
+    def complete(self, before: str) -> Completions | None:  # noqa: ARG002 -- as the interface has it
+        """Nothing is known."""
         return None
 
     def resize(self, columns: int, rows: int) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Generator
 from typing import Protocol
 
 from oi_tui.messages import DETACHED, Printed, Report, RunEnded, Starting
+from oi_tui.runtimes.completions import Completions, check_completions, code_to_complete
 from oi_tui.runtimes.language import Language
 from oi_tui.runtimes.remote import wire
 from oi_tui.runtimes.remote.files import PlaceFiles
@@ -193,6 +194,14 @@ class RemoteRuntime:
             return None
         answer = link.ask("look_at", _PATIENCE, language=self.language.name, name=name)
         return answer if isinstance(answer, Detail) else None
+
+    def complete(self, before: str) -> Completions | None:
+        """What completes the code before the caret; None where that is not known, as during a run."""
+        link = self._link
+        if link is None or self._run:
+            return None
+        words = code_to_complete(before)
+        return check_completions(link.ask("complete", _PATIENCE, language=self.language.name, code=words))
 
     @property
     def _link(self) -> Link | None:

@@ -10,6 +10,7 @@ from dataclasses import fields
 from typing import Any, Dict, get_args  # noqa: UP035
 
 from oi_tui.messages import Displayed, Loss, Printed, Report
+from oi_tui.runtimes.completions import Completion, Completions
 from oi_tui.runtimes.remote.file_answers import FileFacts, FilePart, FileRefused, FileWords
 from oi_tui.runtimes.variables import Detail, Memory, Variable
 
@@ -35,7 +36,18 @@ PLACES = ("path", "page")
 
 _LENGTH = struct.Struct(">I")
 #: What answers a request, and is no report of a run.
-_ANSWERS = (Variable, Detail, Memory, Loss, FileFacts, FilePart, FileWords, FileRefused)
+_ANSWERS = (
+    Variable,
+    Detail,
+    Memory,
+    Completion,
+    Completions,
+    Loss,
+    FileFacts,
+    FilePart,
+    FileWords,
+    FileRefused,
+)
 _REPORTS: dict[str, type[Any]] = {kind.__name__: kind for kind in (*get_args(Report), *_ANSWERS)}
 _TEXT, _MAYBE_TEXT = (str,), (str, type(None))
 #: What a field may hold, by its name; what is not here is a text.
@@ -52,11 +64,18 @@ _KINDS: dict[tuple[str, str], tuple[type, ...]] = {
     ("RunEnded", "seconds"): (int, float),
     ("RunEnded", "reason"): _MAYBE_TEXT,
     ("Variable", "size"): (int, type(None)),
+    ("Completions", "typed"): (int,),
+    ("Completions", "found"): (tuple,),
     ("Memory", "variables"): (tuple,),
     ("Memory", "total"): (int,),
     ("FileFacts", "size"): (int,),
     ("FileFacts", "changed"): (int,),
     ("FileFacts", "mode"): (int,),
+}
+#: What the items of a list are.
+_LISTS: dict[tuple[str, str], type[Any]] = {
+    ("Memory", "variables"): Variable,
+    ("Completions", "found"): Completion,
 }
 _WORDS = {
     ("ValueBegan", "kind"): ("result", "display"),
@@ -179,10 +198,10 @@ def unpack(packed: object) -> object:
 
 
 def _check(name: str, field: str, value: object) -> object:
-    if (name, field) == ("Memory", "variables") and isinstance(value, list):
-        variables = tuple(map(unpack, value))
-        if all(isinstance(item, Variable) for item in variables):
-            return variables
+    if (name, field) in _LISTS and isinstance(value, list):
+        items = tuple(map(unpack, value))
+        if all(isinstance(item, _LISTS[name, field]) for item in items):
+            return items
     wanted = _KINDS.get((name, field), _TEXT)
     fits = isinstance(value, wanted) and (isinstance(value, bool) <= (bool in wanted))
     words = _WORDS.get((name, field))

@@ -624,6 +624,9 @@ def test_a_text_beside_other_reports_is_refused(reports: object, text: str | Non
         ["Loss", "python", "x"],
         ["Memory", "python", "known", [["Printed", "x", None]], 1],
         ["Displayed", "page", "/tmp/x.html", None],
+        ["Completions", "1", [], ""],
+        ["Completions", 1, [["Printed", "x", None, None]], ""],
+        ["Completions", 1, ["x"], ""],
     ],
 )
 def test_lies_are_refused(lie: object) -> None:

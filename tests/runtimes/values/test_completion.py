@@ -68,10 +68,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def python(folder: Path) -> Iterator[Computer]:
-    """A computer whose Python remembers a few values."""
-    computer = Computer(cwd=folder, python=sys.executable)
+@pytest.fixture(scope="module", params=["local", "command:env"])
+def python(folder: Path, request: pytest.FixtureRequest) -> Iterator[Computer]:
+    """A computer whose Python, here or at a far end, remembers a few values."""
+    computer = Computer(cwd=folder, python=sys.executable, target=request.param)
     assert play(computer, "python", SETUP).state == "finished"
     yield computer
     computer.close()
