@@ -3,7 +3,6 @@
 from typing import ClassVar
 
 from textual import events, on
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
@@ -95,20 +94,42 @@ class SettingField(Vertical):
         elif setting.choices:
             self._options = setting.choices
 
-        #: What is typed into; made when the row is put together.
-        self.box: SettingChoice | TextArea | Input
+        self._note = ""
+        self._made: SettingChoice | TextArea | Input | None = None
 
-    def compose(self) -> ComposeResult:
-        """Mount title, key and mark, the value, the error, and the help."""
-        with Horizontal(classes="field-head"):
-            yield Static(self.setting.human_title, classes="field-name", markup=False)
-            yield Static(self.setting.key, classes="field-key", markup=False)
-            yield Static(classes="field-mark", markup=False)
-        self.box = self._box()
-        yield self.box
-        yield Static(classes="field-error", markup=False)
-        yield Static(self._short(), classes="field-short", markup=False)
-        yield Static(self._help(), classes="field-help", markup=False)
+    @property
+    def box(self) -> "SettingChoice | TextArea | Input":
+        """What is typed into."""
+        self.build()
+        assert self._made is not None
+        return self._made
+
+    def build(self) -> None:
+        """Mount title, key and mark, the value, the error, and the help, unless that is done.
+
+        Only rows that are shown are built: there are many settings, and each has nine widgets.
+        """
+        if self._made is not None:
+            return
+        self._made = self._box()
+        self._state = Static(classes="field-mark", markup=False)
+        self._problem = Static(classes="field-error", markup=False)
+        self._summary = Static(classes="field-short", markup=False)
+        self._explanation = Static(classes="field-help", markup=False)
+        self.mount(
+            Horizontal(
+                Static(self.setting.human_title, classes="field-name", markup=False),
+                Static(self.setting.key, classes="field-key", markup=False),
+                self._state,
+                classes="field-head",
+            ),
+            self._made,
+            self._problem,
+            self._summary,
+            self._explanation,
+        )
+        self._show_help()
+        self._show_state()
 
     def _short(self) -> str:
         """The first sentence of the help, and why the setting has no effect; the rest is seen on focus."""
@@ -125,8 +146,13 @@ class SettingField(Vertical):
 
     def explain(self, more: str) -> None:
         """Say something of the setting as it stands, below its help; first where only one line is shown."""
-        self.query_one(".field-short", Static).update(Content(f"{more} {self._short()}"))
-        self.query_one(".field-help", Static).update(Content(f"{self._help()} {more}"))
+        self._note = more
+        self._show_help()
+
+    def _show_help(self) -> None:
+        if self._made is not None:
+            self._summary.update(Content(f"{self._note} {self._short()}".lstrip()))
+            self._explanation.update(Content(f"{self._help()} {self._note}".rstrip()))
 
     def _box(self) -> "SettingChoice | TextArea | Input":
         if self._options:
@@ -140,11 +166,6 @@ class SettingField(Vertical):
         return Input(
             self._typed, placeholder=placeholder, password=self.setting.masked, select_on_focus=False
         )
-
-    def on_mount(self) -> None:
-        """Check the value, and show whether it is the default."""
-        self._check(self._typed)
-        self._mark()
 
     def on_descendant_focus(self) -> None:
         """Show all of the help."""
@@ -163,14 +184,14 @@ class SettingField(Vertical):
         self.value = value
         self._original = self.value
         self._shown = self._typed = "" if self.setting.masked else self.setting.show(self.value)
-        match self.box:
-            case SettingChoice():
-                self.box.index = self._options.index(self.value)
-            case TextArea():
-                self.box.text = self._typed
-            case Input():
-                self.box.value = self._typed
-                self.box.placeholder = self.setting.unset if self.setting.optional else ""
+        match self._made:
+            case SettingChoice() as choice:
+                choice.index = self._options.index(self.value)
+            case TextArea() as area:
+                area.text = self._typed
+            case Input() as line:
+                line.value = self._typed
+                line.placeholder = self.setting.unset if self.setting.optional else ""
         self._take(self.value)
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -209,17 +230,19 @@ class SettingField(Vertical):
             except ProfileError as error:
                 problem = str(error)
         self.value, self.error = value, problem
-        self.query_one(".field-error", Static).update(Content(one_line(problem or "")))
-        self.set_class(problem is not None, "-wrong")
-        self._mark()
+        self._show_state()
 
     def _take(self, value: Value) -> None:
         self.value, self.error = value, None
-        self.remove_class("-wrong")
-        self._mark()
+        self._show_state()
         self.post_message(self.Edited(self))
 
-    def _mark(self) -> None:
+    def _show_state(self) -> None:
+        """Show whether the value is the default, and what is wrong with it."""
+        if self._made is None:
+            return
+        self._problem.update(Content(one_line(self.error or "")))
+        self.set_class(self.error is not None, "-wrong")
         source = {"flag": "set by a flag", "environment": "set by the environment"}.get(self._origin, "")
         default = self._default()
         changed = self.value != self.setting.default
@@ -230,7 +253,7 @@ class SettingField(Vertical):
             words = Content.assemble(words, (f" · {source}", "$text-muted"))
         elif changed and len(default) <= 40:
             words = Content.assemble(words, (f" · default: {default}", "$text-muted"))
-        self.query_one(".field-mark", Static).update(words)
+        self._state.update(words)
 
     def _word(self, option: Value) -> str:
         if option is None:

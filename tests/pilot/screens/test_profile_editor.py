@@ -415,7 +415,9 @@ async def test_a_setting_without_effect_says_so_in_its_help(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(speech, "voice", lambda: None)
-    async with opened(path) as (app, _):
+    async with opened(path) as (app, pilot):
+        await pilot.press(*"speak_messages")
+        await until(pilot, lambda: app.field("speak_messages").display)
         written = str(app.field("speak_messages").query_one(".field-help", Static).render())
         assert "It has no effect: no speech program found" in written
 
