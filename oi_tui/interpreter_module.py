@@ -15,6 +15,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+_LANGUAGES = "applescript html java javascript powershell python r react ruby shell"
 _START = "interpreter.terminal_interface.start_terminal_interface"
 #: The modules of Open Interpreter that scripts import from. `oi_tui.api.original_modules` has their names.
 _MODULES = (
@@ -22,10 +23,13 @@ _MODULES = (
     "interpreter.core.async_core",
     "interpreter.core.computer.computer",
     "interpreter.core.computer.terminal.base_language",
+    *(f"interpreter.core.computer.terminal.languages.{name}" for name in _LANGUAGES.split()),
     "interpreter.core.default_system_message",
     "interpreter.core.llm.llm",
+    "interpreter.core.utils.truncate_output",
     "interpreter.terminal_interface.profiles.profiles",
     _START,
+    "interpreter.terminal_interface.utils.count_tokens",
     "interpreter.terminal_interface.utils.display_markdown_message",
     "interpreter.terminal_interface.utils.local_storage_path",
 )

@@ -39,7 +39,9 @@ def presented(language: Language) -> Language:
 
 
 def original(language: Any, known: tuple[Language, ...]) -> Any:
-    """Return the known language of which this one was presented; anything else as it is."""
+    """Return the known language of which this one was presented, or is the class; others as they are."""
+    if isinstance(language, type) and (name := vars(language).get("built_in")):
+        return next((item for item in known if item.name == name), language)
     if isinstance(language, Language) and isinstance(language.name, LanguageName):
         return next((item for item in known if item == language), language)
     return language

@@ -2,40 +2,17 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar
 
 from oi_tui import paths
 from oi_tui.api.computer import ApiComputer
 from oi_tui.api.interpreter import OpenInterpreter
+from oi_tui.api.language_classes import CLASSES, BaseLanguage
 from oi_tui.api.llm_settings import LlmSettings
+from oi_tui.api.token_counts import count_messages_tokens, count_tokens, token_cost
 from oi_tui.engine.models import llamafile
+from oi_tui.engine.output.model_output import model_output
 from oi_tui.engine.settings.profile import Profile
-
-
-class BaseLanguage:
-    """What a language class may begin with. `run` yields chunks, such as console output.
-
-    >>> class Shout(BaseLanguage):
-    ...     name = "shout"
-    ...     def run(self, code):
-    ...         yield {"type": "console", "format": "output", "content": code.upper()}
-    >>> next(Shout().run("hello"))["content"]
-    'HELLO'
-    """
-
-    name: ClassVar[str] = "base"
-    file_extension: ClassVar[str] = "txt"
-    aliases: ClassVar[list[str]] = []
-
-    def run(self, code: str) -> Any:
-        """Run code, and yield chunks."""
-        raise NotImplementedError(f"{type(self).__name__} needs a method run(self, code)")
-
-    def stop(self) -> None:
-        """Interrupt the run; a language that can be interrupted replaces this."""
-
-    def terminate(self) -> None:
-        """End the language; one that holds a process replaces this."""
+from oi_tui.messages import Message
 
 
 def get_storage_path(subdirectory: str | None = None) -> str:
@@ -69,6 +46,17 @@ def profile(interpreter: OpenInterpreter, filename_or_url: str) -> OpenInterpret
     return interpreter
 
 
+def truncate_output(data: str, max_output_chars: int = 2800, add_scrollbars: bool = False) -> str:
+    """Return what the model gets of an output; `add_scrollbars` had no effect either.
+
+    >>> truncate_output("short")
+    'short'
+    """
+    del add_scrollbars
+    printed = Message(role="computer", type="console", format="output", content=data)
+    return model_output([printed], max_output_chars)
+
+
 _UTILS = "interpreter.terminal_interface.utils"
 NAMES: dict[str, dict[str, object]] = {
     "interpreter.core.core": {"OpenInterpreter": OpenInterpreter, "Interpreter": OpenInterpreter},
@@ -76,8 +64,15 @@ NAMES: dict[str, dict[str, object]] = {
     "interpreter.core.computer.computer": {"Computer": ApiComputer},
     "interpreter.core.computer.terminal.base_language": {"BaseLanguage": BaseLanguage},
     "interpreter.core.default_system_message": {"default_system_message": Profile().system_message},
+    **CLASSES,
     "interpreter.core.llm.llm": {"Llm": LlmSettings},
+    "interpreter.core.utils.truncate_output": {"truncate_output": truncate_output},
     "interpreter.terminal_interface.profiles.profiles": {"profile": profile},
+    f"{_UTILS}.count_tokens": {
+        "count_messages_tokens": count_messages_tokens,
+        "count_tokens": count_tokens,
+        "token_cost": token_cost,
+    },
     f"{_UTILS}.display_markdown_message": {"display_markdown_message": display_markdown_message},
     f"{_UTILS}.local_storage_path": {"get_storage_path": get_storage_path},
 }

@@ -47,6 +47,11 @@ _ALIASES = {
 _PROCEDURES = "the service Open Procedures no longer answers"
 #: Attributes of Open Interpreter for what is not here: the usual value, and why another has no effect.
 ABSENT: dict[str, tuple[Any, str]] = {
+    "context_mode": (False, "the server answers each message, without {START}"),
+    "require_acknowledge": (
+        False,
+        "set the environment variable INTERPRETER_REQUIRE_ACKNOWLEDGE before the server starts",
+    ),
     "computer.api_base": (None, "the servers of Open Interpreter no longer answer"),
     "computer.import_skills": (False, _SKILLS),
     "computer.save_skills": (False, _SKILLS),

@@ -19,7 +19,7 @@ _IMAGES = ("base64", "path", "description")
 _FIELDS = ("role", "type", "format", "content", "recipient")
 #: Types of signals between programs, which are no part of what a model reads.
 _SIGNALS = frozenset({"command", "confirmation", "error", "review", "status"})
-_TYPES = frozenset({*get_args(MessageType), *_SIGNALS})
+_TYPES = frozenset({*get_args(MessageType), "audio", *_SIGNALS})
 #: Open Interpreter's server has its own role, and some histories begin with a system message.
 _ROLES = frozenset({*get_args(Role), "server", "system"})
 #: Fields of ours that decide what the model gets of a message.
@@ -169,6 +169,10 @@ def to_message(chunk: Mapping[str, Any]) -> Message:
     known.setdefault("role", "user")
     known.setdefault("type", "message")
     known["content"] = str(known.get("content", ""))
+    if known["type"] == "audio":
+        # The model gets the path, and code can read what is there.
+        known["type"] = "file"
+        known.pop("format", None)
     if known["type"] == "image" and known["content"].startswith("data:image/"):
         # A data URL says itself what it is.
         head, _, known["content"] = known["content"].partition(",")

@@ -33,7 +33,8 @@ plain_text_display highlight_active_line max_budget model api_key api_base tempe
 max_tokens forbidden_commands debug_mode vision function_calling_llm disable_procedures num_procedures
 download_open_procedures embed_function gguf_quality
 force_task_completion force_task_completion_message force_task_completion_breakers emit_images id
-llm.offline llm.system_message llm.provider llm.stream llm.format llm.top_p llm.top_k llm.stop
+context_mode require_acknowledge llm.offline llm.system_message llm.provider
+llm.stream llm.format llm.top_p llm.top_k llm.stop
 llm.model llm.temperature llm.context_window llm.max_tokens llm.api_base llm.api_key llm.api_version
 llm.supports_functions llm.supports_vision llm.max_budget llm.max_output llm.execution_instructions
 llm.completions llm.vision_renderer

@@ -1,8 +1,10 @@
 """The Python package as programs use it: subclasses, tests with mocks, forked processes, older imports."""
 
+import asyncio
 import base64
 import copy
 import importlib
+import json
 import multiprocessing
 import os
 import pickle
@@ -11,14 +13,15 @@ import sys
 from collections.abc import Iterator
 from multiprocessing.queues import Queue
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from unittest import mock
 
+import httpx
 import pytest
 
 import oi_tui
 from oi_tui import OpenInterpreter, interpreter_module, paths
-from oi_tui.api import original_modules
+from oi_tui.api import original_modules, token_counts
 from oi_tui.engine.llm.transport.client import ModelProcess
 from tests.servers import openai_server as server
 
@@ -267,3 +270,98 @@ def test_folders_and_profiles_are_found_under_their_old_names(
     assert original_modules.profile(interpreter, str(profile)).max_output == 900
     original_modules.display_markdown_message("> Ready")
     assert capsys.readouterr().out == "> Ready\n"
+
+
+@pytest.mark.usefixtures("older_imports")
+def test_the_class_of_a_language_is_the_language(interpreter: OpenInterpreter) -> None:
+    languages = "interpreter.core.computer.terminal.languages"
+    python = importlib.import_module(f"{languages}.python").Python
+    shell = importlib.import_module(f"{languages}.shell").Shell
+    assert (python.name, python.file_extension, "bash" in shell.aliases) == ("Python", "py", True)
+    before = interpreter.computer._declare_languages(())
+    interpreter.computer.languages = [python]
+    assert interpreter.computer._declare_languages(()) == tuple(
+        item for item in before if item.name == "python"
+    )
+    with pytest.raises(ValueError, match="Unknown language 'shell'"):
+        interpreter.computer.run("shell", "echo")
+
+
+@pytest.mark.usefixtures("older_imports")
+def test_a_language_of_ones_own_may_begin_with_python(interpreter: OpenInterpreter) -> None:
+    base = importlib.import_module("interpreter.core.computer.terminal.languages.python").Python
+
+    class Counted(base):  # type: ignore[misc]
+        name = "python"
+        codes: ClassVar[list[str]] = []
+
+        def run(self, code: str) -> Iterator[dict[str, Any]]:
+            self.codes.append(code)
+            yield from super().run(code)
+
+    interpreter.computer.languages = [Counted]
+    interpreter.computer.run("python", "value = 6 * 7")
+    assert interpreter.computer.run("python", "print(value)")[0]["content"] == "42\n"
+    assert Counted.codes == ["value = 6 * 7", "print(value)"]
+    interpreter.computer.terminate()
+    assert "NameError" in interpreter.computer.run("python", "print(value)")[0]["content"]
+
+
+def test_tokens_are_counted_and_priced(models: ModelProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(token_counts, "_counter", mock.Mock(process=lambda: models))
+    assert 1 <= token_counts.count_tokens("hello world", "gpt-4o") <= 4
+    messages = [{"role": "user", "content": "hello world"}, "hello", {"role": "user", "content": None}]
+    tokens, cost = token_counts.count_messages_tokens(messages, "gpt-4o")
+    assert 2 <= tokens <= 7
+    assert cost == token_counts.token_cost(tokens, "gpt-4o") > 0
+    assert token_counts.token_cost(10, "nobody/knows-this") == 0
+    assert token_counts.count_messages_tokens([]) == (0, 0)
+
+
+def test_without_a_tokenizer_tokens_are_a_guess(monkeypatch: pytest.MonkeyPatch) -> None:
+    process = mock.Mock(count=lambda *_: None, facts=lambda _: None)
+    monkeypatch.setattr(token_counts, "_counter", mock.Mock(process=lambda: process))
+    assert token_counts.count_tokens("a" * 400) == 100
+    assert token_counts.count_messages_tokens([{"content": "a" * 400}]) == (100, 0)
+
+
+def test_long_outputs_are_cut_as_for_the_model() -> None:
+    cut = original_modules.truncate_output("begin" + "x" * 9000 + "end", 500)
+    assert len(cut) < 1000
+    assert (cut[:5], cut[-3:]) == ("begin", "end")
+
+
+def test_an_audio_message_is_a_file_for_the_model(interpreter: OpenInterpreter) -> None:
+    sent = {"role": "user", "type": "audio", "format": "wav", "content": "/tmp/speech.wav"}
+    interpreter.chat([sent, {"role": "user", "type": "message", "content": "what is said?"}], display=False)
+    assert "/TMP/SPEECH.WAV" in interpreter.messages[-1]["content"]
+
+
+def test_a_web_application_streams_a_turn_and_its_history(interpreter: OpenInterpreter) -> None:
+    applications = pytest.importorskip("starlette.applications")
+    responses = importlib.import_module("starlette.responses")
+    route = importlib.import_module("starlette.routing").Route
+
+    def chat(request: Any) -> Any:
+        def stream() -> Iterator[str]:
+            for chunk in interpreter.chat(request.query_params["message"], stream=True, display=False):
+                yield f"data: {json.dumps(chunk)}\n\n"
+
+        return responses.StreamingResponse(stream(), media_type="text/event-stream")
+
+    def history(_request: Any) -> Any:
+        return responses.JSONResponse(interpreter.messages)
+
+    application = applications.Starlette(routes=[route("/chat", chat), route("/history", history)])
+
+    async def ask() -> tuple[str, Any]:
+        transport = httpx.ASGITransport(application)
+        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+            streamed = await client.get("/chat", params={"message": "hello"})
+            return streamed.text, (await client.get("/history")).json()
+
+    text, messages = asyncio.run(ask())
+    chunks = [json.loads(line.removeprefix("data: ")) for line in text.split("\n\n") if line]
+    assert (chunks[0]["start"], chunks[-1]["end"]) == (True, True)
+    assert "".join(chunk.get("content", "") for chunk in chunks) == "HELLO"
+    assert [message["content"] for message in messages] == ["hello", "HELLO"]

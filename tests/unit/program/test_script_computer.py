@@ -1,6 +1,9 @@
 """`interpreter.computer.mouse` and so on in a script, and the object in cells of the Python API."""
 
+import base64
 import gc
+import os
+import sys
 import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +18,7 @@ from oi_tui.engine.llm.transport.client import ModelProcess
 from tests.servers import openai_server as server
 
 Make = Callable[..., OpenInterpreter]
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 
 @pytest.fixture
@@ -158,3 +162,46 @@ def test_an_interpreter_with_the_object_is_collected_as_soon_as_it_is_not_used()
         assert lost() is None
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("how", ["base_64", "path", "lmc"])
+def test_a_script_asks_the_model_about_a_picture(
+    how: str, make: Make, served: server.ModelServer, tmp_path: Path
+) -> None:
+    (tmp_path / "one.png").write_bytes(base64.b64decode(PIXEL))
+    given: dict[str, Any] = {
+        "base_64": PIXEL,
+        "path": str(tmp_path / "one.png"),
+        "lmc": {"type": "image", "format": "base64.png", "content": PIXEL},
+    }
+    interpreter = make()
+    assert interpreter.computer.vision.query("What is it?", **{how: given[how]}) == "Hello there"
+    [request] = served.requests
+    text, picture = request["messages"][-1]["content"]
+    assert text["text"] == "What is it?"
+    assert picture["image_url"]["url"].endswith(PIXEL)
+    assert interpreter.messages == [], "the conversation does not have it"
+
+
+def write_program(folder: Path, name: str, script: str) -> None:
+    (folder / name).write_text(f"#!/bin/sh\n{script}\n")
+    (folder / name).chmod(0o755)
+
+
+def test_a_script_reads_the_text_in_a_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_program(tmp_path, "tesseract", "cat >/dev/null; echo '  Total: 42 EUR  '")
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    with OpenInterpreter() as interpreter:
+        assert interpreter.computer.vision.ocr(base_64=PIXEL).strip() == "Total: 42 EUR"
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="macOS has a notification of its own")
+def test_a_script_shows_a_notification(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_program(tmp_path, "notify-send", f'printf "%s\\n" "$@" > {tmp_path}/shown')
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    with OpenInterpreter() as interpreter:
+        interpreter.computer.os.notify("-done")
+        assert (tmp_path / "shown").read_text() == "--\noi-tui\n-done\n"
+        write_program(tmp_path, "notify-send", "echo no bus >&2; exit 1")
+        with pytest.raises(ComputerError, match="not shown: no bus"):
+            interpreter.computer.os.notify("done")
