@@ -564,7 +564,7 @@ PROMISES: dict[str, tuple[Promise, ...]] = {
         _gone("the desktop app", "it was another program"),
         _gone("the extras safe, os and local",
               "what they added needs no packages; the extra server is there"),
-        _gone("one-line installers, Codespaces, Colab and Android", "uv, pipx and pip install it, as the README says"),
+        _gone("one-line installers, Codespaces, Colab and Android", "uv, pipx or pip install it"),
         _gone("the README in seven languages", "the documentation is in English"),
     ),
     "Coming from Open Interpreter": (
