@@ -17,6 +17,7 @@ import select
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -387,7 +388,8 @@ class _FarEnd:
         except OSError as error:
             self._outbox.send(**{"is": "refused", "reason": f"{message['folder']}: {error.strerror}"})
             return
-        self._choices = Choices(message["python"], message["shell"])
+        python = message["python"] or (sys.executable if sys.argv[2:] == ["newer"] else "")
+        self._choices = Choices(python, message["shell"])
         self._active_line = message["active_line"]
         self._silence = message["silence"]
         self._size = message["columns"], message["rows"]

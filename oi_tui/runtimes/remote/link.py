@@ -267,8 +267,6 @@ class Link:
                 raise TargetError(
                     f"Python {version.strip()} on {self._target.title} is too old; it needs 3.8 or later."
                 )
-            case ["failed", reason]:
-                raise TargetError(f"{self._target.title}: {reason.strip()}")
         raise TargetError(f"{self._target.title} gave an answer that is not understood.")
 
     def _why_not(self, came: bytes) -> str:

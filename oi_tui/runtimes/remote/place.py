@@ -21,10 +21,13 @@ from oi_tui.runtimes.remote.link import LeftRun, Link, Stopped
 from oi_tui.runtimes.remote.runtime import RemoteRuntime
 from oi_tui.runtimes.remote.target import USUAL, Staying, Target, TargetError, is_running_container
 from oi_tui.runtimes.remote.wire import Frame
+from oi_tui.text import one_line
 from oi_tui.version import __version__
 
 #: How long an answer may take, in seconds.
 _PATIENCE = 10.0
+#: The longest name of a person or a folder that is shown, in characters.
+_LONGEST_NAME = 1000
 
 
 class EitherStopped:
@@ -274,7 +277,11 @@ class RemotePlace:
     @property
     def where(self) -> str:
         """The place in words, as `on gpu1 as ana, /scratch/ana`."""
-        return f"on {self.title} as {self._here.get('user', '?')}, {self.folder}"
+        # A name there may hold anything, also line breaks.
+        user, folder = (
+            one_line(str(self._here.get(name, "?")), _LONGEST_NAME) for name in ("user", "folder")
+        )
+        return f"on {self.title} as {user}, {folder}"
 
     @property
     def system(self) -> str:

@@ -327,6 +327,44 @@ def test_the_program_that_has_the_container_or_the_image_is_the_one_that_is_used
     assert commands == {"web": [docker, "exec"], "mine": [docker, "run"], "other": [podman, "run"]}
 
 
+# -- machines that are old, full or oddly named
+
+
+@pytest.mark.needs("bwrap")
+def test_a_machine_without_room_says_so(make: Make) -> None:
+    small = "--size 65536 --tmpfs"
+    with pytest.raises(TargetError, match=r"cannot write there: .*No space left on device"):
+        make(target=f"command:bwrap --dev-bind / / {small} /tmp {small} /dev/shm env TMPDIR=/tmp")
+
+
+def test_where_the_first_python_is_too_old_a_newer_one_runs_the_cells(make: Make, tmp_path: Path) -> None:
+    old, newer = tmp_path / "python3", tmp_path / "python3.12"
+    version = "import sys; sys.version_info = (3, 7, 0, 'final', 0); "
+    old.write_text(
+        f'#!/bin/sh\n[ "$1" = -I ] || exit 9\nexec {sys.executable} -I -S -B -c "{version}$5" "$6"\n'
+    )
+    newer.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    for program in (old, newer):
+        program.chmod(0o755)
+    computer = make(target=f"command:env PATH={tmp_path}:{os.environ['PATH']} VIRTUAL_ENV=")
+    assert play(computer, "python", "print(6 * 7)").text == "42\n"
+
+
+def test_a_python_for_cells_that_is_too_old_is_named() -> None:
+    start = Path(far.__file__).parents[1] / "drivers" / "python" / "python_start.py"
+    program = f"import runpy, sys; sys.version_info = (3, 7, 0); runpy.run_path({str(start)!r})"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stderr == "Python 3.7 is too old, cells need 3.8 or later\n"
+
+
+def test_a_folder_with_a_line_break_in_its_name_is_shown_on_one_line(make: Make, tmp_path: Path) -> None:
+    folder = tmp_path / "new\nline 'quoted' $(x)"
+    folder.mkdir()
+    computer = make(target="command:env", cwd=folder)
+    assert computer.where.endswith(", " + f"{tmp_path}/new line 'quoted' $(x)")
+    assert play(computer, "python", "import os; print(ascii(os.getcwd()))").text == f"{str(folder)!a}\n"
+
+
 # -- places that cannot be used
 
 

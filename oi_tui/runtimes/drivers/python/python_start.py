@@ -5,6 +5,9 @@
 import os
 import sys
 
+if sys.version_info < (3, 8):
+    sys.exit("Python %d.%d is too old, cells need 3.8 or later" % sys.version_info[:2])
+
 _here = os.path.dirname(os.path.abspath(__file__))
 _safe = bool(getattr(sys.flags, "safe_path", False))
 if not _safe and sys.path:

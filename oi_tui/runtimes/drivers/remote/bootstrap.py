@@ -19,12 +19,17 @@ def say(words):
 def newer():
     """Become a newer Python, where this one is too old and there is one."""
     import shutil
+    import subprocess
 
+    nothing = subprocess.DEVNULL
     for minor in range(30, 7, -1):
         path = shutil.which("python3.%d" % minor)
-        if path and os.path.realpath(path) != os.path.realpath(sys.executable):
+        words = [path, "-I", "-S", "-c", ""]
+        # What has the name may be a stand-in, as those of pyenv, for a Python that is not chosen.
+        if path and subprocess.call(words, stdin=nothing, stdout=nothing, stderr=nothing) == 0:
             loader = "import base64,sys;exec(base64.b64decode(sys.argv[1]))"
-            os.execv(path, [path, "-I", "-S", "-B", "-c", loader, sys.argv[1]])
+            # The word tells it that the first one on PATH does not do for cells either.
+            os.execv(path, [path, "-I", "-S", "-B", "-c", loader, sys.argv[1], "newer"])
     say("old %d.%d" % sys.version_info[:2])
     sys.exit(1)
 
@@ -69,7 +74,8 @@ def main():
             with open(path, "w", encoding="utf-8") as file:
                 file.write(files[name])
     except OSError as error:
-        say("failed %s" % error)
+        answer = json.dumps({"is": "refused", "reason": "cannot write there: %s" % error}).encode() + b"\n"
+        os.write(1, len(answer).to_bytes(4, "big") + answer)
         sys.exit(1)
     sys.path.insert(0, folder)
     import old_python
