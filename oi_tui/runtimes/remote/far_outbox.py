@@ -15,8 +15,8 @@ from collections.abc import Callable
 from oi_tui.messages import InputReceived, InputRequested, LineReached, Printed, Report, RunEnded
 from oi_tui.runtimes.remote.wire import BEAT, KEPT, WINDOW, Frame, FrameReader, frame, frame_report
 
-#: On a quick connection so many bytes of reports may be on their way: about as much as ssh takes by itself.
-_WIDEST = 2 * 1024 * 1024
+#: On a quick connection so many bytes of reports may be on their way; ssh itself holds twice as many.
+_WIDEST = 1024 * 1024
 #: A frame that waits no longer than this behind those before it passes quickly, in seconds.
 _QUICK = 0.05
 #: What a kept frame costs beside its bytes.
