@@ -300,6 +300,8 @@ PROMISES: dict[str, tuple[Promise, ...]] = {
                 "test_the_flags_of_a_turn_come_once_each_with_nothing_added"),
         Promise("computer.run returns a message also where nothing was printed", _PACKAGE,
                 "test_a_run_that_prints_nothing_returns_an_empty_message"),
+        Promise("a conversation is the JSON file that the program named, for it to read", _PACKAGE,
+                "test_a_program_finds_its_conversation_in_the_file_that_it_named"),
         Promise("conversation_history_path relative to the script", _PACKAGE,
                 "test_the_folder_of_conversations_may_be_given_as_seen_from_the_script"),
         Promise("breaking off at a confirmation rejects the code", _E2E,

@@ -131,15 +131,19 @@ class OpenInterpreter(SettingGroup):
 
     @property
     def conversation_filename(self) -> str | None:
-        """The name of the conversation in the list of conversations; None before the first turn."""
-        return self._turns.file.title or self._turns.file.id
+        """The name of the conversation in the list of conversations; None before the first turn.
+
+        With a name such as "talk.json", the messages are also written to that file in
+        `conversation_history_path` after each turn, as a JSON list.
+        """
+        file = self._turns.file
+        return file.name or file.title or file.id
 
     @conversation_filename.setter
     def conversation_filename(self, name: str | None) -> None:
         if name is not None and not isinstance(name, str):
             raise TypeError(f"conversation_filename must be a string, not {name!r}")
-        self._turns.file.forget()
-        self._turns.file.title = Path(name).name.removesuffix(".json") if name else ""
+        self._turns.file.call(name or "")
 
     @property
     def on_approval(self) -> OnApproval | None:
@@ -297,8 +301,7 @@ class OpenInterpreter(SettingGroup):
         self.computer.terminate()
         self.messages = []
         self.last_messages_count = 0
-        self._turns.file.forget()
-        self._turns.file.title = ""
+        self._turns.file.call("")
 
     def load(self, messages: Iterable[Chunk]) -> None:
         """Replace the conversation, as Open Interpreter 0.1 did."""

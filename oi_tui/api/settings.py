@@ -117,6 +117,11 @@ class ApiSettings:
         """Take back `start`: no language has started in this process."""
         self._started = False
 
+    @property
+    def chose_folder(self) -> bool:
+        """Whether the script chose the folder of the conversations."""
+        return bool(self._before["conversation_history_path"])
+
     def read(self, key: str) -> Any:
         """Return the value of a key of `ACTING`."""
         if key == "conversation_history_path":

@@ -149,7 +149,8 @@ class Turns:
     def _open(self) -> Any:
         self._computer.declare()
         self._check_list()
-        return self.file.open(self.messages, self._settings.profile, self._computer.runtimes.cwd)
+        settings, cwd = self._settings, self._computer.runtimes.cwd
+        return self.file.open(self.messages, settings.profile, cwd, export=settings.chose_folder)
 
     def _guard(self, work: Callable[[], Iterator[_T]]) -> Generator[_T, None, None]:
         """Do the work unless another turn is in progress. Raises TurnError."""

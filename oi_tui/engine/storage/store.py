@@ -26,8 +26,8 @@ from oi_tui.messages import Message
 
 _SUFFIX = ".jsonl"
 _CATALOGUE = "catalogue"
-#: Which conversation was used last, in a few bytes.
-_LAST, _SHORT = "last.json", 1_000
+#: Which conversation was used last, in a few bytes. Programs take what ends with .json for conversations.
+_LAST, _SHORT = "last", 1_000
 _ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
 _COUNT = re.compile(rb'"n":(\d{1,9})(?:,"crc":"[0-9a-f]{8}")?\}\s*$')
 #: No conversation is as large; a sparse file may say that it is.

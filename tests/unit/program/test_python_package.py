@@ -701,7 +701,7 @@ def test_conversations_are_saved_for_the_navigator() -> None:
         made.reset()
         made.conversation_filename = "my talk.json"
         made.chat("new", display=False)
-        assert made.conversation_filename == "my talk"
+        assert made.conversation_filename == "my talk.json"
     assert sorted(stored()) == [["hello", "Done.", "otherwise", "Done."], ["new", "Done."]]
     titles = {item.title for item in Store(paths.conversations()).summaries()}
     assert titles == {"hello", "my talk"}
@@ -717,6 +717,47 @@ def test_the_folder_of_conversations_may_be_given_as_seen_from_the_script(
             assert made.conversation_history_path == str(tmp_path / "my folder" / "conversations")
         made.chat("hello", display=False)
     assert [item.title for item in Store(tmp_path / "my folder" / "conversations").summaries()] == ["hello"]
+
+
+def test_a_program_finds_its_conversation_in_the_file_that_it_named(tmp_path: Path) -> None:
+    folder, name = tmp_path / "histories", "today.json"
+    for answers in (2, 4):
+        with OpenInterpreter(llm=fakes.Llm(), conversation_history_path=str(folder)) as made:
+            made.conversation_filename = name
+            if (folder / name).exists():
+                made.messages = json.loads((folder / name).read_text())
+            made.chat("hello", display=False)
+            assert made.conversation_filename == name
+        messages = json.loads((folder / name).read_text())
+        assert [item["content"] for item in messages] == ["hello", "Done."] * (answers // 2)
+    assert [path.name for path in folder.glob("*.json")] == [name], "and nothing else looks like one"
+
+
+def test_in_a_folder_of_the_programs_own_each_conversation_is_a_file(tmp_path: Path) -> None:
+    with OpenInterpreter(llm=fakes.Llm(), conversation_history_path=str(tmp_path)) as made:
+        made.chat("Plot the prices of today", display=False)
+        first = made.conversation_filename
+        made.chat("again", display=False)
+        assert made.conversation_filename == first
+        made.reset()
+        assert made.conversation_filename is None
+        made.chat("<Hello>", display=False)
+        second = made.conversation_filename
+    assert first
+    assert second
+    assert first.startswith("Plot_the_prices_of__")
+    assert second.startswith("Hello__")
+    assert sorted(path.name for path in tmp_path.glob("*.json")) == sorted([first, second])
+    assert len(json.loads((tmp_path / first).read_text())) == 4
+
+
+def test_a_file_that_cannot_be_written_is_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "talk.json").mkdir()
+    with OpenInterpreter(llm=fakes.Llm(), conversation_history_path=str(tmp_path)) as made:
+        made.conversation_filename = "talk.json"
+        with pytest.warns(UserWarning, match=r"was not written to .*talk\.json"):
+            assert made.chat("hello", display=False)[0]["content"] == "Done."
+    assert [item.title for item in Store(tmp_path).summaries()] == ["talk"]
 
 
 def test_conversations_are_not_saved_where_that_is_off(tmp_path: Path) -> None:

@@ -362,7 +362,7 @@ def test_the_last_used_is_the_latest_although_the_clock_went_backwards(store: St
 def test_a_broken_note_of_the_last_one_is_no_matter(text: str, store: Store) -> None:
     add(store, "a")
     last = add(store, "b")
-    (store.folder / "last.json").write_text(text)
+    (store.folder / "last").write_text(text)
     os.utime(store.folder / f"{last}.jsonl", (4_000_000_000, 4_000_000_000))
     assert store.latest() == last
 
