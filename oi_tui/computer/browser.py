@@ -158,7 +158,7 @@ class Browser(Tool):
         self._stack.close()
 
     def _opened(self) -> Any:
-        return self._page or self._open(headless=not os.environ.get("DISPLAY"))
+        return self._page or self._open(headless=not any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY"))))
 
     def _loaded(self) -> Any:
         """The page, read to its end: after a click, the page that the click opened."""
@@ -193,6 +193,8 @@ class Browser(Tool):
             browser = playwright.chromium.launch(
                 headless=headless,
                 executable_path=program,
+                # By itself it looks for X11 only, where no variable says what the session is.
+                args=["--ozone-platform=wayland"] if _has_only_wayland() and not headless else [],
                 # Chromium refuses its own sandbox to the administrator only.
                 chromium_sandbox=os.getuid() != 0,
             )
@@ -205,6 +207,10 @@ class Browser(Tool):
         self._page.on("requestfailed", self._note_failure)
         self._page.on("framenavigated", self._note_page)
         return self._page
+
+
+def _has_only_wayland() -> bool:
+    return bool(os.environ.get("WAYLAND_DISPLAY")) and not os.environ.get("DISPLAY")
 
 
 @contextlib.contextmanager

@@ -1,10 +1,12 @@
 """Tasks in a Wayland compositor, done by code in Python cells."""
 
+import contextlib
 import itertools
 import os
 import socket
 import struct
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,14 +29,11 @@ from tests.computer.wayland import Recorder, compositor
 pytestmark = [pytest.mark.needs("sway", "foot", "setpriv"), pytest.mark.slow]
 
 
-class WaylandCells:
-    """A compositor with a terminal, and Python with the computer object."""
+class PythonCells:
+    """Python with the computer object."""
 
-    def __init__(self, computer: Computer, recorder: Recorder, stops: list[str]) -> None:
+    def __init__(self, computer: Computer) -> None:
         self.computer = computer
-        self.recorder = recorder
-        #: Why the turn was stopped.
-        self.stops = stops
         self.images = 0
 
     def tried(self, code: str) -> tuple[str, RunEnded]:
@@ -50,6 +49,16 @@ class WaylandCells:
         text, ended = self.tried(code)
         assert ended.state == "finished", text
         return text
+
+
+class WaylandCells(PythonCells):
+    """The same, with a compositor and a terminal in it."""
+
+    def __init__(self, computer: Computer, recorder: Recorder, stops: list[str]) -> None:
+        super().__init__(computer)
+        self.recorder = recorder
+        #: Why the turn was stopped.
+        self.stops = stops
 
 
 @pytest.fixture(scope="module")
@@ -183,6 +192,31 @@ def test_code_fills_and_sends_a_form(cells: WaylandCells) -> None:
     finally:
         form.kill()
         form.wait()
+
+
+@pytest.mark.needs("chromium", "playwright", "tesseract")
+def test_code_uses_a_browser_with_a_window_and_the_mouse_in_it(
+    variables: dict[str, str], tmp_path: Path
+) -> None:
+    page = tmp_path / "page.html"
+    button = "<button style='font-size: 40px' onclick=\"document.title = n.value + '!'\">Send</button>"
+    page.write_text(f"<!doctype html><title>Form</title><label>Name <input id=n></label><br>{button}")
+    api = ComputerApi(lambda text, images: text, lambda: None, allows_unmasked=lambda why: True)
+    with contextlib.closing(
+        Computer(cwd=tmp_path, declared=api.given_to(LANGUAGES), python=sys.executable)
+    ) as computer:
+        try:
+            cells = PythonCells(computer)
+            cells.run(f"computer.browser.go_to_url({page.as_uri()!r})")
+            until(lambda: "Form" in cells.run("print(computer.os.active_window())"), "the window")
+            cells.run("computer.browser.fill('Name', 'Ann')")
+            click = "computer.mouse.click(text='Send')"
+            until(lambda: cells.tried(click)[1].state == "finished", "the button to be drawn")
+            title = "print(computer.browser.driver.title())"
+            until(lambda: "Ann!" in cells.run(title), "what the button does")
+            cells.run("computer.browser.quit()")
+        finally:
+            api.close()
 
 
 @pytest.mark.needs("wl-copy")
