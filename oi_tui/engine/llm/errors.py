@@ -281,6 +281,14 @@ def empty(attempt: Attempt, finish: str | None, instead: str = "") -> ErrorInfo:
         )
     if finish == "content_filter":
         return ErrorInfo("empty", f"{attempt.host} withheld the reply (content filter).", "model")
+    if finish == "malformed":
+        return ErrorInfo(
+            "empty", f"{attempt.host} could not read the tool call that the model wrote. Try again.", "model"
+        )
+    if finish == "given_up":
+        return ErrorInfo(
+            "empty", f"{attempt.host} gave up the reply before its first word. Try again.", "model"
+        )
     base = attempt.api_base
     if instead:
         words = redact(instead, attempt.api_key)

@@ -1,13 +1,25 @@
 """Streams with something odd in them: what is good is kept, what is missing is told, nothing torn runs."""
 
 import json
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
 from oi_tui.engine.events import ApprovalRequested, Noticed
-from oi_tui.engine.llm.base import Delta, Gap, LlmError, Reasoning, Request, Text, ToolCallPiece, Usage
+from oi_tui.engine.llm.base import (
+    Delta,
+    Finish,
+    Gap,
+    LlmError,
+    Reasoning,
+    Request,
+    Text,
+    ToolCallPiece,
+    Usage,
+)
 from oi_tui.engine.llm.transport.client import ModelProcess
+from oi_tui.engine.llm.transport.line_ends import split
 from oi_tui.engine.llm.transport.sse_filter import SseFilter
 from tests.fakes import call
 from tests.servers import openai_server as server
@@ -184,3 +196,108 @@ def test_fields_of_events_without_data_are_no_faults(
     words = [CHUNK({"content": "Hel"}), CHUNK({"content": "lo"}), *END]
     served.answer(server.raw(*(part for item in words for part in (between, item)), between))
     assert text(reply(models, served)) == "Hello"
+
+
+def given_up(*words: Say | Call, without: int) -> Answer:
+    """A reply whose last pieces the server does not send, although it ends the stream properly."""
+
+    def answer(exchange: Exchange) -> None:
+        exchange.head()
+        for data in list(exchange.wire.body(words, 4))[:-without]:
+            exchange.send(data)
+        exchange.end()
+
+    return answer
+
+
+@pytest.mark.parametrize("without", [4, 6])
+@pytest.mark.parametrize("name", WIRES)
+def test_a_reply_that_the_server_gives_up_is_not_passed_for_complete(
+    models: ModelProcess, served: ModelServer, name: str, without: int
+) -> None:
+    model, path = WIRES[name]
+    served.answer(given_up(Say("one two three four five six seven "), without=without))
+    deltas = reply(models, served, model=model, api_base=served.root + path)
+    assert text(deltas).startswith("one two ")
+    assert [delta for delta in deltas if isinstance(delta, Finish)][-1] == Finish("missing")
+
+
+@pytest.mark.parametrize("name", WIRES)
+def test_a_complete_reply_is_complete(models: ModelProcess, served: ModelServer, name: str) -> None:
+    model, path = WIRES[name]
+    served.answer(server.spoken(Say("one two three")))
+    deltas = reply(models, served, model=model, api_base=served.root + path)
+    assert [delta.reason for delta in deltas if isinstance(delta, Finish)] == ["stop"]
+
+
+@pytest.mark.parametrize("name", WIRES)
+def test_lines_end_at_newlines_only(models: ModelProcess, served: ModelServer, name: str) -> None:
+    model, path = WIRES[name]
+    words = "a\u2028b\u2029c\x85d"
+
+    def answer(exchange: Exchange) -> None:
+        exchange.head()
+        for data in exchange.wire.body([Say(words)], 400):
+            unescaped = data.decode()
+            for character in words:
+                unescaped = unescaped.replace(f"\\u{ord(character):04x}", character)
+            exchange.send(unescaped.encode())
+        exchange.end()
+
+    served.answer(answer)
+    assert text(reply(models, served, model=model, api_base=served.root + path)) == words
+
+
+@pytest.mark.parametrize(
+    ("name", "usual", "reason", "meant"),
+    [
+        ("anthropic", "end_turn", "model_context_window_exceeded", "length"),
+        ("gemini", "STOP", "MALFORMED_FUNCTION_CALL", "malformed"),
+        ("gemini", "STOP", "UNEXPECTED_TOOL_CALL", "malformed"),
+        ("openai", "stop", "abort", "given_up"),
+        ("openai", "stop", "network_error", "given_up"),
+        ("deepseek", "stop", "insufficient_system_resource", "given_up"),
+        ("openrouter", "stop", "error", "given_up"),
+    ],
+)
+@pytest.mark.parametrize("words", ["one two ", ""])
+def test_the_providers_own_word_for_a_bad_end_is_understood(
+    models: ModelProcess, served: ModelServer, name: str, usual: str, reason: str, meant: str, words: str
+) -> None:
+    model, path = WIRES[name]
+
+    def answer(exchange: Exchange) -> None:
+        exchange.head()
+        for data in exchange.wire.body([Say(words)], 4):
+            exchange.send(data.replace(json.dumps(usual).encode(), json.dumps(reason).encode()))
+        exchange.end()
+
+    served.answer(answer)
+    if words:
+        deltas = reply(models, served, model=model, api_base=served.root + path)
+        assert text(deltas) == words
+        assert [delta for delta in deltas if isinstance(delta, Finish)][-1] == Finish(meant)
+    else:
+        with pytest.raises(LlmError) as caught:
+            reply(models, served, model=model, api_base=served.root + path)
+        assert "sent an empty answer" not in caught.value.fault.sentence
+
+
+@pytest.mark.parametrize(
+    ("texts", "lines"),
+    [
+        (["a\nb"], ["a", "b"]),
+        (["a\r", "\nb\r\n\r\n"], ["a", "b", ""]),
+        (["a\rb\r"], ["a", "b"]),
+        (["a", "", "b", "c\nd"], ["abc", "d"]),
+        (["a\x0b\x0c\x1c\x85\u2028\u2029b\n"], ["a\x0b\x0c\x1c\x85\u2028\u2029b"]),
+        ([], []),
+        (["\n"], [""]),
+    ],
+)
+async def test_pieces_are_joined_to_lines(texts: list[str], lines: list[str]) -> None:
+    async def given() -> AsyncIterator[str]:
+        for piece in texts:
+            yield piece
+
+    assert [line async for line in split(given())] == lines

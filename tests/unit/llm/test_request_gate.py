@@ -28,11 +28,12 @@ from tests.unit.conftest import environment
 
 PACKAGE = Path(endpoint.__file__).parents[2]
 #: Who may call `reply`, and of what: the gate sends, the log passes on what the gate sent, and the process of
-#: a function is behind the gate. The others answer questions (of the application to a person) or recite.
+#: a function is behind the gate. `self._access` asks through an exchange. The others answer questions (of the application to a person) or recite.
 REPLIERS = {
     ("engine/llm/request_gate.py", "llm"),
     ("engine/llm/request_log.py", "self._llm"),
     ("engine/models/function_process.py", "FunctionModel(self._function)"),
+    ("api/llm_settings.py", "self._access"),
     ("api/turns.py", "event"),
     ("api/turns.py", "question"),
     ("engine/events.py", "self"),
@@ -105,10 +106,10 @@ def named(space: Workspace) -> str:
     return "failed silently"
 
 
-def through_the_api(space: Workspace) -> str:
+def through_the_api(space: Workspace, ask: Callable[[OpenInterpreter], object]) -> str:
     interpreter = OpenInterpreter(space.profile, llm=space.model.llm)
     try:
-        interpreter.chat("hi", display=False)
+        ask(interpreter)
     except TurnError as error:
         return f"failed: {error}"
     finally:
@@ -146,6 +147,7 @@ def by_a_function(space: Workspace) -> str:
     return ended(session.turn("hi"))
 
 
+HELLO = {"role": "user", "type": "message", "content": "hi"}
 FEATURES: dict[str, Callable[[Workspace], str]] = {
     "chat": lambda space: ended(space.session.turn("hi")),
     "go on": lambda space: ended(space.session.turn(None)),
@@ -158,7 +160,11 @@ FEATURES: dict[str, Callable[[Workspace], str]] = {
     "test of a model": lambda space: (
         f"failed: {[item.sentence for item in space.side_requests.check(space.profile)]}"
     ),
-    "Python API": through_the_api,
+    "Python API": lambda space: through_the_api(space, lambda made: made.chat("hi", display=False)),
+    "llm.run": lambda space: through_the_api(space, lambda made: list(made.llm.run([HELLO]))),
+    "llm.completions": lambda space: through_the_api(
+        space, lambda made: list(made.llm.completions(messages=[{"role": "user", "content": "hi"}]))
+    ),
     "function": by_a_function,
     "%offer": offered,
     "computer.ai": asked_by_code,
@@ -177,6 +183,7 @@ def space(served: ModelServer, models: ModelProcess, tmp_path: Path) -> Iterable
 def test_every_way_to_the_gate_is_tried() -> None:
     """A new caller of the gate needs a feature above."""
     assert {(file, what) for file, what in calls("send") if what == "request_gate"} == {
+        ("api/model_reply.py", "request_gate"),
         ("engine/exchange.py", "request_gate"),
         ("engine/llm/question.py", "request_gate"),
         ("engine/llm/titles.py", "request_gate"),

@@ -175,9 +175,10 @@ class Completion:
             self._emit(gap=gaps)
         for part in raw.take_signed():
             self._emit(signed=part)
+        self._finish = raw.incomplete or self._finish
         if self._begun:
-            if raw.cut:
-                self._emit(finish="missing")
+            if raw.incomplete:
+                self._emit(finish=raw.incomplete)
             return
         for kind, value in pieces(raw.whole() or {}):
             self._emit_piece(kind, value)

@@ -14,6 +14,24 @@ from typing import Any
 from oi_tui.engine.llm.transport.chunk_repair import error_code, error_words, put_right, signed_fields, words
 from oi_tui.engine.llm.transport.sse_filter import SseFilter
 
+#: What the providers' own words for the end of a reply mean where it is not complete.
+_INCOMPLETE = {
+    "model_context_window_exceeded": "length",
+    **dict.fromkeys(
+        (
+            "malformed_function_call", "malformed_response", "unexpected_tool_call", "too_many_tool_calls",
+            "missing_thought_signature",
+        ),
+        "malformed",
+    ),
+    **dict.fromkeys(
+        (
+            "error", "abort", "aborted", "cancelled", "canceled", "timeout", "network_error",
+            "insufficient_system_resource",
+        ),
+        "given_up",
+    ),
+}  # fmt: skip
 #: How many bytes are kept to find out what they are.
 _KEPT = 1_000_000
 
@@ -26,7 +44,7 @@ class RawReply:
         self._alive = alive
         self._beginning = bytearray()
         self._events = False
-        self._sieve = SseFilter()
+        self._filter = SseFilter()
         source = getattr(stream, "completion_stream", None)
         make = getattr(stream, "make_call", None)
         if source is not None or make is None:
@@ -50,16 +68,16 @@ class RawReply:
 
     def take_gaps(self) -> int:
         """Return and reset the number of unreadable lines that were dropped."""
-        return self._sieve.take_gaps()
+        return self._filter.take_gaps()
 
     def take_signed(self) -> list[tuple[str, list[dict[str, Any]]]]:
         """Return and reset the signed parts that came in chunks in the format of OpenAI."""
-        return self._sieve.take_signed()
+        return self._filter.take_signed()
 
     @property
     def in_chunks(self) -> bool:
         """Whether the reply comes in chunks in the format of OpenAI."""
-        return self._sieve.chunks
+        return self._filter.chunks
 
     async def _bytes(self, given: Callable[[], AsyncIterator[bytes]]) -> AsyncIterator[bytes]:
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -79,11 +97,11 @@ class RawReply:
             for line in lines:
                 # A line may end with a carriage return alone.
                 for part in line.rstrip("\r").split("\r"):
-                    for good in self._sieve.feed(part):
+                    for good in self._filter.feed(part):
                         yield f"{good}\n".encode("utf-8", "replace")
         ends = "".join([*rest, decoder.decode(b"", True)])
-        tail = [good for part in ends.split("\r") for good in self._sieve.feed(part)]
-        yield "\n".join([*tail, *self._sieve.end()]).encode("utf-8", "replace")
+        tail = [good for part in ends.split("\r") for good in self._filter.feed(part)]
+        yield "\n".join([*tail, *self._filter.end()]).encode("utf-8", "replace")
 
     async def _lines(self, given: AsyncIterator[Any]) -> AsyncIterator[Any]:
         first = True
@@ -94,15 +112,20 @@ class RawReply:
             self._keep(line.encode("utf-8", "replace") + b"\n")
             if first:
                 line, first = line.removeprefix("\ufeff"), False
-            for item in self._sieve.feed(line):
+            for item in self._filter.feed(line):
                 yield item
-        for item in self._sieve.end():
+        for item in self._filter.end():
             yield item
 
     @property
-    def cut(self) -> bool:
-        """The stream is over, but nothing in it marks the reply as complete."""
-        return self._sieve.chunks and not self._sieve.ended
+    def incomplete(self) -> str | None:
+        """Why the reply is not complete although the stream came to its end; None where it is, or who knows.
+
+        LiteLLM takes most of these for a good end.
+        """
+        if self._filter.begun and not self._filter.ended:
+            return "missing"
+        return _INCOMPLETE.get(self._filter.reason.lower())
 
     def _keep(self, data: bytes) -> None:
         self._alive()

@@ -18,8 +18,12 @@ class SseFilter:
     """
 
     def __init__(self) -> None:
-        #: Chunks came in the format of OpenAI, and one of them or `[DONE]` marked the reply as complete.
-        self.chunks = self.ended = False
+        #: Chunks came in the format of OpenAI.
+        self.chunks = False
+        #: Records came in a format that marks the end of a reply, and one of them did.
+        self.begun = self.ended = False
+        #: The provider's own word for why the reply ended.
+        self.reason = ""
         #: How many lines were dropped since somebody asked; see `take_gaps`.
         self._gaps = 0
         #: The signed parts that came since somebody asked; see `take_signed`.
@@ -124,6 +128,8 @@ class SseFilter:
             return None
         if not isinstance(record, dict):
             return None
+        if (reason := read_end(record)) is not None:
+            self._note_end(reason)
         announced = any(line.strip().replace(" ", "") == "event:error" for line in self._about)
         if not announced and not (is_chunk(record) and (event or "choices" in record)):
             return data
@@ -136,4 +142,38 @@ class SseFilter:
         match record.get("choices"):
             case [dict(choice), *_] if "delta" in choice:
                 self.chunks = True
-                self.ended = self.ended or bool(choice.get("finish_reason"))
+                self._note_end(str(choice.get("finish_reason") or ""))
+
+    def _note_end(self, reason: str) -> None:
+        self.begun = True
+        self.ended = self.ended or bool(reason)
+        if not self.reason or self.reason == "stop":
+            self.reason = reason
+
+
+def read_end(record: dict[str, Any]) -> str | None:
+    """The reason for the end of a reply in a record of a provider's own format; "" in one that goes on.
+
+    None for other records. The formats are those of Anthropic, Gemini, Ollama, Cohere, and OpenAI's
+    responses.
+    """
+    match record:
+        case {"type": "message_delta", "delta": {"stop_reason": reason}}:
+            return str(reason or "")
+        case {"type": "message-end", "delta": {"finish_reason": str(reason)}}:
+            return reason
+        case {"type": "message_stop" | "message-end"}:
+            return "stop"
+        case {"type": "message_start" | "content_block_delta" | "message-start" | "content-delta"}:
+            return ""
+        case {"type": "response.completed" | "response.incomplete" | "response.failed"}:
+            return "stop"
+        case {"type": str(kind)} if kind.startswith("response."):
+            return ""
+        case {"candidates": [dict(candidate), *_]}:
+            return str(candidate.get("finishReason") or "")
+        case {"promptFeedback": {"blockReason": str(reason)}}:
+            return reason
+        case {"done": bool(done), "message": _} | {"done": bool(done), "response": _}:
+            return str(record.get("done_reason") or "stop") if done else ""
+    return None
