@@ -77,7 +77,9 @@ class _Classes(ModuleType):
 
         if name == "Interpreter":
             # The class had this name until 0.1.
-            return oi_tui.OpenInterpreter
+            from oi_tui.api.first_version import Interpreter
+
+            return Interpreter
         if name not in oi_tui.__all__:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         return getattr(oi_tui, name)
@@ -107,6 +109,11 @@ class _ReadyInterpreter(_Classes):
 
         if name in (*oi_tui.__all__, "Interpreter", "core", "terminal_interface") or name.startswith("_"):
             return super().__getattr__(name)
+        if name == "chat":
+            # Only scripts of 0.1 call it on the module, and they expect what it yielded then.
+            from oi_tui.api.first_version import with_old_keys
+
+            return lambda *arguments, **options: with_old_keys(oi_tui.interpreter.chat(*arguments, **options))
         return getattr(oi_tui.interpreter, name)
 
     def __setattr__(self, name: str, value: object) -> None:

@@ -169,6 +169,8 @@ PROMISES: dict[str, tuple[Promise, ...]] = {
                 "test_an_old_script_runs_and_ends_without_close"),
         Promise("import interpreter, and interpreter.chat(), as in 0.1", _PACKAGE,
                 "test_the_module_itself_is_the_interpreter_as_in_version_0_1"),
+        Promise("chunks and messages with the keys of 0.1, for scripts of that time", _PROGRAMS,
+                "test_scripts_of_0_1_read_chunks_and_messages_by_their_keys"),
         Promise("names imported from modules inside of the package", _PROGRAMS,
                 "test_the_modules_that_scripts_import_from_have_their_names"),
         Promise("BaseLanguage, with which language classes begin", _PROGRAMS,

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from oi_tui import paths
 from oi_tui.api.computer import ApiComputer
+from oi_tui.api.first_version import Interpreter
 from oi_tui.api.interpreter import OpenInterpreter
 from oi_tui.api.language_classes import CLASSES, BaseLanguage
 from oi_tui.api.llm_settings import LlmSettings
@@ -59,7 +60,7 @@ def truncate_output(data: str, max_output_chars: int = 2800, add_scrollbars: boo
 
 _UTILS = "interpreter.terminal_interface.utils"
 NAMES: dict[str, dict[str, object]] = {
-    "interpreter.core.core": {"OpenInterpreter": OpenInterpreter, "Interpreter": OpenInterpreter},
+    "interpreter.core.core": {"OpenInterpreter": OpenInterpreter, "Interpreter": Interpreter},
     "interpreter.core.async_core": {"AsyncInterpreter": OpenInterpreter},
     "interpreter.core.computer.computer": {"Computer": ApiComputer},
     "interpreter.core.computer.terminal.base_language": {"BaseLanguage": BaseLanguage},

@@ -222,7 +222,60 @@ def test_the_modules_that_scripts_import_from_have_their_names() -> None:
     start = importlib.import_module("interpreter.terminal_interface.start_terminal_interface")
     assert start.main.__module__ == "oi_tui.start"
     for module in ("interpreter", "interpreter.core.core"):
-        assert importlib.import_module(module).Interpreter is oi_tui.OpenInterpreter
+        assert issubclass(importlib.import_module(module).Interpreter, oi_tui.OpenInterpreter)
+
+
+def follow(chunks: Any) -> tuple[str, dict[str, str], str, list[str]]:
+    """Read chunks as scripts of 0.1 do; returns text, code by language, output and the flags."""
+    text, language, output = "", "", ""
+    codes: dict[str, str] = {}
+    flags: list[str] = []
+    for chunk in chunks:
+        text += chunk.get("message", "")
+        language = chunk.get("language", language)
+        codes[language] = codes.get(language, "") + chunk.get("code", "")
+        output += chunk.get("output", "")
+        flags += [name for name in chunk if name.startswith(("start_of", "end_of", "executing"))]
+    return text, codes, output, flags
+
+
+@pytest.mark.usefixtures("older_imports")
+def test_scripts_of_0_1_read_chunks_and_messages_by_their_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    with OpenInterpreter(conversation_history=False) as made:
+        monkeypatch.setattr(oi_tui, "interpreter", made, raising=False)
+        made.llm.completions = lambda messages: iter(
+            ["```python\nprint(6 * 7)\n```"] if messages[-1]["content"] == "go" else ["It is 42."]
+        )
+        module = importlib.import_module("interpreter")
+        module.auto_run = False
+        text, codes, output, flags = follow(module.chat("go", stream=True, display=False))
+        assert (text, codes["python"].strip(), output) == ("It is 42.", "print(6 * 7)", "42\n")
+        assert flags == [
+            "start_of_code",
+            "end_of_code",
+            "executing",
+            "end_of_execution",
+            "start_of_message",
+            "end_of_message",
+        ]
+        messages = module.chat("thanks", display=False, return_messages=True)
+        assert [next(item[k] for k in ("message", "code", "output") if k in item) for item in messages] == [
+            "go",
+            "print(6 * 7)",
+            "42\n",
+            "It is 42.",
+            "thanks",
+            "It is 42.",
+        ]
+        assert messages[1]["language"] == "python"
+        module.reset()
+        for chunk in module.chat("go", stream=True, display=False):
+            if "executing" in chunk:
+                break
+        assert made.messages[1]["decision"] == "rejected"
+        module.load(messages)
+        assert module.chat("go on", display=False)[-1]["message"] == "It is 42."
+    assert "message" not in made.chat("thanks", display=False)[0], "those of later versions stay as they are"
 
 
 @pytest.mark.usefixtures("older_imports")
