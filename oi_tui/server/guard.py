@@ -180,15 +180,18 @@ class Guard:
             raise RefusedError(415, "The body must not be compressed: send it without Content-Encoding.")
 
     def _may(self, scope: Scope, headers: "_Headers") -> bool:
-        """Whether the request has the token or, for kernels, their password or the cookie for it."""
+        """Whether the request has the token or, for kernels, their password or the cookie for it.
+
+        Where it offers several, each must be right: whoever stands between may have read another one.
+        """
         given = _tokens(headers)
-        if any(map(self.is_token, given)):
+        if given and all(map(self.is_token, given)):
             return True
         if not is_for_kernels(scope["path"]):
             return False
         access = self.kernel_access
-        if any(map(access.is_password, given)):
-            return True
+        if given:
+            return all(self.is_token(item) or access.is_password(item) for item in given)
         cookies, xsrf = headers.all(b"cookie"), headers.all(b"x-xsrftoken")
         return len(xsrf) == 1 and any(access.has_ticket(item, xsrf[0]) for item in cookies)
 
@@ -304,10 +307,11 @@ def _tokens(headers: _Headers) -> list[bytes]:
         kind, _, token = value.partition(b" ")
         if kind.lower() in (b"bearer", b"token"):
             tokens.append(token.strip())
-    for value in headers.all(b"sec-websocket-protocol"):
-        offered = (item.strip() for item in value.split(b","))
-        tokens += [item[len(SUBPROTOCOL) :] for item in offered if item.startswith(SUBPROTOCOL.encode())]
-    return tokens
+    offered = [item.strip() for value in headers.all(b"sec-websocket-protocol") for item in value.split(b",")]
+    of_pages = [item[len(SUBPROTOCOL) :] for item in offered if item.startswith(SUBPROTOCOL.encode())]
+    if len(of_pages) > 1:
+        raise RefusedError(400, "There is more than one token among the subprotocols.")
+    return [*tokens, *of_pages]
 
 
 def _digest(token: bytes) -> bytes:

@@ -28,7 +28,8 @@ from tests.unit.conftest import environment
 
 PACKAGE = Path(endpoint.__file__).parents[2]
 #: Who may call `reply`, and of what: the gate sends, the log passes on what the gate sent, and the process of
-#: a function is behind the gate. `self._access` asks through an exchange. The others answer questions (of the application to a person) or recite.
+#: a function is behind the gate. `self._access` asks through an exchange. The others answer questions (of the
+#: application to a person) or recite.
 REPLIERS = {
     ("engine/llm/request_gate.py", "llm"),
     ("engine/llm/request_log.py", "self._llm"),

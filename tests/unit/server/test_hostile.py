@@ -35,6 +35,31 @@ WRONG = "A" * 43
 Request = tuple[str, tuple[str, ...], str, int]
 
 
+def contradictions() -> Iterator[tuple[str, Request]]:
+    """The right token beside a wrong one, which somebody in between may have read."""
+    offered = "Sec-WebSocket-Protocol: oi-tui, oi-tui.token.{token}"
+    for path in ("/v1/sessions", "/api/kernels"):
+        first = f"GET {path}"
+        yield (
+            f"a wrong bearer: {path}",
+            (first, (HOST, "X-API-KEY: {token}", f"Authorization: Bearer {WRONG}"), "", 401),
+        )
+        yield (
+            f"an empty bearer: {path}",
+            (first, (HOST, "X-API-KEY: {token}", "Authorization: Bearer"), "", 401),
+        )
+        yield f"a wrong key: {path}", (first, (HOST, TOKEN, f"X-API-KEY: {WRONG}"), "", 401)
+        yield f"an empty key: {path}", (first, (HOST, TOKEN, "X-API-KEY: "), "", 401)
+    for path in ("/", "/v1/sessions/default/events", "/api/kernels/x/channels"):
+        first = f"GET {path}"
+        two = f"{offered}, oi-tui.token.{WRONG}"
+        yield f"two tokens of a page: {path}", (first, (HOST, *WS, two), "", 400)
+        yield (
+            f"a wrong bearer of a page: {path}",
+            (first, (HOST, *WS, offered, f"Authorization: Bearer {WRONG}"), "", 401),
+        )
+
+
 def hostile() -> Iterator[tuple[str, Request]]:
     """A name for each request, and: first line, headers, body, status of the answer."""
     paths = (
@@ -123,6 +148,7 @@ def hostile() -> Iterator[tuple[str, Request]]:
         yield f"WebSocket without token: {path}", (f"GET {path}", (HOST, *WS), "", 401)
         wrong = (HOST, *WS, f"Sec-WebSocket-Protocol: oi-tui, oi-tui.token.{WRONG}")
         yield f"WebSocket with a wrong token: {path}", (f"GET {path}", wrong, "", 401)
+    yield from contradictions()
     yield from passwords()
     yield from broken_requests()
     rebound = ("Host: evil.invalid:{port}", "Origin: http://evil.invalid:{port}", TOKEN, *WS)
