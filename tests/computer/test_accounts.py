@@ -52,6 +52,29 @@ def test_a_message_is_sent_with_its_attachment(accounts: Write, tmp_path: Path) 
     assert [part.get_filename() for part in message.walk()][-1] == "list.csv"
 
 
+@pytest.mark.parametrize("password", ["secret", "geheimnisß"])
+def test_a_server_on_this_machine_is_logged_in_to_where_it_wants_that(accounts: Write, password: str) -> None:
+    received: list[str] = []
+    with groupware.smtp(received, f"\0me@example.com\0{password}".encode()) as port:
+        accounts("mail", smtp=f"127.0.0.1:{port}", password_command=f"echo {password}")
+        Computer().mail.send("bob@example.com", "Hi", "Text")
+        accounts("mail", smtp=f"127.0.0.1:{port}", password_command=f"echo {password}x")
+        with pytest.raises(ComputerError, match="who is that"):
+            Computer().mail.send("bob@example.com", "Hi", "Text")
+    assert len(received) == 1
+    texts = [(MESSAGE.format("old"), True)]
+    with groupware.imap(texts, password) as port:
+        accounts("mail", imap=f"127.0.0.1:{port}", password_command=f"echo {password}")
+        assert Computer().mail.get(1)[0]["subject"] == "old"
+
+
+def test_a_message_whose_letters_are_encoded_in_an_unknown_way_is_read(accounts: Write) -> None:
+    text = "Subject: Hi\r\nContent-Type: text/plain; charset=x-unknown\r\n\r\nGrüße\r\n"
+    with groupware.imap([(text, False)], "secret") as port:
+        accounts("mail", imap=f"127.0.0.1:{port}")
+        assert Computer().mail.get(1)[0]["body"].strip() == "Grüße"
+
+
 def test_a_subject_of_two_lines_cannot_add_a_receiver(accounts: Write) -> None:
     accounts("mail", smtp="127.0.0.1:1")
     with pytest.raises(ComputerError, match="cannot be sent"):
@@ -103,6 +126,27 @@ def test_events_are_created_listed_and_deleted(accounts: Write) -> None:
             calendar.delete_event("Tea; with, Ann", DAY.date())
         with pytest.raises(ComputerError, match="before start_date"):
             calendar.create_event("x", end, DAY)
+
+
+def test_one_day_of_a_repeated_event_does_not_delete_all_of_them(accounts: Write) -> None:
+    alarm = "BEGIN:VALARM\r\nDESCRIPTION:Alarm\r\nEND:VALARM\r\n"
+    event = (
+        "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID:1\r\nDTSTART:20260304T100000\r\nDTEND:20260304T110000\r\n"
+        f"{alarm}SUMMARY:Weekly\r\n{{}}END:VEVENT\r\nEND:VCALENDAR\r\n"
+    )
+    for repeats in ("RRULE:FREQ=WEEKLY\r\n", "RECURRENCE-ID:20260304T100000\r\n", ""):
+        entries = {"/c/1.ics": event.format(repeats)}
+        with groupware.dav(entries, "calendar-data") as port:
+            accounts("calendar", url=f"http://127.0.0.1:{port}/c")
+            calendar = Computer().calendar
+            (found,) = calendar.get_events(DAY)
+            assert (found["title"], found["notes"]) == ("Weekly", "")
+            if repeats:
+                with pytest.raises(ComputerError, match=r"is repeated.*Nothing was deleted"):
+                    calendar.delete_event("Weekly", DAY)
+            else:
+                calendar.delete_event("Weekly", DAY)
+        assert bool(entries) == bool(repeats)
 
 
 def test_contacts_are_looked_up(accounts: Write) -> None:

@@ -1,5 +1,6 @@
 """Servers for mail and calendars on a loopback address: small, but real protocols over real sockets."""
 
+import base64
 import re
 import socketserver
 import threading
@@ -28,8 +29,8 @@ def _served(server: socketserver.BaseServer) -> Iterator[int]:
 
 
 @contextmanager
-def smtp(received: list[str]) -> Iterator[int]:
-    """An SMTP server that keeps the messages; yields its port."""
+def smtp(received: list[str], login: bytes = b"") -> Iterator[int]:
+    """An SMTP server that keeps the messages, of those who log in if it has a login; yields its port."""
 
     class Handler(socketserver.StreamRequestHandler):
         def say(self, line: str) -> None:
@@ -37,8 +38,19 @@ def smtp(received: list[str]) -> Iterator[int]:
 
         def handle(self) -> None:
             self.say("220 ready")
+            known = not login
             for raw in self.rfile:
                 word = raw.split()[0].upper() if raw.split() else b""
+                if word == b"EHLO" and login:
+                    self.say("250-here")
+                    self.say("250-AUTH PLAIN")
+                if word == b"AUTH":
+                    known = base64.b64decode(raw.split()[2]) == login
+                    self.say("235 welcome" if known else "535 who is that")
+                    continue
+                if word == b"MAIL" and not known:
+                    self.say("530 log in first")
+                    continue
                 if word == b"DATA":
                     self.say("354 go on")
                     lines: list[str] = []
@@ -66,7 +78,12 @@ def imap(messages: list[tuple[str, bool]], password: str) -> Iterator[int]:
                 done = f"{tag} OK done\r\n"
                 match command.upper():
                     case "CAPABILITY":
-                        self.wfile.write(b"* CAPABILITY IMAP4REV1\r\n")
+                        self.wfile.write(b"* CAPABILITY IMAP4REV1 AUTH=PLAIN\r\n")
+                    case "AUTHENTICATE":
+                        self.wfile.write(b"+ \r\n")
+                        said = base64.b64decode(self.rfile.readline()).decode().split("\0")
+                        if said[2] != password:
+                            done = f"{tag} NO wrong password\r\n"
                     case "LOGIN" if rest[1].strip('"') != password:
                         done = f"{tag} NO wrong password\r\n"
                     case "EXAMINE":
@@ -129,6 +146,9 @@ def dav(entries: dict[str, str], tag: str) -> Iterator[int]:
                 f'<D:multistatus xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:{kind}">'
                 f"{''.join(found)}</D:multistatus>",
             )
+
+        def do_GET(self) -> None:
+            self.answer(200 if self.path in entries else 404, entries.get(self.path, ""))
 
         def do_PUT(self) -> None:
             entries[self.path] = self.body()

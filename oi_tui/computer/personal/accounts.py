@@ -66,6 +66,11 @@ class Account:
             )
         return found
 
+    @property
+    def has_password(self) -> bool:
+        """Whether there is a password, which a server of this machine may not need."""
+        return any(self.values.get(key) for key in ("password", "password_command"))
+
     def server(self, key: str, port: int) -> tuple[str, int]:
         """Return host and port of a server, such as `imap.example.com:993`."""
         host, colon, number = self.value(key).rpartition(":")

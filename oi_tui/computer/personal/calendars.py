@@ -20,6 +20,8 @@ _QUERY = (
     '<C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT"><C:time-range start="{start}" end="{end}"/>'
     "</C:comp-filter></C:comp-filter></C:filter></C:calendar-query>"
 )
+#: Properties of an event that takes place on more than one day.
+_REPEATING = ("RRULE", "RDATE", "RECURRENCE-ID")
 _MAC_GET = """on run argv
 set first to current date
 set day of first to 1
@@ -112,7 +114,15 @@ class Calendar(Tool):
                 f"There is {count} “{event_title}” then, so nothing was deleted. "
                 f"That day: {known or 'nothing'}."
             )
-        self._collection().delete(matches[0][0])
+        collection, item = self._collection(), matches[0][0]
+        # What the query found are single days; the entry itself says whether it has others.
+        whole = properties(collection.read(item), "VEVENT")
+        if len(whole) != 1 or any(name in whole[0] for name in _REPEATING):
+            raise ComputerError(
+                f"“{event_title}” is repeated, and all of its days would be deleted. Nothing was deleted. "
+                "The user can delete the one day in the calendar itself."
+            )
+        collection.delete(item)
         return f"Deleted “{event_title}” on {day}."
 
     def get_first_calendar(self) -> str:

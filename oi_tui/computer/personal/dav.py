@@ -56,12 +56,19 @@ class Collection:
         headers = {"Content-Type": f"{kind}; charset=utf-8", "If-None-Match": "*"}
         self._send("PUT", urllib.parse.urljoin(self._url, urllib.parse.quote(name)), text, headers)
 
+    def read(self, item: Item) -> str:
+        """Return the whole text of an entry, of which a report may have had a part."""
+        return self._send("GET", self._address(item), "", {}).decode("utf-8", "replace")
+
     def delete(self, item: Item) -> None:
         """Delete an entry."""
+        self._send("DELETE", self._address(item), "", {})
+
+    def _address(self, item: Item) -> str:
         url = urllib.parse.urljoin(self._url, item.href)
         if urllib.parse.urlsplit(url)[:2] != urllib.parse.urlsplit(self._url)[:2]:
             raise ComputerError(f"The server named an entry on another server: {url}.")
-        self._send("DELETE", url, "", {})
+        return url
 
     def _send(self, method: str, url: str, body: str, headers: dict[str, str]) -> bytes:
         login = f"{self._account.user}:{self._account.password}".encode()
@@ -89,16 +96,21 @@ class Collection:
 def properties(text: str, component: str = "") -> list[dict[str, str]]:
     """Read iCalendar or vCard text: for each component, its properties by name without parameters.
 
-    The parameters of a property stand under its name with a semicolon, as in `DTSTART;`.
+    Those of a component within it, such as the alarm of an event, are left out. The parameters of a
+    property stand under its name with a semicolon, as in `DTSTART;`.
     """
     lines = re.sub(r"\r?\n[ \t]", "", text).splitlines()
     responses: list[dict[str, str]] = []
     inside: dict[str, str] | None = None
+    #: How many components within it are open.
+    depth = 0
     for line in lines:
         head, _, value = line.partition(":")
         name, _, parameters = head.partition(";")
         name = name.upper().rpartition(".")[2]
-        if name == "BEGIN" and value.upper() == component:
+        if inside is not None and (depth or name == "BEGIN"):
+            depth += (name == "BEGIN") - (name == "END")
+        elif name == "BEGIN" and value.upper() == component:
             inside = {}
         elif name == "END" and value.upper() == component and inside is not None:
             responses.append(inside)

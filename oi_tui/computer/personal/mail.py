@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import email
 import email.policy
@@ -21,6 +22,8 @@ from oi_tui.computer.tool import Tool
 
 _PATIENCE = 30
 _LONGEST = 10_000
+#: What SMTP answers to a login that is accepted.
+_LOGGED_IN = 235
 _MAC_GET = """on run argv
 tell application "Mail"
 set found to {}
@@ -126,11 +129,26 @@ def _send(found: Account, message: EmailMessage) -> None:
         with server:
             if port != 465 and not plain:
                 server.starttls(context=ssl.create_default_context())
-            if server.has_extn("auth") or not plain:
-                server.login(found.user, found.password)
+            server.ehlo_or_helo_if_needed()
+            if not plain or (server.has_extn("auth") and found.has_password):
+                _log_in(server, found.user, found.password)
             server.send_message(message)
     except (OSError, smtplib.SMTPException) as error:
         raise ComputerError(f"The message was not sent, because {host} failed: {error}") from None
+
+
+def _log_in(server: smtplib.SMTP, user: str, password: str) -> None:
+    if user.isascii() and password.isascii():
+        server.login(user, password)
+        return
+    # The library knows no other letters.
+    code, answer = server.docmd("AUTH", f"PLAIN {base64.b64encode(_plain(user, password)).decode()}")
+    if code != _LOGGED_IN:
+        raise smtplib.SMTPAuthenticationError(code, answer)
+
+
+def _plain(user: str, password: str) -> bytes:
+    return f"\0{user}\0{password}".encode()
 
 
 @contextlib.contextmanager
@@ -144,7 +162,12 @@ def _mailbox() -> Iterator[imaplib.IMAP4]:
             context = ssl.create_default_context()
             server = imaplib.IMAP4_SSL(host, port, ssl_context=context, timeout=_PATIENCE)
         with server:
-            server.login(settings.user, settings.password)
+            user, password = settings.user, settings.password
+            if user.isascii() and password.isascii():
+                server.login(user, password)
+            else:
+                # The library knows no other letters in LOGIN.
+                server.authenticate("PLAIN", lambda _: _plain(user, password))
             server.select("INBOX", readonly=True)
             yield server
     except (OSError, imaplib.IMAP4.error) as error:
@@ -161,13 +184,21 @@ def _read(mailbox: imaplib.IMAP4, number: bytes) -> dict[str, str]:
     raw = next((part[1] for part in data if isinstance(part, tuple)), b"")
     message: Any = email.message_from_bytes(raw, policy=email.policy.default)
     body = message.get_body(("plain", "html"))
-    text = body.get_content() if body is not None else ""
+    text = _text(body) if body is not None else ""
     names = ("from", "to", "date", "subject")
     return {
         **{name: str(message[name] or "") for name in names},
         "body": text[:_LONGEST],
         "attachments": _names(message.iter_attachments()),
     }
+
+
+def _text(body: Any) -> str:
+    try:
+        return str(body.get_content())
+    except LookupError:
+        # An encoding of letters that nobody knows.
+        return bytes(body.get_payload(decode=True)).decode("utf-8", "replace")
 
 
 def _names(parts: Iterable[Any]) -> str:
