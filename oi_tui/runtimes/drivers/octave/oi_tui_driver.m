@@ -24,8 +24,10 @@ function varargout = oi_tui_driver (action, varargin)
         endif
         state = finish_run (state);
       endif
-    case {"input", "input_end"}
-      state = send_placed (state, struct ("event", action, "prompt", [varargin{:}]));
+    case "input"
+      [state, varargout{1}] = write_question (state, varargin{1});
+    case "input_end"
+      state = send_placed (state, struct ("event", action, "prompt", ""));
     case "variables"
       send_event (state, list_variables (varargin{1}));
     case "variable"
@@ -77,10 +79,26 @@ function fdisp_line (stream, line)
 endfunction
 
 function state = send_placed (state, event)
+  [state, event] = place (state, event);
+  send_event (state, event);
+endfunction
+
+function [state, event] = place (state, event)
   fflush (stdout);
   state.marks += 1;
   event.mark = sprintf ("%s.m%d", state.nonce, state.marks);
-  send_event (state, event);
+endfunction
+
+## Shell commands that send the question, for the shell that will read the answer.
+function [state, command] = write_question (state, prompt)
+  [state, event] = place (state, struct ("event", "input", "prompt", prompt));
+  path = fullfile (state.folder, "question");
+  file = fopen (path, "w");
+  fdisp_line (file, jsonencode (event));
+  fclose (file);
+  quoted = @(text) ["'" strrep(text, "'", "'\\''") "'"];
+  command = sprintf ("cat %s >>%s; printf '\\033]6973;%%s\\a' %s >/dev/tty", quoted (path),
+                     quoted (fullfile (state.folder, "events")), quoted (event.mark));
 endfunction
 
 ## -- running
