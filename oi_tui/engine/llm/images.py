@@ -6,6 +6,8 @@ import io
 import os
 import re
 import struct
+import urllib.parse
+from collections.abc import Iterator
 from pathlib import Path
 
 from oi_tui import paths
@@ -25,7 +27,10 @@ _KINDS = {
 }
 _SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 #: A path in a person's words: after an "@" or not, in quotes where it has blanks in it.
-_NAMED = re.compile(r"""@?(?:"([^"\n]{1,1000})"|'([^'\n]{1,1000})')|@?((?:\\.|[^\s"'<>|\\]){1,1000})""")
+_NAMED = re.compile(
+    r"""@?(?:"([^"\n]{1,1000})"|'([^'\n]{1,1000})'|`([^`\n]{1,1000})`|<([^<>\n]{1,1000})>)"""
+    r"""|@?((?:\\.|[^\s"'`<>|\\]){1,1000})"""
+)
 #: Images that one message may bring along.
 _MOST = 10
 
@@ -36,17 +41,28 @@ def named_in(text: str, cwd: Path) -> list[Path]:
     Only files that exist count, so that talk about "chart.png" in general brings nothing along.
     """
     found: dict[Path, None] = {}
-    for match in _NAMED.finditer(text):
-        word = match[1] or match[2] or re.sub(r"\\(.)", r"\1", match[3] or "")
-        word = word.removeprefix("file://").strip()
-        # The sentence may go on after it.
-        for candidate in (word, word.rstrip(".,;:!?)]}"), word.lstrip("([{").rstrip(".,;:!?)]}")):
+    for word in _words(text):
+        if word.startswith("file://"):
+            word = urllib.parse.unquote(word.removeprefix("file://"))
+        # The sentence may go on after it, and Markdown has a title before it.
+        parts = (word, word.lstrip("([{"), word.rpartition("](")[2])
+        for candidate in (end for part in parts for end in (part, part.rstrip(".,;:!?)]}"))):
             if candidate.lower().endswith(_SUFFIXES) and (path := _file(candidate, cwd)):
                 found[path] = None
                 break
         if len(found) == _MOST:
             break
     return list(found)
+
+
+def _words(text: str) -> Iterator[str]:
+    """What may be a path: whole lines, as file managers copy a path, and words, some of them in quotes."""
+    for line in text.splitlines():
+        if " " in (path := line.strip()):
+            yield path.removeprefix("@")
+        for match in _NAMED.finditer(line):
+            *quoted, word = match.groups()
+            yield (next(filter(None, quoted), "") or re.sub(r"\\(.)", r"\1", word or "")).strip()
 
 
 def _file(name: str, cwd: Path) -> Path | None:
