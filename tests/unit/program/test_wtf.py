@@ -80,6 +80,8 @@ def test_the_function_of_the_guide_hands_over_the_last_command_and_never_itself(
     settings = tmp_path / name
     settings.parent.mkdir(parents=True, exist_ok=True)
     settings.write_text(f"{prompt}\n{function}")
+    # Without this folder, fish reads all manual pages in the background when it is used first.
+    (tmp_path / ".local/share/fish/generated_completions").mkdir(parents=True)
     said = tmp_path / "said"
     program = tmp_path / "bin" / "oi-tui"
     program.parent.mkdir()
