@@ -42,14 +42,15 @@ Host {host}
 class Sshd:
     """A server that runs until it is closed; `bin` holds an `ssh` that knows it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, more: str = "") -> None:
+        """`more` is what else its configuration says."""
         self.folder = folder
         self.port = _free_port()
         for name in ("host_key", "client_key"):
             words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)]
             subprocess.run(words, check=True)
         about = {"folder": folder, "port": self.port, "host": HOST, "user": getpass.getuser()}
-        (folder / "server").write_text(_SERVER.format(**about))
+        (folder / "server").write_text(_SERVER.format(**about) + more)
         self.config = folder / "client"
         self.config.write_text(_CLIENT.format(**about))
         public = (folder / "host_key.pub").read_text()

@@ -159,6 +159,8 @@ def _ssh(place: str, *, may_ask: bool) -> list[str]:
     program = _need("ssh", f"ssh:{place}")
     # Nothing is asked on the terminal, where the screen is.
     options = ["-T", "-o", f"BatchMode={'no' if may_ask else 'yes'}", "-o", "ConnectTimeout=20"]
+    # What a person wants of a shell there, such as tmux, or a port that another ssh has already.
+    options += ["-o", "RemoteCommand=none", "-o", "ExitOnForwardFailure=no"]
     if port:
         options += ["-p", port]
     return [

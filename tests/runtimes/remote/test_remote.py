@@ -24,7 +24,7 @@ from oi_tui.runtimes.remote import bundle, far, known_targets, ssh_hosts, wire
 from oi_tui.runtimes.remote.place import RemotePlace
 from oi_tui.runtimes.remote.target import CONTAINER_PROGRAMS, TargetError, parse
 from tests.runtimes.playing import alive, children, marked, play, until
-from tests.servers.sshd import HOST
+from tests.servers.sshd import HOST, Sshd, write_ssh
 
 RELAY = Path(__file__).parents[1] / "relay.py"
 Make = Callable[..., Computer]
@@ -498,6 +498,51 @@ def test_a_host_behind_a_jump_host_is_reached(make: Make, sshd: Path, tmp_path: 
     assert len(below) > 1
     computer.close()
     until(lambda: not any(map(alive, below)))
+
+
+@pytest.mark.needs("ssh", "sshd")
+def test_what_ssh_is_told_to_do_for_a_person_there_is_not_in_the_way(
+    make: Make, sshd: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = (sshd.parent / "client").read_text()
+    port = server.split("Port ")[1].split()[0]
+    config = tmp_path / "client"
+    config.write_text(
+        f"{server}    RemoteCommand tmux attach\n    RequestTTY force\n"
+        # Another connection has the port already.
+        f"    LocalForward 127.0.0.1:{port} localhost:1\n    ExitOnForwardFailure yes\n"
+    )
+    monkeypatch.setenv("PATH", f"{write_ssh(tmp_path, config)}:{os.environ['PATH']}")
+    assert play(make(target=f"ssh:{HOST}"), "python", "print(6 * 7)").text == "42\n"
+
+
+@pytest.mark.slow
+@pytest.mark.needs("ssh", "sshd")
+@pytest.mark.parametrize(
+    ("shell", "settings"),
+    [
+        pytest.param("fish -c", ".config/fish/config.fish", marks=pytest.mark.needs("fish")),
+        pytest.param("csh -c", ".cshrc", marks=pytest.mark.needs("csh")),
+        pytest.param("zsh -c", ".zshenv", marks=pytest.mark.needs("zsh")),
+        pytest.param("bash -lc", ".bash_profile", marks=pytest.mark.needs("bash")),
+    ],
+)
+def test_any_login_shell_does_and_what_its_settings_print_is_passed_over(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: str, settings: str
+) -> None:
+    server = Sshd(tmp_path, f'ForceCommand {shell} "$SSH_ORIGINAL_COMMAND"\n')
+    try:
+        file = tmp_path / "home" / settings
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"echo Welcome\nprintf '\\033[31m\\007'\nseq 1 2000\necho {wire.MARK.decode()}\n")
+        monkeypatch.setenv("PATH", f"{server.bin}:{os.environ['PATH']}")
+        computer = make(target=f"ssh:{HOST}")
+        assert play(computer, "python", "print(6 * 7)").text == "42\n"
+        played = play(computer, "shell", "echo go; sleep 60", stop_at="go\r\n")
+        assert played.state == "interrupted"
+        computer.close()
+    finally:
+        server.close()
 
 
 @pytest.mark.needs("ssh")
