@@ -8,6 +8,7 @@ import pytest
 
 from oi_tui.engine.events import ApprovalRequested, Noticed
 from oi_tui.engine.llm.base import (
+    Connection,
     Delta,
     Finish,
     Gap,
@@ -66,7 +67,7 @@ def test_a_broken_line_costs_only_itself_and_is_reported(
     deltas = reply(models, served, model=model, api_base=served.root + path)
     assert text(deltas) == "one two three four five six "
     assert [delta for delta in deltas if isinstance(delta, Gap)] == [Gap(1)]
-    assert isinstance(deltas[0], Text)
+    assert isinstance(next(delta for delta in deltas if not isinstance(delta, Connection)), Text)
 
 
 @pytest.mark.parametrize(
@@ -301,3 +302,21 @@ async def test_pieces_are_joined_to_lines(texts: list[str], lines: list[str]) ->
             yield piece
 
     assert [line async for line in split(given())] == lines
+
+
+@pytest.mark.parametrize("tail", [b"data: [done]\n\n", b"data: DONE\n\n", b"data: {br", b"bye\n"])
+def test_what_comes_after_the_end_of_a_reply_does_no_harm(
+    models: ModelProcess, served: ModelServer, tail: bytes
+) -> None:
+    served.answer(server.raw(CHUNK({"content": "Hello"}), CHUNK({}, "stop"), tail))
+    deltas = reply(models, served)
+    assert text(deltas) == "Hello"
+    assert [delta.reason for delta in deltas if isinstance(delta, Finish)] == ["stop"]
+
+
+def test_a_chunk_in_a_list_of_one_is_a_chunk(models: ModelProcess, served: ModelServer) -> None:
+    chunk = CHUNK({"content": "Hello"}).decode().removeprefix("data: ").strip()
+    served.answer(server.raw(f"data: [{chunk}]\n\n".encode(), *END))
+    deltas = reply(models, served)
+    assert text(deltas) == "Hello"
+    assert not [delta for delta in deltas if isinstance(delta, Gap)]

@@ -85,7 +85,8 @@ class SseFilter:
         """The lines that were held back to the end."""
         held = [*self._held, *(self._about if self._held else ())]
         self._held, self._about = [], []
-        return held
+        # What comes after the end is none of the reply's, such as a `[done]` in another spelling.
+        return [] if self.ended else held
 
     def take_gaps(self) -> int:
         """Return and reset the number of dropped lines."""
@@ -126,6 +127,9 @@ class SseFilter:
             record = json.loads(data)
         except (ValueError, RecursionError):
             return None
+        if isinstance(record, list) and len(record) == 1:
+            [record] = record
+            data = json.dumps(record)
         if not isinstance(record, dict):
             return None
         if (reason := read_end(record)) is not None:
