@@ -7,6 +7,7 @@ import os
 import socket
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -35,7 +36,8 @@ def questions(ask: Ask | None) -> Iterator[dict[str, str]]:
     if ask is None:
         yield {}
         return
-    answering = CellSocket("ask", lambda connection: _answer(connection, ask))
+    asks = _until_given_up(ask)
+    answering = CellSocket("ask", lambda connection: _answer(connection, asks))
     with tempfile.TemporaryDirectory(prefix="oi-tui-") as name:
         program, script = Path(name, "ask.py"), Path(name, "ask")
         program.write_text(_PROGRAM.format(path=answering.path()), encoding="utf-8")
@@ -51,6 +53,19 @@ def questions(ask: Ask | None) -> Iterator[dict[str, str]]:
             }
         finally:
             answering.close()
+
+
+def _until_given_up(ask: Ask) -> Ask:
+    """The same, but who gave one question up is asked no other: ssh asks for a password three times."""
+    given_up = threading.Event()
+
+    def ask_once(question: str, masked: bool) -> str | None:
+        answer = None if given_up.is_set() else ask(question, masked)
+        if answer is None:
+            given_up.set()
+        return answer
+
+    return ask_once
 
 
 def _answer(connection: socket.socket, ask: Ask) -> None:

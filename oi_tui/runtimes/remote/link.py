@@ -580,8 +580,10 @@ class Link:
 
 def _reasons(printed: str) -> list[str]:
     """The lines that a connecting program printed, without the warnings of ssh about old algorithms."""
-    lines = (line.strip() for line in printed.splitlines())
-    return [line for line in lines if line and not line.startswith("** ")]
+    lines = [line.strip() for line in printed.splitlines()]
+    lines = [line for line in lines if line and not line.startswith("** ")]
+    # What is said for each attempt, such as that of a password, is said once.
+    return [*reversed(dict.fromkeys(reversed(lines)))]
 
 
 def _explain_changed_key(title: str, printed: str) -> str:

@@ -20,7 +20,7 @@ import pytest
 from oi_tui.engine.review.permissions import Permission, Permissions
 from oi_tui.messages import Displayed, Printed, Report, RunEnded, Stopping
 from oi_tui.runtimes import Computer
-from oi_tui.runtimes.remote import bundle, far, known_targets, ssh_hosts, wire
+from oi_tui.runtimes.remote import askpass, bundle, far, known_targets, ssh_hosts, wire
 from oi_tui.runtimes.remote.place import RemotePlace
 from oi_tui.runtimes.remote.target import CONTAINER_PROGRAMS, TargetError, parse
 from tests.runtimes.playing import alive, children, marked, play, until
@@ -395,6 +395,7 @@ def test_what_is_no_place_is_refused_by_name(make: Make, spelling: str, words: s
     [
         ("echo nobody is at home >&2; exit 3", "nobody is at home"),
         ("exit 3", "exit status 3"),
+        ("echo no; echo denied >&2; echo denied >&2; exit 3", r": denied\.$"),
         ('PATH=/nowhere exec /bin/sh -c "$3"', "no python3 there"),
         ("printf '\\noi-tui-far-1 old 3.6\\n'", "Python 3.6 on .* is too old"),
         ("printf '\\noi-tui-far-1 partial json\\n'", r"lacks a part of its standard library \(json\)"),
@@ -462,6 +463,19 @@ def test_a_wrong_passphrase_is_asked_for_again(make: Make, sshd: Path, tmp_path:
     assert play(computer, "python", "print(1)").text == "1\n"
     with pytest.raises(TargetError, match="Permission denied"):
         make(target=target, ask=lambda *_: "open barley")
+
+
+def test_who_gives_a_question_up_is_asked_no_other() -> None:
+    asked: list[str] = []
+
+    def give_up(question: str, masked: bool) -> None:
+        asked.append(question)
+
+    with askpass.questions(give_up) as variables:
+        statuses = [
+            subprocess.run([variables["SSH_ASKPASS"], "password: "], check=False).returncode for _ in range(3)
+        ]
+    assert (statuses, asked) == ([1, 1, 1], ["password: "])
 
 
 @pytest.mark.needs("ssh", "sshd")
