@@ -304,6 +304,8 @@ PROMISES: dict[str, tuple[Promise, ...]] = {
                 "test_a_run_that_prints_nothing_returns_an_empty_message"),
         Promise("a conversation is the JSON file that the program named, for it to read", _PACKAGE,
                 "test_a_program_finds_its_conversation_in_the_file_that_it_named"),
+        Promise("languages start in the folder of the script", _PROGRAMS,
+                "test_languages_start_where_the_script_is_by_then"),
         Promise("conversation_history_path relative to the script", _PACKAGE,
                 "test_the_folder_of_conversations_may_be_given_as_seen_from_the_script"),
         Promise("breaking off at a confirmation rejects the code", _E2E,

@@ -6,6 +6,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 from oi_tui import computer_api
@@ -191,7 +192,12 @@ class ApiComputer(SettingGroup):
         return self
 
     def declare(self) -> None:
-        """Apply a change of `languages` now, not at the next run. Raises TypeError if one is invalid."""
+        """Apply a change of `languages` now, not at the next run. Raises TypeError if one is invalid.
+
+        Languages start in the folder in which the script is by then.
+        """
+        if self._runtimes and _has_moved(self._runtimes):
+            self.close()
         runtimes = self._runtimes
         wanted = self._declare_languages(runtimes.declared if runtimes else LANGUAGES)
         if runtimes and wanted != runtimes.declared:
@@ -326,6 +332,17 @@ class ApiComputer(SettingGroup):
 
 def _no_turn() -> None:
     return None
+
+
+def _has_moved(runtimes: Computer) -> bool:
+    """Whether the script has gone to another folder while no language is at work."""
+    try:
+        if Path.cwd() == runtimes.cwd:
+            return False
+    except FileNotFoundError:
+        # The folder was removed; there is none to start in.
+        return False
+    return not runtimes.where and not runtimes.is_at_work
 
 
 def _close(runtimes: Computer | None, cells: computer_api.ComputerApi | None) -> None:

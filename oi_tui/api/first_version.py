@@ -13,8 +13,8 @@ class Interpreter(OpenInterpreter):
 
     >>> with Interpreter(model="demo", auto_run=True) as interpreter:
     ...     chunks = list(interpreter.chat("Plot something", stream=True, display=False))
-    >>> [next(iter(chunk)) for chunk in chunks if "end_of_execution" in chunk]
-    ['role']
+    >>> [next(iter(chunk)) for chunk in chunks][:2]
+    ['start_of_message', 'message']
     """
 
     def chat(self, *arguments: Any, **options: Any) -> Any:
@@ -26,27 +26,29 @@ def with_old_keys(result: Any) -> Any:
     """Return what `chat` returned, chunks or messages, with the keys of 0.1 added to each."""
     if isinstance(result, Generator):
         return _stream(result)
-    return [item | _old_keys(item) for item in result] if isinstance(result, list) else result
+    return [_old_keys(item) | item for item in result] if isinstance(result, list) else result
 
 
 def _stream(chunks: Generator[Chunk, None, None]) -> Generator[Chunk, None, None]:
     with closing(chunks):
         for chunk in chunks:
-            yield chunk | _old_keys(chunk)
+            # Some scripts look at the first key only.
+            if old := _old_keys(chunk):
+                yield old | chunk
 
 
 def _old_keys(item: Chunk) -> Chunk:
-    """Return what 0.1 had in place of this chunk or message."""
+    """Return what 0.1 had in place of this chunk or message; empty where it had nothing."""
     begins, ends = "start" in item, "end" in item
     match item:
         case {"type": "confirmation", "content": {"format": language, "content": code}}:
             return {"executing": {"code": code, "language": language}}
-        case {"type": "message" | "code" as kind, "role": "assistant" | "user"} if begins or ends:
+        case {"type": "message" | "code" as kind} if begins or ends:
             flag: Chunk = {f"{'start' if begins else 'end'}_of_{kind}": True}
             return flag | ({"language": item["format"]} if begins and kind == "code" else {})
         case {"type": "console", "end": True}:
             return {"end_of_execution": True}
-        case {"type": "message", "role": "assistant" | "user", "content": text}:
+        case {"type": "message", "content": text}:
             return {"message": text}
         case {"type": "code", "role": "assistant", "format": language, "content": code}:
             # A piece of code alone; a whole message also says in which language it is.

@@ -143,7 +143,9 @@ class OpenInterpreter(SettingGroup):
     def conversation_filename(self, name: str | None) -> None:
         if name is not None and not isinstance(name, str):
             raise TypeError(f"conversation_filename must be a string, not {name!r}")
-        self._turns.file.call(name or "")
+        if name != self.conversation_filename:
+            # A script that gives all settings back as it read them does not begin another conversation.
+            self._turns.file.call(name or "")
 
     @property
     def on_approval(self) -> OnApproval | None:

@@ -126,7 +126,8 @@ class ApiSettings:
         """Return the value of a key of `ACTING`."""
         if key == "conversation_history_path":
             # Scripts look into the folder, also where nobody chose it.
-            return str(conversations(self.profile))
+            chosen = self.profile.conversation_history_path or ""
+            return f"{conversations(self.profile)}{'/' if chosen.endswith('/') else ''}"
         return getattr(self.profile, self._names[key])
 
     def write(self, key: str, value: Any) -> None:
@@ -136,7 +137,10 @@ class ApiSettings:
             value = value.strip()
         if key == "conversation_history_path" and isinstance(value, str | Path):
             # A profile needs a folder that does not depend on where it is used; a script means where it is.
-            value = str(value) if str(value).startswith("~") else str(Path(value).absolute())
+            given = str(value)
+            # Some scripts add the name of the file to a folder that ends with a slash.
+            end = "/" if given.endswith("/") else ""
+            value = given if given.startswith("~") else f"{Path(value).absolute()}{end}"
         if key in _EMPTY_TEXTS and value is None:
             value = ""
         changed = self.profile.with_changes(**{self._names[key]: value})

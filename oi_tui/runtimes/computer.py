@@ -121,6 +121,11 @@ class Computer:
         """The folder in which the languages start."""
         return self._options.cwd
 
+    @property
+    def is_at_work(self) -> bool:
+        """Whether a language has a process, or an object of its class, that remembers something."""
+        return any(getattr(runtime, "is_alive", False) for runtime in self._targets.runtimes())
+
     # ------------------------------------------------------------------------------------ languages
 
     @property

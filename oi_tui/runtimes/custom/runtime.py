@@ -150,6 +150,11 @@ class CustomRuntime(RuntimeWithoutTerminal):
             else:
                 self._work.abandon()
 
+    @property
+    def is_alive(self) -> bool:
+        """Whether there is an object that was made of the class."""
+        return self._object is not None
+
     def reset(self) -> None:
         """Have the object end, and forget it; a run in progress is lost."""
         with self._lock:

@@ -225,12 +225,19 @@ def test_the_modules_that_scripts_import_from_have_their_names() -> None:
         assert issubclass(importlib.import_module(module).Interpreter, oi_tui.OpenInterpreter)
 
 
+OLD_KEYS = (
+    "message code output active_line executing end_of_execution "
+    "start_of_message end_of_message start_of_code end_of_code"
+)
+
+
 def follow(chunks: Any) -> tuple[str, dict[str, str], str, list[str]]:
     """Read chunks as scripts of 0.1 do; returns text, code by language, output and the flags."""
     text, language, output = "", "", ""
     codes: dict[str, str] = {}
     flags: list[str] = []
     for chunk in chunks:
+        assert next(iter(chunk)) in OLD_KEYS
         text += chunk.get("message", "")
         language = chunk.get("language", language)
         codes[language] = codes.get(language, "") + chunk.get("code", "")
@@ -418,3 +425,30 @@ def test_a_web_application_streams_a_turn_and_its_history(interpreter: OpenInter
     assert (chunks[0]["start"], chunks[-1]["end"]) == (True, True)
     assert "".join(chunk.get("content", "") for chunk in chunks) == "HELLO"
     assert [message["content"] for message in messages] == ["hello", "HELLO"]
+
+
+def test_languages_start_where_the_script_is_by_then(
+    interpreter: OpenInterpreter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def folder() -> str:
+        return str(interpreter.computer.run("python", "import os; print(os.getcwd())")[0]["content"]).strip()
+
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    interpreter.chat("hello", display=False)
+    monkeypatch.chdir(tmp_path / "one")
+    assert folder() == str(tmp_path / "one")
+    monkeypatch.chdir(tmp_path / "two")
+    assert folder() == str(tmp_path / "one"), "a language at work stays where it is"
+    (tmp_path / "one").rmdir()
+    interpreter.computer.terminate()
+    assert folder() == str(tmp_path / "two")
+    interpreter.reset()
+    (tmp_path / "two").rmdir()
+    monkeypatch.chdir(tmp_path)
+    interpreter.auto_run = True
+    interpreter.llm.completions = lambda messages: iter(
+        ["```python\nimport os; print(os.getcwd())\n```"] if messages[-1]["content"] == "go" else ["Done."]
+    )
+    answer = interpreter.chat("go", display=False)
+    assert answer[1]["content"].strip() == str(tmp_path)

@@ -751,6 +751,21 @@ def test_in_a_folder_of_the_programs_own_each_conversation_is_a_file(tmp_path: P
     assert len(json.loads((tmp_path / first).read_text())) == 4
 
 
+def test_settings_that_are_given_back_as_they_were_read_begin_no_conversation(tmp_path: Path) -> None:
+    with OpenInterpreter(llm=fakes.Llm(), conversation_history_path=f"{tmp_path}/") as made:
+        for _ in range(3):
+            made.conversation_filename = made.conversation_filename
+            made.conversation_history_path = made.conversation_history_path
+            made.chat("hello", display=False)
+        assert made.conversation_filename
+        # As scripts put the two together.
+        assert (
+            len(json.loads(Path(made.conversation_history_path + made.conversation_filename).read_text()))
+            == 6
+        )
+    assert len(Store(tmp_path).summaries()) == 1
+
+
 def test_a_file_that_cannot_be_written_is_a_warning(tmp_path: Path) -> None:
     (tmp_path / "talk.json").mkdir()
     with OpenInterpreter(llm=fakes.Llm(), conversation_history_path=str(tmp_path)) as made:
