@@ -414,8 +414,7 @@ class PtyRuntime:
                 raise _StoppedError
             if ready is None:
                 printed = b"".join(item for item in self.later if isinstance(item, bytes))
-                last = printed.decode("utf-8", "replace").strip().rpartition("\n")[2].strip()
-                raise RuntimeError(last or str(process.ended or "it does not answer"))
+                raise RuntimeError(_last_words(printed) or str(process.ended or "it does not answer"))
         except BaseException:
             process.detach()
             process.close()
@@ -483,3 +482,10 @@ def _take_file(channel: Channel, name: object, nonce: str) -> bytes | None:
     written = channel.put_away(name)
     (channel.folder / Path(name).name).unlink()
     return written
+
+
+def _last_words(printed: bytes) -> str:
+    """The last line that says something; a Python that cannot begin says after it that it was nowhere."""
+    lines = [line.strip() for line in printed.decode("utf-8", "replace").splitlines()]
+    nothing = ("Current thread ", "<no Python frame>")
+    return next((line for line in reversed(lines) if line and not line.startswith(nothing)), "")

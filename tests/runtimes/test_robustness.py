@@ -454,3 +454,12 @@ def test_a_directory_that_is_gone_is_reported(make: Make, tmp_path: Path) -> Non
     played = play(computer, "python", "1")
     assert played.state == "lost"
     assert "gone" in played.reason
+
+
+def test_why_a_language_cannot_begin_is_its_last_line_that_says_something(
+    make: Callable[..., Computer], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONHOME", str(tmp_path))
+    played = play(make(python=sys.executable), "python", "1")
+    assert played.state == "lost"
+    assert played.reason == "Python did not start: ModuleNotFoundError: No module named 'encodings'"
