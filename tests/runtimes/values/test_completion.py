@@ -132,6 +132,32 @@ def test_what_may_follow_is_offered(python: Computer, before: str, expected: lis
     assert texts(python, before)[: len(expected) or None] == expected
 
 
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        ("parted['", ["top", "low"]),
+        ("parted.", ["low", "top", "abs"]),
+        ("parted['top'].", ["x", "abs"]),
+        ("grouped['", ["region", "net total", "amount"]),
+        ("labelled['", ["a", "b"]),
+        # What has no names has no files either; a function's argument may be one.
+        ("numbers['d", []),
+        ("numbers.append('dat", ["data/", "dates.txt"]),
+    ],
+)
+def test_parts_of_names_and_columns_of_groups_are_offered(
+    python: Computer, before: str, expected: list[str]
+) -> None:
+    code = """
+parted = pandas.DataFrame([[1, 2]], columns=pandas.MultiIndex.from_tuples([("top", "x"), ("low", "y")]))
+grouped = sales.groupby("region")
+labelled = pandas.Series([1, 2], index=pandas.MultiIndex.from_tuples([("a", 1), ("b", 2)]))
+numbers = [1, 2]
+"""
+    assert play(python, "python", code).state == "finished"
+    assert texts(python, before)[: len(expected) or None] == expected
+
+
 def test_no_code_of_the_program_runs_for_a_completion(python: Computer) -> None:
     for before in ("account.", "account.balance.", "account.nothing.", "account.deposit(", "account['"):
         complete(python, before)

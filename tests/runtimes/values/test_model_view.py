@@ -140,3 +140,22 @@ def test_what_follows_a_table_is_reported_as_it_is(python: Computer) -> None:
     first, second = views(python, "display(df.head(1)); print('after')")
     assert first is not None
     assert second is None
+
+
+def test_the_text_nan_is_not_taken_for_a_missing_value(python: Computer) -> None:
+    (view,) = views(python, "pandas.DataFrame({'text': ['nan', 'NaT', None], 'number': [1.5, None, 2]})")
+    assert view is not None
+    assert view.splitlines()[-3:] == ["0,nan,1.5", "1,NaT,", "2,,2"]
+
+
+def test_values_that_libraries_warn_of_are_reported_without_warnings(python: Computer) -> None:
+    sparse = "pandas.arrays.SparseArray([0, 1] * 20)"
+    other = "pandas.arrays.SparseArray([None, 1.0] * 20)"
+    for code, words in (
+        (f"pandas.DataFrame({{'s': {sparse}, 'f': {other}}})", "f Sparse[float64, nan] (20 missing)"),
+        ("numpy.ma.masked_array(numpy.arange(40), mask=[True, False] * 20)", "20 masked, 1 to 39"),
+    ):
+        played = play(python, "python", code)
+        outputs = [report for _, report in played.reports if isinstance(report, Printed)]
+        assert "Warning" not in "".join(output.text for output in outputs)
+        assert any(words in (output.view or "") for output in outputs)

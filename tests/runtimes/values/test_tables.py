@@ -339,3 +339,128 @@ def test_shown_frames_of_other_libraries(python: Computer, library: str) -> None
     (shown,) = tables(python, f"import {library}\n{make}({{'a': [3.5, None], 'b': ['x', '東京']}})")
     assert [row for _, row in shown["rows"]] == [["3.5", "x"], [None, "東京"]]
     assert python.table("python", shown["key"]).shape(View()).total == 2
+
+
+def statistics_of(python: Computer, code: str) -> tuple[dict[str, str], list[tuple[str, int]]]:
+    """The facts and the bars of the first column of what the code makes."""
+    assert play(python, "python", f"column = {code}").state == "finished"
+    found = python.table("python", "column").statistics(0)
+    return dict(found.facts), list(found.bars)
+
+
+def test_infinite_numbers_are_not_missing_ones(python: Computer) -> None:
+    facts, bars = statistics_of(
+        python, "pandas.DataFrame({'v': [1.0, 3.0, numpy.inf, -numpy.inf, numpy.nan]})"
+    )
+    assert (facts["missing"], facts["infinite"], facts["min"], facts["max"]) == ("1", "2", "1", "3")
+    assert sum(many for _, many in bars) == 2
+    facts, bars = statistics_of(python, "[{'v': float('inf')}, {'v': 1.5}, {'v': None}]")
+    assert (facts["missing"], facts["infinite"], facts["max"]) == ("1", "1", "1.5")
+    assert bars == [("1.5", 1)]
+
+
+@pytest.mark.parametrize(
+    ("code", "low", "high", "first"),
+    [
+        ("pandas.DataFrame({'v': [2**53 + 1] * 3})", str(2**53 + 1), str(2**53 + 1), (str(2**53 + 1), 3)),
+        (
+            "pandas.DataFrame({'v': numpy.array([2**64 - 1, 2**64 - 2], dtype='uint64')})",
+            str(2**64 - 2),
+            str(2**64 - 1),
+            (f"{2**64 - 2} to {2**64 - 1}", 2),
+        ),
+        ("pandas.DataFrame({'v': [1234567890, 1234567990]})", "1234567890", "1234567990", None),
+        ("pandas.DataFrame({'v': [7, 7, 7]})", "7", "7", ("7", 3)),
+        ("numpy.matrix([[1, 2], [3, 4]])", "1", "3", None),
+        ("numpy.ma.masked_array([9, 1, 2], mask=[True, False, False])", "1", "2", None),
+    ],
+)
+def test_whole_numbers_keep_their_digits_in_statistics(
+    python: Computer, code: str, low: str, high: str, first: tuple[str, int] | None
+) -> None:
+    facts, bars = statistics_of(python, code)
+    assert (facts["min"], facts["max"]) == (low, high)
+    assert len({label for label, _ in bars}) == len(bars)
+    assert first is None or bars == [first]
+
+
+def test_points_in_time_have_a_first_a_last_and_a_histogram(python: Computer) -> None:
+    code = "pandas.DataFrame({'t': pandas.date_range('2024-01-01', periods=100, tz='Europe/Berlin')})"
+    facts, bars = statistics_of(python, code)
+    assert (facts["min"], facts["max"]) == ("2024-01-01 00:00:00+01:00", "2024-04-09 00:00:00+02:00")
+    assert bars[0] == ("2024-01-01 to 2024-01-10", 10)
+
+
+def test_a_long_column_of_categories_is_counted(python: Computer) -> None:
+    code = (
+        "pandas.DataFrame({'c': pandas.Categorical.from_codes("
+        "numpy.arange(3_000_000) % 2, ['red', 'blue', 'never'])})"
+    )
+    facts, bars = statistics_of(python, code)
+    assert facts["distinct"] == "2"
+    assert bars == [("red", 1_500_000), ("blue", 1_500_000)]
+
+
+def test_objects_of_the_program_are_not_compared_to_count_them(python: Computer) -> None:
+    code = """class Nosy:
+    asked = 0
+    def __hash__(self):
+        Nosy.asked += 1
+        return 1
+pandas.DataFrame({'o': [Nosy(), Nosy(), 'x']})"""
+    head, _, last = code.rpartition("\n")
+    assert play(python, "python", head).state == "finished"
+    facts, _ = statistics_of(python, last)
+    assert facts["rows"] == "3"
+    assert "asked 0" in str(play(python, "python", "print(f'asked {Nosy.asked}')").reports)
+
+
+def test_numbers_with_few_digits_are_shown_with_no_more(python: Computer) -> None:
+    code = "short = pandas.DataFrame({'s': numpy.float32([0.1, 3e20]), 'h': numpy.float16([0.1, 2])})"
+    assert play(python, "python", code).state == "finished"
+    table = python.table("python", "short")
+    assert [row.cells for row in table.page(View(), 0, 2, 0, 2)] == [("0.1", "0.1"), ("3e+20", "2")]
+    assert table.page(View(), 0, 1, 0, 1, whole=True)[0].cells == ("0.1",)
+
+
+def test_a_filter_looks_at_the_labels_of_rows_too(python: Computer) -> None:
+    code = "labelled = pandas.DataFrame({'v': [1, 2, 3]}, index=['Spain', 'Peru', 'Chad'])"
+    assert play(python, "python", code).state == "finished"
+    assert python.table("python", "labelled").shape(View(words="peru")).rows == 1
+    assert play(python, "python", "numbered = labelled.reset_index(drop=True)").state == "finished"
+    assert python.table("python", "numbered").shape(View(words="0")).rows == 0
+
+
+@pytest.mark.parametrize(
+    ("code", "columns", "cells"),
+    [
+        ("pandas.Index([3, 4], name='ix')", ["ix"], ("3",)),
+        ("pandas.MultiIndex.from_product([list('ab'), [1, 2]], names=['k', 'n'])", ["k", "n"], ("a", "1")),
+        ("numpy.array([(1, 'a'), (2, 'b')], dtype=[('x', 'i4'), ('s', 'U4')])", ["x", "s"], ("1", "a")),
+        ("[Point(1, 2), Point(3, 4)]", ["x", "y"], ("1", "2")),
+    ],
+)
+def test_values_like_tables_open_as_tables(
+    python: Computer, code: str, columns: list[str], cells: tuple[str, ...]
+) -> None:
+    setup = "import collections\nPoint = collections.namedtuple('Point', 'x y')"
+    assert play(python, "python", f"{setup}\nlike = {code}").state == "finished"
+    table = python.table("python", "like")
+    assert [column.name for column in table.shape(View()).columns] == columns
+    assert table.page(View(), 0, 1, 0, 9)[0].cells == cells
+
+
+def test_a_column_of_lists_of_pyarrow_is_sorted_by_its_texts(python: Computer) -> None:
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    code = """import pyarrow
+kind = pandas.ArrowDtype(pyarrow.list_(pyarrow.int64()))
+lists = pandas.DataFrame({"l": pandas.Series([[2], [1]], dtype=kind)})"""
+    assert play(python, "python", code).state == "finished"
+    assert python.table("python", "lists").page(View(sort=0), 0, 1, 0, 1)[0].cells[0] == "[1]"
+
+
+def test_a_missing_decimal_is_missing(python: Computer) -> None:
+    assert (
+        play(python, "python", "import decimal\nnone = [{'d': decimal.Decimal('nan')}]").state == "finished"
+    )
+    assert python.table("python", "none").page(View(), 0, 1, 0, 1)[0].cells == (None,)

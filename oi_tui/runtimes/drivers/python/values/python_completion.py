@@ -39,6 +39,8 @@ _FROM_IMPORT = re.compile(
     r"\s*from\s+(?P<module>[\w.]+)\s+import\s+\(?(?:\w+(?:\s+as\s+\w+)?\s*,\s*)*(?P<name>\w*)\Z"
 )
 _OPENING, _CLOSING = "([{", ")]}"
+#: What stands for a data frame: its rows by label, and its groups.
+_ABOUT_A_FRAME = ("_LocIndexer", "_AtIndexer", "DataFrameGroupBy")
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodDescriptorType)
 
@@ -175,14 +177,17 @@ class _Completer:
         typed = self._before[self._place.text_from :]
         if "\n" in typed:
             return "", [], ""
-        keys = [(key, value) for key, value in self._keys() if type(key) is str]
-        if keys:
-            return typed, _beginning(typed, keys), ""
+        keys = self._keys()
+        if keys is not None:
+            return typed, _beginning(typed, [pair for pair in keys if type(pair[0]) is str]), ""
         name = typed.rpartition("/")[2]
         return name, list(_files(typed)), ""
 
     def _keys(self):
-        """The keys or columns of the value in whose brackets the text is, or whose method is called."""
+        """The keys or columns of the value in whose brackets the text is, or whose method is called.
+
+        None where a text is no key: a file may be meant.
+        """
         for bracket in reversed(self._place.brackets):
             head = self._before[:bracket].rstrip(" \t")
             expression = _EXPRESSION.search(head)
@@ -191,15 +196,15 @@ class _Completer:
             owner = expression.group()
             is_call = self._before[bracket] == "("
             if is_call and "." not in owner:
-                return []
+                return None
             try:
                 value = self._value_before(
                     head[: -len(owner)] + owner.rpartition(".")[0] if is_call else head
                 )
             except _UnknownError:
                 continue
-            return _keys_of(value, called=is_call)
-        return []
+            return _keys_of(value, called=is_call) or (None if is_call else [])
+        return None
 
     # -- calls
 
@@ -327,14 +332,14 @@ def _is_frame(value):
 
 def _keys_of(value, called=False):
     """The keys of a dictionary, the columns of a table, the fields of an array."""
-    if _is_known(value) and _name_of(type(value)) in ("_LocIndexer", "_AtIndexer"):
+    if _is_known(value) and _name_of(type(value)) in _ABOUT_A_FRAME:
         value = value.obj
     if _is_frame(value):
         names = getattr(value, "column_names", None) if hasattr(value, "column_names") else value.columns
         types_of = getattr(value, "dtypes", None)
         types_of = list(types_of) if types_of is not None else [""] * len(names)
         pairs = zip(list(names)[:_LOOKED_AT], types_of)
-        return [(name, _Told("column {}".format(kind).strip())) for name, kind in pairs]
+        return [(_first(name), _Told("column {}".format(kind).strip())) for name, kind in pairs]
     if called:
         return list(dict.items(value))[:_LOOKED_AT] if _is(value, dict) else []
     if _is(value, dict):
@@ -344,8 +349,13 @@ def _keys_of(value, called=False):
     if _is_known(value) and _name_of(type(value)) == "ndarray" and value.dtype.names:
         return [(name, _Told("field {}".format(value.dtype[name]))) for name in value.dtype.names]
     if _is_known(value) and _name_of(type(value)) == "Series":
-        return [(name, _Told("label")) for name in list(value.index[:_LOOKED_AT])]
+        return [(_first(name), _Told("label")) for name in list(value.index[:_LOOKED_AT])]
     return []
+
+
+def _first(name):
+    """The part of a name of several parts that is written in brackets."""
+    return name[0] if type(name) is tuple and name else name
 
 
 def _beginning(typed, pairs):

@@ -12,6 +12,8 @@ import io
 import re
 import sys
 
+from python_cell_text import is_missing, one_line
+
 #: Tables with at most so many rows are given whole; of longer ones so many of the first and the last.
 _WHOLE, _HEAD, _TAIL = 20, 8, 4
 #: Longer ones are given whole too if they take at most so many characters: up to as many rows as a notebook
@@ -131,10 +133,11 @@ def _table_of(value):
 def _of_pandas(frame, name="DataFrame"):
     rows, width = frame.shape
     shown = frame.iloc[:, :_COLUMNS]
-    missing = shown.isna().sum().tolist() if rows * width <= _COUNTED else [0] * shown.shape[1]
+    counted = rows * width <= _COUNTED
+    # Column by column: together, sparse ones would warn of their different fill values.
     columns = [
-        (label, _type_of(shown.iloc[:, at]), missing_values)
-        for at, (label, missing_values) in enumerate(zip(shown.columns, missing))
+        (label, _type_of(shown.iloc[:, at]), int(shown.iloc[:, at].isna().sum()) if counted else 0)
+        for at, label in enumerate(shown.columns)
     ]
     index = [_label(entry) for entry in frame.index.names]
 
@@ -143,7 +146,6 @@ def _of_pandas(frame, name="DataFrame"):
         for label, row in zip(part.index, part.itertuples(index=False, name=None)):
             yield [*(label if isinstance(label, tuple) else (label,)), *row]
 
-    counted = rows * width <= _COUNTED
     return format_table(
         name,
         rows,
@@ -177,7 +179,7 @@ def _of_polars(frame, name):
     names = [label for label, _, _ in columns]
 
     def lines(start, stop):
-        return frame.select(names).slice(start, stop - start).rows()
+        return map(_with_nan, frame.select(names).slice(start, stop - start).rows())
 
     return format_table("polars " + name, frame.height, frame.width, columns, lines)
 
@@ -188,9 +190,14 @@ def _of_arrow(table):
 
     def lines(start, stop):
         part = table.slice(start, stop - start)
-        return zip(*(part.column(at).to_pylist() for at in range(len(fields))))
+        return map(_with_nan, zip(*(part.column(at).to_pylist() for at in range(len(fields)))))
 
     return format_table("pyarrow " + type(table).__name__, table.num_rows, table.num_columns, columns, lines)
+
+
+def _with_nan(row):
+    """A row in which NaN is a value, unlike what is missing."""
+    return ["NaN" if type(value) is float and value != value else value for value in row]
 
 
 def _of_database_rows(rows):
@@ -291,9 +298,10 @@ def _cell(value):
         return ""
     if type(value) is float or type(value).__name__ in ("float64", "float32"):
         return "{:.7g}".format(value) if value == value else ""
-    text = str(value).replace("\r", "\\r").replace("\n", "\\n")
-    if text in ("nan", "NaT", "<NA>"):
+    if type(value) is not str and is_missing(value):
+        # The text "nan" is none of these: it is what is left where missing values were made texts.
         return ""
+    text = one_line(str(value))
     if len(text) > _CELL:
         return "{}… ({:,} characters)".format(text[:_CELL], len(text))
     return text
@@ -317,13 +325,15 @@ def _array_of(value):
     numpy = sys.modules.get("numpy")
     if numpy is None or not isinstance(value, numpy.ndarray) or value.size <= 20:
         return None
+    is_masked = isinstance(value, numpy.ma.MaskedArray)
     with numpy.printoptions(threshold=200, edgeitems=4, linewidth=120):
-        text = numpy.array2string(value, separator=", ")
-    facts = ""
+        # numpy warns of its own way to write masked values where a separator is given.
+        text = str(value) if is_masked else numpy.array2string(value, separator=", ")
+    facts = ", {:,} masked".format(int(numpy.ma.count_masked(value))) if is_masked else ""
     if value.dtype.kind in "iuf" and value.size <= _COUNTED:
         missing = int(numpy.isnan(value).sum()) if value.dtype.kind == "f" else 0
-        if missing < value.size:
-            facts = ", {:.7g} to {:.7g}".format(numpy.nanmin(value), numpy.nanmax(value))
+        if missing < value.size and not (is_masked and value.mask.all()):
+            facts += ", {:.7g} to {:.7g}".format(numpy.nanmin(value), numpy.nanmax(value))
         facts += ", {:,} nan".format(missing) if missing else ""
     shape = " by ".join(map(str, value.shape))
     return "{}: {} {}{}\n\n{}".format(type(value).__name__, shape, value.dtype, facts, text)

@@ -7,39 +7,32 @@ import builtins
 
 __builtins__ = dict(vars(builtins))
 
-import collections
 import datetime
 import decimal
 import itertools
 import json
 import os
-import statistics
 import sys
 import weakref
 
+from python_cell_text import is_missing, one_line, shorten, text_of
 from python_model_view import SQL_ROWS, kind_of
+from python_table_statistics import Trouble, describe
 
-#: A text in a cell is cut to so many characters, unless it is wanted whole.
-_LONGEST = 200
 #: Text is looked for in tables of up to so many cells; what has no own way to sort has at most so many rows.
 _SEARCHED, _LISTED = 2_000_000, 2_000_000
-_BINS = 10
-#: Values from elsewhere may run the program's own code when they are written.
-_WRITTEN = (
-    "builtins",
-    "datetime",
+#: What columns of objects may hold so that pandas compares them without code of the program.
+_COMPARED = (
+    "string",
+    "bytes",
+    "boolean",
+    "integer",
+    "floating",
     "decimal",
-    "fractions",
-    "uuid",
-    "pathlib",
-    "pandas",
-    "numpy",
-    "polars",
-    "pyarrow",
-    "shapely",
-    "ipaddress",
-    "sympy",
-    "cftime",
+    "date",
+    "datetime",
+    "time",
+    "empty",
 )
 #: Of a table in the conversation: shown whole up to so many rows, else so many of the first and the last.
 _WHOLE, _HEAD, _TAIL = 16, 8, 4
@@ -59,10 +52,6 @@ _PROCESS = os.urandom(6).hex()
 _order = [None, None]
 
 
-class Trouble(Exception):
-    """Why there is no answer, as a sentence."""
-
-
 def answer(names, words):
     """The answer to a question about one table, written as hexadecimal JSON."""
     query = json.loads(bytes.fromhex(words).decode())
@@ -70,8 +59,9 @@ def answer(names, words):
         value = _named(names, query["name"])
         table = _table_of(value)
         if table is None:
-            kind = type(value).__name__
-            raise Trouble("{} is not a table: it is of type {}.".format(query["name"], kind))
+            kind, name = type(value).__name__, query["name"]
+            hint = " Its rows are there after {}.collect().".format(name) if kind == "LazyFrame" else ""
+            raise Trouble("{} is not a table: it is of type {}.{}".format(name, kind, hint))
         return {"shape": _shape, "page": _page, "statistics": _statistics}[query["do"]](table, query)
     except Trouble as trouble:
         return {"error": str(trouble)}
@@ -111,7 +101,7 @@ def inline(value, names):
 
 
 def _inline(table, value, names):
-    columns = [[_line(name)[:_CELL], of, numeric] for name, of, numeric in table.columns[:_SENT]]
+    columns = [[one_line(name)[:_CELL], of, numeric] for name, of, numeric in table.columns[:_SENT]]
     head = table.rows if table.rows <= _WHOLE else _HEAD
     rows = list(table.read(range(head), 0, len(columns)))
     if head < table.rows:
@@ -127,7 +117,7 @@ def _inline(table, value, names):
         "columns": columns,
         "head": head,
         "rows": [
-            [_cut(_text(label, False)) or "", list(row)]
+            [_cut(text_of(label, False)) or "", list(row)]
             for (label, _), row in zip(rows, zip(*cells) if cells else [])
         ],
     }
@@ -153,15 +143,15 @@ def _name_of(value, names):
 
 def _align(values):
     """The texts of a column; numbers with as many decimals as the most exact of them needs, up to four."""
-    there = [value for value in values if not _is_missing(value)]
+    there = [value for value in values if not is_missing(value)]
     if not there or not all(_is_float(value) for value in there):
-        return [_cut(_text(value, False)) for value in values]
+        return [_cut(text_of(value, False)) for value in values]
     sizes = [abs(float(value)) for value in there]
     if max(sizes) >= 1e12 or any(0 < size < 1e-3 for size in sizes):
-        return [None if _is_missing(value) else "{:.6g}".format(float(value)) for value in values]
+        return [None if is_missing(value) else "{:.6g}".format(float(value)) for value in values]
     parts = ["{:.4f}".format(size).partition(".")[2].rstrip("0") for size in sizes]
     digits = max(1, *map(len, parts))
-    return [None if _is_missing(value) else "{:.{}f}".format(float(value), digits) for value in values]
+    return [None if is_missing(value) else "{:.{}f}".format(float(value), digits) for value in values]
 
 
 def _is_float(value):
@@ -178,7 +168,7 @@ def _cut(text):
 def _shape(table, query):
     _order[:] = [None, None]
     rows = len(_rows(table, query))
-    columns = [[_line(str(name)), of, numeric] for name, of, numeric in table.columns]
+    columns = [[one_line(str(name)), of, numeric] for name, of, numeric in table.columns]
     return {"kind": table.kind, "columns": columns, "rows": rows, "total": table.rows, "index": table.index}
 
 
@@ -186,11 +176,16 @@ def _page(table, query):
     numbers = _rows(table, query)[query["start"] : query["start"] + query["count"]]
     first, whole = query["first"], query["whole"]
     last = min(first + query["columns"], len(table.columns))
+    of = [name for _, name, _ in table.columns[first:last]]
     page = [
-        [_text(label, whole) or "", [_text(value, whole) for value in row]]
+        [text_of(label, whole) or "", [text_of(shorten(value, kind), whole) for value, kind in zip(row, of)]]
         for label, row in table.read(numbers, first, last)
     ]
     return {"page": page}
+
+
+def _statistics(table, query):
+    return describe(table, query["column"])
 
 
 def _rows(table, query):
@@ -208,88 +203,6 @@ def _rows(table, query):
             numbers = [number for number in numbers if number in matches]
         _order[:] = [key, numbers]
     return _order[1]
-
-
-def _statistics(table, query):
-    at = query["column"]
-    if table.rows > _LISTED and not hasattr(table, "numbers"):
-        raise Trouble("The column is too long for statistics; compute them with code.")
-    numeric = table.columns[at][2]
-    numbers = table.numbers(at) if numeric and hasattr(table, "numbers") else None
-    if numbers is not None:
-        return _of_array(numbers, table.rows)
-    values = [value for value in table.column(at) if not _is_missing(value)]
-    facts = [["rows", "{:,}".format(table.rows)], ["missing", "{:,}".format(table.rows - len(values))]]
-    if numeric and values:
-        return _of_numbers([float(value) for value in values], facts)
-    counts = collections.Counter(_text(value, False) for value in values)
-    facts.append(["distinct", "{:,}".format(len(counts))])
-    return {"facts": facts, "bars": [[text, many] for text, many in counts.most_common(_BINS)]}
-
-
-def _of_array(values, rows):
-    import numpy
-
-    values = values[numpy.isfinite(values)]
-    facts = [["rows", "{:,}".format(rows)], ["missing", "{:,}".format(rows - len(values))]]
-    if not len(values):
-        return {"facts": facts, "bars": []}
-    middle = numpy.quantile(values, [0.25, 0.5, 0.75])
-    named = [("min", values.min()), ("25 %", middle[0]), ("median", middle[1]), ("mean", values.mean())]
-    named += [("75 %", middle[2]), ("max", values.max()), ("std", values.std(ddof=1) if rows > 1 else 0.0)]
-    counts, edges = numpy.histogram(values, bins=_BINS)
-    facts += [[name, "{:.7g}".format(value)] for name, value in named]
-    return {"facts": facts, "bars": _bars(counts.tolist(), edges.tolist())}
-
-
-def _of_numbers(values, facts):
-    low, high = min(values), max(values)
-    named = [("min", low), ("median", statistics.median(values)), ("mean", sum(values) / len(values))]
-    facts += [[name, "{:.7g}".format(value)] for name, value in (*named, ("max", high))]
-    width = (high - low) / _BINS or 1.0
-    counts = [0] * _BINS
-    for value in values:
-        counts[min(int((value - low) / width), _BINS - 1)] += 1
-    return {"facts": facts, "bars": _bars(counts, [low + width * n for n in range(_BINS + 1)])}
-
-
-def _bars(counts, edges):
-    return [
-        ["{:.4g} to {:.4g}".format(edges[at], edges[at + 1]), int(many)] for at, many in enumerate(counts)
-    ]
-
-
-def _is_missing(value):
-    if value is None or type(value).__name__ in ("NaTType", "NAType"):
-        return True
-    try:
-        # Not of an array, which compares its items.
-        return bool(value != value)
-    except Exception:
-        return False
-
-
-def _text(value, whole):
-    """The text of a cell; None where the value is missing."""
-    kind = type(value)
-    if value is None or kind.__name__ in ("NaTType", "NAType"):
-        return None
-    if kind.__module__.partition(".")[0] not in _WRITTEN or kind is object:
-        return "<{}>".format(kind.__name__)
-    if kind.__module__ == "numpy" and hasattr(value, "item") and getattr(value, "shape", None) == ():
-        value = value.item() if value.dtype.kind in "biuf" else value
-    if type(value) is float:
-        if value != value:
-            return None
-        return repr(value) if whole else "{:.10g}".format(value)
-    text = str(value)
-    if whole:
-        return text
-    return _line(text[:_LONGEST]) + ("…" if len(text) > _LONGEST else "")
-
-
-def _line(text):
-    return text.replace("\r", "\\r").replace("\n", "\\n")
 
 
 # -- kinds of tables
@@ -330,7 +243,11 @@ def _table_of(value):
         return _Polars(value)
     if library == "pyarrow" and name in ("Table", "RecordBatch"):
         return _Arrow(value)
-    numpy = sys.modules.get("numpy")
+    if kind.__module__ == "pyarrow.lib" and kind.__name__.endswith("Array"):
+        return _Arrow(value)
+    pandas, numpy = sys.modules.get("pandas"), sys.modules.get("numpy")
+    if pandas is not None and isinstance(value, pandas.Index):
+        return _Pandas(value.to_frame(index=False), kind.__name__)
     if numpy is not None and isinstance(value, numpy.ndarray) and value.ndim in (1, 2):
         return _Array(value)
     if kind in (list, tuple) and value:
@@ -347,26 +264,31 @@ class _Lists:
         if self.rows > _LISTED:
             raise Trouble("The table is too long to sort here; sort it with code.")
         values = self.column(at)
-        there = [number for number, value in enumerate(values) if not _is_missing(value)]
+        there = [number for number, value in enumerate(values) if not is_missing(value)]
         try:
             there.sort(key=values.__getitem__, reverse=descending)
         except (TypeError, ValueError):
             there.sort(key=lambda number: str(values[number]), reverse=descending)
-        return there + [number for number, value in enumerate(values) if _is_missing(value)]
+        return there + [number for number, value in enumerate(values) if is_missing(value)]
+
+    def labels(self):
+        """The labels of the rows, where they say more than a number."""
+        return ()
 
     def matching(self, words):
-        matches = set()
+        labels = enumerate(self.labels())
+        matches = {number for number, label in labels if words in (text_of(label, True) or "").lower()}
         for at in range(len(self.columns)):
             for number, value in enumerate(self.column(at)):
-                if number not in matches and words in (_text(value, True) or "").lower():
+                if number not in matches and words in (text_of(value, True) or "").lower():
                     matches.add(number)
         return matches
 
 
 class _Pandas(_Lists):
-    def __init__(self, value):
+    def __init__(self, value, kind=""):
         self.value = value
-        self.kind = type(value).__name__
+        self.kind = kind or type(value).__name__
         self.frame = value if value.ndim == 2 else value.to_frame()
         self.rows = self.frame.shape[0]
         self.columns = [
@@ -374,6 +296,11 @@ class _Pandas(_Lists):
             for label, of in zip(self.frame.columns, self.frame.dtypes)
         ]
         self.index = ", ".join(str(name) for name in self.frame.index.names if name is not None)
+
+    def labels(self):
+        index = self.frame.index
+        numbers = getattr(index.dtype, "kind", "") in tuple("iuf") and index.name is None
+        return () if numbers else map(_name, index)
 
     def read(self, numbers, first, last):
         rows = slice(numbers.start, numbers.stop) if isinstance(numbers, range) else list(numbers)
@@ -386,7 +313,38 @@ class _Pandas(_Lists):
         return list(self.frame.iloc[:, at])
 
     def numbers(self, at):
-        return self.frame.iloc[:, at].to_numpy(dtype=float, na_value=float("nan"))
+        """The numbers of a column as an array, whole ones exactly; missing ones are NaN or left out."""
+        column = self.frame.iloc[:, at]
+        kind = getattr(column.dtype, "kind", "")
+        if kind in tuple("iu"):
+            return column.dropna().to_numpy(dtype="uint64" if kind == "u" else "int64")
+        return column.to_numpy(dtype=float, na_value=float("nan"))
+
+    def counts(self, at):
+        """How often each value occurs, as pairs in falling order; None where values are not pandas' own.
+
+        Objects of the program are not compared: that would run its code.
+        """
+        column = self.frame.iloc[:, at]
+        infer = sys.modules["pandas"].api.types.infer_dtype
+        if str(column.dtype) == "object" and infer(column, skipna=True) not in _COMPARED:
+            return None
+        try:
+            counts = column.value_counts()
+        except Exception:
+            # Lists of pyarrow and others have no order.
+            return None
+        return [(value, int(many)) for value, many in counts.items() if many]
+
+    def times(self, at):
+        """The points in time of a column as an array, without their zone; None for other columns."""
+        column = self.frame.iloc[:, at]
+        if getattr(column.dtype, "kind", "") != "M" or "pyarrow" in str(column.dtype):
+            return None
+        there = column.dropna()
+        if getattr(column.dtype, "tz", None) is not None:
+            there = there.dt.tz_localize(None)
+        return there.to_numpy()
 
     def sorted(self, at, descending):
         values = getattr(self.frame.iloc[:, at], "array", None)
@@ -397,7 +355,8 @@ class _Pandas(_Lists):
         column = self.frame.iloc[:, at].reset_index(drop=True)
         try:
             return column.sort_values(ascending=not descending, kind="stable").index.to_numpy()
-        except (TypeError, ValueError):
+        except Exception:
+            # Each kind of column has an exception of its own for values without an order.
             return super().sorted(at, descending)
 
 
@@ -429,6 +388,11 @@ class _Polars(_Lists):
     def column(self, at):
         return self.frame.to_series(at).to_list()
 
+    def numbers(self, at):
+        column = self.frame.to_series(at).drop_nulls()
+        whole = column.dtype.is_integer()
+        return column.to_numpy() if whole else column.cast(sys.modules["polars"].Float64).to_numpy()
+
     def sorted(self, at, descending):
         return self.frame.to_series(at).arg_sort(descending=descending, nulls_last=True).to_list()
 
@@ -437,11 +401,14 @@ class _Arrow(_Lists):
     def __init__(self, value):
         self.value = value
         self.kind = "pyarrow " + type(value).__name__
+        if not hasattr(value, "num_rows"):
+            value = sys.modules["pyarrow"].table({"value": value})
+        self.table = value
         self.rows = value.num_rows
         self.columns = [(field.name, str(field.type), _is_number(str(field.type))) for field in value.schema]
 
     def read(self, numbers, first, last):
-        part = self.value.select(list(range(first, last)))
+        part = self.table.select(list(range(first, last)))
         if isinstance(numbers, range):
             part = part.slice(numbers.start, len(numbers))
         else:
@@ -449,10 +416,11 @@ class _Arrow(_Lists):
         return zip(numbers, zip(*(part.column(at).to_pylist() for at in range(last - first))))
 
     def column(self, at):
-        return self.value.column(at).to_pylist()
+        return self.table.column(at).to_pylist()
 
 
 def _is_number(name):
+    """Whether a type of pyarrow with this name holds numbers."""
     return name.startswith(("int", "uint", "float", "double", "halffloat", "decimal"))
 
 
@@ -460,20 +428,32 @@ class _Array(_Lists):
     def __init__(self, value):
         self.value = value
         self.kind = "numpy array"
-        self.array = value.reshape(-1, 1) if value.ndim == 1 else value
-        self.rows = self.array.shape[0]
-        of = str(value.dtype)
-        self.columns = [(str(at), of, value.dtype.kind in "iuf") for at in range(self.array.shape[1])]
+        numpy = sys.modules["numpy"]
+        # Of a matrix, each part would be a matrix again.
+        array = numpy.asarray(value) if isinstance(value, numpy.matrix) else value
+        self.rows = array.shape[0]
+        self.fields = array.dtype.names or ()
+        if self.fields and array.ndim == 1:
+            parts = [(name, array[name]) for name in self.fields]
+        else:
+            array = array.reshape(-1, 1) if array.ndim == 1 else array
+            parts = [(str(at), array[:, at]) for at in range(array.shape[1])]
+        self.parts = [part for _, part in parts]
+        self.columns = [
+            (name, str(part.dtype), part.dtype.kind in "iuf" and part.ndim == 1) for name, part in parts
+        ]
 
     def read(self, numbers, first, last):
         rows = slice(numbers.start, numbers.stop) if isinstance(numbers, range) else list(numbers)
-        return zip(numbers, self.array[rows, first:last].tolist())
+        cells = [part[rows].tolist() for part in self.parts[first:last]]
+        return zip(numbers, zip(*cells)) if cells else []
 
     def column(self, at):
-        return self.array[:, at].tolist()
+        return self.parts[at].tolist()
 
     def numbers(self, at):
-        return self.array[:, at].astype(float)
+        part = self.parts[at]
+        return part.compressed() if hasattr(part, "compressed") else part
 
 
 class _Records(_Lists):
@@ -529,6 +509,14 @@ def _records(rows):
     if all(type(row) is dict for row in rows):
         names = list(dict.fromkeys(key for row in rows[:1000] for key in row))
         return _Records(rows, names, lambda row, name: row.get(name)) if names else None
+    fields = getattr(type(rows[0]), "_fields", None)
+    if (
+        type(fields) is tuple
+        and all(type(row) is type(rows[0]) for row in rows)
+        and isinstance(rows[0], tuple)
+    ):
+        names = {name: at for at, name in enumerate(fields)}
+        return _Records(rows, list(names), lambda row, name: tuple.__getitem__(row, names[name]))
     if all(type(row) in (list, tuple) for row in rows):
         width = max(map(len, rows))
         return _Records(rows, list(range(width)), lambda row, at: row[at] if at < len(row) else None)

@@ -1,0 +1,173 @@
+"""A column of a table in figures: facts, and how often values or ranges of them occur."""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import builtins
+
+__builtins__ = dict(vars(builtins))
+
+import collections
+import math
+import statistics
+
+from python_cell_text import is_missing, text_of
+
+#: A column of more rows is described only where its library does it.
+_LISTED = 2_000_000
+_BINS = 10
+#: Values whose least and greatest say something, by their modules.
+_ORDERED = ("datetime", "decimal", "fractions", "pandas")
+_DAY, _MINUTE = "datetime64[D]", "datetime64[m]"
+
+
+class Trouble(Exception):
+    """Why there is no answer, as a sentence."""
+
+
+def describe(table, at):
+    """The column with this number: its facts, and its bars. Raises Trouble where it is too long."""
+    is_numeric = table.columns[at][2]
+    if is_numeric and hasattr(table, "numbers"):
+        try:
+            return _of_array(table.numbers(at), table.rows)
+        except ImportError:
+            # polars and pyarrow need numpy for it.
+            pass
+    counts = table.counts(at) if hasattr(table, "counts") else None
+    if counts is not None:
+        times = table.times(at)
+        return _of_counts(counts, table.rows, times)
+    if table.rows > _LISTED:
+        raise Trouble("The column is too long for statistics; compute them with code.")
+    values = [value for value in table.column(at) if not is_missing(value)]
+    if is_numeric:
+        return _of_numbers([float(value) for value in values], table.rows)
+    kinds = {type(value) for value in values}
+    pairs = collections.Counter(text_of(value, False) for value in values).most_common()
+    ends = _ends(values) if len(kinds) == 1 else []
+    return {"facts": _facts(table.rows, len(values), len(pairs), ends), "bars": _most_common(pairs)}
+
+
+def _facts(rows, present, distinct=None, more=()):
+    facts = [["rows", "{:,}".format(rows)], ["missing", "{:,}".format(rows - present)]]
+    if distinct is not None:
+        facts.append(["distinct", "{:,}".format(distinct)])
+    return [*facts, *more]
+
+
+def _most_common(pairs):
+    return [[text, many] for text, many in pairs[:_BINS]]
+
+
+def _ends(values):
+    """The least and the greatest of values that have an order which says something."""
+    if not values or type(values[0]).__module__.partition(".")[0] not in _ORDERED:
+        return []
+    try:
+        return [["min", text_of(min(values), False)], ["max", text_of(max(values), False)]]
+    except TypeError:
+        return []
+
+
+def _of_counts(counts, rows, times):
+    present = sum(many for _, many in counts)
+    facts = _facts(rows, present, len(counts), _ends([value for value, _ in counts]))
+    if times is not None and len(counts) > _BINS:
+        bars = _bars_of_times(times)
+    else:
+        bars = _most_common([(text_of(value, False) or "", many) for value, many in counts[:_BINS]])
+    return {"facts": facts, "bars": bars}
+
+
+def _bars_of_times(times):
+    import numpy
+
+    counts, edges = numpy.histogram(times.astype("datetime64[us]").astype("int64"), bins=_BINS)
+    unit = _DAY if edges[-1] - edges[0] > 20 * 86_400e6 else _MINUTE
+    ends = [
+        str(edge).replace("T", " ") for edge in edges.astype("int64").astype("datetime64[us]").astype(unit)
+    ]
+    return _ranges(counts.tolist(), ends)
+
+
+def _of_array(values, rows):
+    import numpy
+
+    finite, facts = values, _facts(rows, len(values))
+    if values.dtype.kind == "f":
+        missing, finite = int(numpy.isnan(values).sum()), values[numpy.isfinite(values)]
+        facts = _facts(rows, len(values) - missing)
+        infinite = len(values) - missing - len(finite)
+        if infinite:
+            facts.append(["infinite", "{:,}".format(infinite)])
+    if not len(finite):
+        return {"facts": facts, "bars": []}
+    low, high = finite.min().item(), finite.max().item()
+    middle = numpy.quantile(finite, [0.25, 0.5, 0.75]).tolist()
+    mean, std = (
+        float(finite.mean(dtype=float)),
+        float(finite.std(dtype=float, ddof=1)) if len(finite) > 1 else 0.0,
+    )
+    named = [("min", low), ("25 %", middle[0]), ("median", middle[1]), ("mean", mean)]
+    named += [("75 %", middle[2]), ("max", high), ("std", std)]
+    facts += [[name, figure(value)] for name, value in named]
+    try:
+        counts, edges = numpy.histogram(finite, bins=_BINS) if low != high else ([], [])
+    except ValueError:
+        # The least and the greatest are so close that there is no number between them.
+        counts, edges = [], []
+    if not len(counts):
+        return {"facts": facts, "bars": [[_range(figure(low), figure(high)), len(finite)]]}
+    return {"facts": facts, "bars": _ranges(counts.tolist(), _edges(edges.tolist()))}
+
+
+def _of_numbers(values, rows):
+    finite = [value for value in values if math.isfinite(value)]
+    facts = _facts(rows, len(values))
+    if len(finite) < len(values):
+        facts.append(["infinite", "{:,}".format(len(values) - len(finite))])
+    if not finite:
+        return {"facts": facts, "bars": []}
+    low, high = min(finite), max(finite)
+    named = [("min", low), ("median", statistics.median(finite)), ("mean", sum(finite) / len(finite))]
+    facts += [[name, figure(value)] for name, value in (*named, ("max", high))]
+    width = (high - low) / _BINS
+    if not width or not math.isfinite(width):
+        return {"facts": facts, "bars": [[_range(figure(low), figure(high)), len(finite)]]}
+    counts = [0] * _BINS
+    for value in finite:
+        counts[min(int((value - low) / width), _BINS - 1)] += 1
+    return {"facts": facts, "bars": _ranges(counts, _edges([low + width * at for at in range(_BINS + 1)]))}
+
+
+def figure(value):
+    """A number for people: whole ones with all their digits, others with seven that count."""
+    if isinstance(value, int) or (value == int(value) and abs(value) < 1e15):
+        return "{:d}".format(int(value))
+    if 1e7 <= abs(value) < 1e15:
+        return "{:.1f}".format(value)
+    return "{:.7g}".format(value)
+
+
+def _edges(edges):
+    """The ends of the ranges, with as many digits as tell them apart."""
+    step = (edges[-1] - edges[0]) / (len(edges) - 1)
+    largest = max(abs(edges[0]), abs(edges[-1]))
+    if not 1e-6 <= step or largest >= 1e15:
+        return ["{:.4g}".format(edge) for edge in edges]
+    digits = max(0, 1 - math.floor(math.log10(step)))
+    return [_trimmed("{:.{}f}".format(edge, digits)) for edge in edges]
+
+
+def _trimmed(text):
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text == "-0" else text
+
+
+def _range(low, high):
+    return low if low == high else "{} to {}".format(low, high)
+
+
+def _ranges(counts, ends):
+    return [[_range(ends[at], ends[at + 1]), int(many)] for at, many in enumerate(counts)]
