@@ -308,6 +308,8 @@ PROMISES: dict[str, tuple[Promise, ...]] = {
                 "test_languages_start_where_the_script_is_by_then"),
         Promise("conversation_history_path relative to the script", _PACKAGE,
                 "test_the_folder_of_conversations_may_be_given_as_seen_from_the_script"),
+        Promise("chat(stream=True) without display=False asks in the terminal", _PACKAGE,
+                "test_a_stream_that_is_displayed_asks_in_the_terminal"),
         Promise("breaking off at a confirmation rejects the code", _E2E,
                 "test_closing_the_stream_at_the_question_rejects_the_code"),
         Promise("console output as printed, with line feeds", _E2E,

@@ -3,6 +3,7 @@
 import warnings
 import weakref
 from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, overload
 
@@ -33,7 +34,7 @@ __all__ = ["LlmSettings", "OpenInterpreter", "TurnError"]
 _F = TypeVar("_F")
 _HOW_TO_APPROVE = (
     "Set auto_run=True to run code without approval, set on_approval to a function that decides, "
-    "or use chat(..., stream=True) and answer each confirmation chunk."
+    "or use chat(..., stream=True, display=False) and answer each confirmation chunk."
 )
 
 
@@ -52,10 +53,10 @@ class OpenInterpreter(SettingGroup):
     those of `llm` and `computer`, are attributes. A wrong value raises ValueError, and an unknown attribute
     AttributeError. What Open Interpreter had and oi-tui does not have is accepted with a warning.
 
-    When `auto_run` is False, or `safe_mode` asks about risky code, code waits for a decision. With
-    `stream=True`, taking the chunk after a `confirmation` runs the code, and closing the stream rejects it.
-    Without it, the question appears in the terminal. `on_approval`, a function, decides in your place. When
-    nobody can be asked, chat() raises TurnError.
+    When `auto_run` is False, or `safe_mode` asks about risky code, code waits for a decision. The question
+    appears in the terminal, or `on_approval`, a function, decides in your place. With `stream=True` and
+    `display=False`, taking the chunk after a `confirmation` runs the code, and closing the stream rejects it.
+    When nobody can be asked, chat() raises TurnError.
 
     A program that waits for input gets what `on_input` returns, else what is typed in the terminal. Without
     a terminal it gets the end of input.
@@ -215,12 +216,14 @@ class OpenInterpreter(SettingGroup):
         last message is code runs that code first; so does `None` with `display=False`.
 
         With `stream`, return an iterator of chunks. Otherwise return the new messages at the end (all of
-        them with `return_messages`), and with `display` print text, code and output meanwhile. With
+        them with `return_messages`). With `display`, print text, code and output meanwhile, and ask in the
+        terminal about code; without it, whoever takes the chunks decides. With
         `blocking=False`, return at once; `wait()` then returns the new messages. Raises TurnError when the
         model cannot or must not be asked, and when code needs approval and nobody can give it.
         """
         if stream:
-            return self._turns.chunks(message)
+            chunks = self._turns.chunks(message)
+            return self._display(chunks) if display else chunks
         if not blocking:
             self._turns.require_none()
             self._background = BackgroundTurn(lambda: self._chat(message, display=display))
@@ -232,7 +235,7 @@ class OpenInterpreter(SettingGroup):
         return self.messages if return_messages else self._turns.new_messages
 
     def achat(self, message: Prompt = None) -> AsyncIterator[Chunk]:
-        """Like `chat(message, stream=True)` for asyncio. Cancelling the task stops the turn.
+        """Like `chat(message, stream=True, display=False)` for asyncio. Cancelling the task stops the turn.
 
         >>> import asyncio
         >>> from oi_tui import OpenInterpreter
@@ -353,6 +356,16 @@ class OpenInterpreter(SettingGroup):
     def _respond_and_store(self) -> Generator[Chunk, None, None]:
         """Go on with the conversation as it stands; some scripts call what Open Interpreter has inside."""
         return self._turns.chunks(None)
+
+    def _display(self, chunks: Generator[Chunk, None, None]) -> Generator[Chunk, None, None]:
+        """Pass chunks on and print them. Code waits for the person, not for the next chunk to be taken."""
+        screen = Display()
+        with closing(chunks):
+            for chunk in chunks:
+                screen.show(chunk)
+                yield chunk
+                if chunk["type"] == "confirmation":
+                    _confirm(chunks, self._question, display=True)
 
     def _chat(self, message: Prompt, *, display: bool) -> None:
         chunks, screen = self._turns.chunks(message), Display()

@@ -27,7 +27,7 @@ def kinds(chunks: list[dict]) -> list[str]:
 
 
 def test_a_turn_comes_in_the_originals_order(interpreter: OpenInterpreter) -> None:
-    chunks = list(interpreter.chat("break something", stream=True))
+    chunks = list(interpreter.chat("break something", stream=True, display=False))
     words = kinds(chunks)
     first = words.index("assistant code python start")
     assert words[:first] == [
@@ -52,14 +52,14 @@ def test_a_turn_comes_in_the_originals_order(interpreter: OpenInterpreter) -> No
 
 def test_every_start_has_its_end(interpreter: OpenInterpreter) -> None:
     depth = 0
-    for chunk in interpreter.chat("plot something", stream=True):
+    for chunk in interpreter.chat("plot something", stream=True, display=False):
         depth += bool(chunk.get("start")) - bool(chunk.get("end"))
         assert depth in (0, 1)
     assert depth == 0
 
 
 def test_the_messages_are_the_chunks_put_together(interpreter: OpenInterpreter) -> None:
-    chunks = list(interpreter.chat("break something", stream=True))
+    chunks = list(interpreter.chat("break something", stream=True, display=False))
     text = "".join(c["content"] for c in chunks if c["type"] == "code" and "content" in c)
     assert interpreter.messages[0] == {"role": "user", "type": "message", "content": "break something"}
     assert "".join(m["content"] for m in interpreter.messages if m["type"] == "code") == text
@@ -69,7 +69,7 @@ def test_the_messages_are_the_chunks_put_together(interpreter: OpenInterpreter) 
 
 
 def test_closing_the_stream_at_the_question_rejects_the_code(interpreter: OpenInterpreter) -> None:
-    stream = interpreter.chat("break something", stream=True)
+    stream = interpreter.chat("break something", stream=True, display=False)
     for chunk in stream:
         if chunk["type"] == "confirmation":
             stream.close()

@@ -231,7 +231,7 @@ def test_a_profiles_function_that_hangs_can_be_stopped() -> None:
         text + "from interpreter import interpreter\ninterpreter.llm.completions = model\n"
     )
     with OpenInterpreter(profile) as made:
-        stream = made.chat("hello", stream=True)
+        stream = made.chat("hello", stream=True, display=False)
         for chunk in stream:
             if chunk.get("content"):
                 break

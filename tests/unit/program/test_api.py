@@ -222,7 +222,7 @@ def test_safe_mode_asks_about_risky_code_although_all_runs() -> None:
     risky, harmless = "import shutil; shutil.rmtree('/nowhere/at/all')", "print(1)"
     for code, asked in ((risky, True), (harmless, False)):
         with OpenInterpreter(llm=Llm([call(code)]), auto_run=True, safe_mode="ask") as made:
-            stream = made.chat("go", stream=True)
+            stream = made.chat("go", stream=True, display=False)
             kinds = []
             for chunk in stream:
                 kinds.append(chunk["type"])
@@ -390,7 +390,7 @@ def test_a_message_of_an_unknown_role_or_type_is_refused(
 )
 def test_what_is_wrong_with_a_reply_comes_as_a_notice(reply: list[Delta], says: str) -> None:
     with OpenInterpreter(llm=Llm(reply)) as interpreter:
-        chunks = list(interpreter.chat("Go", stream=True))
+        chunks = list(interpreter.chat("Go", stream=True, display=False))
         [notice] = [chunk for chunk in chunks if chunk.get("format") == "notice" and "content" in chunk]
         assert says in notice["content"]
         assert (notice["role"], notice["type"]) == ("computer", "message")
@@ -407,7 +407,7 @@ def test_calls_that_cannot_be_read_and_messages_left_out_are_noticed() -> None:
         ]
         reported = ""
         for _ in range(2):
-            chunks = interpreter.chat("Go", stream=True)
+            chunks = interpreter.chat("Go", stream=True, display=False)
             reported += "".join(
                 chunk.get("content", "") for chunk in chunks if chunk.get("format") == "notice"
             )
@@ -468,7 +468,7 @@ def test_a_program_that_asks_for_input_gets_what_is_typed_or_the_end_of_input(
     monkeypatch.setattr("sys.stdin", Terminal(f"{typed}\n" * 2) if typed else io.StringIO())
     program = "name = input('Who? ')\nprint('Hello', name)"
     with OpenInterpreter(llm=Llm([call(program)], [Text("Well.")]), auto_run=True) as interpreter:
-        chunks = list(interpreter.chat("Go", stream=True))
+        chunks = list(interpreter.chat("Go", stream=True, display=False))
         reported = [chunk for chunk in chunks if chunk.get("format") == "notice" and "content" in chunk]
         output = "".join(
             message["content"] for message in interpreter.messages if message["type"] == "console"

@@ -4,6 +4,7 @@ import asyncio
 import doctest
 import gc
 import importlib
+import io
 import json
 import subprocess
 import sys
@@ -388,6 +389,31 @@ def test_the_inner_method_that_scripts_call_runs_code_at_the_end(make: Make) -> 
     assert "".join(shown) == "42\n"
 
 
+@pytest.mark.parametrize(("typed", "ran"), [("y\n", True), ("n\n", False), ("", False)])
+def test_a_stream_that_is_displayed_asks_in_the_terminal(
+    typed: str,
+    ran: bool,
+    make: Make,
+    served: server.ModelServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    served.answer(calls("print(6 * 7)"), says("It is 42."))
+    monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+    interpreter = make()
+    # As in the sample of a web service: nobody decides about the question in the stream.
+    stream = interpreter.chat("go", stream=True)
+    if typed:
+        assert [chunk["type"] for chunk in stream if chunk["type"] == "confirmation"]
+    else:
+        with pytest.raises(TurnError, match="it needs approval"):
+            list(stream)
+    printed = capsys.readouterr().out
+    assert "print(6 * 7)" in printed
+    assert ("42\n" in printed) is ran
+    assert any(item["type"] == "console" for item in interpreter.messages) is ran
+
+
 def test_load_extend_config_and_display_message(
     make: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -463,7 +489,7 @@ def test_asyncio_gets_the_same_chunks(make: Make) -> None:
     async def both() -> list[list[dict[str, Any]]]:
         return await asyncio.gather(turn(make()), turn(make()))
 
-    expected = list(make().chat("hello", stream=True))
+    expected = list(make().chat("hello", stream=True, display=False))
     assert asyncio.run(both()) == [expected, expected]
 
 
@@ -567,7 +593,7 @@ def test_a_function_decides_about_code(
     served.answer(calls("print(1)"), says("Done."))
     interpreter = make()
     interpreter.on_approval = decide
-    chunks = list(interpreter.chat("go", stream=True))
+    chunks = list(interpreter.chat("go", stream=True, display=False))
     assert "confirmation" not in {chunk["type"] for chunk in chunks}
     printed = [message["content"] for message in interpreter.messages if message["type"] == "console"]
     assert printed == ([output] if output else [])
@@ -622,7 +648,7 @@ def test_a_function_answers_programs_that_ask(
 
 def test_the_last_chunk_of_a_run_says_how_it_ended(make: Make, served: server.ModelServer) -> None:
     served.answer(calls("1 / 0"), says("Oh."))
-    chunks = list(make(auto_run=True).chat("go", stream=True))
+    chunks = list(make(auto_run=True).chat("go", stream=True, display=False))
     *_, last, end = [chunk for chunk in chunks if chunk["type"] == "console"]
     assert last == {
         "role": "computer",
@@ -803,7 +829,7 @@ assert issubclass(AsyncInterpreter, OpenInterpreter)
 interpreter.auto_run = True
 interpreter.llm.completions = lambda messages: iter(["```python\\nx = 5\\n```"])
 interpreter.llm.supports_functions = False
-for chunk in interpreter.chat("go", stream=True):
+for chunk in interpreter.chat("go", stream=True, display=False):
     if chunk.get("format") == "output":
         break
 print(interpreter.computer.run("python", "print(x + 1)")[0]["content"])
