@@ -64,7 +64,8 @@ class SettingFields(VerticalScroll):
         of_many = bool(query) or section == CHANGED
         for name, field in self._fields.items():
             field.display = name in names
-            if field.display:
+            # A screen that is closed while it opens has no place for rows.
+            if field.display and field.is_attached:
                 field.build()
         for name, heading in self._headings.items():
             heading.display = of_many and any(field.display for field in self._of_section(name))
