@@ -295,3 +295,37 @@ def test_other_languages_offer_their_variables(
     assert (found.typed, [item.text for item in found.found]) == (5, ["remembered"])
     for other in ("x.remem", "", "remembered", "df$remem", "(df)$remem"):
         assert computer.complete(language, other).found == ()  # type: ignore[union-attr]
+
+
+def test_a_call_of_what_the_program_made_runs_none_of_its_code(python: Computer) -> None:
+    code = """
+import functools
+asked = []
+class Meta(type):
+    def __getattr__(self, name):
+        asked.append(name)
+        raise SystemExit
+class Made(metaclass=Meta):
+    pass
+class Callable:
+    def __getattr__(self, name):
+        asked.append(name)
+        raise SystemExit
+    def __call__(self): ...
+def wrapper(price, tax=0): ...
+wrapper.__wrapped__ = Callable()
+@functools.wraps(wrapper)
+def outer(*arguments): ...
+@functools.wraps(len)
+def plain(*arguments): ...
+def inner(colour): ...
+@functools.wraps(inner)
+def decorated(*arguments): ...
+"""
+    assert play(python, "python", code).state == "finished"
+    assert texts(python, "Made(") == []
+    assert texts(python, "wrapper(") == ["price=", "tax="]
+    assert texts(python, "outer(") == []
+    assert texts(python, "plain(") == []
+    assert texts(python, "decorated(") == ["colour="]
+    assert "'asked', []" in play(python, "python", "print(('asked', asked))").text

@@ -12,6 +12,7 @@ __builtins__ = dict(vars(builtins))
 
 import ast
 import inspect
+import itertools
 import json
 import keyword
 import os
@@ -341,9 +342,9 @@ def _keys_of(value, called=False):
         pairs = zip(list(names)[:_LOOKED_AT], types_of)
         return [(_first(name), _Told("column {}".format(kind).strip())) for name, kind in pairs]
     if called:
-        return list(dict.items(value))[:_LOOKED_AT] if _is(value, dict) else []
+        return list(itertools.islice(dict.items(value), _LOOKED_AT)) if _is(value, dict) else []
     if _is(value, dict):
-        return list(dict.items(value))[:_LOOKED_AT]
+        return list(itertools.islice(dict.items(value), _LOOKED_AT))
     if value is os.environ:
         return [(name, _Told("variable of the environment")) for name in sorted(value)]
     if _is_known(value) and _name_of(type(value)) == "ndarray" and value.dtype.names:
@@ -406,10 +407,25 @@ def _parameters(function):
     if _is(function, type):
         starter = _static(function, "__init__")
         if _is(starter, types.FunctionType):
-            return list(inspect.signature(starter).parameters.values())[1:]
+            return list(_signature(starter).parameters.values())[1:]
+        if type(function) is not type and not _is_known(function):
+            # `inspect` asks the class, which asks the program's metaclass.
+            raise _UnknownError
     elif not _is(function, _FUNCTIONS):
         raise _UnknownError
-    return list(inspect.signature(function).parameters.values())
+    return list(_signature(function).parameters.values())
+
+
+def _signature(function):
+    """The signature of what a function wraps, as far as only functions wrap each other, else its own."""
+    inner, seen = function, 0
+    while _is(inner, (types.FunctionType, types.MethodType)) and seen < 100:
+        inner, seen = (inner.__func__ if _is(inner, types.MethodType) else inner), seen + 1
+        if "__wrapped__" not in inner.__dict__:
+            return inspect.signature(function)
+        inner = inner.__dict__["__wrapped__"]
+    # `inspect` would ask an object of the program what it wraps in turn.
+    return inspect.signature(function, follow_wrapped=_is(function, type) or not seen)
 
 
 def _name_of_function(value):
