@@ -330,3 +330,16 @@ def test_errors_are_shown_as_chosen(make: Make) -> None:
     assert "parts = 0" in verbose
     assert "Traceback" in run(computer, "%xmode Context\n" + failing)
     assert "unrecognized error mode" in (play(computer, "python", "%xmode Odd").end.reason or "")
+
+
+@pytest.mark.parametrize(
+    ("magic", "words"),
+    [
+        ("pastebin 1", "%pastebin is not offered here: nothing is uploaded."),
+        ("edit f", "%edit is not offered here: a cell cannot open your editor."),
+    ],
+)
+def test_a_magic_that_is_left_out_on_purpose_says_why(shared: Computer, magic: str, words: str) -> None:
+    played = play(shared, "python", f"%{magic}")
+    assert played.state == "failed"
+    assert words in played.text

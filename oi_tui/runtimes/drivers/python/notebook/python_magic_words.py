@@ -41,6 +41,14 @@ _BACKENDS = frozenset(
 _COMMANDS = frozenset("ls mkdir cp mv rm cat rmdir touch man which".split())
 
 
+#: Magics of IPython that are left out on purpose: why, and what to use.
+_NOT_OFFERED = {
+    "pastebin": "nothing is uploaded. %save FILE 1-3 writes cells to a file.",
+    "edit": "a cell cannot open your editor. Edit the code of a cell in the conversation, or use %load FILE.",
+    "ed": "a cell cannot open your editor. Edit the code of a cell in the conversation, or use %load FILE.",
+}
+
+
 class Magics(MoreWords):
     """What lines that are no Python became, called from the cell in which they stand."""
 
@@ -87,6 +95,8 @@ class Magics(MoreWords):
             if name == "logstart":
                 print("No log is written here. %history -f FILE and %save write cells to a file.")
             return None
+        if name in _NOT_OFFERED:
+            raise NameError("%{} is not offered here: {}".format(name, _NOT_OFFERED[name])) from None
         raise NameError("%{} is not known here; %lsmagic lists what is".format(name)) from None
 
     def cell(self, first, body):
