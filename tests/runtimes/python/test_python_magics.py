@@ -191,6 +191,12 @@ def test_variables_are_listed_and_forgotten(computer: Computer) -> None:
         ["os", "module", "module"],
         ["two", "str", "'b'"],
     ]
+    run(computer, "one, two = [1, 2], {'k': 1}")
+    assert [line.split() for line in run(computer, "%whos").splitlines()[2:]] == [
+        ["one", "list", "n=2"],
+        ["os", "module", "module"],
+        ["two", "dict", "n=1"],
+    ]
     played = play(computer, "python", "%reset", answers=("y\n",))
     assert played.asked
     assert run(computer, "%who") == "Nothing is remembered.\n"

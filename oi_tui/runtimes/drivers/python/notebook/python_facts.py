@@ -132,10 +132,25 @@ def table(names, wanted):
     for name in wanted:
         value = names[name]
         kind = type.__dict__["__name__"].__get__(type(value))
-        detail = variables.detail(names, name)
-        rows.append((name, kind, str(detail.get("preview", kind)).partition("\n")[0][:80]))
+        detail = _size(value, variables) or variables.detail(names, name).get("preview", kind)
+        rows.append((name, kind, str(detail).partition("\n")[0][:80]))
     wide = [max(len(row[at]) for row in rows) for at in (0, 1)]
     for at, row in enumerate(rows):
         print("{:<{}}   {:<{}}   {}".format(row[0], wide[0], row[1], wide[1], row[2]).rstrip())
         if at == 0:
             print("-" * (wide[0] + wide[1] + 15))
+
+
+def _size(value, variables):
+    """How large a container is, as IPython writes it; "" for other values."""
+    kind = type(value)
+    if kind in (dict, list, tuple):
+        return "n={}".format(len(value))
+    if not variables._is_known(value):
+        return ""
+    if kind.__name__ == "ndarray":
+        shape = "x".join(map(str, value.shape))
+        return "{}: {} elems, type `{}`, {:,} bytes".format(shape, value.size, value.dtype, value.nbytes)
+    if kind.__name__ in ("DataFrame", "Series"):
+        return "Shape: {}".format(value.shape)
+    return ""
