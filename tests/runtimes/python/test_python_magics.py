@@ -101,16 +101,14 @@ EACH = r"[\d.e+]+ \w?s ± [\d.e+]+ \w?s per loop \(mean ± std. dev. of {} loops
         ("    >>> 3 + 4", "7\n"),
         (">>> %env OI_TWO=2\n>>> !echo $OI_TWO", "env: OI_TWO=2\n2\n"),
         ("In [3]: %%sh\n   ...: echo prompted", "prompted\n"),
-        ("text = '''\n>>> kept\n'''\n%env OI_TWO\ntext", r"'\\n>>> kept\\n'\n"),
+        ("import os\nos.environ['OI_TWO'] = '2'\ntext = '''\n>>> kept\n'''\n%env OI_TWO\ntext", r"'\\n>>> kept\\n'\n"),
         ("?", r"NAME\?  (.|\n)*"),
         ("??", r"NAME\?  (.|\n)*"),
         ("d = {'k': ['a']}\nd['k'][0].upper?", r"Signature: +upper\(\)\n(.|\n)*"),
         ("x = 1\nfrom __future__ import annotations\ndef f(a: no_such_type): return a\nf(2)", "2\n"),
         ("def g(a: no_such_type_either): return a\ng(3)", "3\n"),
-        ("%%writefile oi_lines\na = 1", "Writing oi_lines\n"),
-        ("%%writefile -a oi_lines\na += 1", "Appending to oi_lines\n"),
-        ("%run -n oi_lines\na", "2\n"),
-        ("%run -t -N3 oi_lines", r"\nIPython CPU timings \(estimated\):\nTotal runs performed: 3\n(.|\n)*"),
+        ("_n = open('oi_run', 'w').write('a = 2')\n%run -n oi_run\na", "2\n"),
+        ("_n = open('oi_time', 'w').write('a = 2')\n%run -t -N3 oi_time", r"\nIPython CPU timings \(estimated\):\nTotal runs performed: 3\n(.|\n)*"),
         ("%sc oi_said = echo said\noi_said", "'said'\n"),
         ("%sc -l oi_said = echo said\noi_said", r"\['said'\]\n"),
         ("%mkdir -p marked\n%bookmark oi_mark marked\nhere = %pwd\n%cd -b oi_mark\n%cd -q $here", r"\(bookmark:oi_mark\) -> (.*)\n\1\n"),
@@ -349,3 +347,9 @@ def test_a_magic_that_is_left_out_on_purpose_says_why(shared: Computer, magic: s
     played = play(shared, "python", f"%{magic}")
     assert played.state == "failed"
     assert words in played.text
+
+
+def test_a_file_is_written_and_appended_to(computer: Computer) -> None:
+    assert run(computer, "%%writefile oi_lines\na = 1") == "Writing oi_lines\n"
+    assert run(computer, "%%writefile -a oi_lines\na += 1") == "Appending to oi_lines\n"
+    assert run(computer, "%run -n oi_lines\na") == "2\n"
