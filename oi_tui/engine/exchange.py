@@ -17,6 +17,7 @@ from oi_tui.engine.events import (
 from oi_tui.engine.llm import compaction, request_gate
 from oi_tui.engine.llm import request as request_writer
 from oi_tui.engine.llm.base import (
+    BROKEN_OFF,
     Connection,
     Delta,
     ErrorInfo,
@@ -296,19 +297,31 @@ class Exchange:
         return fault, began
 
     def _words(self, model: str, deltas: Iterator[Delta], parts: list[str]) -> Steps[ErrorInfo | None]:
-        """Collect the words of a reply that nobody sees grow. Returns the fault that ended it."""
+        """Collect the words of a summary, which nobody sees grow. Returns the fault that ended it."""
         yield ModelCalled(model)
         usage = None
+        ends: set[str] = set()
         try:
             for delta in deltas:
                 if isinstance(delta, Text):
                     parts.append(delta.text)
                 elif isinstance(delta, Usage):
                     usage = delta
+                elif isinstance(delta, Finish):
+                    ends.add(delta.reason)
+                elif isinstance(delta, Gap):
+                    ends.add("missing")
         except LlmError as error:
             parts.clear()
             return error.fault
         yield from self.account.enter(usage)
+        # It stands for all that it covers, so that a part of it would lose the rest without a word.
+        if ends & {*BROKEN_OFF, "content_filter"}:
+            return ErrorInfo("cut", "The summary broke off before its end.", "model", retryable=True)
+        if "length" in ends:
+            yield Noticed(
+                "The summary reached the maximum length and was cut off; see max_tokens.", "warning"
+            )
         return None
 
     def _tell_unreadable(self, writer: ReplyBuilder) -> Iterator[Event]:

@@ -80,6 +80,11 @@ class Finish:
     reason: str
 
 
+#: Reasons for an end before the reply was complete. `missing`: the server said none. `given_up`: it
+#: stopped by itself. `malformed`: it could not read what the model wrote.
+BROKEN_OFF = ("missing", "given_up", "malformed")
+
+
 @dataclass(frozen=True, slots=True)
 class Gap:
     """So many lines of the reply could not be read and are missing from here on."""

@@ -4,7 +4,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from oi_tui.engine.llm import request_gate
-from oi_tui.engine.llm.base import ErrorInfo, Finish, Llm, LlmError, Reply, Request, Text, Usage
+from oi_tui.engine.llm.base import (
+    BROKEN_OFF,
+    ErrorInfo,
+    Finish,
+    Gap,
+    Llm,
+    LlmError,
+    Reply,
+    Request,
+    Text,
+    Usage,
+)
 from oi_tui.engine.llm.usage_report import UsageTracker
 from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.settings.profile import Profile
@@ -35,17 +46,23 @@ class Question:
         self._reply: Reply = request_gate.send(llm, request, profile, account, facts)
 
     def answer(self) -> str:
-        """Wait for the reply. Raises LlmError where there is none."""
+        """Wait for the reply. Raises LlmError where there is none, or only a part of it."""
         lines: list[str] = []
+        broken = False
         for delta in self._reply:
             if isinstance(delta, Text):
                 lines.append(delta.text)
             elif isinstance(delta, Usage):
                 self.used = delta
-            elif delta == Finish("length"):
-                self.is_cut = True
+            elif isinstance(delta, Finish):
+                self.is_cut = self.is_cut or delta.reason == "length"
+                broken = broken or delta.reason in BROKEN_OFF
+            elif isinstance(delta, Gap):
+                broken = True
         if not (text := "".join(lines).strip()):
             raise LlmError(ErrorInfo("empty", "The model gave no answer."))
+        if broken:
+            raise LlmError(ErrorInfo("cut", "The answer broke off before its end. Try again."))
         return text
 
     def cancel(self) -> None:

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from oi_tui.engine import exchange
 from oi_tui.engine.events import Event, Noticed, TurnEnded
 from oi_tui.engine.llm import compaction, endpoint, request
-from oi_tui.engine.llm.base import ErrorInfo, Text, Usage
+from oi_tui.engine.llm.base import BROKEN_OFF, Delta, ErrorInfo, Finish, Gap, Text, Usage
 from oi_tui.engine.llm.context_window import tokens, weight
 from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.llm.usage import UsageTotals
@@ -391,6 +392,24 @@ def test_a_summary_that_fails_changes_nothing(reply: list) -> None:
     assert isinstance(ended, TurnEnded)
     assert ended.outcome == "failed"
     assert len(session.messages) == len(long_talk())
+
+
+@pytest.mark.parametrize("end", [*map(Finish, BROKEN_OFF), Finish("content_filter"), Gap(1)])
+def test_half_a_summary_stands_for_nothing(end: Delta, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exchange, "RETRIES", (0.0,))
+    session = make(messages=long_talk())
+    session.llm.replies = [[Text("Half a"), end], [Text("All of it."), Finish("stop")]]
+    compact(session)
+    assert [message.content.split()[-3:] for message in session.messages if message.covers] == [
+        ["All", "of", "it."]
+    ]
+
+
+def test_a_summary_of_the_longest_length_is_used_and_said_to_be_cut() -> None:
+    session = make([Text("Much"), Finish("length")], messages=long_talk())
+    events = compact(session)
+    assert any(message.covers for message in session.messages)
+    assert any("reached the maximum length" in text for text in notices(events))
 
 
 def test_the_record_that_is_summarised_fits_the_window() -> None:

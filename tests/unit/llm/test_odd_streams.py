@@ -8,6 +8,7 @@ import pytest
 
 from oi_tui.engine.events import ApprovalRequested, Noticed
 from oi_tui.engine.llm.base import (
+    BROKEN_OFF,
     Connection,
     Delta,
     Finish,
@@ -19,10 +20,14 @@ from oi_tui.engine.llm.base import (
     ToolCallPiece,
     Usage,
 )
+from oi_tui.engine.llm.question import Question
 from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.llm.transport.line_ends import split
 from oi_tui.engine.llm.transport.sse_filter import SseFilter
-from tests.fakes import call
+from oi_tui.engine.llm.usage_report import UsageTracker
+from oi_tui.engine.models.model_info import ModelInfo
+from oi_tui.engine.settings.profile import Profile
+from tests.fakes import Llm, call
 from tests.servers import openai_server as server
 from tests.servers.openai_server import Answer, Call, Exchange, ModelServer, Say
 from tests.servers.wires import Ollama, OpenAi
@@ -320,3 +325,26 @@ def test_a_chunk_in_a_list_of_one_is_a_chunk(models: ModelProcess, served: Model
     deltas = reply(models, served)
     assert text(deltas) == "Hello"
     assert not [delta for delta in deltas if isinstance(delta, Gap)]
+
+
+@pytest.mark.parametrize(
+    ("reason", "ends"),
+    [("stop", ["stop"]), ("length", ["stop", "length"]), ("abort", ["stop", "given_up"])],
+)
+def test_the_end_of_a_reply_in_one_piece_is_known(
+    models: ModelProcess, served: ModelServer, reason: str, ends: list[str]
+) -> None:
+    message = {"role": "assistant", "content": "Hello"}
+    body = {"object": "chat.completion", "choices": [{"message": message, "finish_reason": reason}]}
+    served.answer(server.raw(json.dumps(body).encode(), media="application/json"))
+    deltas = reply(models, served)
+    assert text(deltas) == "Hello"
+    assert [delta.reason for delta in deltas if isinstance(delta, Finish)] == ends
+
+
+@pytest.mark.parametrize("end", [*map(Finish, BROKEN_OFF), Gap(1)])
+def test_half_an_answer_to_a_question_is_none(end: Delta) -> None:
+    llm = Llm([Text("Half"), end])
+    question = Question(llm, Profile(model="m"), "What?", (), UsageTracker(), ModelInfo())
+    with pytest.raises(LlmError, match="broke off"):
+        question.answer()

@@ -182,6 +182,9 @@ class Completion:
             return
         for kind, value in pieces(raw.whole() or {}):
             self._emit_piece(kind, value)
+        if end := raw.whole_end():
+            self._finish = end
+            self._emit(finish=end)
         if not self._begun:
             instead = raw.error()
             error = errors.explain_body(*instead, self._attempt) if instead else None

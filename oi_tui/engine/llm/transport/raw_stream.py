@@ -146,6 +146,15 @@ class RawReply:
         put_right({"choices": [{"delta": message}]})
         return message
 
+    def whole_end(self) -> str | None:
+        """Why a reply that came in one piece is not complete; None where it is, or nobody says."""
+        body = self._body()
+        match body[0] if isinstance(body, list) and body else body:
+            case {"choices": [{"finish_reason": str(reason)}, *_]} | {"done_reason": str(reason)}:
+                reason = reason.lower()
+                return _INCOMPLETE.get(reason, reason if reason in ("length", "content_filter") else None)
+        return None
+
     def error(self) -> tuple[str, int | None] | None:
         """The words and the number of an error that came in place of a reply, with a status of success."""
         body = self._body()
