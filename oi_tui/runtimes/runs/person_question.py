@@ -19,19 +19,22 @@ class PersonQuestions:
     def __init__(self, wake: Callable[[], None]) -> None:
         self._wake = wake
         self._lock = threading.Lock()
+        self._taken = threading.Condition(self._lock)
         self._one_at_a_time = threading.Lock()
         self._reports: list[Report] = []
         self._typed: queue.SimpleQueue[str] | None = None
         self._closed = False
 
     def ask(self, text: str, prompt: str, stopped: threading.Event) -> str | None:
-        """Print text and wait for a line; None once the run ends, or `stopped` is set. Any thread.
+        """Print text and wait for a line; None once the run ends, or `stopped` is set.
 
-        Without a prompt, nothing is asked.
+        Without a prompt, nothing is asked. Any thread but that of the run. It returns once all is reported,
+        so that what the program prints because of the answer comes after it.
         """
         printed = Printed((text + prompt).replace("\n", "\r\n"))
         if not prompt:
             self._put(printed)
+            self._wait_until_taken(stopped)
             return None
         typed: queue.SimpleQueue[str] = queue.SimpleQueue()
         with self._one_at_a_time:
@@ -49,6 +52,7 @@ class PersonQuestions:
                 with self._lock:
                     self._typed = None
                 self._put(InputReceived(), Printed("\r\n"))
+                self._wait_until_taken(stopped)
 
     def take_typed(self, text: str) -> bool:
         """Take what was typed, where a question waits for it."""
@@ -64,11 +68,19 @@ class PersonQuestions:
         """Return what is to be reported; each report is given once."""
         with self._lock:
             reports, self._reports = self._reports, []
+            self._taken.notify_all()
             return reports
 
     def close(self) -> None:
         """Ask nothing any more."""
-        self._closed = True
+        with self._lock:
+            self._closed = True
+            self._taken.notify_all()
+
+    def _wait_until_taken(self, stopped: threading.Event) -> None:
+        with self._lock:
+            while self._reports and not (stopped.is_set() or self._closed):
+                self._taken.wait(_FRAME)
 
     def _put(self, *reports: Report) -> None:
         with self._lock:
