@@ -20,7 +20,6 @@ from oi_tui.api.terminal import ProgramInput
 from oi_tui.custom_languages import CustomLanguages
 from oi_tui.engine.open_interpreter.chunks import Chunk, ChunkWriter, merge_chunks
 from oi_tui.engine.review.earlier_code import EarlierCode
-from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Displayed, InputRequested, LineReached, Printed, Report, RunEnded
 from oi_tui.runtimes.computer import Computer
 from oi_tui.runtimes.custom.language import language_of
@@ -159,11 +158,6 @@ class ApiComputer(SettingGroup):
                 self._note(language, code)
             finalize(self, partial(_close, self._runtimes, self._cells))
         return self._runtimes
-
-    @property
-    def profile(self) -> Profile:
-        """The settings of this moment."""
-        return self._settings.profile
 
     @property
     def earlier(self) -> EarlierCode:
@@ -340,7 +334,7 @@ def _has_moved(runtimes: Computer) -> bool:
         if Path.cwd() == runtimes.cwd:
             return False
     except FileNotFoundError:
-        # The folder was removed; there is none to start in.
+        # The current folder was deleted.
         return False
     return not runtimes.where and not runtimes.is_at_work
 

@@ -31,7 +31,7 @@ class ConversationFile:
     def __init__(self) -> None:
         #: The title in the list of conversations; the first words if it is empty.
         self.title = ""
-        #: The name of the JSON file; empty where there is none so far.
+        #: The name of the JSON file; "" before it has one.
         self.name = ""
         self._is_named = False
         self._is_exported = False

@@ -223,7 +223,7 @@ class OpenInterpreter(SettingGroup):
         """
         if stream:
             chunks = self._turns.chunks(message)
-            return self._display(chunks) if display else chunks
+            return self._ask(chunks, display=True) if display else chunks
         if not blocking:
             self._turns.require_none()
             self._background = BackgroundTurn(lambda: self._chat(message, display=display))
@@ -357,23 +357,20 @@ class OpenInterpreter(SettingGroup):
         """Go on with the conversation as it stands; some scripts call what Open Interpreter has inside."""
         return self._turns.chunks(None)
 
-    def _display(self, chunks: Generator[Chunk, None, None]) -> Generator[Chunk, None, None]:
-        """Pass chunks on and print them. Code waits for the person, not for the next chunk to be taken."""
+    def _ask(self, chunks: Generator[Chunk, None, None], *, display: bool) -> Generator[Chunk, None, None]:
+        """Pass chunks on, print them with `display`, and have the person decide about code."""
         screen = Display()
         with closing(chunks):
             for chunk in chunks:
-                screen.show(chunk)
+                if display:
+                    screen.show(chunk)
                 yield chunk
                 if chunk["type"] == "confirmation":
-                    _confirm(chunks, self._question, display=True)
+                    _confirm(chunks, self._question, display=display)
 
     def _chat(self, message: Prompt, *, display: bool) -> None:
-        chunks, screen = self._turns.chunks(message), Display()
-        for chunk in chunks:
-            if display:
-                screen.show(chunk)
-            if chunk["type"] == "confirmation":
-                _confirm(chunks, self._question, display=display)
+        for _ in self._ask(self._turns.chunks(message), display=display):
+            pass
         if self._settings.profile.speak_messages:
             replies = [item for item in self._turns.new_messages if item["type"] == "message"]
             self._voice.say("\n".join(str(item["content"]) for item in replies))

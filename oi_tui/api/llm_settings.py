@@ -37,6 +37,7 @@ class LlmSettings(SettingGroup):
     def __init__(self, settings: ApiSettings, access: ModelAccess) -> None:
         self._settings = settings
         self._access = access
+        #: What answers instead of a server, if the script set it.
         self._function: Completions | None = None
         # One object, so that scripts can compare it, and put it back.
         self._default: Completions = lambda **parameters: access.complete(parameters)
@@ -62,11 +63,6 @@ class LlmSettings(SettingGroup):
         'message'
         """
         return self._access.reply(messages)
-
-    @property
-    def function(self) -> Completions | None:
-        """The function that answers instead of a server; None where there is none."""
-        return self._function
 
     @property
     def completions(self) -> Completions:

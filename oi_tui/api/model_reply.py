@@ -23,8 +23,8 @@ def reply_chunks(
 ) -> Iterator[Chunk]:
     """Ask for one reply to the messages. Returns its pieces; code in it does not run.
 
-    System messages replace the one of the profile. Raises TypeError for what is no message, and TurnError
-    where there is no reply.
+    System messages replace the one of the profile. Raises TypeError for an item that is not a message, and
+    TurnError if the model does not reply.
     """
     checked = check_messages(messages)
     if texts := system_texts(checked):
@@ -49,7 +49,7 @@ def reply_chunks(
 def openai_chunks(parameters: dict[str, Any], profile: Profile, model: ApiModel) -> Iterator["OpenAiChunk"]:
     """Ask the model itself, with the parameters of LiteLLM's `completion`, and return OpenAI's chunks.
 
-    What is not given is as in the profile. Raises TurnError where there is no reply.
+    Parameters that are not given are those of the profile. Raises TurnError if the model does not reply.
     """
     names = ("model", "api_base", "api_key", "api_version", "max_tokens", "temperature")
     changes = {name: parameters[name] for name in names if parameters.get(name) is not None}

@@ -34,7 +34,7 @@ def count_tokens(text: str = "", model: str = "gpt-4") -> int:
 
 
 def token_cost(tokens: int = 0, model: str = "gpt-4") -> float:
-    """Return what so many tokens of a request cost, in USD; 0 where nobody knows the price."""
+    """Return the cost of a request with this number of tokens, in USD; 0 if the price is unknown."""
     facts = _counter.process().facts(model)
     return round(tokens * ((facts and facts.prompt_price) or 0), 6)
 

@@ -254,7 +254,10 @@ class Turns:
 
 
 def check_messages(messages: Iterable[Chunk]) -> list[Chunk]:
-    """Return the messages, each part of a message as one of its own. Raises TypeError for what is none."""
+    """Return the messages, with each part of a message as a message of its own.
+
+    Raises TypeError for an item that is not a message.
+    """
     if not isinstance(messages, Iterable) or isinstance(messages, str | bytes | dict):
         raise TypeError(f"messages is a list of messages, not {messages!r}")
     checked = []

@@ -1,14 +1,19 @@
 """The targets that this machine knows: hosts of the ssh configuration, running containers and kernels."""
 
 import contextlib
-import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from oi_tui.runtimes.remote import left_targets, ssh_hosts
-from oi_tui.runtimes.remote.target import CONTAINER_PROGRAMS, LOCAL, container_programs
+from oi_tui.runtimes.remote.target import (
+    CONTAINER_PROGRAMS,
+    LOCAL,
+    TargetError,
+    ask_program,
+    container_programs,
+)
 
 #: How long the container program may take to list its containers, in seconds.
 _PATIENCE = 3.0
@@ -51,22 +56,10 @@ def containers() -> list[KnownTarget]:
 
 def _containers_of(program: str) -> list[KnownTarget]:
     try:
-        done = subprocess.run(
-            [program, "ps", "--format", "{{.Names}}\t{{.Image}}"],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-            timeout=_PATIENCE,
-            stdin=subprocess.DEVNULL,
-            # Without a terminal it can ask nothing on the screen.
-            start_new_session=True,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        printed = ask_program(program, "ps", "--format", "{{.Names}}\t{{.Image}}", patience=_PATIENCE)
+    except TargetError:
         return []
-    if done.returncode:
-        return []
-    rows = [line.partition("\t") for line in done.stdout.splitlines()[:_MOST]]
+    rows = [line.partition("\t") for line in printed.splitlines()[:_MOST]]
     return [KnownTarget(f"container:{name}", image) for name, _, image in rows if name]
 
 

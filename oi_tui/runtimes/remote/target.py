@@ -204,7 +204,7 @@ def _find_container(place: str) -> tuple[str, bool]:
     words, stopped, problem = ("container", "inspect", "--format", "{{.State.Running}}", place), "", ""
     for program in programs:
         try:
-            answer = _answer(program, *words)
+            answer = ask_program(program, *words)
         except TargetError as error:
             problem = problem or str(error)
             continue
@@ -225,13 +225,16 @@ def _with_image(place: str, usual: str) -> str:
     if len(programs) > 1:
         for program in programs:
             with contextlib.suppress(TargetError):
-                if _answer(program, "image", "inspect", "--format", "{{.Id}}", place):
+                if ask_program(program, "image", "inspect", "--format", "{{.Id}}", place):
                     return program
     return usual
 
 
-def _answer(program: str, *words: str) -> str:
-    """What a container program prints; "" where it fails. Raises TargetError when it does not answer."""
+def ask_program(program: str, *words: str, patience: float = _PATIENCE) -> str:
+    """What a container program prints; "" if it fails. Raises TargetError if it does not answer in time.
+
+    `patience` is in seconds.
+    """
     try:
         done = subprocess.run(
             (program, *words),
@@ -239,8 +242,10 @@ def _answer(program: str, *words: str) -> str:
             text=True,
             errors="replace",
             check=False,
-            timeout=_PATIENCE,
+            timeout=patience,
             stdin=subprocess.DEVNULL,
+            # Without a terminal it can ask nothing on the screen.
+            start_new_session=True,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise TargetError(f"{program} does not answer: {error}") from None

@@ -17,21 +17,20 @@ from oi_tui.engine.llm.transport.sse_filter import SseFilter
 #: What the providers' own words for the end of a reply mean where it is not complete.
 _INCOMPLETE = {
     "model_context_window_exceeded": "length",
-    **dict.fromkeys(
-        (
-            "malformed_function_call", "malformed_response", "unexpected_tool_call", "too_many_tool_calls",
-            "missing_thought_signature",
-        ),
-        "malformed",
-    ),
-    **dict.fromkeys(
-        (
-            "error", "abort", "aborted", "cancelled", "canceled", "timeout", "network_error",
-            "insufficient_system_resource",
-        ),
-        "given_up",
-    ),
-}  # fmt: skip
+    "malformed_function_call": "malformed",
+    "malformed_response": "malformed",
+    "unexpected_tool_call": "malformed",
+    "too_many_tool_calls": "malformed",
+    "missing_thought_signature": "malformed",
+    "error": "given_up",
+    "abort": "given_up",
+    "aborted": "given_up",
+    "cancelled": "given_up",
+    "canceled": "given_up",
+    "timeout": "given_up",
+    "network_error": "given_up",
+    "insufficient_system_resource": "given_up",
+}
 #: How many bytes are kept to find out what they are.
 _KEPT = 1_000_000
 
@@ -119,7 +118,7 @@ class RawReply:
 
     @property
     def incomplete(self) -> str | None:
-        """Why the reply is not complete although the stream came to its end; None where it is, or who knows.
+        """Why the reply is not complete although the stream has ended; None if it is, or if nothing says so.
 
         LiteLLM takes most of these for a good end.
         """
@@ -147,7 +146,7 @@ class RawReply:
         return message
 
     def whole_end(self) -> str | None:
-        """Why a reply that came in one piece is not complete; None where it is, or nobody says."""
+        """Why a reply that came in one piece is not complete; None if it is, or if nothing says so."""
         body = self._body()
         match body[0] if isinstance(body, list) and body else body:
             case {"choices": [{"finish_reason": str(reason)}, *_]} | {"done_reason": str(reason)}:

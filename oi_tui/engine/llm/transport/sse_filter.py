@@ -85,7 +85,7 @@ class SseFilter:
         """The lines that were held back to the end."""
         held = [*self._held, *(self._about if self._held else ())]
         self._held, self._about = [], []
-        # What comes after the end is none of the reply's, such as a `[done]` in another spelling.
+        # What follows the end does not belong to the reply, such as a `[done]` in another spelling.
         return [] if self.ended else held
 
     def take_gaps(self) -> int:
@@ -151,8 +151,9 @@ class SseFilter:
     def _note_end(self, reason: str) -> None:
         self.begun = True
         self.ended = self.ended or bool(reason)
-        if not self.reason or self.reason == "stop":
-            self.reason = reason
+        if self.reason in ("", "stop"):
+            # What says more than that the reply stopped is kept.
+            self.reason = reason or self.reason
 
 
 def read_end(record: dict[str, Any]) -> str | None:

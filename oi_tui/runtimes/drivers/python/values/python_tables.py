@@ -432,28 +432,31 @@ class _Array(_Lists):
         # Of a matrix, each part would be a matrix again.
         array = numpy.asarray(value) if isinstance(value, numpy.matrix) else value
         self.rows = array.shape[0]
-        self.fields = array.dtype.names or ()
-        if self.fields and array.ndim == 1:
-            parts = [(name, array[name]) for name in self.fields]
+        self.fields = array.dtype.names if array.ndim == 1 else None
+        if self.fields:
+            self.array = array
+            parts = [array.dtype[name] for name in self.fields]
+            self.columns = [(name, str(of), of.kind in "iuf") for name, of in zip(self.fields, parts)]
         else:
-            array = array.reshape(-1, 1) if array.ndim == 1 else array
-            parts = [(str(at), array[:, at]) for at in range(array.shape[1])]
-        self.parts = [part for _, part in parts]
-        self.columns = [
-            (name, str(part.dtype), part.dtype.kind in "iuf" and part.ndim == 1) for name, part in parts
-        ]
+            self.array = array.reshape(-1, 1) if array.ndim == 1 else array
+            of, numeric = str(array.dtype), array.dtype.kind in "iuf"
+            self.columns = [(str(at), of, numeric) for at in range(self.array.shape[1])]
 
     def read(self, numbers, first, last):
         rows = slice(numbers.start, numbers.stop) if isinstance(numbers, range) else list(numbers)
-        cells = [part[rows].tolist() for part in self.parts[first:last]]
-        return zip(numbers, zip(*cells)) if cells else []
+        if self.fields:
+            return zip(numbers, zip(*(self._part(at)[rows].tolist() for at in range(first, last))))
+        return zip(numbers, self.array[rows, first:last].tolist())
 
     def column(self, at):
-        return self.parts[at].tolist()
+        return self._part(at).tolist()
 
     def numbers(self, at):
-        part = self.parts[at]
+        part = self._part(at)
         return part.compressed() if hasattr(part, "compressed") else part
+
+    def _part(self, at):
+        return self.array[self.fields[at]] if self.fields else self.array[:, at]
 
 
 class _Records(_Lists):
