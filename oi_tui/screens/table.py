@@ -208,7 +208,8 @@ class TableScreen(Page[None]):
     def _tell_failure(self, words: str, failed: Callable[[], object] | None) -> None:
         if self._table.shape is None:
             self.query_one("#table-head", Static).update(Content(one_line(f"{self._called}: {words}", 500)))
-        self._say(words)
+        # It is said once: in the head where there is no table to show.
+        self._say(words if self._table.shape else "")
         if failed:
             failed()
 

@@ -19,6 +19,7 @@ from oi_tui.runtimes.tables import (
     Shape,
     Statistics,
     TableBusyError,
+    TableError,
     TableSource,
     View,
 )
@@ -193,6 +194,15 @@ async def test_a_table_of_a_busy_language_opens_by_itself_when_that_is_done(tmp_
         await reached(lambda: "busy or not running; the table opens as soon as it is done" in app.head)
         source.busy = False
         await reached(lambda: "r0" in app.shown)
+
+
+async def test_why_there_is_no_table_is_said_once(tmp_path: Path) -> None:
+    def load() -> TableSource:
+        raise TableError("There is no file nope.csv")
+
+    async with looking(tmp_path, load) as (app, _, wait):
+        await wait(lambda: "There is no file nope.csv" in app.head)
+        assert "nope.csv" not in app.foot
 
 
 async def test_an_open_table_of_a_busy_language_says_how_to_try_again(tmp_path: Path) -> None:

@@ -349,6 +349,29 @@ def test_a_magic_that_is_left_out_on_purpose_says_why(shared: Computer, magic: s
     assert words in played.text
 
 
+@pytest.mark.parametrize("number", ["abc", "-3", "1.5"])
+@pytest.mark.parametrize(
+    ("line", "option"),
+    [
+        ("%history -l {}", "%history -l"),
+        ("%rerun -l {}", "%rerun -l"),
+        ("%timeit -n {} pass", "%timeit -n"),
+        ("%timeit -r {} pass", "%timeit -r"),
+        ("%prun -l {} pass", "%prun -l"),
+        ("%run -N {} x.py", "%run -N"),
+        ("%dhist {}", "%dhist"),
+    ],
+)
+def test_a_word_in_place_of_a_number_is_named(shared: Computer, line: str, option: str, number: str) -> None:
+    played = play(shared, "python", line.format(number))
+    assert played.state == "failed"
+    assert f"{option} takes a whole number, not {number!r}" in played.text
+
+
+def test_an_option_without_its_number_is_named(shared: Computer) -> None:
+    assert "%run -N takes a whole number, not ''" in play(shared, "python", "%run -N").text
+
+
 def test_a_file_is_written_and_appended_to(computer: Computer) -> None:
     assert run(computer, "%%writefile oi_lines\na = 1") == "Writing oi_lines\n"
     assert run(computer, "%%writefile -a oi_lines\na += 1") == "Appending to oi_lines\n"

@@ -17,6 +17,19 @@ import shlex
 _RANGE = re.compile(r"(?:~0/)?(\d+)(?:(-|:)(\d+)?)?$")
 
 
+def whole_number(text, option):
+    """The number that was typed after an option. Raises ValueError for anything but a whole number."""
+    if not text.isdecimal():
+        raise ValueError("{} takes a whole number, not {!r}".format(option, text))
+    return int(text)
+
+
+def _last(items, text, option):
+    """As many of the last items as was typed."""
+    many = whole_number(text, option)
+    return items[-many:] if many else []
+
+
 class HistoryWords:
     """A part of the magics, whose driver it uses."""
 
@@ -59,7 +72,7 @@ class HistoryWords:
             numbers = [at for at, text in inputs.items() if fnmatch.fnmatchcase(text, pattern)]
         elif "-l" in chosen:
             earlier = [at for at in inputs if at != self._driver.number]
-            numbers = earlier[-int(chosen["-l"]) :]
+            numbers = _last(earlier, chosen["-l"], "%history -l")
         else:
             numbers = self._numbers(" ".join(words)) if words else list(inputs)
         if "-u" in chosen:
@@ -101,7 +114,7 @@ class HistoryWords:
         if words[:1] == ["-g"] and words[1:]:
             found = [text for text in earlier.values() if words[1] in text][-1:]
         elif words[:1] == ["-l"] and words[1:]:
-            found = list(earlier.values())[-int(words[1]) :]
+            found = _last(list(earlier.values()), words[1], "%rerun -l")
         elif words:
             found = [self._inputs[at] for at in self._numbers(rest)]
         else:

@@ -12,7 +12,7 @@ import re
 import shlex
 
 from python_driver import import_quietly
-from python_history_words import HistoryWords
+from python_history_words import HistoryWords, whole_number
 
 
 class MoreWords(HistoryWords):
@@ -184,7 +184,7 @@ class MoreWords(HistoryWords):
 
     def _line_dhist(self, rest):
         """The folders that were entered: all, the last N, or those from one number to another."""
-        numbers = [int(word) for word in rest.split()]
+        numbers = [whole_number(word, "%dhist") for word in rest.split()]
         first, end = 0, len(self.folders)
         if len(numbers) == 1:
             first = max(end - numbers[0], 0)

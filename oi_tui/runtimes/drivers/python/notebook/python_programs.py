@@ -11,6 +11,8 @@ import os
 import sys
 import types
 
+from python_history_words import whole_number
+
 
 def run(driver, words):
     """Run the file, with the words after it as its arguments, and keep what it defines."""
@@ -20,7 +22,7 @@ def run(driver, words):
         if option == "-m":
             return _run_module(driver, words)
         if option.startswith("-N"):
-            times = int(option[2:] or words.pop(0))
+            times = whole_number(option[2:] or (words.pop(0) if words else ""), "%run -N")
         elif set(option[1:]) <= set("iendtpG"):
             options.update(option[1:])
         else:

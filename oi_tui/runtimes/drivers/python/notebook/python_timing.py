@@ -12,6 +12,8 @@ import math
 import resource
 import time as clock
 
+from python_history_words import whole_number
+
 _UNITS = ((100.0, "min", 60.0), (1.0, "s", 1.0), (1e-3, "ms", 1e-3), (1e-6, "µs", 1e-6), (0.0, "ns", 1e-9))
 
 
@@ -83,7 +85,8 @@ def timeit(driver, source, code, options=None):
     chosen, given = _options("timeit", "n:r:tcp:qov:", code if options is None else options)
     statement, setup = (given, "pass") if options is None else (code, given or "pass")
     timer = timeit_module.Timer(statement, setup, globals=driver.module.__dict__)
-    loops, runs = int(chosen.get("-n", 0)), int(chosen.get("-r", 7))
+    loops = whole_number(chosen.get("-n", "0"), "%timeit -n")
+    runs = whole_number(chosen.get("-r", "7"), "%timeit -r")
     if not loops:
         loops = next(10**power for power in range(10) if timer.timeit(10**power) >= 0.2 or power == 9)
     timed = TimeitResult(loops, [run / loops for run in timer.repeat(max(1, runs), loops)])
@@ -98,6 +101,7 @@ def prun(driver, source, code, options=None):
     import pstats
 
     chosen, given = _options("prun", "s:l:qrT:D:", code if options is None else options)
+    most = whole_number(chosen.get("-l", "30"), "%prun -l")
     profile = cProfile.Profile()
     try:
         profile.enable()
@@ -106,5 +110,5 @@ def prun(driver, source, code, options=None):
         profile.disable()
         stats = pstats.Stats(profile).strip_dirs().sort_stats(chosen.get("-s", "time"))
         if "-q" not in chosen:
-            stats.print_stats(int(chosen.get("-l", 30)))
+            stats.print_stats(most)
     return stats if "-r" in chosen else None
