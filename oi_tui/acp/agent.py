@@ -32,7 +32,7 @@ _OPTIONS = [
     schema.PermissionOption(option_id="reject", name="Do not run", kind="reject_once"),
 ]
 _NO_INPUT = "The program asked for {}, which this editor cannot give. It was stopped."
-_AGAIN = "Ask for it, and they are made again."
+_AGAIN = "Ask the agent to run the cells again."
 #: The protocol's code for what is not there.
 _NOT_FOUND = -32002
 #: How long a cancelled prompt waits for its code to end before it is answered, in seconds.

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from oi_tui.input.table_file import TableFile, is_table_file
+from oi_tui.input.table_file import TableFile, is_table_file, why_no_table
 from oi_tui.runtimes.tables import TableSource, View
 from oi_tui.text import one_line
 
@@ -15,10 +15,21 @@ _ROWS, _COLUMNS, _WIDEST = 20, 30, 30
 
 def find_table(name: str, computer: "Languages") -> TableSource:
     """Return the table of a file or a Python variable. Raises TableError; a file may take a moment."""
+    path, table = _split(name, computer)
+    return computer.table("python", name) if path is None else TableFile(path, table)
+
+
+def why_no_table_file(name: str, computer: "Languages") -> str | None:
+    """Return why the file that is named cannot be opened; None when it can, and for a variable."""
+    path, _ = _split(name, computer)
+    return None if path is None else why_no_table(path)
+
+
+def _split(name: str, computer: "Languages") -> tuple[Path | None, str]:
+    """Return the file that is named, and the table in it; no file for the name of a variable."""
     file, _, table = name.partition("::")
-    if is_table_file(file):
-        return TableFile(computer.cwd / Path(file).expanduser(), table)
-    return computer.table("python", name)
+    path = computer.cwd / Path(file).expanduser()
+    return path if is_table_file(file) or path.is_file() else None, table
 
 
 def first_rows(source: TableSource) -> str:

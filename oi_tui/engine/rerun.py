@@ -83,13 +83,13 @@ def seconds(codes: Sequence[Message]) -> float:
 
 
 def lost(
-    messages: Sequence[Message], way_back: str = "%rerun runs them again in order, asking first."
+    messages: Sequence[Message], way_back: str = "%rerun asks, and runs these cells again in order."
 ) -> str:
     """Describe which variables of an earlier conversation are lost; "" where nothing ran."""
     codes = ran(messages)
     if not any(message.type == "code" and message.seconds is not None for message in messages) and not codes:
         return ""
-    text = "This is an earlier conversation: its variables are gone"
+    text = "This is an earlier conversation. Its variables are gone"
     if not codes:
         return f"{text}."
     parts = []

@@ -55,6 +55,17 @@ def is_table_file(name: str) -> bool:
     return bool(table_readers.ending_of(name)) or Path(name).suffix.lower() in _DATABASES
 
 
+def why_no_table(path: Path) -> str | None:
+    """Return why a file cannot be opened as a table, as far as that is seen without reading it."""
+    if not is_table_file(path.name):
+        endings = ", ".join(ENDINGS)
+        return (
+            f"{path.name} cannot be opened as a table. Files that end in {endings} can"
+            f" (text files also packed, with {', '.join(PACKED)} after that)."
+        )
+    return None if path.is_file() else f"There is no file {path}."
+
+
 class TableFile:
     """A table in a file. Of a database or a workbook, `table` names the one that is wanted."""
 
@@ -82,14 +93,8 @@ class TableFile:
 
     def _open(self, path: Path, table: str) -> None:
         kind = path.suffix.lower()
-        if not is_table_file(path.name):
-            endings = ", ".join(ENDINGS)
-            raise TableError(
-                f"{path.name} cannot be opened as a table. Files that end in {endings} can"
-                f" (text files also packed, with {', '.join(PACKED)} after that)."
-            )
-        if not path.is_file():
-            raise TableError(f"There is no file {path}.")
+        if why := why_no_table(path):
+            raise TableError(why)
         if kind in _DATABASES:
             self._use_database(path, table)
             return

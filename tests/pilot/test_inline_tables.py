@@ -228,6 +228,17 @@ async def test_a_table_that_python_has_no_more_says_so(python: Computer) -> None
         await chat.reached(lambda: isinstance(chat.app.screen, TableScreen) and "Run its cell" in chat.head)
 
 
+async def test_a_file_that_cannot_be_opened_as_a_table_opens_no_screen(python: Computer) -> None:
+    (python.cwd / "notes.txt").touch()
+    async with chatting(python) as chat:
+        for name, why in (("nope.csv", "There is no file"), ("notes.txt", "notes.txt cannot be opened as a")):
+            await chat.type(f"%table {name}")
+            await chat.reached(lambda why=why: any(why in note.message for note in chat.app._notifications))
+            assert isinstance(chat.app.screen, ChatScreen)
+            assert chat.app.screen.prompt.text == f"%table {name}"
+            await chat.pilot.press("ctrl+u")
+
+
 async def test_tables_are_opened_by_name_and_from_the_list_of_variables(python: Computer) -> None:
     async with chatting(python) as chat:
         await chat.type("%table wide")

@@ -272,7 +272,7 @@ async def test_an_agent_for_each_prompt_says_what_is_lost_or_brings_it_back(
     outputs = [str(u.raw_output) for u in later.updates if getattr(u, "raw_output", None)]
     if kept == "0":
         assert asked[:-1] == []
-        assert "its variables are gone: python (1 cell" in later.written()
+        assert "Its variables are gone: python (1 cell" in later.written()
     else:
         assert [code[:15] for code in asked[:-1]] == ["%snapshot load "]
         assert any("42" in output for output in outputs) == (answer == "run")

@@ -368,6 +368,14 @@ def test_a_word_in_place_of_a_number_is_named(shared: Computer, line: str, optio
     assert f"{option} takes a whole number, not {number!r}" in played.text
 
 
+def test_an_order_that_prun_does_not_know_is_named(shared: Computer) -> None:
+    text = play(shared, "python", "%prun -s x sorted([2, 1])").text
+    assert "ValueError: %prun -s takes one of calls, cumtime, " in text
+    assert "not 'x'" in text
+    assert "KeyError" not in text
+    assert "Ordered by: cumulative time" in play(shared, "python", "%prun -s cumulative sorted([2, 1])").text
+
+
 def test_an_option_without_its_number_is_named(shared: Computer) -> None:
     assert "%run -N takes a whole number, not ''" in play(shared, "python", "%run -N").text
 

@@ -89,7 +89,10 @@ def test_the_model_is_reported_nothing_and_running_again_doubles_nothing() -> No
 
 def test_what_is_lost_is_reported_by_language() -> None:
     reported = rerun.lost([cell("a"), cell("b"), cell("c", format="shell", seconds=0.2)])
-    assert "gone: python (2 cells, 4.0 s); shell (1 cell, 0.2 s). %rerun" in reported
+    assert reported == (
+        "This is an earlier conversation. Its variables are gone: "
+        "python (2 cells, 4.0 s); shell (1 cell, 0.2 s). %rerun asks, and runs these cells again in order."
+    )
     assert rerun.lost([cell("a", state="failed")]).endswith("variables are gone.")
     assert rerun.lost([Message(role="user", type="message", content="hello")]) == ""
 

@@ -91,6 +91,12 @@ def test_what_a_page_links_to_exists(path: Path) -> None:
     assert [link for link in links if "://" not in link and not (path.parent / link).exists()] == []
 
 
+@pytest.mark.parametrize("path", [ROOT / "README.md", DOCS / "index.md"], ids=lambda path: path.name)
+def test_a_front_page_links_to_every_guide(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert [guide.name for guide in WRITTEN[2:] if f"guide/{guide.name})" not in text] == []
+
+
 @pytest.mark.parametrize("path", PAGES)
 def test_every_command_that_a_page_names_exists(path: Path) -> None:
     lines = [*inline_code(path), *(line for block in blocks(path, "text") for line in block.splitlines())]

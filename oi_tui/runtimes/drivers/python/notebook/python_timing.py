@@ -101,14 +101,17 @@ def prun(driver, source, code, options=None):
     import pstats
 
     chosen, given = _options("prun", "s:l:qrT:D:", code if options is None else options)
-    most = whole_number(chosen.get("-l", "30"), "%prun -l")
+    most, order = whole_number(chosen.get("-l", "30"), "%prun -l"), chosen.get("-s", "time")
+    orders = sorted(pstats.Stats.sort_arg_dict_default)
+    if order not in orders:
+        raise ValueError("%prun -s takes one of {}, not {!r}".format(", ".join(orders), order))
     profile = cProfile.Profile()
     try:
         profile.enable()
         driver.run_part(given if options is None else source)
     finally:
         profile.disable()
-        stats = pstats.Stats(profile).strip_dirs().sort_stats(chosen.get("-s", "time"))
+        stats = pstats.Stats(profile).strip_dirs().sort_stats(order)
         if "-q" not in chosen:
             stats.print_stats(most)
     return stats if "-r" in chosen else None
