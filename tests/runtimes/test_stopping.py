@@ -11,7 +11,8 @@ import pytest
 from oi_tui.messages import InputRequested, Printed, Report, Stopping
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.languages import python
-from oi_tui.runtimes.runs import stopping
+from oi_tui.runtimes.processes import process
+from oi_tui.runtimes.runs import interrupt, stopping
 from tests.runtimes.playing import alive, play, until
 
 Make = Callable[..., Computer]
@@ -20,9 +21,10 @@ Make = Callable[..., Computer]
 LONG = 0.9
 #: Work in C that holds the interpreter's lock and sees no signal, as a long computation of a library does.
 HOLDS_LOCK = (
-    "import collections, itertools, time\nprint('go')\n"
+    "import collections, itertools, time\n"
     "later = (time.monotonic() + {}).__gt__\n"
-    "end = collections.deque(itertools.takewhile(later, iter(time.monotonic, None)), 0)"
+    "work = itertools.takewhile(later, iter(time.monotonic, None))\n"
+    "end = collections.deque(itertools.chain(map(print, ['go']), work), 0)"
 )
 CLEANS_UP = (
     f"import time\ntry:\n    print('go')\n    while True: pass\n"
@@ -46,6 +48,21 @@ def remembering(computer: Computer) -> Computer:
     """A Python that has something to lose."""
     assert play(computer, "python", "df = 'rows'\nmodel = [1, 2]").state == "finished"
     return computer
+
+
+def test_a_child_that_was_not_yet_its_program_is_interrupted_again(
+    computer: Computer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(interrupt, "_YOUNG", 60.0)
+    monkeypatch.setattr(process, "_LEFTOVERS", 20.0)
+    # As between fork and exec: a handler takes the last signal, and then another program runs.
+    child = (
+        "trap 'left=3' INT; left=60000; echo go; "
+        "while [ $left -gt 0 ]; do left=$((left - 1)); sleep 0.01; done; exec sleep 60"
+    )
+    code = f"import subprocess, time\nchild = subprocess.Popen(['sh', '-c', {child!r}])\ntime.sleep(60)"
+    assert play(computer, "python", code, stop_at="go\r\n").state == "interrupted"
+    assert play(computer, "python", "child.wait(10)").text == "-2\n"
 
 
 @pytest.mark.parametrize(("code", "printed"), [(HOLDS_LOCK.format(LONG), "go\n"), (CLEANS_UP, "go\nsaved\n")])

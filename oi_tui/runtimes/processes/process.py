@@ -39,6 +39,8 @@ _ECHO_PATIENCE = 0.05
 _SETTLED = 0.05
 #: How often somebody who waits for a language looks whether it is still wanted, in seconds.
 _GLANCE = 0.1
+#: How long what an interrupted run leaves may take to end, in seconds.
+_LEFTOVERS = 0.2
 #: Marks the environment of everything that a language process starts.
 _TOKEN = environment_names.RUNTIME
 
@@ -405,24 +407,33 @@ class LanguageProcess:
             with contextlib.suppress(OSError):
                 os.kill(pid, number)
 
-    def end_deaf_children(self, groups: set[int], since: float) -> None:
-        """End what ignores the interrupt and began after `since`, on the monotonic clock.
+    def end_leftovers(self, groups: set[int], since: float, young_since: float) -> None:
+        """End what an interrupted run leaves in its process groups; both times are on the monotonic clock.
 
-        A shell lets all that its scripts put into the background ignore it; that is no wish to stay. What has
-        only just begun in the process groups that were interrupted is given 0.2 s to show whether it does.
+        What began after `young_since` was being started when the interrupt came, and is interrupted now. It
+        may start child processes meanwhile, and until each becomes its program it has the signal handlers of
+        its parent and loses the signal: so these are looked at for a while, and what has become another
+        program is interrupted anew. What began after `since` and ignores the interrupt is ended: a shell lets
+        all that its scripts put into the background ignore it; that is no wish to stay.
         """
-        until = time.monotonic() + 0.2
+        until = time.monotonic() + _LEFTOVERS
+        interrupted: set[tuple[int, bytes]] = set()
         while self.pid:
             waited = False
             for pid, group in process_table.members(self.pid):
-                if pid == self.pid or process_table.began(pid) <= since:
+                if pid == self.pid or (start := process_table.began(pid)) <= since:
                     continue
                 waited |= group in groups
-                if process_table.ignores(pid, signal.SIGINT):
-                    waited = True
-                    deaf = process_table.ignores(pid, signal.SIGTERM)
-                    with contextlib.suppress(OSError):
+                with contextlib.suppress(OSError):
+                    if process_table.ignores(pid, signal.SIGINT):
+                        waited = True
+                        deaf = process_table.ignores(pid, signal.SIGTERM)
                         os.kill(pid, signal.SIGKILL if deaf else signal.SIGTERM)
+                    elif group in groups and start > young_since:
+                        program = (pid, process_table.command_line(pid))
+                        if program not in interrupted:
+                            interrupted.add(program)
+                            os.kill(pid, signal.SIGINT)
             if not waited or time.monotonic() > until:
                 return
             time.sleep(0.005)

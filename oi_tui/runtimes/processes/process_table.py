@@ -116,6 +116,13 @@ def ignores(pid: int, number: int) -> bool:
     return False
 
 
+def command_line(pid: int) -> bytes:
+    """The words of a process, each with a NUL behind it; empty where they are not known."""
+    with contextlib.suppress(OSError):
+        return Path("/proc", str(pid), "cmdline").read_bytes()
+    return b""
+
+
 def oom_kills() -> int:
     """Return how often the system killed a process for lack of memory; 0 if it does not report that."""
     with contextlib.suppress(OSError, ValueError, IndexError):

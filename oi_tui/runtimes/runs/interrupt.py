@@ -83,7 +83,5 @@ class Interrupt:
 
     def sweep(self, run_began: float) -> None:
         """End what the run leaves behind although it was interrupted."""
-        # What was being started when the interrupt came is nobody's any more.
-        self._process.send_signal_to_children(signal.SIGINT, since=self._sent_at - _YOUNG)
         groups = {self._group, self._process.terminal.foreground}
-        self._process.end_deaf_children(groups, since=run_began)
+        self._process.end_leftovers(groups, since=run_began, young_since=self._sent_at - _YOUNG)

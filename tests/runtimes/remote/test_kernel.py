@@ -1,5 +1,6 @@
 """A real Jupyter kernel as the place where code runs."""
 
+import json
 import subprocess
 import sys
 import threading
@@ -18,6 +19,14 @@ pytest.importorskip("ipykernel", reason="ipykernel is not installed here")
 Make = Callable[..., Computer]
 
 
+def is_whole(file: Path) -> bool:
+    """Whether the kernel has written all of its connection file."""
+    try:
+        return "shell_port" in json.loads(file.read_text())
+    except (OSError, ValueError):
+        return False
+
+
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, int]]:
     """The connection file of a kernel that runs, and its process."""
@@ -27,10 +36,12 @@ def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, int
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    until(file.exists)
-    yield file, process.pid
-    process.kill()
-    process.wait(10)
+    try:
+        until(lambda: is_whole(file))
+        yield file, process.pid
+    finally:
+        process.kill()
+        process.wait(10)
 
 
 @pytest.fixture
@@ -187,8 +198,9 @@ def test_a_run_that_nobody_follows_is_interrupted(computer: Computer) -> None:
 def test_a_kernel_that_dies_is_reported(make: Make, tmp_path: Path) -> None:
     file = tmp_path / "k.json"
     words = [sys.executable, "-W", "ignore", "-m", "ipykernel_launcher", "-f", str(file)]
-    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        until(file.exists)
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        until(lambda: is_whole(file))
         computer = make(target=f"kernel:{file}")
 
         def kill(_: Report, so_far: str) -> None:
@@ -198,6 +210,9 @@ def test_a_kernel_that_dies_is_reported(make: Make, tmp_path: Path) -> None:
         played = play(computer, "python", "import time\nprint('go', flush=True)\ntime.sleep(60)", on=kill)
         assert played.state == "lost"
         assert "the kernel ended" in played.reason
+    finally:
+        process.kill()
+        process.wait(10)
 
 
 @pytest.mark.parametrize(
