@@ -1,0 +1,149 @@
+"""Words of notebooks about folders, files and the environment."""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import builtins
+
+__builtins__ = dict(vars(builtins))
+
+import os
+import re
+import shlex
+
+from python_history_words import whole_number
+
+
+class FolderWords:
+    """A part of the magics, whose driver it uses."""
+
+    def _line_cd(self, rest):
+        """Changes the working directory; `-` goes back, `-3` to that folder of %dhist."""
+        words = shlex.split(rest)
+        quiet = "-q" in words
+        words = [word for word in words if word != "-q"]
+        here = os.getcwd()
+        folder = words[0] if len(words) == 1 else " ".join(words) or "~"
+        if words[:1] in (["-b"], ["--bookmark"]) and len(words) == 2:
+            if words[1] not in self._bookmarks:
+                raise ValueError("%cd -b: there is no bookmark {}; %bookmark -l lists them".format(words[1]))
+            folder = self._bookmarks[words[1]]
+            print("(bookmark:{}) -> {}".format(words[1], folder))
+        elif folder == "-":
+            if self._last_folder is None:
+                raise ValueError("%cd -: there is no earlier folder")
+            folder = self._last_folder
+        elif re.fullmatch(r"-\d+", folder):
+            at = int(folder[1:])
+            if at >= len(self.folders):
+                raise ValueError("%cd {}: there is no such folder in %dhist".format(folder))
+            folder = self.folders[at]
+        os.chdir(os.path.expanduser(folder))
+        self._last_folder = here
+        if os.getcwd() != here:
+            self.folders.append(os.getcwd())
+        if not quiet:
+            print(os.getcwd())
+
+    def _line_pwd(self, rest):
+        """The working directory."""
+        return os.getcwd()
+
+    def _line_bookmark(self, rest):
+        """Names a folder for `%cd -b NAME`: `%bookmark NAME [FOLDER]`; -l lists, -d forgets one, -r all."""
+        words = shlex.split(rest)
+        option = words.pop(0) if words[:1] in (["-l"], ["-d"], ["-r"]) else ""
+        if option == "-l":
+            print("Current bookmarks:")
+            for name, folder in sorted(self._bookmarks.items()):
+                print("{} -> {}".format(name, folder))
+        elif option == "-r":
+            self._bookmarks.clear()
+        elif not words:
+            raise ValueError("%bookmark: name the bookmark")
+        elif option == "-d":
+            if self._bookmarks.pop(words[0], None) is None:
+                raise ValueError("%bookmark: there is no bookmark {}".format(words[0]))
+        else:
+            folder = os.path.expanduser(" ".join(words[1:])) or os.getcwd()
+            self._bookmarks[words[0]] = os.path.abspath(folder)
+
+    def _line_dhist(self, rest):
+        """The folders that were entered: all, the last N, or those from one number to another."""
+        numbers = [whole_number(word, "%dhist") for word in rest.split()]
+        first, end = 0, len(self.folders)
+        if len(numbers) == 1:
+            first = max(end - numbers[0], 0)
+        elif len(numbers) == 2:
+            first, end = numbers[0], min(numbers[1], end)
+        elif numbers:
+            print("%dhist takes no number, one or two.")
+            return
+        print("Directory history (kept in _dh)")
+        for at in range(first, end):
+            print("{}: {}".format(at, self.folders[at]))
+
+    def _line_pushd(self, rest):
+        """Changes the folder, and keeps the one before for %popd."""
+        self._pushed.insert(0, _short(os.getcwd()))
+        if rest:
+            self._line_cd(rest)
+        return self._line_dirs("")
+
+    def _line_popd(self, rest):
+        """Goes back to the folder before the last %pushd."""
+        if not self._pushed:
+            raise ValueError("%popd on empty stack")
+        folder = self._pushed.pop(0)
+        self._line_cd(shlex.quote(os.path.expanduser(folder)))
+        print("popd -> {}".format(folder))
+
+    def _line_dirs(self, rest):
+        """The folders that %popd goes back to."""
+        return list(self._pushed)
+
+    def _line_env(self, rest):
+        """The environment; with a name, a variable of it; with NAME=value, sets one."""
+        if not rest:
+            return dict(sorted(os.environ.items()))
+        name, equals, value = rest.partition("=")
+        if not equals:
+            name, _, value = rest.partition(" ")
+        name, value = name.strip(), value.strip()
+        if not equals and not value:
+            if name not in os.environ:
+                raise KeyError("there is no variable {} in the environment".format(name))
+            return os.environ[name]
+        os.environ[name] = value
+        print("env: {}={}".format(name, value))
+        return None
+
+    _line_set_env = _line_env
+
+    def _cell_writefile(self, rest, body):
+        """Writes the lines below it to a file; `-a` appends."""
+        words = shlex.split(rest)
+        append = words[:1] in (["-a"], ["--append"])
+        path = os.path.expanduser(words[-1] if words[append:] else "")
+        if not path:
+            raise ValueError("%%writefile: name the file")
+        there = os.path.exists(path)
+        with open(path, "a" if append else "w", encoding="utf-8") as file:
+            # A cell ends without a newline, and a file with one, also where more is appended to it.
+            file.write(body if not body or body.endswith("\n") else body + "\n")
+        print("{} {}".format("Appending to" if append else "Overwriting" if there else "Writing", path))
+
+    _cell_file = _cell_writefile
+
+    def _line_load(self, rest):
+        """Shows a file."""
+        with open(os.path.expanduser(rest), encoding="utf-8") as file:
+            print(file.read(), end="")
+
+    _line_loadpy = _line_load
+
+
+def _short(folder):
+    home = os.path.expanduser("~")
+    inside = folder == home or folder.startswith(home + os.sep)
+    return "~" + folder[len(home) :] if inside else folder

@@ -1,0 +1,115 @@
+"""Words of notebooks that run programs: pip, conda, uv, scripts, commands of the shell and their aliases."""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import builtins
+
+__builtins__ = dict(vars(builtins))
+
+import re
+import shlex
+import subprocess
+import sys
+
+
+class ProgramWords:
+    """A part of the magics, whose driver it uses."""
+
+    def _line_pip(self, rest):
+        """Runs pip for this Python."""
+        self._commands.pip(shlex.split(rest))
+
+    _line_pip3 = _line_pip
+
+    def _line_conda(self, rest):
+        """Runs conda for this Python."""
+        self._commands.conda(["conda", *shlex.split(rest)])
+
+    def _line_mamba(self, rest):
+        """Runs mamba for this Python."""
+        self._commands.conda(["mamba", *shlex.split(rest)])
+
+    def _line_micromamba(self, rest):
+        """Runs micromamba for this Python."""
+        self._commands.conda(["micromamba", *shlex.split(rest)])
+
+    def _line_uv(self, rest):
+        """Runs uv."""
+        status = self._commands.program(["uv", *shlex.split(rest)]).returncode
+        if status:
+            raise SystemExit(status)
+
+    def _line_sx(self, rest):
+        """Runs a command; its output, line by line."""
+        return self.capture(rest)
+
+    _line_system = _line_sx
+
+    def _line_sc(self, rest):
+        """Keeps the output of a command in a variable: `%sc NAME = COMMAND`; with -l, its lines."""
+        words = rest.split(None, 1)
+        as_lines = words[:1] in (["-l"], ["-lv"])
+        name, equals, command = (words[-1] if as_lines else rest).partition("=")
+        if not equals or not name.strip().isidentifier():
+            raise ValueError("%sc takes a name and a command: %sc files = ls")
+        lines = self.capture(command.strip())
+        self._names[name.strip()] = lines if as_lines else lines.n
+
+    def _script(self, name, rest, text):
+        words, options, wanted = shlex.split(rest), {}, None
+        while words and words[0].startswith("--"):
+            option, _, value = words.pop(0)[2:].partition("=")
+            if option in ("out", "err"):
+                options[option] = value or words.pop(0)
+            elif option == "no-raise-error":
+                wanted = 0
+            elif option not in ("raise-error", "bg"):
+                raise ValueError("%%{}: --{} is not known here".format(name, option))
+        program = {"script": [], "shell": ["bash"], "python": [sys.executable], "python3": [sys.executable]}
+        status = self._commands.script([*program.get(name, [name]), *words], text, **options)
+        if status and wanted is None:
+            raise subprocess.CalledProcessError(status, name)
+
+    def _cell_system(self, rest, body):
+        """Has the shell run the lines below it; their output, line by line."""
+        return self.capture(body)
+
+    def _line_alias(self, rest):
+        """Gives a command of the shell a name: `%alias NAME COMMAND`; %s in it are arguments, %l the line."""
+        name, _, command = rest.partition(" ")
+        if not name:
+            aliases = sorted(self.aliases.items())
+            print("Total number of aliases: {}".format(len(aliases)))
+            return aliases
+        if not command.strip():
+            if name not in self.aliases:
+                raise NameError("{} is no alias; %alias NAME COMMAND makes one".format(name))
+            print("{} = {}".format(name, self.aliases[name]))
+            return None
+        self.aliases[name] = command.strip()
+        return None
+
+    def _line_unalias(self, rest):
+        """Forgets the name of a command."""
+        if self.aliases.pop(rest, None) is None:
+            raise NameError("{!r} is no alias".format(rest))
+
+    def run_alias(self, name, rest):
+        """Run the command that has the name."""
+        command = self.aliases[name]
+        if "%l" in command:
+            return self.shell(command.replace("%l", rest))
+        wanted = len(re.findall(r"(?<!%)%s", command))
+        if not wanted:
+            return self.shell("{} {}".format(command.replace("%%s", "%s"), rest).rstrip())
+        words = rest.split(None, wanted)
+        if len(words) < wanted:
+            raise ValueError(
+                "the alias {} takes {} argument{}, and got {}".format(
+                    name, wanted, "s" * (wanted != 1), len(words)
+                )
+            )
+        parts = re.split(r"(?<!%)%s", command)
+        filled = parts[0] + "".join(word + part for word, part in zip(words, parts[1:]))
+        return self.shell("{} {}".format(filled, " ".join(words[wanted:])).rstrip())
