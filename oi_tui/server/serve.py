@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import html
 import os
+import re
 import signal
 import socket
 import threading
@@ -13,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
@@ -37,6 +39,9 @@ _NOT_ENCRYPTED = (
 #: Connections that may wait to be accepted.
 _BACKLOG = 128
 _TOO_LONG = b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+#: A header that goes on in the next line, and the end of all headers.
+_FOLDED = re.compile(rb"\n[ \t]")
+_HEADERS_END = re.compile(rb"\n\r?\n")
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -166,7 +171,7 @@ def web_server(app: App, options: ServerOptions) -> uvicorn.Server:
     limits = options.limits
     config = uvicorn.Config(
         app,
-        http=_TimedProtocol,
+        http=_StrictProtocol,
         ws=_AnsweringWebSocketProtocol,
         ws_max_size=limits.message_bytes,
         ws_per_message_deflate=False,
@@ -213,8 +218,12 @@ class _AnsweringWebSocketProtocol(WebSocketsSansIOProtocol):
             self.transport.close()
 
 
-class _TimedProtocol(H11Protocol):
-    """Closes a connection whose first request does not arrive in time."""
+class _StrictProtocol(H11Protocol):
+    """Closes a connection whose first request does not arrive in time, and refuses folded headers.
+
+    h11 joins the lines of a folded header. Whoever stands between may read them in another way, so RFC 9112
+    allows a server to refuse them.
+    """
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -222,10 +231,21 @@ class _TimedProtocol(H11Protocol):
         self._deadline = self.loop.call_later(self.timeout_keep_alive, self._give_up)
 
     def handle_events(self) -> None:
+        if self._has_folded_header():
+            self.send_400_response("A header must not be folded over several lines.")
+            return
         super().handle_events()
         self._begun = self._begun or self.cycle is not None
         if self._begun:
             self._deadline.cancel()
+
+    def _has_folded_header(self) -> bool:
+        """Whether the request that begins, or as much of it as has arrived, has a folded header."""
+        if self.conn.their_state is not h11.IDLE:
+            return False
+        arrived, _ = self.conn.trailing_data
+        end = _HEADERS_END.search(arrived)
+        return _FOLDED.search(arrived, 0, end.end() if end else len(arrived)) is not None
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._deadline.cancel()

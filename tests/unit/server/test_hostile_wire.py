@@ -14,7 +14,7 @@ pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed h
 from tests.unit.server.conftest import Serve
 from tests.unit.server.running import PATIENCE, Running
 from tests.unit.server.test_faults import EVENTS, MASK, handshake
-from tests.unit.server.test_hostile import HOST, JSON, LIMITS, TOKEN, WRONG
+from tests.unit.server.test_hostile import HOST, JSON, LIMITS, TOKEN, WRONG, WS
 
 SAY = '{"content": "smuggled"}'
 #: A whole request that would do something, without a token.
@@ -54,6 +54,11 @@ def hostile() -> Iterator[tuple[str, str | bytes]]:
     yield "authority", text("CONNECT evil.invalid:443", HOST, TOKEN)
     yield "asterisk", text("OPTIONS *", HOST)
     yield "a folded host", text("GET /v1/sessions", "Host: 127.0.0.1:{port}\r\n .evil.invalid", TOKEN)
+    yield "a folded token", text("GET /v1/sessions", HOST, "Authorization: Bearer\r\n {token}")
+    yield "a token folded by a tab", text("GET /v1/sessions", HOST, "Authorization:\r\n\tBearer {token}")
+    yield "a folded header beside a token", text("GET /v1/sessions", HOST, TOKEN, "X: a\r\n b")
+    yield "a header folded by a bare line feed", text("GET /v1/sessions", HOST, TOKEN, "X: a\n b")
+    yield "a folded header of a WebSocket", text(f"GET {EVENTS}", HOST, TOKEN, *WS, "X: a\r\n b")
     yield "a space before the colon", text("GET /v1/sessions", "Host : 127.0.0.1:{port}", TOKEN)
     yield "a header without a name", text("GET /v1/sessions", HOST, ": x", TOKEN)
     yield "a NUL in a header", text("GET /v1/sessions", HOST, TOKEN, "X: a\0b")
@@ -172,6 +177,18 @@ def test_a_token_counts_for_its_own_request_only(serve: Serve) -> None:
     inner = INNER.replace("{port}", str(running.options.port))
     headers = (HOST, TOKEN, JSON, f"Content-Length: {len(inner)}")
     assert answers_to(running, text("POST /v1/sessions/default/say", *headers, body=inner)) == [400]
+
+
+def test_a_folded_header_is_refused_wherever_it_comes(serve: Serve) -> None:
+    """Also behind another request on the same connection. A body may have lines with spaces before them."""
+    running = serve(limits=LIMITS)
+    allowed = text("GET /v1/sessions", HOST, TOKEN)
+    folded = text("GET /v1/sessions", HOST, TOKEN, "X: a\r\n b")
+    body = '{\n  "title": "x",\n\n\t"y": 1}'
+    post = text("POST /v1/sessions", HOST, TOKEN, JSON, f"Content-Length: {len(body)}", body=body)
+    assert answers_to(running, allowed + folded, 2) == [200, 400]
+    assert answers_to(running, post + allowed, 2) == [201, 200]
+    assert answers_to(running, post + folded, 2) == [201, 400]
 
 
 def test_thousands_of_pings_and_an_open_message_hold_nobody_up(serve: Serve) -> None:
