@@ -86,6 +86,8 @@ class Computer:
         self.details: dict[tuple[str, str], Detail] = {}
         self.losses: list[Loss] = []
         self.interrupted = threading.Event()
+        self.asks = False
+        self.typed: list[str] = []
         self.databases: dict[str, str] = {}
         self.target = "local"
         self.connected: list[str] = []
@@ -117,8 +119,10 @@ class Computer:
         if code == "ask":
             yield LineReached(1)
             yield InputRequested("What is your name? ", False)
+            self.asks = True
             self.running.set()
             assert self.interrupted.wait(60)
+            self.asks = False
             yield InputReceived()
         if code == "picture":
             yield Printed("before")
@@ -218,7 +222,11 @@ class Computer:
         losses, self.losses = self.losses, []
         return losses
 
-    def send_input(self, text: str) -> None: ...
+    def send_input(self, text: str) -> None:
+        self.typed.append(text)
+        if self.asks:
+            self.interrupted.set()
+
     def interrupt(self) -> None:
         self.interrupted.set()
 

@@ -45,7 +45,7 @@ class Screen(App[None]):
     CSS_PATH = [paths.styles() / "conversation.tcss"]
 
     def compose(self) -> ComposeResult:
-        """Could not open the conversation."""
+        """Mount the conversation."""
         yield Conversation()
 
 

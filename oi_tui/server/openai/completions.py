@@ -162,7 +162,7 @@ class _Reply:
         if question and wanted.words.lower().strip(".!? ") == "yes":
             session.answer(question.id, question.hash, "run")
         elif session.waits_for and wanted.words:
-            session.send_input(wanted.words)
+            session.send_input(f"{wanted.words}\n")
         else:
             if session.busy:
                 before.supersede()

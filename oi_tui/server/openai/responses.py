@@ -108,7 +108,7 @@ async def _begin(context: ServerContext, wanted: ResponseRequest) -> StoredRespo
     stored = StoredResponse(replace(wanted, items=items), session, earlier)
     typed = "\n".join(message.content for message in messages if message.type == "message")
     waits = session.waits_for and typed
-    await stored.begin(lambda: session.send_input(typed) if waits else session.say(messages), messages)
+    await stored.begin(lambda: session.send_input(f"{typed}\n") if waits else session.say(messages), messages)
     context.responses.put(stored)
     return stored
 

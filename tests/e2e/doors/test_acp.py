@@ -206,20 +206,6 @@ async def test_a_cancel_ends_an_open_question_at_once(workplace: Path) -> None:
     assert not (workplace / "made").exists()
 
 
-async def test_an_editor_that_vanishes_leaves_nothing_behind(workplace: Path) -> None:
-    editor = Editor(None)
-    with ModelServer(spoken(call("open('made', 'w')"))) as server:
-        async with agent(editor, server) as (connection, process):
-            session = (await connection.new_session(cwd=str(workplace))).session_id
-            turn = asyncio.ensure_future(connection.prompt(session_id=session, prompt=words("make")))
-            await editor.until(lambda: bool(editor.questions))
-            process.stdin.close()
-            async with asyncio.timeout(_BOUND):
-                assert await process.wait() == 0
-            turn.cancel()
-    assert not (workplace / "made").exists()
-
-
 async def test_a_folder_that_is_missing_is_named(workplace: Path) -> None:
     with ModelServer() as server:
         async with agent(Editor(), server) as (connection, _):
@@ -500,7 +486,7 @@ async def test_sessions_that_come_and_go_leave_nothing_behind(workplace: Path) -
                     await asyncio.sleep(0.1)
 
 
-async def test_a_question_of_an_editor_that_vanished_is_saved_as_not_run(workplace: Path) -> None:
+async def test_the_question_of_an_editor_that_vanishes_is_saved_as_not_run(workplace: Path) -> None:
     editor = Editor(None)
     with ModelServer(spoken(call("open('made', 'w')"))) as server:
         async with agent(editor, server) as (connection, process):

@@ -159,24 +159,15 @@ def test_a_lost_connection_is_made_again_and_nothing_is_shown_twice(serve: Serve
     assert "elsewhere" not in screen
 
 
-def test_a_program_gets_its_input_from_the_attached_terminal(
-    serve: Serve, attach: Attach, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_program_gets_its_input_from_the_attached_terminal(serve: Serve, attach: Attach) -> None:
     running = serve([call("ask")], auto_run=True)
-    typed: list[str] = []
-
-    def send_input(text: str) -> None:
-        typed.append(text)
-        running.computer.interrupted.set()
-
-    monkeypatch.setattr(running.computer, "send_input", send_input)
     terminal = attach(running)
     terminal.ready()
     terminal.say("Hello")
     terminal.wait_for("is waiting for input")
     terminal.say("Ada")
     terminal.ready()
-    assert typed == ["Ada\n"]
+    assert running.computer.typed == ["Ada\n"]
 
 
 def test_the_token_is_asked_for_and_not_shown(serve: Serve, attach: Attach, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Could not open the conversation on a screen of 80x24: events become what a person would recognise."""
+"""The conversation on a screen of 80x24: events become what a person would recognise."""
 
 import base64
 import io

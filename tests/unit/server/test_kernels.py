@@ -91,15 +91,8 @@ def test_a_failure_an_image_and_another_language(serve: Serve) -> None:
     assert running.computer.ran[0] == ("shell", "fail")
 
 
-def test_input_and_interrupt(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_input_and_interrupt(serve: Serve) -> None:
     running = serve(auto_run=True)
-    typed: list[str] = []
-
-    def send_input(text: str) -> None:
-        typed.append(text)
-        running.computer.interrupted.set()
-
-    monkeypatch.setattr(running.computer, "send_input", send_input)
     kernel = started(running)
     with channels(running, kernel) as socket, running.http() as client:
         request(socket, "execute_request", {"code": "ask", "allow_stdin": True})
@@ -107,7 +100,7 @@ def test_input_and_interrupt(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> N
         assert asked == {"prompt": "What is your name? ", "password": False}
         request(socket, "input_reply", {"value": "Ada"}, "stdin")
         socket.until(msg_type="execute_reply")
-        assert typed == ["Ada\n"]
+        assert running.computer.typed == ["Ada\n"]
         running.computer.interrupted.clear()
         running.computer.running.clear()
         request(socket, "execute_request", {"code": "hang"})

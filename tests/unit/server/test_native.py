@@ -81,15 +81,8 @@ def test_code_can_be_edited_and_rejected_with_a_reason(serve: Serve) -> None:
     assert "Not this one." in json.dumps(running.llm.requests[-1].messages, default=str)
 
 
-def test_a_program_gets_its_input(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_gets_its_input(serve: Serve) -> None:
     running = serve([call("ask")], auto_run=True)
-    typed: list[str] = []
-
-    def send_input(text: str) -> None:
-        typed.append(text)
-        running.computer.interrupted.set()
-
-    monkeypatch.setattr(running.computer, "send_input", send_input)
     with running.socket(EVENTS) as watcher:
         watcher.send({"do": "say", "content": "Hello"})
         request = watcher.until(event="run.reported", report="input.requested")[-1]
@@ -98,7 +91,7 @@ def test_a_program_gets_its_input(serve: Serve, monkeypatch: pytest.MonkeyPatch)
         watcher.until(event="turn.ended")
         watcher.send({"do": "input", "text": "late"})
         assert watcher.until(event="error")[-1]["message"] == "No program is waiting for input."
-    assert typed == ["Ada\n"]
+    assert running.computer.typed == ["Ada\n"]
 
 
 def test_an_image_is_named_by_its_address(serve: Serve) -> None:
