@@ -10,7 +10,8 @@ from oi_tui.api.turns import TurnError, check_messages
 from oi_tui.engine.events import MessageGrew, MessageStarted
 from oi_tui.engine.exchange import Exchange
 from oi_tui.engine.llm import request_gate
-from oi_tui.engine.llm.base import Delta, Finish, LlmError, Reasoning, Request, Text, ToolCallPiece, Usage
+from oi_tui.engine.llm.base import Delta, Finish, LlmError, Reasoning, Text, ToolCallPiece, Usage
+from oi_tui.engine.llm.profile_request import make_request
 from oi_tui.engine.llm.request_log import LoggedLlm
 from oi_tui.engine.llm.usage_report import OverBudget
 from oi_tui.engine.open_interpreter.chunks import Chunk, read_chunk, system_texts
@@ -54,17 +55,7 @@ def openai_chunks(parameters: dict[str, Any], profile: Profile, model: ApiModel)
     names = ("model", "api_base", "api_key", "api_version", "max_tokens", "temperature")
     changes = {name: parameters[name] for name in names if parameters.get(name) is not None}
     profile = profile.with_changes(**changes)
-    request = Request(
-        model=profile.model,
-        messages=parameters["messages"],
-        tools=parameters.get("tools") or (),
-        api_base=profile.api_base,
-        api_key=profile.api_key,
-        api_version=profile.api_version,
-        temperature=profile.temperature,
-        max_tokens=profile.max_tokens,
-        timeout=profile.timeout,
-    )
+    request = make_request(profile, parameters["messages"], parameters.get("tools") or ())
     llm, facts = model.choose(with_function=False)
     usage = None
     try:

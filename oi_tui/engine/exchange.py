@@ -164,7 +164,7 @@ class Exchange:
         for attempt in range(len(RETRIES) + 2):
             facts = yield from self._look_up(profile)
             window = facts.context_window if facts.learned else profile.context_window or facts.context_window
-            plan = compaction.plan(messages, profile, window, assumed=facts.window_assumed)
+            plan = compaction.plan(messages, profile, window)
             if plan is None:
                 return None
             lines: list[str] = []

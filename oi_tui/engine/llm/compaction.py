@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from oi_tui.engine.llm.base import Request
 from oi_tui.engine.llm.context_window import room, weight
+from oi_tui.engine.llm.profile_request import make_request
 from oi_tui.engine.output.plain import clip, plain
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Message
@@ -36,12 +37,10 @@ class CompactionPlan:
     size: int
 
 
-def plan(
-    messages: Sequence[Message], profile: Profile, window: int | None, *, assumed: bool = False
-) -> CompactionPlan | None:
+def plan(messages: Sequence[Message], profile: Profile, window: int | None) -> CompactionPlan | None:
     """Choose what to summarise: all but the newest part of the conversation; None when that is too little.
 
-    Code and all that came of it stay on the same side. A window that is only `assumed` is not sent along.
+    Code and all that came of it stay on the same side.
     """
     summary = latest(messages)
     start = _after(messages, summary) if summary else 0
@@ -57,19 +56,9 @@ def plan(
     earlier = [f"Summary of what came before:\n{summary.content}"] if summary else []
     text = "\n\n".join([*earlier, *(_format_message(message) for message in sent)])
     space = max(2_000, room(window or _WINDOW, profile.max_tokens) - 2 * len(_TASK))
-    request = Request(
-        model=profile.model,
-        messages=[
-            {"role": "system", "content": _TASK},
-            {"role": "user", "content": f"The record:\n\n{clip(text, space)}\n\nWrite the summary."},
-        ],
-        api_base=profile.api_base,
-        api_key=profile.api_key,
-        api_version=profile.api_version,
-        temperature=profile.temperature,
-        max_tokens=profile.max_tokens,
-        timeout=profile.timeout,
-        context_window=None if assumed else window,
+    record = f"The record:\n\n{clip(text, space)}\n\nWrite the summary."
+    request = make_request(
+        profile, [{"role": "system", "content": _TASK}, {"role": "user", "content": record}]
     )
     size = sum(weight(message.content) for message in sent)
     return CompactionPlan(request, messages[boundary - 1].id, len(sent) + bool(summary), size)

@@ -1,6 +1,7 @@
 """A question to the model beside the conversation, such as one that running code asks."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from oi_tui.engine.llm import request_gate
@@ -16,6 +17,7 @@ from oi_tui.engine.llm.base import (
     Text,
     Usage,
 )
+from oi_tui.engine.llm.profile_request import make_request
 from oi_tui.engine.llm.usage_report import UsageTracker
 from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.settings.profile import Profile
@@ -83,13 +85,5 @@ def write_request(
         pictures = [{"type": "image_url", "image_url": {"url": image}} for image in images]
         content = [{"type": "text", "text": text}, *pictures]
     before = [{"role": "system", "content": system}] if system else []
-    return Request(
-        model=profile.model,
-        messages=[*before, {"role": "user", "content": content}],
-        api_base=profile.api_base,
-        api_key=profile.api_key,
-        api_version=profile.api_version,
-        max_tokens=max_tokens or profile.max_tokens,
-        temperature=profile.temperature,
-        timeout=profile.timeout,
-    )
+    request = make_request(profile, [*before, {"role": "user", "content": content}])
+    return replace(request, max_tokens=max_tokens or profile.max_tokens)

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from oi_tui.engine.llm import images, reasoning, signed_reasoning, system_messag
 from oi_tui.engine.llm.base import Request
 from oi_tui.engine.llm.compaction import shortened
 from oi_tui.engine.llm.context_window import CHARACTERS, IMAGE, Unit, room, size, trim
+from oi_tui.engine.llm.profile_request import make_request
 from oi_tui.engine.llm.signed_reasoning import SIGNATURE
 from oi_tui.engine.output.model_output import model_output
 from oi_tui.engine.output.standing_output import without_erased
@@ -84,16 +85,9 @@ def write(
         body.insert(0, {"role": "user", "content": _GO_ON if not body else _BEFORE})
     if body and body[-1]["role"] == "assistant":
         body.append({"role": "user", "content": profile.loop_message if profile.loop else _GO_ON})
-    request = Request(
-        model=profile.model,
-        messages=head + _merge(body),
-        tools=offered,
-        api_base=profile.api_base,
-        api_key=profile.api_key,
-        api_version=profile.api_version,
-        temperature=profile.temperature,
+    request = replace(
+        make_request(profile, head + _merge(body), offered),
         max_tokens=longest_reply,
-        timeout=profile.timeout,
         context_window=window,
     )
     total = fixed + sum(size(message) for message in body)

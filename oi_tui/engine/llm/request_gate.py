@@ -21,12 +21,18 @@ from oi_tui.engine.settings.profile import Profile
 def send(llm: Llm, request: Request, profile: Profile, account: UsageTracker, facts: ModelInfo) -> Reply:
     """Send a request that the profile allows, without known keys and passwords in its messages.
 
+    All requests to a model name the same context window, since Ollama cuts off what does not fit into its own
+    default. An assumed one is not named, so that no server sets memory aside for it.
+
     Raises LlmError where the model's server must not be asked, and OverBudget where it would cost too much.
     """
     check(profile)
     account.keep_to_budget(tokens(request), profile, facts)
-    direct = replace(request, direct=profile.offline or profile.local)
-    return llm.reply(_without_keys(direct))
+    window = None if facts.window_assumed else profile.context_window or facts.context_window
+    sent = replace(
+        request, context_window=request.context_window or window, direct=profile.offline or profile.local
+    )
+    return llm.reply(_without_keys(sent))
 
 
 def check(profile: Profile) -> None:

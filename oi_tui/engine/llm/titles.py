@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from oi_tui.engine.llm import request_gate
 from oi_tui.engine.llm.base import Llm, LlmError, Reply, Request, Text, Usage
+from oi_tui.engine.llm.profile_request import make_request
 from oi_tui.engine.llm.usage_report import UsageTracker
 from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.settings.profile import Profile
@@ -76,12 +78,7 @@ def _request(profile: Profile, messages: Sequence[Message]) -> Request:
     first_request = next(message.content for message in lines if message.role == "user")
     answered = next((message.content for message in lines if message.role == "assistant"), "")
     about = f"User: {first_request[:_ASKED]}\n\nAssistant: {answered[:_ANSWERED]}"
-    return Request(
-        model=profile.model,
-        messages=[{"role": "system", "content": _TASK}, {"role": "user", "content": about}],
-        api_base=profile.api_base,
-        api_key=profile.api_key,
-        api_version=profile.api_version,
-        max_tokens=_TOKENS,
-        timeout=profile.timeout,
+    request = make_request(
+        profile, [{"role": "system", "content": _TASK}, {"role": "user", "content": about}]
     )
+    return replace(request, temperature=None, max_tokens=_TOKENS)

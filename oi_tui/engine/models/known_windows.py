@@ -57,19 +57,17 @@ def check_size(written: Written, facts: ModelInfo, model: str) -> None:
     window = written.window
     if window is None or written.tokens <= window * _CERTAINLY:
         return
-    takes = (
-        f"the context window of {model} is unknown; {window:,} are assumed. Set context_window if it is "
-        "larger,"
-        "more. Otherwise"
+    limit = (
+        f"The context window of {model} is unknown, and {window:,} tokens are assumed. Set context_window if "
+        "the model accepts more. Otherwise, shorten"
         if facts.window_assumed
-        else f"{model} accepts {window:,}."
+        else f"{model} accepts {window:,} tokens. Shorten"
     )
     raise LlmError(
         ErrorInfo(
             "context",
-            f"The newest message is too long: the request is about {written.tokens:,} tokens, and {takes} "
-            f"{'shorten' if facts.window_assumed else 'Shorten'} the message, or save the text to a file and "
-            "name the file, so that code can read it.",
+            f"The newest message is too long: the request has about {written.tokens:,} tokens. {limit} the "
+            "message, or save the text to a file and name the file, so that code can read it.",
             "context_window",
         )
     )

@@ -6,6 +6,7 @@ from typing import Literal
 
 from oi_tui.engine.llm import request_gate
 from oi_tui.engine.llm.base import ErrorInfo, Llm, LlmError, Reasoning, Reply, Request, Text, ToolCallPiece
+from oi_tui.engine.llm.profile_request import make_request
 from oi_tui.engine.llm.request import tool
 from oi_tui.engine.llm.usage_report import OverBudget, UsageTracker
 from oi_tui.engine.models.model_info import ModelInfo
@@ -48,13 +49,10 @@ def check(
     except LlmError as error:
         yield CheckResult("host", False, error.fault.sentence, error.fault.setting)
         return
-    request = Request(
-        model=profile.model,
-        messages=[{"role": "user", "content": "Call the tool execute with language python and code 1."}],
-        tools=[tool(["python"])],
-        api_base=profile.api_base,
-        api_key=profile.api_key,
-        api_version=profile.api_version,
+    task = {"role": "user", "content": "Call the tool execute with language python and code 1."}
+    request = replace(
+        make_request(profile, [task], [tool(["python"])]),
+        temperature=None,
         max_tokens=_TOKENS,
         timeout=min(profile.timeout, _TIMEOUT),
     )

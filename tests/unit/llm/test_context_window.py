@@ -267,7 +267,7 @@ def test_a_message_many_times_the_window_is_not_sent_and_not_lost(settings: dict
     [*_, ended] = work(session, prompt)
     assert isinstance(ended, TurnEnded)
     assert (ended.outcome, ended.setting) == ("failed", "context_window")
-    assert "The newest message is too long: the request is about 40" in ended.reason
+    assert "The newest message is too long: the request has about 40" in ended.reason
     assert "save the text to a file" in ended.reason
     assert ("assumed" in ended.reason) == (not settings)
     assert session.llm.requests == []

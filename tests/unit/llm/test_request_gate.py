@@ -12,6 +12,7 @@ from oi_tui.computer_api import RefusedError
 from oi_tui.engine.events import ApprovalRequested, Noticed, Reject, TurnEnded
 from oi_tui.engine.llm import endpoint, request_gate
 from oi_tui.engine.llm.base import LlmError, Request, Text
+from oi_tui.engine.llm.question import write_request
 from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.llm.usage_report import OverBudget, UsageTracker
 from oi_tui.engine.models import model_check
@@ -290,6 +291,24 @@ def test_keys_of_providers_are_not_sent_to_models(monkeypatch: pytest.MonkeyPatc
     assert "mk-1234567890abcdef" not in str(sent)
     assert str(sent).count("[key]") == 4
     assert "mk-1234567890abcdef" in str(request), "what a person has is left as it is"
+
+
+@pytest.mark.parametrize(
+    ("profile", "facts", "window"),
+    [
+        (Profile(model="test"), ModelInfo(context_window=9000), 9000),
+        (Profile(model="test", context_window=5000), ModelInfo(context_window=9000), 5000),
+        (Profile(model="test"), ModelInfo(context_window=32_000, window_assumed=True), None),
+        (Profile(model="test"), ModelInfo(), None),
+    ],
+)
+def test_questions_name_the_same_window_as_the_conversation(
+    profile: Profile, facts: ModelInfo, window: int | None
+) -> None:
+    llm = Llm([Text("one")], [Text("two")])
+    for request in (write_request(profile, "hello"), Request(model="test", messages=[], context_window=7000)):
+        list(request_gate.send(llm, request, profile, UsageTracker(), facts))
+    assert [request.context_window for request in llm.requests] == [window, 7000]
 
 
 def test_the_gate_refuses_for_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
