@@ -16,7 +16,7 @@ from oi_tui.api.notebook import Display
 from oi_tui.api.notebook_question import NotebookQuestion
 from oi_tui.api.settings import ApiSettings, SettingGroup
 from oi_tui.api.terminal import NoAnswerError, OnInput, approved
-from oi_tui.api.threads import BackgroundTurn, iterate
+from oi_tui.api.threads import AsyncStreams, BackgroundTurn
 from oi_tui.api.turns import OnApproval, Prompt, TurnError, Turns
 from oi_tui.engine.events import Event
 from oi_tui.engine.llm import request_log
@@ -71,6 +71,7 @@ class OpenInterpreter(SettingGroup):
             "_model",
             "_turns",
             "_background",
+            "_streams",
             "_voice",
             "_question",
         }
@@ -95,6 +96,7 @@ class OpenInterpreter(SettingGroup):
         self._turns = Turns(self._settings, computer, self._model)
         computer.stop_with(self._turns.stop)
         self._background: BackgroundTurn | None = None
+        self._streams = AsyncStreams()
         self._voice = Voice()
         self._question = NotebookQuestion()
         # `self.llm = ...` is refused, so that no limit is lost with the group.
@@ -245,7 +247,7 @@ class OpenInterpreter(SettingGroup):
         >>> asyncio.run(main())[0]["role"]
         'assistant'
         """
-        return iterate(self._turns.chunks(message), self.stop)
+        return self._streams.iterate(self._turns.chunks(message), self.stop)
 
     def events(self, message: Prompt = None) -> Generator[Event, None, None]:
         """Work on a message and return what happens as typed events, which are frozen dataclasses.

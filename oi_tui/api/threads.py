@@ -2,7 +2,8 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Generator
+import weakref
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator
 from typing import TypeVar
 
 _T = TypeVar("_T")
@@ -39,27 +40,63 @@ class BackgroundTurn:
             self._error = error
 
 
-async def iterate(items: Generator[_T, None, None], stop: Callable[[], None]) -> AsyncIterator[_T]:
-    """Iterate a blocking generator without blocking the event loop.
+class AsyncStreams:
+    """Makes the streams of one interpreter for asyncio.
 
-    `stop` is called from the event loop when the task is cancelled while an item is produced; it must make
-    the generator return soon.
+    A loop that ends with `break` drops its stream, and the event loop closes it a little later. The next
+    stream waits for that. One that somebody still holds is not waited for.
     """
-    loop = asyncio.get_running_loop()
-    step: asyncio.Future[list[_T]] | None = None
 
-    def take() -> list[_T]:
-        return [item for _, item in zip((None,), items, strict=False)]
+    def __init__(self) -> None:
+        self._newest: _Stream | None = None
 
-    try:
-        while True:
-            step = loop.run_in_executor(None, take)
-            found = await asyncio.shield(step)
-            if not found:
-                return
-            yield found[0]
-    finally:
-        if step is not None and not step.done():
-            stop()
-            await asyncio.wait([step])
-        await loop.run_in_executor(None, items.close)
+    def iterate(self, items: Generator[_T, None, None], stop: Callable[[], None]) -> AsyncIterator[_T]:
+        """Iterate a blocking generator without blocking the event loop.
+
+        `stop` is called from the event loop when the task is cancelled while an item is produced; it must
+        make the generator return soon.
+        """
+        state = _Stream()
+        stream = self._iterate(items, stop, state)
+        state.held = weakref.ref(stream)
+        return stream
+
+    async def _iterate(
+        self, items: Generator[_T, None, None], stop: Callable[[], None], state: "_Stream"
+    ) -> AsyncGenerator[_T, None]:
+        loop = asyncio.get_running_loop()
+        step: asyncio.Future[list[_T]] | None = None
+
+        def take() -> list[_T]:
+            return [item for _, item in zip((None,), items, strict=False)]
+
+        if self._newest and self._newest.held() is None:
+            await loop.run_in_executor(None, self._newest.ended.wait)
+        self._newest = state
+        try:
+            while True:
+                step = loop.run_in_executor(None, take)
+                found = await asyncio.shield(step)
+                if not found:
+                    return
+                yield found[0]
+        finally:
+            try:
+                if step is not None and not step.done():
+                    stop()
+                    await asyncio.wait([step])
+                await loop.run_in_executor(None, items.close)
+            finally:
+                state.ended.set()
+
+
+class _Stream:
+    """Whether a stream is still held by somebody, and whether it has ended."""
+
+    def __init__(self) -> None:
+        self.held: Callable[[], object] = _nobody
+        self.ended = threading.Event()
+
+
+def _nobody() -> None:
+    """There is no stream."""

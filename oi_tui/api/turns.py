@@ -18,6 +18,7 @@ from oi_tui.engine.llm.request_log import LoggedLlm
 from oi_tui.engine.open_interpreter.chunks import Chunk, split_parts, system_texts, to_message, unknown_part
 from oi_tui.engine.session import Session
 from oi_tui.messages import InputRequested
+from oi_tui.runtimes.runs.stopping import UNATTENDED
 from oi_tui.system.forks import call_in_forked_child
 
 #: What `chat` accepts: words, one message, or a whole conversation that replaces the one so far.
@@ -215,9 +216,7 @@ class Turns:
                     raise TurnError(event.reason)
         finally:
             # Whoever closes the stream at the question rejects it; the turn then comes to its own end.
-            session.interrupt()
-            for _ in turn:
-                pass
+            _end(session, turn)
             self.messages = self.file.note(session.messages)
             self._session = None
 
@@ -251,6 +250,23 @@ class Turns:
         is_new = isinstance(message, str | dict)
         self.new_from = len(self.messages) + (len(parts) or is_new)
         return [to_message(part) for part in parts] or (message if is_new else None)
+
+
+def _end(session: Session, turn: Iterator[Event]) -> None:
+    """Stop what is in progress and wait for its end.
+
+    Nobody can stop it a second time meanwhile. So a run that goes on is not waited for without end: it
+    loses its language.
+    """
+    session.interrupt()
+    again = threading.Timer(UNATTENDED, session.interrupt)
+    again.daemon = True
+    again.start()
+    try:
+        for _ in turn:
+            pass
+    finally:
+        again.cancel()
 
 
 def check_messages(messages: Iterable[Chunk]) -> list[Chunk]:

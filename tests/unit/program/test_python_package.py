@@ -21,7 +21,7 @@ import nbformat
 import pytest
 
 from oi_tui import OpenInterpreter, interpreter_hook, interpreter_module, paths
-from oi_tui.api import computer, llm_settings, notebook, shared_model
+from oi_tui.api import computer, llm_settings, notebook, shared_model, turns
 from oi_tui.api import interpreter as api_interpreter
 from oi_tui.api.interpreter import TurnError
 from oi_tui.api.shared_model import POOL, ModelPool
@@ -511,6 +511,66 @@ def test_cancelling_a_task_stops_the_turn(make: Make, served: server.ModelServer
     asyncio.run(cancelled())
     assert served.exchange().client_gone.wait(60)
     assert not interpreter.responding
+
+
+WAITS = "import time\nkept = 1\nprint('begun', flush=True)\ntime.sleep(60)"
+DEAF = """
+import time
+print('begun', flush=True)
+while True:
+    try:
+        time.sleep(60)
+    except BaseException:
+        pass
+"""
+
+
+def test_a_stream_that_asyncio_left_while_code_runs_is_stopped_and_the_next_one_waits_for_it(
+    make: Make, served: server.ModelServer
+) -> None:
+    served.answer(calls(WAITS), calls("print(kept)"), says("Done"))
+    interpreter = make(auto_run=True)
+
+    async def leave_and_go_on() -> list[dict[str, Any]]:
+        async for chunk in interpreter.achat("wait"):
+            if "begun" in str(chunk.get("content")) and chunk["role"] == "computer":
+                break
+        return [chunk async for chunk in interpreter.achat("hello")]
+
+    asyncio.run(leave_and_go_on())
+    assert [item["state"] for item in interpreter.messages if item["type"] == "code"] == [
+        "interrupted",
+        "finished",
+    ]
+    assert contents(interpreter.messages)[-2:] == ["1", "Done"]
+
+
+def test_an_asyncio_stream_that_is_still_held_is_not_waited_for(
+    make: Make, served: server.ModelServer
+) -> None:
+    served.answer(says("a reply in several pieces"))
+    interpreter = make()
+
+    async def hold() -> None:
+        held = interpreter.achat("hello")
+        await anext(held)
+        with pytest.raises(TurnError, match="Another chat"):
+            await anext(interpreter.achat("me too"))
+
+    asyncio.run(hold())
+
+
+def test_a_program_that_does_not_stop_loses_its_language_once_its_stream_was_left(
+    make: Make, served: server.ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turns, "UNATTENDED", 0.6)
+    served.answer(calls(DEAF), says("Done"))
+    interpreter = make(auto_run=True)
+    for chunk in interpreter.chat("go", stream=True, display=False):
+        if "begun" in str(chunk.get("content")) and chunk["role"] == "computer":
+            break
+    assert [item["state"] for item in interpreter.messages if item["type"] == "code"] == ["lost"]
+    assert contents(interpreter.chat("hello", display=False)) == ["Done"]
 
 
 def test_interpreters_share_a_model_process(monkeypatch: pytest.MonkeyPatch) -> None:
