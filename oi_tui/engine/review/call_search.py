@@ -10,28 +10,17 @@ from dataclasses import dataclass
 
 from oi_tui.engine.review.findings import Finding
 from oi_tui.engine.review.harmless_names import HARMLESS, KEYWORDS, REACHING
+from oi_tui.engine.review.quoting import strip
 
 #: Longer code is not read, and no more than so many parts are listed.
 _LONGEST = 100_000
 _MOST = 40
-_SLASHES = r"//[^\n]*|/\*.*?(?:\*/|\Z)"
-_HASH = r"(?<![$\\{])#[^\n]*"
-_QUOTED = r"'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\""
-_QUOTED_LINES = r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\""
-#: Perl's `s/a/b/` without `e`, which would run the second part, and patterns.
-_SUBSTITUTION = (
-    r"\b(?:s|tr|y)/(?:\\.|[^/\\\n])*/(?:\\.|[^/\\\n])*/[a-df-z]*(?![a-z])"
-    r"|(?<=[~(])\s*/(?!\(\?\{)(?:\\.|[^/\\\n])*/"
-)
 
 
 @dataclass(frozen=True, slots=True)
 class _Syntax:
-    """How a language writes comments and texts, and code within texts (its group 1)."""
+    """How a language writes names and calls."""
 
-    comment: str
-    text: str
-    inside: str = r"(?!)"
     #: How a name that is reached through others is written.
     joint: str = r"(?:\.|::|->|\?\.|&\.)"
     #: What a name may hold besides letters.
@@ -45,67 +34,30 @@ class _Syntax:
 
 _SYNTAX: dict[str, _Syntax] = {
     "javascript": _Syntax(
-        _SLASHES,
-        rf"{_QUOTED}|`(?:\\.|[^`\\])*`|(?<=[=(,:;!&|?{{\[])\s*/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/[a-z]*",
-        r"\$\{((?:[^{}]|\{[^{}]*\})*)\}",
         name=r"[A-Za-z_$][\w$]*",
-        computed=r"\]\s*\(|(?<!\})\)\s*\(|\bset(?:Timeout|Interval)\s*\(\s*\"\"",
+        computed=r"\]\s*\(|(?<!\})\)\s*\(|[\])]\s*\"\"|\bset(?:Timeout|Interval)\s*\(\s*\"\"|\bthis\s*\[",
     ),
-    "ruby": _Syntax(
-        rf"{_HASH}|^=begin.*?^=end",
-        _QUOTED_LINES,
-        r"#\{([^{}]*)\}",
-        name=r"[A-Za-z_]\w*[!?]?",
-        command=r"[;{|=(]|\b(?:do|then|else)\b",
-    ),
-    "perl": _Syntax(
-        rf"{_HASH}|^=\w+.*?^=cut",
-        rf"{_QUOTED_LINES}|{_SUBSTITUTION}",
-        r"@\{\[([^\]]*)\]\}",
-        computed=r"->\s*\(|&\s*[{$]|\$\{|<\s*>|[$%@](?:ENV|SIG|ARGV|INC)\b",
-    ),
-    "lua": _Syntax(
-        r"--\[\[.*?(?:\]\]|\Z)|--[^\n]*",
-        rf"{_QUOTED}|\[\[.*?\]\]",
-        joint=r"[.:]",
-        computed=r"\]\s*\(|\)\s*\(",
-    ),
+    "ruby": _Syntax(name=r"[A-Za-z_]\w*[!?]?", command=r"[;{|=(]|\b(?:do|then|else)\b"),
+    "perl": _Syntax(computed=r"->\s*\(|&\s*[{$]|\$\{|<\s*>|[$%@](?:ENV|SIG|ARGV|INC)\b"),
+    "lua": _Syntax(joint=r"[.:]", computed=r"\]\s*\(|\)\s*\("),
     "r": _Syntax(
-        r"#[^\n]*",
-        _QUOTED_LINES,
         joint=r"(?:::?:?|\$|@)",
         name=r"\.?[A-Za-z_][\w.]*",
-        computed=r"\]\s*\(|\)\s*\(|\bfile\s*=(?!=)",
+        computed=r"\]\s*\(|\)\s*\(|\"\"\s*\(|\bfile\s*=(?!=)",
     ),
-    "c": _Syntax(_SLASHES, _QUOTED, computed=r"\(\s*\*\s*\w+\s*\)\s*\(|\]\s*\("),
-    "rust": _Syntax(
-        _SLASHES, r"b?r#*\".*?\"#*|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\\n])'", name=r"[A-Za-z_]\w*!?"
-    ),
-    "go": _Syntax(_SLASHES, rf"{_QUOTED}|`[^`]*`", joint=r"\."),
+    "c": _Syntax(computed=r"\(\s*\*\s*\w+\s*\)\s*\(|\]\s*\("),
+    "rust": _Syntax(name=r"[A-Za-z_]\w*!?"),
+    "go": _Syntax(joint=r"\."),
     "php": _Syntax(
-        rf"{_SLASHES}|{_HASH}",
-        _QUOTED_LINES,
-        r"\{(\$[^{}]*)\}",
-        computed=r"\$\w+\s*\(|\]\s*\(|\)\s*\(|->\s*[${]|\bnew\s+\$|\$_(?:ENV|SERVER|GET|POST|FILES|COOKIE)\b|\$GLOBALS\b",
+        computed=(
+            r"\$\w+\s*\(|\]\s*\(|\)\s*\(|\"\"\s*\(|->\s*[${]|\bnew\s+\$"
+            r"|\$_(?:ENV|SERVER|GET|POST|FILES|COOKIE)\b|\$GLOBALS\b"
+        ),
     ),
-    "octave": _Syntax(
-        r"[%#][^\n]*",
-        r"\"(?:\\.|[^\"\\\n])*\"|(?<![\w)\]}'])'(?:''|[^'\n])*'",
-        joint=r"\.",
-        computed=r"\)\s*\(|\)\s*\{",
-    ),
-    "java": _Syntax(_SLASHES, rf"\"\"\".*?\"\"\"|{_QUOTED}"),
-    "julia": _Syntax(
-        r"#=.*?(?:=#|\Z)|#[^\n]*",
-        r"\"\"\".*?\"\"\"|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\\n])'",
-        r"\$\(([^()]*(?:\([^()]*\)[^()]*)*)\)",
-        name=r"@?[A-Za-z_]\w*!?",
-        computed=r"\)\s*\(|\]\s*\(|`|^[ \t]*\][ \t]*\w+",
-    ),
+    "octave": _Syntax(joint=r"\.", computed=r"\)\s*\(|\)\s*\{"),
+    "java": _Syntax(),
+    "julia": _Syntax(name=r"@?[A-Za-z_]\w*!?", computed=r"\)\s*\(|\]\s*\(|`|^[ \t]*\][ \t]*\w+"),
     "powershell": _Syntax(
-        r"<#.*?(?:#>|\Z)|(?<!`)#[^\n]*",
-        r"'(?:''|[^'])*'|\"(?:`.|[^\"`])*\"",
-        r"\$\(([^()]*(?:\([^()]*\)[^()]*)*)\)",
         joint=r"(?:\.|::)",
         name=r"[$]?[A-Za-z_][\w-]*",
         command=r"[|;{(=]",
@@ -113,8 +65,6 @@ _SYNTAX: dict[str, _Syntax] = {
         caseless=True,
     ),
     "fish": _Syntax(
-        _HASH,
-        _QUOTED_LINES,
         command=r"[|;(]|\b(?:and|or|not|begin|if|while|else)\b",
         computed=r"(?:^|[|;(])\s*\$|\bset(?:[ \t]+-\w*)?[ \t]*(?=$|[;|)])|\bset[ \t]+-\w*[xUe]\w*",
     ),
@@ -137,6 +87,26 @@ _DEFINED = re.compile(
 #: Methods, in languages where nothing else has parentheses with braces behind them.
 _METHOD = re.compile(r"\b(\w{1,80})[ \t]{0,8}\([^;{}()]{0,300}\)\s{0,80}(?:const\s)?\{")
 _WITH_METHODS = frozenset(("javascript", "typescript", "react", "java", "c", "cpp", "php"))
+#: The functions of objects that code defines.
+_MEMBERS = re.compile(
+    r"\b(?:def|fn|func|sub|function)\s+(?:\([^()\n]*\)\s*)?(?:[\w$]{1,80}[.:]){0,8}([\w$]{1,80}[!?]?)"
+    r"|(?<![\w$])([\w$]{1,80})\s{0,8}[:=]\s*(?:async\s*)?(?:function\b|\([^()\n]*\)\s*=>|\w+\s*=>|\\)"
+)
+#: JavaScript: what is taken out of an object by a computed name.
+_LOOKED_UP = re.compile(
+    r"(?<![\w$])([\w$]{1,80})\s{0,8}=(?![=>])[^;\n]{0,120}[\w$)\]]\s*\[[^;\n]{0,120}\]\s*(?=[;,\n]|\Z)"
+    r"|\{[^{}\n]{0,300}\]\s{0,8}:\s{0,8}([\w$]{1,80})[^{}\n]{0,300}\}\s*="
+)
+#: JavaScript: what stays defined for the whole cell. Ruby, Perl, PHP and R still call what they come with
+#: where a variable has the same name, and variables of blocks and parameters end with these.
+_STAYS_DEFINED = re.compile(r"^(?:const|let|class|(?:async\s+)?function\*?)\s+([\w$]+)", re.MULTILINE)
+_WITH_OPEN_LIBRARY = frozenset(("javascript", "typescript", "react", "lua", "ruby"))
+#: Methods that are harmless for the collections of a language, and not for other objects.
+_HARMLESS_FOR_KNOWN = frozenset(("get", "delete", "call", "apply", "bind"))
+_JAVASCRIPT = frozenset(("javascript", "typescript", "react"))
+#: Texts, also put together, that name something.
+_PIECE = r"(?:'\w+'|\"\w+\"|`\w+`)"
+_PIECES = re.compile(rf"{_PIECE}(?:\s*\+\s*{_PIECE})*")
 _PARAMETERS = re.compile(r"\b(?:function|fn|func|sub|def)\b[^(\n]{0,80}\(([^)]{0,300})\)")
 #: Functions that are given the name of a package, or of a function that they call.
 _GIVEN_A_NAME = frozenset(("library", "require", "do.call", "match.fun", "requireNamespace"))
@@ -194,21 +164,25 @@ class _Search:
         self._syntax = syntax = _SYNTAX[language]
         self._harmless, self._reaching = HARMLESS[language], REACHING[language]
         flags = re.DOTALL | re.MULTILINE
-        self._hidden = re.compile(f"(?P<comment>{syntax.comment})|(?P<text>{syntax.text})", flags)
-        self._inside = re.compile(syntax.inside, flags)
         self._computed = re.compile(syntax.computed, flags)
         self._path = re.compile(rf"(?<![\w$@%]){syntax.name}(?:\s*{syntax.joint}\s*{syntax.name})*")
         self._joint = re.compile(rf"\s*{syntax.joint}\s*")
         self._command = re.compile(rf"(?:^|{syntax.command})\s*$") if syntax.command else None
         self._own: set[str] = set()
+        self._own_members: set[str] = set()
+        #: What the language comes with under these names is out of reach.
+        self._replaced: set[str] = set()
 
     def look(self, code: str) -> Iterator[tuple[int, str]]:
         """Yield each part with its line."""
-        bare = self._without_texts(code)
+        stripped = strip(self._language, code)
+        yield from stripped.doubts
+        bare = stripped.code
         if self._syntax.caseless:
             bare = bare.lower()
-        self._own = self._defined(bare)
+        self._define(bare)
         yield from self._imports(code)
+        yield from self._names_in_texts(code)
         lines = _Lines(bare)
         for match in self._computed.finditer(bare):
             shown = match[0].strip()
@@ -225,23 +199,32 @@ class _Search:
                 if not all(self._known(part) for part in re.split(r"[./ ]+", name.strip())):
                     yield code.count("\n", 0, found.start()) + 1, f"import {name.strip()}"
 
-    def _without_texts(self, code: str) -> str:
-        """The code without comments, and of texts only the code in them; lines stay where they are."""
+    def _names_in_texts(self, code: str) -> Iterator[tuple[int, str]]:
+        """Names in texts, by which functions can be reached."""
+        if self._language != "r" and self._language not in _JAVASCRIPT:
+            return
+        for found in _PIECES.finditer(code):
+            name = re.sub(r"\W", "", found[0])
+            whole = len(name) == len(found[0]) - 2
+            if name in ("constructor", "__proto__") or (
+                name in self._reaching and (not whole or self._language == "r")
+            ):
+                yield code.count("\n", 0, found.start()) + 1, f"the text {name}"
 
-        def bare(found: re.Match[str]) -> str:
-            parts = [] if found["comment"] else self._inside.findall(found[0])
-            shown = f"({' ; '.join(parts)})" if parts else " " if found["comment"] else '""'
-            return shown + "\n" * (found[0].count("\n") - shown.count("\n"))
-
-        return self._hidden.sub(bare, code)
-
-    def _defined(self, bare: str) -> set[str]:
+    def _define(self, bare: str) -> None:
+        """Note what the code defines."""
         own = {name for match in _DEFINED.finditer(bare) for name in match.groups() if name}
+        self._own_members = {name for match in _MEMBERS.finditer(bare) for name in match.groups() if name}
         if self._language in _WITH_METHODS:
-            own.update(_METHOD.findall(bare))
+            methods = _METHOD.findall(bare)
+            own.update(methods)
+            self._own_members.update(methods)
         for match in _PARAMETERS.finditer(bare):
             own.update(re.findall(r"\w+", match[1]))
-        return own
+        if self._language in _JAVASCRIPT:
+            own.difference_update(*(filter(None, match.groups()) for match in _LOOKED_UP.finditer(bare)))
+            self._replaced = set(_STAYS_DEFINED.findall(bare))
+        self._own = own
 
     def _judge(self, path: str, before: str, after: str) -> str:
         """Return how a name is shown that is not known to be harmless; "" for others."""
@@ -253,21 +236,51 @@ class _Search:
             return shown
         if shown == "constructor" and "." not in before[-2:] and after.lstrip().startswith("("):
             return ""
-        if shown in self._reaching or any(self._reaches(name) for name in names):
-            return "" if names[0] in self._own and len(names) == 1 else shown
+        if (len(names) > 1 and shown in self._reaching) or any(map(self._reaches, names)):
+            return shown
         last, first = names[-1], names[0]
-        called = bool(_GOES_ON.match(after)) or last.endswith("!")
+        called = bool(_GOES_ON.match(after)) or last.endswith("!") or self._is_tag(after)
+        if len(names) > 1 and self._changes_library(first, after):
+            return f"{shown} = …"
         if before.rstrip().endswith((".", "->", "::", "&.", "?.")) and not before.rstrip().endswith(".."):
             # The method of a value that is computed.
-            return "" if not self._is_call(called, after) or self._known(last) else f".{last}"
+            return "" if not self._is_call(called, after) or self._known_member(last) else f".{last}"
         if re.search(r"\bnew\s+$", before):
             return "" if self._known(last) else f"new {shown}"
         if called or (len(names) > 1 and self._is_call(called, after)):
-            return "" if self._known(last) or (len(names) == 1 and last in KEYWORDS) else f"{shown}(…)"
+            return "" if self._known_call(names) else f"{shown}(…)"
         return shown if self._is_command(first, before, after) and not self._known(first) else ""
 
     def _reaches(self, name: str) -> bool:
-        return name in self._reaching and name not in self._own
+        return name in self._reaching and name not in self._replaced
+
+    def _is_tag(self, after: str) -> bool:
+        """Whether a template follows, which calls what stands in front of it."""
+        return self._language in _JAVASCRIPT and bool(re.match(r"\s*\"\"", after))
+
+    def _changes_library(self, first: str, after: str) -> bool:
+        """Whether a member of what the language comes with is replaced."""
+        return (
+            self._language in _WITH_OPEN_LIBRARY
+            and first in self._harmless
+            and first not in self._own
+            and re.match(r"\s*=(?![=>~])", after) is not None
+        )
+
+    def _known_call(self, names: list[str]) -> bool:
+        """Whether the function of this path is known to be harmless."""
+        if len(names) == 1:
+            return self._known(names[0])
+        if self._language in _JAVASCRIPT and names[-1] in _HARMLESS_FOR_KNOWN and not self._known(names[0]):
+            return False
+        return self._known_member(names[-1])
+
+    def _known_member(self, name: str) -> bool:
+        return (
+            name in self._harmless
+            or name in self._own_members
+            or (self._language == "rust" and name.rstrip("!") in self._harmless)
+        )
 
     def _known(self, name: str) -> bool:
         return (

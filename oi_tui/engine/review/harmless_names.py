@@ -34,7 +34,7 @@ HARMLESS: Final = {
         toLocaleString toLocaleTimeString toLocaleUpperCase toLowerCase toPrecision toSorted toReversed
         toString toUpperCase trace trim trimEnd trimStart trunc TypeError Uint16Array Uint32Array
         Uint8Array unshift UTC valueOf values warn WeakMap WeakSet with console performance mark
-        React useState useEffect useMemo useRef createElement
+        React useState useEffect useMemo useRef createElement raw
         """
     ),
     "ruby": _words(
@@ -432,6 +432,6 @@ KEYWORDS: Final = _words(
     nonlocal const auto register volatile inline where with as of from use echo print extern dyn ref move
     NULL TRUE FALSE NA NaN Inf begin process param filter END BEGIN __END__ elif fi esac int double float
     boolean char long short unsigned signed byte bool string record sealed permits macro quote baremodule
-    mutable primitive endfunction endif endfor endwhile persistent T F
+    mutable primitive endfunction endif endfor endwhile persistent
     """
 )

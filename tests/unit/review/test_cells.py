@@ -111,6 +111,13 @@ def test_code_within_texts_is_looked_at() -> None:
     assert listed(Cell("julia", "", '"$(unlock(1))"')).sentences == ["not checked: unlock(…) (line 1)"]
 
 
+def test_code_within_texts_is_looked_at_to_a_depth_that_is_said() -> None:
+    nested = "`${" * 15 + "unlock(1)" + "}`" * 15
+    assert listed(Cell("javascript", "", nested)).sentences == ["not checked: unlock(…) (line 1)"]
+    nested = "`${" * 5_000 + "1" + "}`" * 5_000
+    assert listed(Cell("javascript", "", nested)).sentences[0].startswith("not checked: texts within texts")
+
+
 def test_own_functions_and_variables_are_known() -> None:
     assert listed(Cell("javascript", "", "const add = (a, b) => a + b; add(1, 2)")).sentences == []
     assert listed(Cell("r", "", "add <- function(a, f) f(a)\nadd(1, sqrt)")).sentences == []
@@ -123,7 +130,21 @@ def test_own_functions_and_variables_are_known() -> None:
 @pytest.mark.slow
 def test_the_time_for_odd_code_grows_no_faster_than_its_length() -> None:
     began = time.process_time()
-    for text in ("a.", "f(", "'", "/*", "x = ", "f(){", "function f(", "a\n", "(a,", "int "):
+    for text in (
+        "a.",
+        "f(",
+        "'",
+        "/*",
+        "x = ",
+        "f(){",
+        "function f(",
+        "a\n",
+        "(a,",
+        "int ",
+        "`${",
+        "`${a}",
+        "${`a`}",
+    ):
         call_search.look_for_calls("javascript", text * (50_000 // len(text)))
     # About two seconds; with one pattern that looks back over lines it was a minute.
     assert time.process_time() - began < 20

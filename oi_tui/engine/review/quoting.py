@@ -1,0 +1,204 @@
+"""Takes comments and texts out of code, and keeps the code that stands within texts.
+
+Only the usual forms of quoting are read. After any other one it is not known where the text ends, so each
+`doubtful` form is listed.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_SLASHES = r"//[^\n]*|/\*.*?(?:\*/|\Z)"
+_HASH = r"(?<![$\\{])#[^\n]*"
+_QUOTED = r"'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\""
+_QUOTED_LINES = r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\""
+#: Perl's `s/a/b/` without `e`, which would run the second part, and patterns.
+_SUBSTITUTION = (
+    r"\b(?:s|tr|y)/(?:\\.|[^/\\\n@$\"'])*/(?:\\.|[^/\\\n@$\"'])*/[a-df-z]*(?![a-z])"
+    r"|(?:(?<=[~(])|(?<=\bsplit)|(?<=\bif)|(?<=\bunless)|(?<=\band))\s*/(?!\(\?\{)(?:\\.|[^/\\\n])*/"
+)
+#: A text in any quotes, as it is left behind in the code.
+_TEXT = r"\"\""
+#: A pattern between slashes with a text in it: one of the two was read wrongly.
+_SLASH_AND_TEXT = rf"(?:^|[=(,~!|&;{{}}\[>?:)]|\w[ \t])[ \t]*/(?![\s=])[^\n]*{_TEXT}"
+
+
+@dataclass(frozen=True, slots=True)
+class Quoting:
+    """How a language writes comments and texts."""
+
+    comment: str
+    text: str
+    #: By the mark that begins a text: what begins code within it.
+    holes: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    #: Other forms of quoting, in code without comments and texts, in code as it is, and within texts.
+    doubtful: str = r"(?!)"
+    doubtful_raw: str = r"(?!)"
+    doubtful_text: str = r"(?!)"
+
+
+_QUOTING: dict[str, Quoting] = {
+    "javascript": Quoting(
+        _SLASHES,
+        # A sign before the slash says that it begins a pattern; `x!` and `x?` of TypeScript do not.
+        rf"{_QUOTED}|`(?:\\.|[^`\\])*`"
+        r"|(?:(?<=[=(,:;&|{\[])|(?<=[^\w)\]][!?]))\s*/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/[a-z]*",
+        (("`", ("${",)),),
+        doubtful=(
+            r"<!--|^[ \t]*-->|\A#!|\\u"
+            r"|(?:^|[}>]|\b(?:return|typeof|void|delete|case|do|else|in|of|new|throw|yield|await)\b"
+            rf"|\b(?:if|while|for|with)\b[^\n]*\))[ \t]*/[^/\n]*(?:{_TEXT}|`)"
+        ),
+    ),
+    "ruby": Quoting(
+        rf"{_HASH}|^=begin.*?^=end",
+        rf"{_QUOTED_LINES}|(?<=[=(,~!|&;{{\[])[ \t]*/(?![=\s])(?:\\.|[^/\\\n#])+/[a-z]*"
+        r"|%[qwWiI]?[(\[{{<][^()\[\]{{}}<>#'\"\\]*[)\]}}>]",
+        (('"', ("#{",)),),
+        doubtful=(
+            rf"%[qQwWiIrsx]?[(\[{{<|!/]|<<[~-]?(?:{_TEXT}|[A-Z_`])|\?{_TEXT}|[$?]['\"]|`"
+            rf"|{_SLASH_AND_TEXT}"
+        ),
+        doubtful_raw=r"/[^/\n]*#\{[^\n]*/",
+    ),
+    "perl": Quoting(
+        rf"{_HASH}|^=\w+.*?^=cut",
+        rf"{_QUOTED_LINES}|\bqw\s*[(\[{{/][^()\[\]{{}}/'\"\\#]*[)\]}}/]|{_SUBSTITUTION}",
+        (('"', ("@{", "${\\")),),
+        doubtful=(
+            rf"(?<![$@%&>{{\w-])(?:q|qq|qw|qr|qx|m|s|y|tr)\b\s*(?![\s\w=,;)}}]|-?>)[^\s]|<<~?(?:{_TEXT}|[A-Z_])|[$?]{_TEXT}"
+            rf"|`|{_SLASH_AND_TEXT}"
+        ),
+        doubtful_text=r"[$@]\w+(?:->)?[\[{][^\]}\n]*\(",
+    ),
+    "lua": Quoting(r"--\[\[.*?(?:\]\]|\Z)|--[^\n]*", rf"{_QUOTED}|\[\[.*?\]\]", doubtful=r"\[=+\[|\\\n"),
+    "r": Quoting(r"#[^\n]*", _QUOTED_LINES, doubtful=rf"\b[rR]{_TEXT}|`[^`\n]*(?:{_TEXT}|\\|$)"),
+    "c": Quoting(_SLASHES, _QUOTED, doubtful=rf"(?:(?<!u)\d|\b0[xX]\w+|R){_TEXT}"),
+    "rust": Quoting(_SLASHES, r"b?r(?P<marks>#*)\".*?\"(?P=marks)|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\\n])'"),
+    "go": Quoting(_SLASHES, rf"{_QUOTED}|`[^`]*`"),
+    "php": Quoting(
+        rf"{_SLASHES}|(?<![$\\{{])#(?!\[)[^\n]*",
+        _QUOTED_LINES,
+        (('"', ("{$", "${")),),
+        doubtful=r"<<<|`",
+        doubtful_raw=r"\?>",
+    ),
+    "octave": Quoting(
+        r"[%#][^\n]*",
+        r"\"(?:\\.|[^\"\\\n])*\"|(?<![\w)\]}'.])'(?:''|[^'\n])*'",
+        doubtful=rf"^[^\n]*=[^\n]*[\w)\]}}][ \t]+{_TEXT}",
+    ),
+    "java": Quoting(_SLASHES, rf"\"\"\".*?\"\"\"|{_QUOTED}", doubtful_raw=r"\\u+00[0-7][0-9a-fA-F]"),
+    "julia": Quoting(
+        r"#=.*?(?:=#|\Z)|#[^\n]*",
+        r"\"\"\".*?\"\"\"|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\\n])'",
+        (('"""', ("$(",)), ('"', ("$(",))),
+        doubtful=rf"\b(?!(?:raw|r|b|v|s|L|big|html|md|dateformat)\b)[A-Za-z_]\w*{_TEXT}",
+    ),
+    "powershell": Quoting(
+        r"<#.*?(?:#>|\Z)|(?<!`)#[^\n]*",
+        r"'(?:''|[^'])*'|\"(?:`.|[^\"`])*\"",
+        (('"', ("$(",)),),
+        doubtful=rf"@{_TEXT}|[\u2018-\u201e]",
+    ),
+    "fish": Quoting(_HASH, _QUOTED_LINES, (('"', ("$(",)),)),
+}
+_QUOTING["cpp"] = _QUOTING["c"]
+_QUOTING["typescript"] = _QUOTING["react"] = _QUOTING["javascript"]
+_CLOSING = {"{": "}", "(": ")"}
+#: Code in texts in code is read to this depth.
+_DEEPEST = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Bare:
+    """Code without its comments and texts.
+
+    A space stands for each comment and `""` for each text; lines stay where they are. A text that holds code
+    is replaced by that code, in parentheses.
+    """
+
+    code: str
+    #: Where it is not known which part of the code is text: the line, from 1, and what stands there.
+    doubts: tuple[tuple[int, str], ...]
+
+
+def strip(language: str, code: str) -> Bare:
+    """Return the code without comments and texts."""
+    quoting = _QUOTING[language]
+    reader = _Reader(code, quoting, escape="`" if language == "powershell" else "\\")
+    reader.read(0, "", 0)
+    bare, doubts = "".join(reader.parts), reader.doubts
+    doubts += [(_line(bare, match.end()), match[0].strip()) for match in _find(quoting.doubtful, bare)]
+    doubts += [(_line(code, match.start()), match[0].strip()) for match in _find(quoting.doubtful_raw, code)]
+    return Bare(bare, tuple(doubts))
+
+
+def _find(pattern: str, text: str) -> Iterator[re.Match[str]]:
+    return re.finditer(pattern, text, re.MULTILINE)
+
+
+def _line(text: str, at: int) -> int:
+    return text.count("\n", 0, at) + 1
+
+
+class _Reader:
+    """Reads through code once."""
+
+    def __init__(self, code: str, quoting: Quoting, escape: str) -> None:
+        self._code, self._quoting, self._escape = code, quoting, escape
+        hidden, flags = f"(?P<comment>{quoting.comment})|(?P<text>{quoting.text})", re.DOTALL | re.MULTILINE
+        self._hidden = re.compile(hidden, flags)
+        self._hidden_or_bracket = re.compile(rf"{hidden}|[{{}}()]", flags)
+        self.parts: list[str] = []
+        self.doubts: list[tuple[int, str]] = []
+
+    def read(self, at: int, closing: str, depth: int) -> int:
+        """Read from a place to the end, or to the bracket that closes; return where the rest begins."""
+        opening = {"}": "{", ")": "("}.get(closing, "")
+        pattern = self._hidden_or_bracket if closing else self._hidden
+        still_open = 0
+        while found := pattern.search(self._code, at):
+            self.parts.append(self._code[at : found.start()])
+            at = found.end()
+            if found["comment"] is not None or found["text"] is not None:
+                at = self._read_hidden(found, depth)
+                continue
+            if found[0] == closing and not still_open:
+                return at
+            still_open += (found[0] == opening) - (found[0] == closing)
+            self.parts.append(found[0])
+        self.parts.append(self._code[at:])
+        return len(self._code)
+
+    def _read_hidden(self, found: re.Match[str], depth: int) -> int:
+        """Read a comment or a text; return where the rest begins."""
+        shown, text = " ", found["text"]
+        if text is not None:
+            shown = '""'
+            for mark, holes in self._quoting.holes:
+                if text.startswith(mark) and any(hole in text for hole in holes):
+                    return self._read_holes(found.start() + len(mark), mark, holes, depth + 1)
+            if doubtful := re.search(self._quoting.doubtful_text, text):
+                self.doubts.append((_line(self._code, found.start()), doubtful[0]))
+        self.parts.append(shown + "\n" * found[0].count("\n"))
+        return found.end()
+
+    def _read_holes(self, at: int, mark: str, holes: tuple[str, ...], depth: int) -> int:
+        """Keep only the code of a text that begins before this place; return where the rest begins."""
+        self.parts.append("(")
+        if depth > _DEEPEST:
+            self.doubts.append((_line(self._code, at), "texts within texts"))
+            return at
+        while at < len(self._code) and not self._code.startswith(mark, at):
+            hole = next((hole for hole in holes if self._code.startswith(hole, at)), "")
+            if hole:
+                self.parts.append(" ; ")
+                at = self.read(at + len(hole), _CLOSING[hole.strip("$#@\\")], depth)
+                self.parts.append(" ; ")
+                continue
+            step = 2 if self._code.startswith(self._escape, at) else 1
+            self.parts.append("\n" * self._code.count("\n", at, at + step))
+            at += step
+        self.parts.append(")")
+        return at + len(mark)
