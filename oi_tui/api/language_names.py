@@ -3,6 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
+import yaml
+
 from oi_tui.runtimes.language import Language
 
 
@@ -30,6 +32,10 @@ class LanguageName(str):
         return not self == other
 
     __hash__ = str.__hash__
+
+
+# Scripts write lists of names to their settings; YAML takes no kind of text that it does not know.
+yaml.SafeDumper.add_representer(LanguageName, yaml.SafeDumper.represent_str)
 
 
 def presented(language: Language) -> Language:

@@ -13,9 +13,24 @@ from oi_tui.api.model import ApiModel
 from oi_tui.api.settings import ApiSettings
 from oi_tui.api.terminal import ProgramInput
 from oi_tui.engine.credentials.redaction import learn
-from oi_tui.engine.events import ApprovalRequested, Event, Reject, Run, RunReported, TurnEnded
+from oi_tui.engine.events import (
+    ApprovalRequested,
+    Event,
+    MessageRecorded,
+    Reject,
+    Run,
+    RunReported,
+    TurnEnded,
+)
 from oi_tui.engine.llm.request_log import LoggedLlm
-from oi_tui.engine.open_interpreter.chunks import Chunk, split_parts, system_texts, to_message, unknown_part
+from oi_tui.engine.open_interpreter.chunks import (
+    Chunk,
+    from_messages,
+    split_parts,
+    system_texts,
+    to_message,
+    unknown_part,
+)
 from oi_tui.engine.session import Session
 from oi_tui.messages import InputRequested
 from oi_tui.runtimes.runs.stopping import UNATTENDED
@@ -47,6 +62,8 @@ class Turns:
         self._lock = threading.Lock()
         self._session: Session | None = None
         self._messages: list[Chunk] = []
+        #: Whether the script gave other messages while a turn was in progress: then they stay.
+        self._was_replaced = False
         self.new_from = 0
         self.file = ConversationFile()
         self.on_approval: OnApproval | None = None
@@ -54,12 +71,13 @@ class Turns:
 
     @property
     def messages(self) -> list[Chunk]:
-        """The conversation so far."""
+        """The conversation so far, one list that grows with each message of a turn."""
         return self._messages
 
     @messages.setter
     def messages(self, messages: Iterable[Chunk]) -> None:
         self._messages = check_messages(messages)
+        self._was_replaced = True
 
     @property
     def new_messages(self) -> list[Chunk]:
@@ -178,7 +196,14 @@ class Turns:
                         event.reply(Reject(_NOT_APPROVED, stop=True, by_person=False))
                     raise
             if isinstance(event, ApprovalRequested):
-                event.reply(Run(event.message.content))
+                event.reply(Run(self._approved_code(event)))
+
+    def _approved_code(self, question: ApprovalRequested) -> str:
+        """Return the code to run: scripts of Open Interpreter edit it in the last of the messages."""
+        known = question.message
+        found = (item.get("content") for item in reversed(self._messages) if item.get("id") == known.id)
+        edited = next(found, None)
+        return edited if isinstance(edited, str) else known.content
 
     def _events(self, message: Prompt) -> Iterator[Event]:
         with closing(self._turn_events(message)) as events:
@@ -205,8 +230,11 @@ class Turns:
     def _run(self, work: Callable[[Session], Iterator[Event]]) -> Generator[Event, None, None]:
         session = self.begin()
         turn = work(session)
+        self._was_replaced = False
         try:
             for event in turn:
+                if isinstance(event, MessageRecorded | ApprovalRequested):
+                    self._follow(from_messages(session.messages))
                 if isinstance(event, ApprovalRequested) and self.on_approval:
                     self._decide(event, self.on_approval)
                 yield event
@@ -217,8 +245,13 @@ class Turns:
         finally:
             # Whoever closes the stream at the question rejects it; the turn then comes to its own end.
             _end(session, turn)
-            self.messages = self.file.note(session.messages)
+            self._follow(self.file.note(session.messages))
             self._session = None
+
+    def _follow(self, messages: Iterable[Chunk]) -> None:
+        """Have the list show how far the turn is, unless the script replaced it."""
+        if not self._was_replaced:
+            self._messages[:] = messages
 
     def _decide(self, question: ApprovalRequested, decide: OnApproval) -> None:
         """Have a function decide. Raises what it raises, and TurnError where it does not decide."""

@@ -18,6 +18,7 @@ from unittest import mock
 
 import httpx
 import pytest
+import yaml
 
 import oi_tui
 from oi_tui import OpenInterpreter, interpreter_module, paths
@@ -452,3 +453,90 @@ def test_languages_start_where_the_script_is_by_then(
     )
     answer = interpreter.chat("go", display=False)
     assert answer[1]["content"].strip() == str(tmp_path)
+
+
+# ---- Attributes of the program's own
+
+
+def test_a_program_keeps_attributes_of_its_own_with_a_warning(interpreter: OpenInterpreter) -> None:
+    for place, name in ((interpreter, "tts"), (interpreter.llm, "num_gpu"), (interpreter.computer, "notes")):
+        assert not hasattr(place, name)
+        with pytest.warns(UserWarning, match=f"{name} is no setting"):
+            setattr(place, name, "openai")
+        setattr(place, name, "again")
+        assert getattr(place, name) == "again"
+        delattr(place, name)
+        assert not hasattr(place, name)
+    interpreter.llm._is_wrapped = True
+    assert interpreter.llm._is_wrapped
+
+
+@pytest.mark.parametrize("name", ["require_user_approval", "code_execution_timeout", "allow_shell"])
+def test_a_limit_that_nobody_would_keep_is_refused(name: str, interpreter: OpenInterpreter) -> None:
+    with pytest.raises(AttributeError, match="a limit of this name would not be kept"):
+        setattr(interpreter.llm, name, True)
+    with pytest.raises(TypeError):
+        OpenInterpreter(**{name: True})
+
+
+def test_unknown_arguments_are_refused_as_before() -> None:
+    with pytest.raises(TypeError, match="has no attribute 'tts'"):
+        OpenInterpreter(tts="openai")
+
+
+# ---- The messages during a turn
+
+CODE = "```python\nprint(1)\n```"
+
+
+def answer(*replies: str) -> Any:
+    left = list(replies)
+    return lambda messages: iter([left.pop(0)])
+
+
+def test_code_is_edited_in_the_last_message_before_it_runs(interpreter: OpenInterpreter) -> None:
+    interpreter.llm.supports_functions = False
+    interpreter.llm.completions = answer(CODE, "Done.")
+    messages = interpreter.messages
+    for chunk in interpreter.chat("go", stream=True, display=False):
+        if chunk["type"] == "confirmation":
+            assert [item["type"] for item in interpreter.messages] == ["message", "code"]
+            interpreter.messages[-1]["content"] = "print('edited')"
+    assert [item["content"] for item in interpreter.messages[1:]] == [
+        "print('edited')",
+        "edited\n",
+        "Done.",
+    ]
+    assert messages is interpreter.messages
+
+
+def test_messages_given_during_a_turn_stay(interpreter: OpenInterpreter) -> None:
+    stream = interpreter.chat("hello", stream=True, display=False)
+    next(stream)
+    interpreter.messages = []
+    stream.close()
+    assert interpreter.messages == []
+
+
+def test_a_reset_from_another_thread_stops_the_turn(interpreter: OpenInterpreter) -> None:
+    interpreter.auto_run = interpreter.loop = True
+    interpreter.llm.supports_functions = False
+    asked = []
+
+    def reply(messages: Any) -> Iterator[str]:
+        asked.append(len(messages))
+        yield CODE.replace("1", str(len(asked)))
+
+    interpreter.llm.completions = reply
+    for chunk in interpreter.chat("go", stream=True, display=False):
+        if chunk["type"] == "console" and "end" in chunk:
+            interpreter.reset()
+    assert interpreter.messages == []
+    assert len(asked) == 1
+
+
+def test_names_of_languages_are_texts_for_yaml(interpreter: OpenInterpreter) -> None:
+    names = [language.name for language in interpreter.computer.languages]
+    assert yaml.safe_load(yaml.safe_dump({"languages": names})) == {
+        "languages": [str(name) for name in names]
+    }
