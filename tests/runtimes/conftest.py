@@ -13,7 +13,8 @@ from oi_tui.runtimes.languages import java
 from tests import processes, programs
 from tests.programs import PATH, why_not
 from tests.runtimes.playing import kept_running, living, play
-from tests.runtimes.samples import PYTHON, SHELL, Sample
+from tests.runtimes.samples import IN_CONTAINER, PYTHON, SHELL, Sample
+from tests.servers.container import Container, NoContainerError
 from tests.servers.sshd import HOST, Sshd
 
 
@@ -29,11 +30,39 @@ def options_of(request: pytest.FixtureRequest) -> dict[str, Any]:
     return dict(sample.options) if sample else {}
 
 
-def there(options: dict[str, Any]) -> dict[str, Any]:
+def there(options: dict[str, Any], container: Container | None) -> dict[str, Any]:
     """The options with the working directory as the folder of the target, where there is one."""
     if options.get("target") == f"ssh:{HOST}":
         return {**options, "target": f"{options['target']}{options['cwd']}"}
+    if options.get("target") == IN_CONTAINER and container:
+        return {**options, "target": container.target(options["cwd"])}
     return options
+
+
+@pytest.fixture(scope="session")
+def started_container(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Container | str]:
+    """The container that all tests of a worker share, or why there is none."""
+    try:
+        found = Container(tmp_path_factory.mktemp("container"), tmp_path_factory.getbasetemp())
+    except NoContainerError as error:
+        yield str(error)
+        return
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def container(own_world: Path, request: pytest.FixtureRequest) -> Container | None:
+    """The container, if the sample of the test runs in one; the test is skipped where none can be started."""
+    if options_of(request).get("target") != IN_CONTAINER:
+        return None
+    with pytest.MonkeyPatch.context() as patch:
+        # It lives longer than the test that needs it first.
+        patch.delenv(processes.MARK)
+        found = request.getfixturevalue("started_container")
+    if isinstance(found, str):
+        pytest.skip(found)
+    return found
 
 
 @pytest.fixture(scope="session")
@@ -93,12 +122,14 @@ def java_starts_quickly(own_world: Path, request: pytest.FixtureRequest) -> None
 
 
 @pytest.fixture
-def make(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[..., Computer]]:
+def make(
+    tmp_path: Path, request: pytest.FixtureRequest, container: Container | None
+) -> Iterator[Callable[..., Computer]]:
     """Computers that are closed when the test is over."""
     made: list[Computer] = []
 
     def computer(**options: Any) -> Computer:
-        made.append(Computer(**there({"cwd": tmp_path, **options_of(request), **options})))
+        made.append(Computer(**there({"cwd": tmp_path, **options_of(request), **options}, container)))
         return made[-1]
 
     yield computer
@@ -124,7 +155,13 @@ class Shared:
         self._home = tmp_path_factory.mktemp("home")
         self.computers: dict[str, Computer] = {}
 
-    def get(self, options: dict[str, Any], wanted: list[Sample], java_home: Path | None) -> Computer:
+    def get(
+        self,
+        options: dict[str, Any],
+        wanted: list[Sample],
+        java_home: Path | None,
+        container: Container | None,
+    ) -> Computer:
         """The computer with these options, in which the languages of some samples run."""
         key = str(options)
         before = processes.descendants(os.getpid())
@@ -134,7 +171,8 @@ class Shared:
             patch.setenv("HOME", str(self._home))
             patch.setenv("OI_TUI_HOME", str(java_home or self._home))
             if key not in self.computers:
-                self.computers[key] = Computer(**there({"cwd": self._factory.mktemp("shared"), **options}))
+                folder = self._factory.mktemp("shared")
+                self.computers[key] = Computer(**there({"cwd": folder, **options}, container))
             computer = self.computers[key]
             running = living(computer)
             for sample in wanted:
@@ -154,11 +192,13 @@ def shared_computers(tmp_path_factory: pytest.TempPathFactory, sshd: Path | None
 
 
 @pytest.fixture
-def shared(shared_computers: Shared, request: pytest.FixtureRequest, own_world: Path) -> Iterator[Computer]:
+def shared(
+    shared_computers: Shared, request: pytest.FixtureRequest, own_world: Path, container: Container | None
+) -> Iterator[Computer]:
     """A computer for tests that leave a language as they found it; without a sample, with Python and bash."""
     sample = sample_of(request)
     wanted = [one for one in ((sample,) if sample else (PYTHON, SHELL)) if one.here]
     java_home = request.getfixturevalue("java_home") if needs_java(request) else None
-    computer = shared_computers.get(options_of(request), wanted, java_home)
+    computer = shared_computers.get(options_of(request), wanted, java_home, container)
     with kept_running(computer):
         yield computer

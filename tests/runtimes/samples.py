@@ -8,6 +8,9 @@ from typing import Any
 from tests import programs
 from tests.servers.sshd import HOST
 
+#: Stands for the container of the tests, which is started when one of them needs it.
+IN_CONTAINER = "container of the tests"
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -77,8 +80,9 @@ class Sample:
     def programs(self) -> tuple[str, ...]:
         """What must be here for it to run: its own program, and those that its snippets start."""
         walls = (programs.SANDBOX,) if dict(self.options).get("sandbox") else ()
-        ssh = ("ssh", "sshd") if self.remote else ()
-        return (self.needs, "sh", "sleep", *walls, *ssh)
+        target = dict(self.options).get("target")
+        there = {f"ssh:{HOST}": ("ssh", "sshd"), IN_CONTAINER: ("podman",)}.get(target, ())
+        return (self.needs, "sh", "sleep", *walls, *there)
 
     @property
     def remote(self) -> bool:
@@ -564,13 +568,13 @@ ENCLOSED = [
     replace(sample, name=f"{sample.name} in the sandbox", language=sample.name, options=(("sandbox", True),))
     for sample in (PYTHON, SHELL, JAVASCRIPT)
 ]
-#: The same promises hold on another machine.
+#: The same promises hold on another machine, and in a container.
 THERE = [
     replace(
         sample, name=f"{sample.name} over ssh", language=sample.name, options=(("target", f"ssh:{HOST}"),)
     )
     for sample in (PYTHON, SHELL)
-]
+] + [replace(PYTHON, name="python in a container", language="python", options=(("target", IN_CONTAINER),))]
 ALL = [
     PYTHON,
     SHELL,
