@@ -7,8 +7,9 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from oi_tui.runtimes.remote.bundle import start_script
 from oi_tui.runtimes.remote.server_address import parse_address
@@ -30,6 +31,8 @@ _LONGEST_TITLE = 60
 _LAST_PORT = 65535
 #: How long the container program may take to say whether a container runs, in seconds.
 _PATIENCE = 15.0
+#: And ssh, to say its version.
+_VERSION_PATIENCE = 2.0
 
 
 class TargetError(Exception):
@@ -161,6 +164,10 @@ def _ssh(place: str, *, may_ask: bool) -> list[str]:
     options = ["-T", "-o", f"BatchMode={'no' if may_ask else 'yes'}", "-o", "ConnectTimeout=20"]
     # What a person wants of a shell there, such as tmux, or a port that another ssh has already.
     options += ["-o", "RemoteCommand=none", "-o", "ExitOnForwardFailure=no"]
+    if _takes_session_options(program):
+        # What a person wants for tunnels, which would leave us without input, command or process.
+        for option in ("StdinNull=no", "SessionType=default", "ForkAfterAuthentication=no"):
+            options += ["-o", option]
     if port:
         options += ["-p", port]
     return [
@@ -170,6 +177,18 @@ def _ssh(place: str, *, may_ask: bool) -> list[str]:
         host.replace("[", "").replace("]", ""),
         shlex.join(["sh", "-c", start_script()]),
     ]
+
+
+@cache
+def _takes_session_options(program: str) -> bool:
+    """Whether this ssh knows the options of OpenSSH 8.7; an older one ends at an option that it does not."""
+    options: dict[str, Any] = {"text": True, "errors": "replace", "stdin": subprocess.DEVNULL, "check": False}
+    try:
+        done = subprocess.run((program, "-V"), capture_output=True, timeout=_VERSION_PATIENCE, **options)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    found = re.match(r"OpenSSH_(\d+)\.(\d+)", done.stderr)
+    return found is not None and (int(found[1]), int(found[2])) >= (8, 7)
 
 
 def _container(place: str) -> list[str]:

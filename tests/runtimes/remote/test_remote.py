@@ -523,6 +523,8 @@ def test_what_ssh_is_told_to_do_for_a_person_there_is_not_in_the_way(
     config = tmp_path / "client"
     config.write_text(
         f"{server}    RemoteCommand tmux attach\n    RequestTTY force\n"
+        "    IgnoreUnknown StdinNull,SessionType,ForkAfterAuthentication\n"
+        "    StdinNull yes\n    SessionType none\n    ForkAfterAuthentication yes\n"
         # Another connection has the port already.
         f"    LocalForward 127.0.0.1:{port} localhost:1\n    ExitOnForwardFailure yes\n"
     )
