@@ -26,7 +26,7 @@ class Channel:
     def __init__(self, folder):
         self._requests = os.fdopen(self._high(os.path.join(folder, "requests"), os.O_RDONLY), "r")
         self._events = self._high(os.path.join(folder, "events"), os.O_WRONLY)
-        self._terminal = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, 200)
+        self._terminal = self._copy(1)
         self._count = 0
         self._owner = os.getpid()
         self._nonce = "idle"
@@ -34,9 +34,17 @@ class Channel:
     @staticmethod
     def _high(path, flags):
         low = os.open(path, flags)
-        high = fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, 200)
+        high = Channel._copy(low)
         os.close(low)
         return high
+
+    @staticmethod
+    def _copy(number):
+        """Copy a descriptor to a number that programs do not expect; where few are allowed, to a lower one."""
+        try:
+            return fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, 200)
+        except OSError:
+            return fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, 20)
 
     def send(self, event, placed=False, **fields):
         """Tell the application; with `placed`, also leave a mark at this place of the output."""

@@ -330,6 +330,11 @@ def test_the_program_that_has_the_container_or_the_image_is_the_one_that_is_used
 # -- machines that are old, full or oddly named
 
 
+def test_few_open_files_are_enough(make: Make) -> None:
+    few = "command:sh -c 'ulimit -n 64; exec \"$@\"' --"
+    assert play(make(target=few), "python", "print(6 * 7)").text == "42\n"
+
+
 @pytest.mark.needs("bwrap")
 def test_a_machine_without_room_says_so(make: Make) -> None:
     small = "--size 65536 --tmpfs"

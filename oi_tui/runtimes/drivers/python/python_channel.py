@@ -61,7 +61,11 @@ class Channel:
 
     @staticmethod
     def _high(number):
-        high = fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, 200)
+        try:
+            high = fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, 200)
+        except OSError:
+            # So few are allowed here (ulimit -n).
+            high = fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, 20)
         os.close(number)
         return high
 
