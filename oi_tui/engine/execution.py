@@ -2,8 +2,10 @@
 
 import contextlib
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from oi_tui.engine import cell_target
@@ -445,6 +447,11 @@ class Execution:
             try:
                 reports = self._computer.run(code.format or "", body, self._log.number(code.id))
                 ended = yield from self._take_reports(code, reports, writer)
+            except BaseException:
+                # A program's ctrl+c: nobody takes further events, and nothing is left running.
+                stopped = code.but(state="interrupted", seconds=0.0)
+                deque(chain(self._log.note(writer.finish()), self._log.record(stopped)), maxlen=0)
+                raise
             finally:
                 with self._lock:
                     self._running = False

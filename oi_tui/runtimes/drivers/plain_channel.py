@@ -40,7 +40,7 @@ class Channel:
 
     @staticmethod
     def _copy(number):
-        """Copy a descriptor to a number that programs do not expect; where few are allowed, to a lower one."""
+        """Copy a descriptor to a number that programs do not expect, a lower one where few are allowed."""
         try:
             return fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, 200)
         except OSError:
