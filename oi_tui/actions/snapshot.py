@@ -90,7 +90,7 @@ class VariableSnapshot:
         if numbers:
             listed = " ".join(map(str, sorted(numbers)))
             them = "the cell" if len(numbers) == 1 else "the cells"
-            text += f" %rerun only {listed} runs {them} again that made what was not kept, asking first."
+            text += f" %rerun only {listed} asks, and runs {them} again that made what was not kept."
         return text
 
     def _why_not(self) -> str:

@@ -63,12 +63,12 @@ ABSENT: dict[str, tuple[Any, str]] = {
     "llm.max_retries": (None, "a request that failed for the moment is sent again three times"),
     "llm.format": (None, "every server is asked as OpenAI's interface is, or as the model's name says"),
     "llm.provider": (None, "the model's name begins with its provider, as in azure/gpt-4o"),
-    "llm.stop": (None, "words that end a reply are not sent"),
-    "llm.top_k": (None, "of the numbers that steer the choice of words, only llm.temperature is sent"),
-    "llm.top_p": (None, "of the numbers that steer the choice of words, only llm.temperature is sent"),
+    "llm.stop": (None, "stop sequences are not sent"),
+    "llm.top_k": (None, "of the sampling parameters, only llm.temperature is sent"),
+    "llm.top_p": (None, "of the sampling parameters, only llm.temperature is sent"),
     "llm.vision_renderer": (None, "images go only to models that can look at them (llm.supports_vision)"),
     "skills_path": (None, "set interpreter.computer.skills.path"),
-    "sync_computer": (False, "the object computer of cells and that of the script are two"),
+    "sync_computer": (False, "cells and the script have separate computer objects"),
 }
 #: Attributes of Open Interpreter that have nothing to do here, whatever their value, with the usual one.
 NEEDLESS: dict[str, Any] = {

@@ -38,7 +38,7 @@ def without(problem: ProfileError | OSError) -> InUse:
     words = str(problem)
     if isinstance(problem, OSError):
         words = f"{problem.filename or ''}: {problem.strerror or problem}".removeprefix(": ")
-        fix = f"See to it that {problem.filename or 'it'} can be read, or choose another with --profile."
+        fix = f"Make sure that {problem.filename or 'it'} can be read, or choose another with --profile."
     elif isinstance(problem.path, Path):
         fix = f"Correct {problem.path}, or choose another with --profile."
     elif problem.path is None and problem.key is None:

@@ -47,7 +47,7 @@ class CellRequests:
                 before = f", and {self.sent:,} were sent before" if self.sent else ""
                 raise CellLimit(
                     f"This would send {count:,} request{'s' * (count != 1)} to the model{before}; this cell "
-                    f"may send {self.most:,}. The setting cell_requests says how many any cell may send."
+                    f"may send {self.most:,}. The setting cell_requests is the limit of each cell."
                 )
             self.sent += count
 

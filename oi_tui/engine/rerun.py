@@ -107,7 +107,7 @@ def note_for_model(messages: Sequence[Message]) -> str:
         return ""
     which = "first piece" if count == 1 else f"first {count:,} pieces"
     return (
-        f"The languages were started anew after the {which} of code that ran in this conversation, and their "
+        f"The languages were restarted after the {which} of code that ran in this conversation, and their "
         "variables are gone. Unless they were restored since, define again what you need."
     )
 

@@ -66,7 +66,7 @@ async def read_object(request: Request) -> Mapping[str, Any]:
         # Half of a pair of \\u escapes is no character, and could not be sent back.
         json.dumps(body, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        raise RefusedError(400, "The body has an escape that is no character: half of a pair.") from None
+        raise RefusedError(400, "The body has an escape that is not a character: half of a pair.") from None
     except (ValueError, RecursionError):
         raise RefusedError(400, "The body is not JSON in UTF-8 without compression.") from None
     if not isinstance(body, dict):

@@ -151,7 +151,7 @@ def test_code_sees_the_screen_and_its_windows(cells: WaylandCells) -> None:
     part = cells.run("print(computer.act({'action': 'zoom', 'region': [10, 10, 110, 60]}))")
     assert part == "<Picture 100x50>"
     text, _ = cells.tried("computer.mouse.move(icon='Recorder')")
-    assert "Where windows and elements are is not known on Wayland" in text
+    assert "Wayland does not tell where windows and elements are" in text
 
 
 @pytest.mark.needs("tesseract")

@@ -16,7 +16,7 @@ from oi_tui.computer.tool import Tool
 _BUTTONS = {"left": 1, "middle": 2, "right": 3, "back": 8, "forward": 9}
 _WHEEL_UP, _WHEEL_DOWN, _WHEEL_LEFT, _WHEEL_RIGHT = 4, 5, 6, 7
 _NO_PLACES = (
-    "Where windows and elements are is not known on Wayland, so nothing was clicked. Click a text that is on "
+    "Wayland does not tell where windows and elements are, so nothing was clicked. Click a text that is on "
     "the screen, or a point of a picture (computer.display.view()), or press keys. "
     "computer.os.activate(title) brings a window to the front."
 )

@@ -42,7 +42,7 @@ _LET_GO_ON = (
     "front: look at the screen, then do what is missing."
 )
 _NO_GUARD = (
-    "Nothing is pressed, because the process that lets go of keys and buttons after a failure does not run."
+    "Nothing is pressed, because the process that releases keys and buttons after a failure does not run."
 )
 #: How far the pointer may be from where it was put: programs may move it by a pixel at an edge.
 _NEAR = 2

@@ -287,21 +287,21 @@ TROUBLES = (
     ErrorPattern(
         "key",
         "model",
-        "{host} does not offer this where you are: {detail}",
+        "{host} is not available in your region: {detail}",
         r"(?:country|region|territory|location)\W+(?:\w+\W+){0,4}(?:not|un)\s?(?:supported|available)"
         r"|user location is not",
     ),
     ErrorPattern(
         "key",
         "api_key",
-        "{host} wants more of the organisation that the key belongs to: {detail}",
+        "{host} does not accept the organisation that the key belongs to: {detail}",
         r"organi[sz]ation.{0,40}(?:verified|missing|not found|required|member)|member of an organi[sz]ation"
         r"|no such organi[sz]ation|mismatched_organization",
     ),
     ErrorPattern(
         "request",
         "model",
-        "{host} refused the request for its content: {detail}",
+        "{host} refused the request because of its content: {detail}",
         r"content.?(?:policy|management policy|filter)|safety system|responsible ?ai|flagged as|moderation",
         (400, 403, 422),
     ),

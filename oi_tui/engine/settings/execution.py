@@ -53,9 +53,8 @@ class ExecutionSettings:
     )
     safe_mode: str = setting(
         "off",
-        "Ask before code with known risks, also with auto_run. Code is always scanned, on this machine: off "
-        "only shows what was found; ask and auto, which are the same here, also ask. In Open Interpreter, "
-        "ask asked before scanning.",
+        "Ask before code with known risks, even when auto_run is on. Code is always scanned on this machine. "
+        "off only shows what was found; ask and auto also ask, and do the same.",
         key="safe_mode",
         title="Ask before risky code",
         limits=True,
@@ -65,11 +64,10 @@ class ExecutionSettings:
     )
     target: str = setting(
         "local",
-        "Where code runs: local, ssh:HOST/FOLDER, container:NAME, command:PREFIX or kernel:FILE. local is "
-        "this machine. ssh uses your own ssh configuration; container:NAME is a running container, "
-        "container:IMAGE a new one; command:PREFIX is wherever a command leads, such as command:sudo -u "
-        "build; Python 3.8 or later is needed there, and nothing is installed. kernel:FILE is a running "
-        "Jupyter kernel, by its connection file.",
+        "Where code runs. local is this machine. ssh:HOST/FOLDER uses your own ssh configuration. "
+        "container:NAME is a running container, container:IMAGE a new one. command:PREFIX is where a command "
+        "leads, such as command:sudo -u build. These need Python 3.8 or later there; nothing is installed. "
+        "kernel:FILE or kernel:ADDRESS is a Jupyter kernel.",
         key="target",
         title="Where code runs",
         limits=True,

@@ -104,7 +104,7 @@ class FileClient:
             client.start_channels()
         except (OSError, ValueError, KeyError) as error:
             raise TargetError(
-                f"{paths.short(self._file)} is no connection file of a kernel: {error}"
+                f"{paths.short(self._file)} is not the connection file of a kernel: {error}"
             ) from None
         return client
 
@@ -196,7 +196,7 @@ def _find_file(place: str) -> Path:
         raise TargetError(f"{path}: {error.strerror or error}") from None
     except (ValueError, TypeError):
         raise TargetError(
-            f"{path} is no connection file of a kernel; %connect_info in a notebook names it."
+            f"{path} is not the connection file of a kernel; %connect_info in a notebook names it."
         ) from None
     return path
 

@@ -142,7 +142,7 @@ class GatewayClient:
         with contextlib.suppress(Exception):
             self._socket.close()
         self._notes.put(
-            f"the connection to {host} was cut; for {wire.SILENCE:.0f} seconds it is tried to make it again"
+            f"the connection to {host} was cut; oi-tui tries for {wire.SILENCE:.0f} seconds to connect again"
         )
         until = time.monotonic() + wire.SILENCE
         why = "it was cut"
@@ -157,7 +157,7 @@ class GatewayClient:
                 self._closing.wait(_PAUSE)
                 continue
             self._unsure = f"the connection to {host} was cut for a moment"
-            self._notes.put(f"{host} answers again; what was on its way when it was cut may be missing")
+            self._notes.put(f"{host} answers again; what was sent meanwhile may be missing")
             return True
         self._gone = f"the connection to {host} was cut ({why}); the code may still run there"
         return False
@@ -238,7 +238,7 @@ class GatewayClient:
         if self._gone:
             self._revive()
         if self._restarted:
-            self._notes.put("the kernel was started anew since the last run; its variables are lost")
+            self._notes.put("the kernel was restarted since the last run; its variables are lost")
         if self._is_new:
             self._wait_for_output()
         self._restarted = self._unsure = None

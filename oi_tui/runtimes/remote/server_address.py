@@ -40,14 +40,14 @@ def parse_address(place: str) -> ServerAddress:
         parts = urlsplit(address)
         port_is_wrong = parts.port == 0
     except ValueError:
-        raise ValueError(f"kernel:{place} is no address of a server.") from None
-    if parts.query or "@" in parts.netloc:
+        parts = None
+    if parts and (parts.query or "@" in parts.netloc):
         # The target is shown on the screen and may be stored.
         raise ValueError(
             "The address of a Jupyter server holds no token, password or query here, because targets are "
             "shown and stored. Leave that out: the token is asked for."
         )
-    if not parts.hostname or port_is_wrong or not parts.netloc.isascii():
-        raise ValueError(f"kernel:{place} is no address: write kernel:https://HOST:PORT/#KERNEL.")
+    if parts is None or not parts.hostname or port_is_wrong or not parts.netloc.isascii():
+        raise ValueError(f"kernel:{place} is not an address: write kernel:https://HOST:PORT/#KERNEL.")
     path = _PAGES.sub("", parts.path).rstrip("/")
     return ServerAddress(f"{parts.scheme}://{parts.netloc}{path}/", name.strip() if hash_ else None)

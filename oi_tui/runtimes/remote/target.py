@@ -135,7 +135,9 @@ def parse(spelling: str) -> Target | None:
         except ValueError:
             words = []
         if not words:
-            raise TargetError(f"{spelling!r} is no command: write command:PREFIX, as command:sudo -u build.")
+            raise TargetError(
+                f"{spelling!r} is not a command: write command:PREFIX, as command:sudo -u build."
+            )
         return Target(spelling, "command", place)
     if kind == "kernel" and place:
         target = Target(spelling, "kernel", place)

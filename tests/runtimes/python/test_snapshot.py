@@ -145,8 +145,8 @@ def test_on_leaving_what_was_not_restored_is_not_replaced(make: Make, kept: Path
     ("content", "sentence"),
     [
         (None, "No variables were kept in"),
-        (b"", "This is no file of kept variables."),
-        (b"[]\n", "This is no file of kept variables."),
+        (b"", "This is not a file of kept variables."),
+        (b"[]\n", "This is not a file of kept variables."),
         (b'{"format": 99, "python": "3.11"}\n', "were kept by another version of oi-tui"),
         (b'{"format": 1, "python": "2.7"}\n\x80\x04', "They were kept by Python 2.7"),
     ],

@@ -216,7 +216,8 @@ def test_a_kernel_that_dies_is_reported(make: Make, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "words"), [(None, "No such file"), ("{}", "no connection file"), ("[", "no connection file")]
+    ("text", "words"),
+    [(None, "No such file"), ("{}", "not the connection file"), ("[", "not the connection file")],
 )
 def test_what_is_no_kernel_is_refused(make: Make, tmp_path: Path, text: str | None, words: str) -> None:
     file = tmp_path / "k.json"

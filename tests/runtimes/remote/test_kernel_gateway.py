@@ -268,9 +268,9 @@ def test_the_token_is_asked_for_and_a_wrong_one_again(
     [
         ("kernel:http://h:8888/?token=secret", "holds no token"),
         ("kernel:http://ana:secret@h:8888/", "holds no token"),
-        ("kernel:http://", "is no address"),
-        ("kernel:http://h:99999/", "is no address"),
-        ("kernel:http://[::1/", "is no address"),
+        ("kernel:http://", "is not an address"),
+        ("kernel:http://h:99999/", "is not an address"),
+        ("kernel:http://[::1/", "is not an address"),
     ],
 )
 def test_an_address_that_cannot_be_used_is_refused_and_no_token_is_repeated(

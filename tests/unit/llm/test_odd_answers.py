@@ -183,13 +183,13 @@ FAULTS: dict[str, tuple[Answer, str, str | None, str]] = {
         reported(403, "Country, region, or territory not supported"),
         "key",
         "model",
-        "where you are",
+        "in your region",
     ),
     "content": (
         reported(400, "Your request was rejected as a result of our safety system."),
         "request",
         "model",
-        "refused the request for its content",
+        "refused the request because of its content",
     ),
     "images": (
         reported(400, "Invalid content type. image_url is only supported by certain models."),

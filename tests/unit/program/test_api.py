@@ -185,7 +185,10 @@ def test_settings_are_arguments_too_and_unknown_ones_are_refused() -> None:
         assert (made.offline, made.llm.max_budget) == (True, 0.5)
     with pytest.raises(TypeError, match=r"did you mean interpreter\.offline\?"):
         OpenInterpreter(ofline=True)
-    with pytest.warns(UserWarning, match="are two"), OpenInterpreter(sync_computer=True) as made:
+    with (
+        pytest.warns(UserWarning, match="separate computer objects"),
+        OpenInterpreter(sync_computer=True) as made,
+    ):
         assert made.sync_computer is True
     with pytest.raises(ValueError, match="offline: expected true or false"):
         OpenInterpreter(offline="yes")

@@ -46,7 +46,7 @@ class HistoryWords:
         for word in text.split():
             matched = _RANGE.match(word)
             if matched is None:
-                raise ValueError("{} is no number of a cell and no range, such as 3 or 5-7".format(word))
+                raise ValueError("{} is not the number of a cell or a range, such as 3 or 5-7".format(word))
             first = int(matched.group(1))
             # In IPython `3-5` has its end in it, and `3:5` has not.
             last = int(matched.group(3) or max(inputs, default=0)) if matched.group(2) else first
@@ -161,7 +161,7 @@ class HistoryWords:
             if not _RANGE.match(word):
                 value = getattr(self._names.get(word), "value", self._names.get(word))
                 if not isinstance(value, str):
-                    raise ValueError("{} is no number of a cell, no range and no text".format(word))
+                    raise ValueError("{} is not the number of a cell, a range or a text".format(word))
                 cells.append(value)
                 continue
             cells += [inputs[at] for at in self._numbers(word)]

@@ -84,7 +84,7 @@ class ProgramWords:
             return aliases
         if not command.strip():
             if name not in self.aliases:
-                raise NameError("{} is no alias; %alias NAME COMMAND makes one".format(name))
+                raise NameError("{} is not an alias; %alias NAME COMMAND makes one".format(name))
             print("{} = {}".format(name, self.aliases[name]))
             return None
         self.aliases[name] = command.strip()
@@ -93,7 +93,7 @@ class ProgramWords:
     def _line_unalias(self, rest):
         """Forgets the name of a command."""
         if self.aliases.pop(rest, None) is None:
-            raise NameError("{!r} is no alias".format(rest))
+            raise NameError("{!r} is not an alias".format(rest))
 
     def run_alias(self, name, rest):
         """Run the command that has the name."""

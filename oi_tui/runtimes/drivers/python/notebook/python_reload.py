@@ -99,7 +99,7 @@ class Reloader:
                 os.unlink(cached)
             importlib.reload(module)
         except Exception:
-            print("{} was not read anew:".format(module.__name__), file=sys.stderr)
+            print("{} was not reloaded:".format(module.__name__), file=sys.stderr)
             traceback.print_exc(limit=0)
             return
         for name, value in old.items():

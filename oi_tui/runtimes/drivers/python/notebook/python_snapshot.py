@@ -146,7 +146,7 @@ def _read(file):
         known = header["format"] == _FORMAT
         version = str(header["python"])
     except (ValueError, KeyError, TypeError):
-        raise SnapshotError("This is no file of kept variables.") from None
+        raise SnapshotError("This is not a file of kept variables.") from None
     if not known:
         raise SnapshotError("The variables were kept by another version of oi-tui.")
     try:
