@@ -44,7 +44,7 @@ pictures: $(VENV)/.installed-dev
 	@mkdir -p build
 	$(BIN)/python -m tests.record_demo build/demo.cast
 
-# Write the reference pages anew, and the website into build/site.
+# Write the reference pages, and the website into build/site.
 docs: reference
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 

@@ -158,7 +158,7 @@ class ValueBegan:
     """What is printed and displayed from now on shows one value.
 
     A `result` is the value of the code's last expression, a `display` one that the program displayed. `key`
-    names the place of a value that the program may show anew. If `is_earlier`, the place is in the output of
+    names the place of a value that the program may show again. If `is_earlier`, the place is in the output of
     an earlier run: what is printed and displayed until the value's end belongs there.
     """
 

@@ -102,7 +102,7 @@ def sync(folder: Path) -> None:
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Write the file anew, for its owner only: it has the old content or the new one, never half of it."""
+    """Write the file again, for its owner only: it has the old content or the new one, never half of it."""
     import tempfile  # costs as much as all of this module, and is not wanted at the start
 
     target = Path(os.path.realpath(path))

@@ -148,7 +148,7 @@ class Workspace:
         self.profile_path = path
 
     def switch_os_mode(self, on: bool) -> None:
-        """Let the model use screen, mouse and keyboard, or stop that; Python begins anew. Nothing may run."""
+        """Let the model use screen, mouse and keyboard, or stop that; Python restarts. Nothing may run."""
         self.use(self.profile.with_changes("changed", os=on))
         self.languages.declare_again()
 

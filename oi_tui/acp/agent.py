@@ -57,7 +57,7 @@ class AcpSession:
         self._cancelled = asyncio.Event()
         self._gone = False
         self._prompting = False
-        #: Whether the first prompt is to come of a conversation whose languages were started anew.
+        #: Whether the first prompt is to come of a conversation whose languages were restarted.
         self.is_reopened = False
         #: The end of the newest turn, which may come after its prompt was cancelled.
         self._ended: asyncio.Future[TurnEnded] | None = None

@@ -34,7 +34,7 @@ class ConversationActions(ABC):
     """Carries those commands out that need no screen; the screen and the plain session add the others.
 
     They say how to `tell` something, whether something is in progress (`busy`), how the session at work is
-    shown anew (`show_session`), how text goes back to where the person types (`put_back`), how to `confirm`
+    shown again (`show_session`), how text goes back to where the person types (`put_back`), how to `confirm`
     something, and how events are worked through (`start`).
     """
 
@@ -94,7 +94,7 @@ class ConversationActions(ABC):
         """Work through a session's events."""
 
     def start_conversation(self) -> None:
-        """Begin anew; the conversation so far is saved."""
+        """Start a new one; the conversation so far is saved."""
         self._workspace.conversation.begin()
         self._show_other()
 

@@ -35,7 +35,7 @@ class UserInterface(Protocol):
         """Work through a session's events."""
 
     def show_session(self) -> None:
-        """Show the conversation at work anew: it is another one, or has changed."""
+        """Show the conversation at work again: it is another one, or has changed."""
 
     def put_back(self, text: str) -> None:
         """Give text back to where the person types."""

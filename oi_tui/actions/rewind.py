@@ -29,7 +29,7 @@ class Rewind:
         return self._workspace.session.messages
 
     def undo(self) -> None:
-        """Take the person's last message back, to be typed anew."""
+        """Take the person's last message back, to be typed again."""
         if not self.own:
             self._ui.tell("You have no message to remove.", warning=True)
         elif self._may():
@@ -50,7 +50,7 @@ class Rewind:
             self._rewind(own[number - 1].id)
 
     def back_to(self, id: str) -> None:
-        """Go back to the message: before one of the person's own, to type it anew; after any other."""
+        """Go back to the message: before one of the person's own, to type it again; after any other."""
         message = self._find_message(id)
         if message is not None and self._may():
             self._rewind(id, keep=not _is_own(message))

@@ -1,7 +1,7 @@
 """Cleans up after objects that are no longer used.
 
-The garbage collector may call a finalizer amid any other code of any thread, also while that thread holds the
-lock that the clean-up needs. So a finalizer only leaves the work to a thread of this module.
+The garbage collector may call a finalizer within any other code of any thread, also while that thread holds
+the lock that the clean-up needs. So a finalizer only leaves the work to a thread of this module.
 """
 
 import atexit

@@ -46,7 +46,7 @@ from oi_tui.messages import Displayed, Message, Printed, Report, RunEnded, Value
 
 #: So many characters of the names of tools are shown with a question, without being cut off anywhere.
 _MOST_NAMED = 500
-#: Of so many values that may be shown anew it is remembered which run shows them.
+#: Of so many values that may be shown again it is remembered which run shows them.
 _MOST_SHOWING = 200
 
 
@@ -103,7 +103,7 @@ class Execution:
         self._in_windows = False
         #: The database that each language used when it was last asked for.
         self._databases: dict[str, str] = {}
-        #: The runs that showed values which may be shown anew, by the place, the language and the key.
+        #: The runs that showed values which may be shown again, by the place, the language and the key.
         self._showing: dict[tuple[str, str, str], RunBuilder] = {}
 
     @property
@@ -406,7 +406,7 @@ class Execution:
         return ended
 
     def _note_showing(self, code: Message, key: str, run: RunBuilder) -> None:
-        """Remember which run shows a value that may be shown anew."""
+        """Remember which run shows a value that may be shown again."""
         place = (self._computer.place_key, code.format or "", key)
         self._showing.pop(place, None)
         self._showing[place] = run

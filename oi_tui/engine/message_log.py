@@ -41,7 +41,7 @@ class MessageLog:
         return self._numbers[id]
 
     def count_cells(self) -> None:
-        """Number the cells anew, as for a screen that shows the conversation from its beginning."""
+        """Number the cells again, as for a screen that shows the conversation from its beginning."""
         self._numbers = {}
         for message in self.messages:
             self._count(message)
@@ -73,7 +73,7 @@ class MessageLog:
             match event:
                 case MessageRecorded(message):
                     if self._outputs and message.role == "computer" and message.type == "image":
-                        images.keep(message, self._outputs, anew=message.id in self._messages)
+                        images.keep(message, self._outputs, replace=message.id in self._messages)
                     yield from self.record(message)
                     continue
                 case MessageStarted(message):

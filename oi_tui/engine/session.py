@@ -252,7 +252,7 @@ class Session:
         return self._start(self._direct.run_unrecorded(self.profile, language, code))
 
     def run_again(self, codes: Sequence[Message]) -> Iterator[Event]:
-        """Run earlier code once more, each piece asked for anew, until one does not come to its end.
+        """Run earlier code once more, each piece asked for again, until one does not come to its end.
 
         The model does not see it. A piece that is rejected is left out.
         """

@@ -185,7 +185,7 @@ class McpServers:
         return self._connection.ask({**order, "server": name}, stopped, hear)
 
     def test(self, status: Status) -> None:
-        """Connect anew. Raises CallError."""
+        """Connect again. Raises CallError."""
         with self._lock:
             status.settled.clear()
             status.state = "starting"

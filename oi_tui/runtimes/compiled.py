@@ -1,4 +1,4 @@
-"""Declares languages whose cells are whole programs, compiled or interpreted anew, on the terminal."""
+"""Declares languages whose cells are whole programs, compiled or interpreted, on the terminal."""
 
 import re
 import sys

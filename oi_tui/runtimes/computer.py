@@ -301,7 +301,7 @@ class Computer:
         return self._confinement.limits
 
     def use_sandbox(self, on: bool, private: Sequence[Path] = ()) -> None:
-        """Hold programs in the working directory from now on, or do not; languages begin anew for it.
+        """Hold programs in the working directory from now on, or do not; languages restart for it.
 
         One that runs just now does so before its next run.
         """
@@ -418,7 +418,7 @@ class Computer:
         self._targets.note_loss(loss)
 
     def reset(self) -> None:
-        """End every language's process; the next run starts afresh. A run in progress is lost."""
+        """End every language's process; the next run starts again. A run in progress is lost."""
         self._targets.reset()
 
     def close(self) -> None:

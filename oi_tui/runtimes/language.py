@@ -121,7 +121,7 @@ class Language:
     hint: str
     #: What each package manager of `installing` calls it.
     packages: Mapping[str, str] = field(default_factory=dict)
-    #: What it remembers from run to run, in a few words; empty where every run begins anew.
+    #: What it remembers from run to run, in a few words; empty where every run starts from nothing.
     keeps: str = "variables, functions"
     #: How it is known that a program waits for input: the driver reports it ("reported"), it is seen at
     #: the terminal ("seen"), or there is none to give ("none").

@@ -51,7 +51,7 @@ class Frame(Widget, can_focus=True):
         self.refresh()
 
     def on_mount(self) -> None:
-        """Draw anew in another theme."""
+        """Draw again in another theme."""
         self.app.theme_changed_signal.subscribe(self, self._change_look)
 
     def on_unmount(self) -> None:

@@ -255,7 +255,7 @@ class LanguageService:
         return None
 
     def declare_again(self) -> None:
-        """Start Python anew with the computer object of the settings. Nothing may run."""
+        """Restart Python with the computer object of the settings. Nothing may run."""
         if self._own_computer is None:
             return
         before = (self._computer_api, self._cell_tools)

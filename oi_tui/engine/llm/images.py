@@ -73,14 +73,14 @@ def _file(name: str, cwd: Path) -> Path | None:
         return None
 
 
-def keep(message: Message, folder: Path, *, anew: bool = False) -> Path | None:
+def keep(message: Message, folder: Path, *, replace: bool = False) -> Path | None:
     """Keep a program's picture as a file in `folder`, for its owner only; None when it cannot be kept.
 
-    With `anew` it takes the place of the file that is there.
+    With `replace` it takes the place of the file that is there.
     """
     path = place(message, folder)
     try:
-        if anew:
+        if replace:
             path.unlink(missing_ok=True)
         if not path.exists():
             paths.make_private(folder)

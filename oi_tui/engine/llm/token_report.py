@@ -72,8 +72,8 @@ def report(
         lines.append(
             f"  {written.left_out} older messages do not fit and are omitted; %compact summarises them."
         )
-    whence = "by the model's tokenizer or the nearest one" if counted else "at four characters a token"
-    lines.append(f"  counted here, {whence}")
+    source = "by the model's tokenizer or the nearest one" if counted else "at four characters a token"
+    lines.append(f"  counted here, {source}")
     lines.append(window(written.window, facts, profile))
     lines += _spent(ledger, profile)
     return "\n".join(lines)
@@ -84,9 +84,9 @@ def window(tokens: int | None, facts: ModelInfo, profile: Profile) -> str:
     if tokens is None:
         return "Context window: unknown. context_window sets it."
     own = profile.context_window and not facts.learned
-    whence = "from the profile (context_window)" if own else facts.window_from
+    source = "from the profile (context_window)" if own else facts.window_from
     reply = min(tokens // 5, 4096) if profile.max_tokens is None else min(profile.max_tokens, tokens // 2)
-    return f"Context window: {tokens:,} tokens ({whence}); {reply:,} of them are reserved for the reply."
+    return f"Context window: {tokens:,} tokens ({source}); {reply:,} of them are reserved for the reply."
 
 
 def _share(tokens: int, window: int | None) -> str:

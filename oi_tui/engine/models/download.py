@@ -168,7 +168,7 @@ class _Download:
         return self._part.stat().st_size if self._part.exists() else 0
 
     def _read_validators(self) -> dict[str, Any]:
-        """Read the server's validators of the partial file; a different file is downloaded anew."""
+        """Read the server's validators of the partial file; a different file is downloaded again."""
         try:
             known = json.loads(self._about.read_text(encoding="utf-8"))
         except (OSError, ValueError):

@@ -28,9 +28,9 @@ class KnownWindows:
         if learned is not None and (known is None or learned < known):
             return replace(facts, context_window=learned, window_from="the server refused more", learned=True)
         if known is None:
-            whence = "assumed, see assumed_window; context_window sets it"
+            source = "assumed, see assumed_window; context_window sets it"
             return replace(
-                facts, context_window=profile.assumed_window, window_from=whence, window_assumed=True
+                facts, context_window=profile.assumed_window, window_from=source, window_assumed=True
             )
         return facts
 

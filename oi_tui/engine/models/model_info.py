@@ -76,13 +76,13 @@ class KnownModels:
             # A server of this machine that does not answer now may well do so later, as LiteLLM does.
             lasting = answer is not None and not local_servers.is_local(profile.model, profile.api_base)
             return table, lasting
-        window, whence = own.context_window, f"reported by {own.server}"
+        window, source = own.context_window, f"reported by {own.server}"
         if own.server == "Ollama" and window and window > _BEARABLE and not own.loaded_window:
-            window, whence = _BEARABLE, f"Ollama would take up to {window:,}, with more memory"
+            window, source = _BEARABLE, f"Ollama would take up to {window:,}, with more memory"
         return replace(
             table,
             context_window=own.loaded_window or window or table.context_window,
-            window_from=whence if own.loaded_window or window else table.window_from,
+            window_from=source if own.loaded_window or window else table.window_from,
             supports_functions=table.supports_functions if own.tools is None else own.tools,
             supports_vision=table.supports_vision if own.vision is None else own.vision,
             free=True,

@@ -158,7 +158,7 @@ class RunBuilder:
         self._text = ConsoleText("", None)
         self._line_ends = LineEnds()
         self._silent = True
-        #: The images that the program may show anew, by their keys.
+        #: The images that the program may show again, by their keys.
         self._updatable: dict[str, Message] = {}
         #: What the model gets in place of the last output.
         self._view: str | None = None

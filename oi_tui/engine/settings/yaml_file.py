@@ -229,7 +229,7 @@ def changed(text: str, changes: Mapping[str, Value], path: object = None) -> str
     """The text with dotted keys set, or taken out where the value is None. Raises ProfileError.
 
     Only the characters of the changed values change. Where a file is written in a way that this cannot be
-    done (a group in braces, say), ruamel.yaml writes it anew with its comments, order and other keys.
+    done (a group in braces, say), ruamel.yaml writes it again with its comments, order and other keys.
     """
     if "\r\n" in text and text.count("\n") == text.count("\r\n"):
         return changed(text.replace("\r\n", "\n"), changes, path).replace("\n", "\r\n")

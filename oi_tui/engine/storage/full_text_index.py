@@ -161,7 +161,7 @@ class FullTextIndex:
         base.execute("INSERT INTO words(rowid, text) VALUES (?, ?)", (added.lastrowid, " ".join(words)))
 
     def _tidied(self, base: sqlite3.Connection) -> bool:
-        """Whether so much was of no use that the index begins anew."""
+        """Whether so much was of no use that the index is made again."""
         (live,) = base.execute("SELECT count(*) FROM conversations").fetchone()
         (last,) = base.execute("SELECT coalesce(max(seq), 0) FROM sqlite_sequence").fetchone()
         if last <= live * 1.5 + 100:

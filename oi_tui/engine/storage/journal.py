@@ -223,7 +223,7 @@ class Journal:
         self._pending.append(record)
 
     def _everything(self) -> list["_Record"]:
-        """Records that say all there is to say, for a file that begins anew."""
+        """Records that say all there is to say, for a new file."""
         self._join()
         count = len(self._messages)
         return [

@@ -67,7 +67,7 @@ class ListIndex:
                 for item in (self._path, Path(f"{self._path}-journal")):
                     with contextlib.suppress(OSError):
                         item.unlink(missing_ok=True)
-        # Where nothing can be kept, everything is read anew.
+        # Where nothing can be kept, everything is read again.
         with contextlib.closing(sqlite3.connect(":memory:")) as base:
             return _list(base, files(), named, facts)
 

@@ -18,7 +18,7 @@ import tempfile
 import time
 
 DRIVER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "java")
-#: What was not made anew for so long is no more needed, in seconds.
+#: What was not made again for so long is no more needed, in seconds.
 OLD = 30 * 86400
 
 

@@ -413,8 +413,8 @@ class LanguageProcess:
         What began after `young_since` was being started when the interrupt came, and is interrupted now. It
         may start child processes meanwhile, and until each becomes its program it has the signal handlers of
         its parent and loses the signal: so these are looked at for a while, and what has become another
-        program is interrupted anew. What began after `since` and ignores the interrupt is ended: a shell lets
-        all that its scripts put into the background ignore it; that is no wish to stay.
+        program is interrupted again. What began after `since` and ignores the interrupt is ended: a shell
+        lets all that its scripts put into the background ignore it; that is no wish to stay.
         """
         until = time.monotonic() + _LEFTOVERS
         interrupted: set[tuple[int, bytes]] = set()

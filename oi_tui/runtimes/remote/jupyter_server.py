@@ -147,7 +147,7 @@ class JupyterServer:
         self._ask("POST", f"api/kernels/{quote(kernel, safe='')}/interrupt")
 
     def restart(self, kernel: str) -> None:
-        """Start a kernel anew."""
+        """Restart a kernel."""
         self._ask("POST", f"api/kernels/{quote(kernel, safe='')}/restart")
 
     def end(self, kernel: str) -> None:

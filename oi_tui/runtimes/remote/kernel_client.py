@@ -51,7 +51,7 @@ class KernelClient(Protocol):
         """Whether an interrupt is still on its way: it may reach what the kernel runs next."""
 
     def restart(self) -> None:
-        """Start a kernel that is ours anew; does not wait."""
+        """Restart a kernel that is ours; does not wait."""
 
     def next_output(self, seconds: float) -> Message:
         """The next message of output within so many seconds. Raises queue.Empty."""
@@ -135,7 +135,7 @@ class FileClient:
             return bool(self._interrupts)
 
     def restart(self) -> None:
-        """It is somebody else's, and is not started anew."""
+        """It is somebody else's, and is not restarted."""
 
     def next_output(self, seconds: float) -> Message:
         """The next message of output within so many seconds. Raises queue.Empty."""

@@ -28,7 +28,7 @@ _MISSING = 'Addresses of Jupyter servers need another package: pip install "oi-t
 _BEAT, _SILENCE = 2.0, 8.0
 #: How long a new connection may take, in seconds.
 _OPENING = 10.0
-#: How long a kernel may take to be started anew, in seconds.
+#: How long a kernel may take to be restarted, in seconds.
 _RESTARTING = 30.0
 #: How long it is waited for the end of a kernel, in seconds; once it is asked for, its server ends it.
 _ENDING = 3.0
@@ -75,7 +75,7 @@ class GatewayClient:
         }
         self._closing = threading.Event()
         self._gone: str | None = None
-        #: The kernel ended while code ran, or between two runs; its server starts it anew.
+        #: The kernel ended while code ran, or between two runs; its server restarts it.
         self._restarted: str | None = None
         self._unsure: str | None = None
         self._restarting: threading.Thread | None = None
@@ -183,7 +183,7 @@ class GatewayClient:
             channel.put(message)
 
     def _wait_for_output(self) -> None:
-        """Ask a kernel that was started anew until its output is heard; what it prints before is lost."""
+        """Ask a kernel that was restarted until its output is heard; what it prints before is lost."""
         until = time.monotonic() + _RESTARTING
         while time.monotonic() < until and not self._closing.is_set() and not self._gone:
             id_ = self.ask_info()
@@ -269,7 +269,7 @@ class GatewayClient:
         return self._interrupt is not None and self._interrupt.is_alive()
 
     def restart(self) -> None:
-        """Start a kernel that is ours anew; does not wait."""
+        """Restart a kernel that is ours; does not wait."""
         if self.owned:
             self._restarting = self._in_thread(self._server.restart)
 

@@ -255,7 +255,7 @@ class RemotePlace:
             )
 
     def _note_stay(self, link: Link, reason: str) -> None:
-        """Complete the record of what stays there, and let nobody begin anew."""
+        """Complete the record of what stays there, and let nobody start there again."""
         if self._record:
             record = self._record = replace(
                 self._record, seen=link.seen, owner=0, since=time.time(), running=self.running

@@ -86,7 +86,7 @@ class Target:
         words = shlex.split(self.place)
         _need(words[0], self.spelling)
         script = ["sh", "-c", start_script()]
-        # ssh hands its words to a shell there, which would divide them anew.
+        # ssh hands its words to a shell there, which would divide them again.
         return [*words, shlex.join(script)] if words[0].rpartition("/")[2] == "ssh" else [*words, *script]
 
 

@@ -12,7 +12,7 @@ FRAME = 1 / 60
 _LARGEST_PIECE = 512 * 1024
 #: As much of the last line is remembered, in characters.
 _LONGEST_LINE = 1000
-#: Below a value that is updated, so much is written anew, and so much is remembered, in characters.
+#: Below a value that is updated, so much is written again, and so much is remembered, in characters.
 _LONGEST_BELOW, _LONGEST_LOG = 8000, 100_000
 #: The longest page that is shown once more with the value that it belongs to, in characters.
 _LONGEST_PAGE = 20_000
@@ -26,7 +26,7 @@ _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)
 class RunOutput:
     """Text that was printed and not yet reported. `last_at` is when something was printed last.
 
-    `places` has the output in which each value that may be shown anew was shown, by the value's key. It is
+    `places` has the output in which each value that may be shown again was shown, by the value's key. It is
     shared by the runs of a language, so that a later run can update what an earlier one displayed.
     """
 
@@ -52,7 +52,7 @@ class RunOutput:
         self._log_size = 0
         #: Where these values are in it: their beginnings and ends.
         self._shown: dict[str, tuple[int, int]] = {}
-        #: The keys of pictures: one that is shown anew takes the place of the one before, and no line.
+        #: The keys of pictures: one that is shown again takes the place of the one before, and no line.
         self._pictures: set[str] = set()
         #: The value under a key that is being shown, and what stood below the one that it replaces.
         self._key: str | None = None
@@ -108,7 +108,7 @@ class RunOutput:
         if format.startswith("base64"):
             if name is not None:
                 self._pictures.add(name)
-            # No line above a picture can be written anew.
+            # No line above a picture can be written again.
             self._key = None
             self._forget_shown()
         self._tell(Displayed(format, content, self._view, name))
@@ -117,7 +117,7 @@ class RunOutput:
         """Report that what is printed from now on shows a value.
 
         One that `updates` an earlier one, shown under the same key, takes its lines; what stands below it is
-        written anew after it.
+        written again after it.
         """
         self.flush()
         self._put_below()
@@ -172,7 +172,7 @@ class RunOutput:
         self._put_below()
 
     def _go_back(self, start: int, end: int) -> None:
-        """Go to the lines of an earlier value, where it and what was printed since can be written anew."""
+        """Go to the lines of an earlier value, where it and what was printed since can be written again."""
         text, below = _printed(self._log[start:]), self._log[end:]
         if any(isinstance(report, Displayed) and not _is_of_value(report) for report in below):
             return
@@ -190,7 +190,7 @@ class RunOutput:
         self._log_size = len(_printed(self._log))
 
     def _put_below(self) -> None:
-        """Write anew what stood below a value that was updated."""
+        """Write again what stood below a value that was updated."""
         below, self._below = self._below, []
         keys, self._below_keys = self._below_keys, {}
         if not below:
@@ -243,7 +243,7 @@ class RunOutput:
             self._put_below()
             text += self._decoder.decode(b"", True)
         elif text.endswith("\r"):
-            # Whether it begins a line anew or ends one is seen with the next character.
+            # Whether it begins a line again or ends one is seen with the next character.
             text = text[:-1]
             self._text.append("\r")
         self._size = 0

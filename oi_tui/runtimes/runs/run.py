@@ -46,7 +46,7 @@ class Runtime(Protocol):
     stop_signal: int | None
     #: What came while no run was there to report it.
     later: list[Item]
-    #: Where values that may be shown anew were shown.
+    #: Where values that may be shown again were shown.
     places: dict[str, RunOutput]
     #: The newest of the names that the language remembers, as far as it tells them.
     names: tuple[str, ...]

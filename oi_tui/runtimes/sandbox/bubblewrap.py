@@ -47,7 +47,7 @@ _ETC = (
     *("matplotlibrc", "java", "julia", "vim", "zsh", "bash.bashrc", "manpath.config", "papersize"),
     *("OpenCL", "ImageMagick-6", "ImageMagick-7", "gai.conf", "host.conf", "rpc", "shells"),
 )
-#: What of /etc is made anew, because the system's own would tell of others.
+#: What of /etc is made again, because the system's own would tell of others.
 _HOSTS = "127.0.0.1 localhost\n::1 localhost\n"
 _SWITCH = "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\nservices: files\nprotocols: files\n"
 _INSIDE = "import sys; sys.path.insert(0, sys.argv.pop(1)); import inside"

@@ -62,7 +62,7 @@ class Completer:
                 self.forget()
 
     def forget(self) -> None:
-        """Ask anew what the languages remember, when it is needed next."""
+        """Ask again what the languages remember, when it is needed next."""
         self._outdated = True
 
     def ask(self, query: Query) -> None:
@@ -105,7 +105,7 @@ class Completer:
                 sleep(_PAUSE)
 
     def _refresh(self) -> None:
-        """Ask the languages anew once something ran; a key waits for what the one before it asked."""
+        """Ask the languages again once something ran; a key waits for what the one before it asked."""
         with self._refreshing:
             if not self._outdated:
                 return

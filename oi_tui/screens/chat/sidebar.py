@@ -126,7 +126,7 @@ class SidebarControl:
     # -- what it shows
 
     def follow(self, event: Event) -> None:
-        """Learn anew what may be different after the event."""
+        """Learn again what may be different after the event."""
         match event:
             case MessageRecorded(Message(type="code", state=state)):
                 self._outdated = self._outdated or state not in _UNFINISHED

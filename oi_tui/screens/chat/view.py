@@ -371,7 +371,7 @@ class ChatView(Widget):
         self.find_line.dismiss()
         self.conversation.clear()
         events = list(self.session.replay())
-        # Once for all: each change gives every widget of the screen its styles anew.
+        # Once for all: each change gives every widget of the screen its styles again.
         self.screen.set_class(not events, "-empty")
         if events:
             self.sidebar.fit()

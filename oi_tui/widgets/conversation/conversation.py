@@ -28,7 +28,7 @@ from oi_tui.widgets.editor.code_editor import CodeEditor
 from oi_tui.widgets.images.image import ImageRow
 from oi_tui.widgets.prompt.completion_list import MOST_ROWS, Completions
 
-#: How often the time that a program has run is shown anew, in seconds.
+#: How often the time that a program has run is shown again, in seconds.
 _TICK = 0.1
 #: Why a letter did nothing to a block; the others are for code only.
 _WHY_NOT = {

@@ -24,7 +24,7 @@ class Heights:
         self.total += height
 
     def _sums(self) -> list[int]:
-        """Return the updated tree: change single heights in place, build it anew for many."""
+        """Return the updated tree: change single heights in place, build it again for many."""
         tree, heights = self._tree, self._heights
         if len(heights) - len(tree) > 8:
             tree[1:] = heights

@@ -88,7 +88,7 @@ class Layout:
         self._heights = Heights(estimates)
 
     def repaint(self) -> None:
-        """Draw everything anew when it is seen next."""
+        """Draw everything again when it is seen next."""
         self._changed.update(self._known)
         self._rows.clear()
 

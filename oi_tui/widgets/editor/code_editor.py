@@ -95,7 +95,7 @@ class CodeEditor(StableTextArea):
         self.indent_width = TAB
 
     def open(self, text: str, language: str | None) -> None:
-        """Begin anew with this text; what was there, and its undo history, is gone."""
+        """Start again with this text; what was there, and its undo history, is gone."""
         self.completion.close()
         self.completion.language = language or ""
         self._highlighter = Highlighter(language)
@@ -188,7 +188,7 @@ class CodeEditor(StableTextArea):
         return super()._replace_via_keyboard(insert.replace("\r\n", "\n").replace("\r", "\n"), start, end)
 
     def edit(self, edit: Edit) -> EditResult:
-        """Apply an edit; colours are found anew from its first line on."""
+        """Apply an edit; colours are found again from its first line on."""
         self._highlighter.forget_from(edit.top[0])
         return super().edit(edit)
 

@@ -74,7 +74,7 @@ class Vi:
         return bool(self._typed or self._line)
 
     def begin(self, mode: Mode) -> None:
-        """Start anew, as for another text."""
+        """Start again, as for another text."""
         self._typed = self._line = ""
         self._inserting = None
         self._edits.forget_marks()

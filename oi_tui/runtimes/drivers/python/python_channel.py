@@ -82,7 +82,7 @@ class Channel:
         return not self._owner
 
     def mend(self):
-        """Open anew what a program closed along with all else that was open."""
+        """Open again what a program closed along with all else that was open."""
         if self._owner != getpid():
             return
         for name, place in self._places.items():
@@ -123,7 +123,7 @@ class Channel:
             if placed:
                 self._count += 1
                 mark = fields["mark"] = "{}.{}".format(self.nonce, self._count)
-            # The line begins anew, whatever else the program has written there.
+            # The line begins again, whatever else the program has written there.
             self.write(self._events, b"\n" + spell(fields).encode() + b"\n")
             if mark is not None:
                 self.write(self.terminal, "\x1b]6973;{}\x07".format(mark).encode())

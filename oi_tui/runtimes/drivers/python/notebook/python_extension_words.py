@@ -36,9 +36,9 @@ class ExtensionWords:
     _line_reload_ext = _line_load_ext
 
     def _line_autoreload(self, rest):
-        """Reads modules anew whose files changed, before each cell: 0 none, 1 those of %aimport, 2 all."""
+        """Reloads modules whose files changed, before each cell: 0 none, 1 those of %aimport, 2 all."""
         import_quietly("python_reload").of(self._driver).choose(rest)
 
     def _line_aimport(self, rest):
-        """Imports a module that %autoreload 1 reads anew."""
+        """Imports a module that %autoreload 1 reloads."""
         import_quietly("python_reload").of(self._driver).add(rest)

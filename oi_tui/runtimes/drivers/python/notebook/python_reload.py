@@ -1,4 +1,4 @@
-"""Reading modules anew when their files have changed: `%autoreload`."""
+"""Reloads modules when their files have changed: `%autoreload`."""
 
 # mypy: ignore-errors
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Reloader:
             sys.modules["__main__"].__dict__[name.partition(".")[0]] = sys.modules[name.partition(".")[0]]
 
     def look(self, once=False):
-        """Read anew what has changed; new modules are noted."""
+        """Reload what has changed; new modules are noted."""
         if self._mode == "0" and not once:
             return
         for name, module in list(sys.modules.items()):

@@ -36,7 +36,7 @@ class Shows:
         self._import_quietly = import_quietly
         self._flush = flush
         self._shown = weakref.WeakSet()
-        #: How often something was shown anew under an id; and what is being shown under one.
+        #: How often something was shown again under an id; and what is being shown under one.
         self._times = {}
         self._key = None
         self._updates = False
