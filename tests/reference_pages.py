@@ -171,7 +171,9 @@ def languages_page() -> str:
     heads = ("Language", "Keeps variables", "Marks the running line", "Input", "Lists variables")
     parts.append(table(heads, [_summary(language) for language in LANGUAGES]))
     for language in LANGUAGES:
-        parts += [f"## {language.title}", table(("", ""), _language_rows(language))]
+        # A heading has its own words as its anchor, without signs: C and C++ would have the same.
+        anchor = "" if language.title.isalnum() else f'<a id="{language.name}"></a>\n\n'
+        parts += [f"{anchor}## {language.title}", table(("", ""), _language_rows(language))]
     return page("Languages", *parts)
 
 
