@@ -86,6 +86,7 @@ class Computer:
         self.details: dict[tuple[str, str], Detail] = {}
         self.losses: list[Loss] = []
         self.interrupted = threading.Event()
+        self.interrupts = threading.Semaphore(0)
         self.asks = False
         self.typed: list[str] = []
         self.databases: dict[str, str] = {}
@@ -115,6 +116,12 @@ class Computer:
             self.running.set()
             assert self.interrupted.wait(60)
             yield RunEnded("interrupted", 0.5)
+            return
+        if code == "stubborn":
+            self.running.set()
+            assert self.interrupts.acquire(timeout=60)
+            assert self.interrupts.acquire(timeout=60)
+            yield RunEnded("lost", 0.5, "It was ended")
             return
         if code == "ask":
             yield LineReached(1)
@@ -229,6 +236,7 @@ class Computer:
 
     def interrupt(self) -> None:
         self.interrupted.set()
+        self.interrupts.release()
 
     def resize(self, columns: int, rows: int) -> None: ...
     def why_nothing_runs(self) -> str | None: ...

@@ -5,7 +5,7 @@ import secrets
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 from oi_tui.messages import InputRequested, Message
 from oi_tui.server.event_log import EventReader, GapError, Question
@@ -13,6 +13,8 @@ from oi_tui.server.hosted_session import ConflictError, HostedSession
 
 #: Seconds between two reports that a run goes on.
 _PULSE = 1.0
+_Answer = TypeVar("_Answer")
+Pulse = Callable[[float], Coroutine[Any, Any, None]]
 
 
 class Cell:
@@ -30,24 +32,36 @@ class Cell:
         self._reader = EventReader(session.log)
         session.propose(language, code)
 
-    async def next(
-        self, pulse: Callable[[float], Coroutine[Any, Any, None]]
-    ) -> Question | InputRequested | None:
+    async def next(self, pulse: Pulse) -> Question | InputRequested | None:
         """Wait until somebody has to answer something; None when all is over.
 
         Calls `pulse` every second with the seconds so far.
         """
         session = self._session
+        due = time.monotonic() + _PULSE
         with self._reader:
             while session.busy:
                 if waiting := session.question or session.waits_for:
                     return waiting
                 try:
-                    if not await self._reader.next(_PULSE):
-                        await pulse(time.monotonic() - self._began)
+                    await self._reader.next(max(0.0, due - time.monotonic()))
                 except GapError:
                     self._reader.skip()
+                # Also while it prints: a host gives up a call that it hears nothing of.
+                if (now := time.monotonic()) >= due:
+                    due = now + _PULSE
+                    await pulse(now - self._began)
         return None
+
+    async def wait_for(self, answer: Coroutine[Any, Any, _Answer], pulse: Pulse) -> _Answer:
+        """Wait for an answer of the host, and call `pulse` every second meanwhile."""
+        asking = asyncio.ensure_future(answer)
+        try:
+            while not (await asyncio.wait([asking], timeout=_PULSE))[0]:
+                await pulse(time.monotonic() - self._began)
+            return asking.result()
+        finally:
+            asking.cancel()
 
     def run(self, question: Question) -> None:
         """Answer a question with yes."""
@@ -70,7 +84,7 @@ class Cell:
     async def stop(self) -> None:
         """End the question or the run, and wait for the end."""
         self._session.give_up_question()
-        self._session.stop()
+        self._session.end_turn()
         while not await asyncio.to_thread(self._session.wait, 1.0):
             pass
 

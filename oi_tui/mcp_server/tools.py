@@ -196,7 +196,7 @@ class Tools:
             if question is None or not _can_ask(context):
                 self._refuse(cell, waiting)
             elif context.session.can_send_request:
-                self._take(cell, await _ask(context, question))
+                self._take(cell, await cell.wait_for(_ask(context, question), _pulse(context)))
             else:
                 return question
         return None

@@ -20,6 +20,7 @@ from oi_tui.engine.events import (
 from oi_tui.engine.review.permissions import Permission, offers
 from oi_tui.engine.session import Prompt
 from oi_tui.messages import InputReceived, InputRequested, Message, RunEnded
+from oi_tui.runtimes.runs.stopping import UNATTENDED
 from oi_tui.server.backend import Backend
 from oi_tui.server.event_log import EventLog, LogItem, Question, QuestionAnswered
 from oi_tui.server.options import Limits
@@ -57,6 +58,9 @@ class HostedSession:
         self._idle = threading.Event()
         self._idle.set()
         self._ended: TurnEnded | None = None
+        #: Whether somebody has stopped the turn, and what stops it again where nobody else will.
+        self._stopping = False
+        self._last_stop: threading.Timer | None = None
         self._closed = False
         #: Messages that are being written, with their text so far.
         self._writing: dict[str, tuple[Message, list[str]]] = {}
@@ -136,7 +140,23 @@ class HostedSession:
     def stop(self) -> None:
         """Stop the reply, the question or the run; a second time, the run's language."""
         if self.busy:
+            self._stopping = True
             self.backend.interrupt()
+
+    def end_turn(self) -> None:
+        """Stop the turn for a client that will not stop it a second time, because it left or begins another.
+
+        Code that has been stopped may take its time to end. What still runs after ten seconds is ended by
+        force.
+        """
+        with self._lock:
+            if not self.busy or self._last_stop:
+                return
+            self._last_stop = threading.Timer(UNATTENDED, self.stop)
+            self._last_stop.daemon = True
+            self._last_stop.start()
+        if not self._stopping:
+            self.stop()
 
     def wait(self, timeout: float) -> bool:
         """Wait until no turn goes on. Return False when it takes longer."""
@@ -164,6 +184,7 @@ class HostedSession:
                 raise ConflictError("The session is busy. Wait for its end, or stop it first.")
             self._idle.clear()
             self._ended = None
+            self._stopping = False
             self.used = time.time()
         threading.Thread(target=self._work, args=(work,), name=f"session-{self.id}", daemon=True).start()
 
@@ -175,7 +196,11 @@ class HostedSession:
         self._withdraw()
         self.used = time.time()
         ended = self._ended or TurnEnded("done")
-        self._idle.set()
+        with self._lock:
+            if self._last_stop:
+                self._last_stop.cancel()
+                self._last_stop = None
+            self._idle.set()
         self._append(ended)
 
     def _take(self, worker: TurnWorker) -> None:

@@ -159,7 +159,7 @@ class Connection:
         if self._session.busy:
             # A new message ends what goes on, as in the original.
             self._chunks.superseded += 1
-            self._session.stop()
+            self._session.end_turn()
             if not await asyncio.to_thread(self._session.wait, _STOP_SECONDS):
                 self._chunks.superseded -= 1
         self._session.say(messages_of(parts))

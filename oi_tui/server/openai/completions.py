@@ -150,7 +150,7 @@ class _Reply:
             finally:
                 # Another client may have begun the next turn since.
                 if not self._over and session.used == began:
-                    session.stop()
+                    session.end_turn()
 
     def _supersede(self) -> None:
         self.superseded = True
@@ -166,7 +166,7 @@ class _Reply:
         else:
             if session.busy:
                 before.supersede()
-                session.stop()
+                session.end_turn()
                 await asyncio.to_thread(session.wait, _STOP_SECONDS)
                 reader.skip()
             changed = wanted.instructions if wanted.instructions != before.instructions else ""

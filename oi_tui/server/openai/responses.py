@@ -154,7 +154,7 @@ def _streamed(stored: StoredResponse, after: int, *, stops: bool) -> Response:
                 yield line
         finally:
             if stops and not stored.over:
-                stored.session.stop()
+                stored.session.end_turn()
 
     return StreamingResponse(lines(), media_type="text/event-stream")
 
@@ -165,4 +165,4 @@ async def _wait_while_connected(request: Request, stored: StoredResponse) -> Non
         await while_client_waits(request, stored.wait())
     finally:
         if not stored.over:
-            stored.session.stop()
+            stored.session.end_turn()

@@ -170,6 +170,30 @@ async def test_a_cancelled_call_stops_the_code_and_the_next_one_runs(workplace: 
         assert time.monotonic() - began < 20
 
 
+async def test_a_host_hears_that_a_call_goes_on_while_it_asks_and_while_code_prints(workplace: Path) -> None:
+    asked, heard, approved = False, asyncio.Event(), False
+
+    async def person(_context: Any, _params: Any) -> types.ElicitResult:
+        nonlocal asked, approved
+        asked = True
+        await heard.wait()
+        approved = True
+        return types.ElicitResult(action="accept", content=YES)
+
+    async def hear(_progress: float, _total: float | None, _message: str | None) -> None:
+        if asked:
+            heard.set()
+        if approved:
+            (workplace / "heard").touch()
+
+    begin = "import os, time\nwhile not os.path.exists('heard'):\n"
+    code = begin + "    print('.', flush=True)\n    time.sleep(0.05)"
+    async with host(person, mode="legacy") as client:  # type: ignore[arg-type]
+        arguments = {"language": "python", "code": code}
+        result = await client.call_tool("run", arguments, progress_callback=hear)
+        assert not result.is_error
+
+
 async def test_running_code_is_interrupted_by_the_tool(workplace: Path) -> None:
     async with host(Person(YES)) as client:
         call = asyncio.create_task(run(client, "open('begun', 'w').close()\nwhile True: pass"))

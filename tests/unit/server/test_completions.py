@@ -2,6 +2,7 @@
 
 import threading
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -11,6 +12,7 @@ pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed h
 import openai
 
 from oi_tui.engine.llm.base import ErrorInfo, Text, Usage
+from oi_tui.server import hosted_session
 from oi_tui.server.hosted_session import HostedSession
 from tests.fakes import call
 from tests.unit.server.conftest import Serve
@@ -80,6 +82,40 @@ def test_a_client_that_leaves_stops_the_turn(serve: Serve, streamed: bool) -> No
             with pytest.raises(openai.APITimeoutError):
                 ask(client.with_options(timeout=0.5, max_retries=0), user("Go"))
         assert sessions_of(running)[0].wait(PATIENCE)
+
+
+def test_code_that_does_not_stop_is_ended_by_force_once_its_client_has_left(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hosted_session, "UNATTENDED", 0.2)
+    running = serve([call("stubborn")], [Text("Next.")], auto_run=True)
+    with client_of(running) as client:
+        with ask(client, user("Go"), stream=True):
+            assert running.computer.running.wait(PATIENCE)
+        assert words_of(client, user("And now?")) == "Next."
+    states = [m.state for m in sessions_of(running)[0].messages if m.type == "code"]
+    assert states == ["lost"]
+
+
+def test_code_that_takes_its_time_to_stop_is_not_stopped_twice_by_the_next_message(serve: Serve) -> None:
+    running = serve([call("stubborn")], [Text("Next.")], auto_run=True)
+    stops = running.computer.interrupt = Mock(wraps=running.computer.interrupt)  # type: ignore[method-assign]
+    answers: list[str] = []
+    with client_of(running) as client:
+        with ask(client, user("Go"), stream=True):
+            assert running.computer.running.wait(PATIENCE)
+        assert running.computer.interrupted.wait(PATIENCE)
+        (session,) = sessions_of(running)
+        came = threading.Event()
+        running.app.state.context.completions.of(session).supersede = came.set
+        asking = threading.Thread(target=lambda: answers.append(words_of(client, user("And now?"))))
+        asking.start()
+        assert came.wait(PATIENCE)
+        client.models.list()
+        assert stops.call_count == 1
+        session.stop()
+        asking.join(PATIENCE)
+    assert answers == ["Next."]
 
 
 def test_a_question_is_kept_when_its_client_leaves(serve: Serve) -> None:
