@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Sequence
+from functools import partial
 from itertools import zip_longest
 from typing import ClassVar
 
@@ -72,8 +73,12 @@ def help_rows() -> list[tuple[str, str]]:
     return rows
 
 
-#: The widest box, as its style sheet says it.
-_MOST_COLUMNS = 92
+#: The widest and the narrowest column of rows where there is more than one, and the cells between them.
+_WIDEST, _NARROWEST, _GAP = 85, 64, 4
+#: The cells of the box beside its rows: its edges, its padding and the scrollbar.
+_AROUND = 7
+#: In fewer cells than these, the words stand below the keys.
+_BESIDE = 44
 
 
 class HelpScreen(Dialog[None]):
@@ -103,7 +108,7 @@ class HelpScreen(Dialog[None]):
         field.focus()
 
     def on_resize(self) -> None:
-        """Wrap the words beside the keys, never below them."""
+        """Use the width of the screen: more columns, or the words below the keys."""
         self._show()
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -116,9 +121,12 @@ class HelpScreen(Dialog[None]):
         self.dismiss()
 
     def _show(self) -> None:
-        width = min(_MOST_COLUMNS, int(self.size.width * 0.95)) - 8
+        room = int(self.size.width * 0.95) - _AROUND
+        columns = min(3, max(1, (room + _GAP) // (_NARROWEST + _GAP)))
+        width = min(_WIDEST, (room - _GAP * (columns - 1)) // columns)
+        self.query_one("#help").styles.width = columns * width + (columns - 1) * _GAP + _AROUND
         rows = matching(self._rows, self.query_one(Input).value)
-        page = _page(rows, width) if rows else Content("No key or command has these words.")
+        page = laid_out(rows, width, columns) if rows else Content("No key or command has these words.")
         self.query_one("#help-rows", Static).update(page)
 
 
@@ -138,17 +146,64 @@ def matching(rows: Sequence[tuple[str, str]], sought: str) -> list[tuple[str, st
     return found
 
 
-def _page(rows: Sequence[tuple[str, str]], width: int) -> Content:
+def laid_out(rows: Sequence[tuple[str, str]], width: int, columns: int = 1) -> Content:
+    """Lay out the rows in columns of equal width, read one after the other; no section is torn apart."""
     # At least the two before the key: a terminal may have any width.
-    column = max(2, min(max(len(key) for key, _ in rows) + 4, width // 3))
-    lines: list[Content] = []
+    key_width = max(2, min(max(len(key) for key, _ in rows) + 4, max(width // 3, _LONGEST_KEY)))
+    lay_out = (
+        partial(_beside, width=width, key_width=key_width)
+        if width >= _BESIDE
+        else partial(_below, width=width)
+    )
+    sections: list[list[Content]] = []
     for key, words in rows:
-        if not key:
-            lines.append(Content.styled(f"\n{words}" if lines else words, "bold"))
-            continue
-        # A key or a name never touches the words beside it.
-        keys = textwrap.wrap(key, max(8, column - 4), break_on_hyphens=False)
-        parts = textwrap.wrap(words, max(10, width - column))
-        for left, right in zip_longest(keys, parts, fillvalue=""):
-            lines.append(Content.assemble((f"  {left:<{column - 2}}", "$text-accent"), right))
+        if not key or not sections:
+            sections.append([])
+        sections[-1] += lay_out(key, words) if key else [Content.styled(words, "bold")]
+    filled = _share_out(sections, columns)
+    blank = Content("")
+    lines = []
+    for row in zip_longest(*filled, fillvalue=blank):
+        cells = [cell.pad_right(max(0, width + _GAP - cell.cell_length)) for cell in row]
+        lines.append(Content("").join(cells).rstrip())
     return Content("\n").join(lines)
+
+
+#: The cells of "shift+enter" and of what stands around it.
+_LONGEST_KEY = 15
+
+
+def _share_out(sections: Sequence[list[Content]], columns: int) -> list[list[Content]]:
+    """Put the sections into columns, in their order, so that the longest column is as short as can be."""
+    total = sum(len(section) + 1 for section in sections)
+    for most in range(-(-total // columns), total):
+        filled: list[list[Content]] = [[]]
+        for section in sections:
+            if filled[-1] and len(filled[-1]) + 1 + len(section) > most:
+                filled.append([])
+            filled[-1] += [Content(""), *section] if filled[-1] else section
+        if len(filled) <= columns:
+            return filled
+    return [[line for section in sections for line in (*section, Content(""))][:-1]]
+
+
+def _beside(key: str, words: str, *, width: int, key_width: int) -> list[Content]:
+    """A key, and beside it what it does: neither touches the other."""
+    keys = _wrap_key(key, max(8, key_width - 4))
+    parts = textwrap.wrap(words, max(10, width - key_width))
+    return [
+        Content.assemble((f"  {left:<{key_width - 2}}", "$text-accent"), right)
+        for left, right in zip_longest(keys, parts, fillvalue="")
+    ]
+
+
+def _below(key: str, words: str, *, width: int) -> list[Content]:
+    """A key, and below it what it does: for a screen with few columns."""
+    keys = [Content.styled(f"  {part}", "$text-accent") for part in _wrap_key(key, max(8, width - 2))]
+    return [*keys, *(Content(f"    {part}") for part in textwrap.wrap(words, max(10, width - 4)))]
+
+
+def _wrap_key(key: str, width: int) -> list[str]:
+    """Break keys, or a command with its arguments, at spaces and behind each bar."""
+    parts = textwrap.wrap(key.replace("|", "| "), width, break_on_hyphens=False)
+    return [part.replace("| ", "|") for part in parts]

@@ -113,17 +113,20 @@ class CommandEntries(Provider):
             chat.action_command(command.name)
 
     def _row(self, command: Command, matcher: Matcher | None = None) -> Content:
-        """Return a command on one row: its name, what it does, and its key at the right."""
-        box = min(MOST_COLUMNS, int(self.app.size.width * 0.95))
-        words = fit(command.summary, max(10, box - _AROUND - _NAME - _KEY))
+        """Return a command on one row: its name, what it does, and, where there is room, its key."""
+        room = min(MOST_COLUMNS, int(self.app.size.width * 0.95)) - AROUND - NAME
+        key = f"  {command.keys}" if command.keys and room >= _LEAST_WORDS + KEY else ""
+        words = fit(command.summary, max(1, room - len(key)))
         return Content.assemble(
-            (f"%{command.name}".ljust(_NAME), "$text-accent"),
+            (f"%{command.name}".ljust(NAME), "$text-accent"),
             matcher.highlight(words) if matcher else Content(words),
-            (command.keys.rjust(_KEY), "$text-muted"),
+            (key, "$text-muted"),
         )
 
 
 #: The palette's widest, as its style sheet says it, and the columns of its edges, marks and scrollbar.
-MOST_COLUMNS, _AROUND = 100, 11
-#: The cells of a command's name, and of its key.
-_NAME, _KEY = 16, 11
+MOST_COLUMNS, AROUND = 100, 8
+#: The cells of a command's name, and of the longest key with the blanks before it.
+NAME, KEY = 16, 11
+#: What a command does has at least these columns, or its key is left out.
+_LEAST_WORDS = 20

@@ -15,7 +15,7 @@ from rich.style import Style
 
 from oi_tui.engine.tools import is_tool
 from oi_tui.text import look_alikes, simple_emoji, spelled
-from oi_tui.widgets.conversation.rows import Row, Span, wrap_cells
+from oi_tui.widgets.conversation.rows import Row, Span, wrap_code
 from oi_tui.widgets.conversation.styles import Styles
 from oi_tui.widgets.truncate import width_of
 
@@ -235,7 +235,7 @@ def code_rows(
     """
     rows: list[Row] = []
     inner = max(width - max(gutter, 2), 8)
-    for index, line in enumerate(wrap_cells(paint_pieces(pieces, look), inner, gently=True)):
+    for index, line in enumerate(wrap_code(paint_pieces(pieces, look), inner)):
         if not gutter:
             left = [Segment("  " if index == 0 else "↳ ", look.code_muted)]
         elif index:

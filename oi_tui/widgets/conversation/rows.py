@@ -1,7 +1,7 @@
 """Rows: the lines of a block, with the text that each gives when it is copied."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -149,37 +149,60 @@ def _fitting(text: str, width: int, used: int) -> list[str]:
     )
 
 
-def wrap_cells(spans: Iterable[Span], width: int, *, gently: bool = False) -> list[Wrapped]:
-    """Break styled text into lines of at most `width` cells, as a terminal does: wherever the edge falls.
+def wrap_cells(spans: Iterable[Span], width: int) -> list[Wrapped]:
+    """Break styled text into lines of at most `width` cells, as a terminal does: wherever the edge falls."""
+    return _break_lines(spans, width, lambda head, _: len(head))
 
-    With `gently` the break is put a little before the edge where that spares a word.
+
+def wrap_code(spans: Iterable[Span], width: int) -> list[Wrapped]:
+    """Break a line of code into lines of at most `width` cells: at a space, a mark, or between words.
+
+    Where these would leave too short a line, it is broken at the edge.
     """
+    return _break_lines(spans, width, _place_in_code)
+
+
+def _break_lines(spans: Iterable[Span], width: int, place: Callable[[str, str], int]) -> list[Wrapped]:
+    """Break styled text into lines.
+
+    `place` gets what fits into a line, and the text from there on; it returns how much of it the line takes.
+    """
+    spans = list(spans)
+    text = "".join(part for part, _ in spans)
     width = max(width, 2)
     lines: list[Wrapped] = []
-    line: list[Segment] = []
-    used = 0
-    for text, style in spans:
-        at = 0
-        while at < len(text):
-            # Enough to fill a line; looking at all the rest for each line would cost its square.
-            ahead = text[at : at + 2 * width + 8]
-            room = width - used
-            head = ahead[:room] if ahead.isascii() else _head(ahead, room)
-            if not head and not used:
-                head = ahead[:1]
-            whole = at + len(head) == len(text)
-            if gently and not whole:
-                head = _before_word(head, ahead, fresh=not used)
-            if head:
-                line.append(Segment(head, style))
-                used += width_of(head)
-                at += len(head)
-            if at < len(text):
-                lines.append(Wrapped(line, "".join(segment.text for segment in line), "" if lines else "\n"))
-                line, used = [], 0
-    if line or not lines:
-        lines.append(Wrapped(line, "".join(segment.text for segment in line), "" if lines else "\n"))
+    at = 0
+    pieces = _pieces(spans)
+    while at < len(text) or not lines:
+        # Enough to fill a line; looking at all the rest for each line would cost its square.
+        ahead = text[at : at + 2 * width + 8]
+        head = (ahead[:width] if ahead.isascii() else _head(ahead, width)) or ahead[:1]
+        count = len(head) if at + len(head) == len(text) else place(head, ahead[len(head) :])
+        lines.append(Wrapped(pieces(count), text[at : at + count], "" if lines else "\n"))
+        at += count
     return lines
+
+
+def _pieces(spans: Iterable[Span]) -> Callable[[int], list[Segment]]:
+    """Return a function that takes the next so many characters of the spans."""
+    rest = [span for span in spans if span[0]][::-1]
+    taken = 0
+
+    def take(count: int) -> list[Segment]:
+        nonlocal taken
+        segments: list[Segment] = []
+        while count:
+            text, style = rest[-1]
+            part = text[taken : taken + count]
+            segments.append(Segment(part, style))
+            count -= len(part)
+            taken += len(part)
+            if taken == len(text):
+                rest.pop()
+                taken = 0
+        return segments
+
+    return take
 
 
 #: What text that is set in columns has: a gap within the line that ends no sentence, or rules and bars.
@@ -199,24 +222,24 @@ def wrap_output(spans: Sequence[Span], width: int) -> list[Wrapped]:
     return lines
 
 
-#: How far before the edge a gentle break may be, in characters.
-_GENTLE = 20
+#: Where code is broken best: behind a space; behind a comma or an opening bracket, or before a method; where
+#: a word begins. Each match is empty. The number says what share of the line is never given up for it.
+_PLACES = (
+    (re.compile(r"(?<=\s)(?=\S)"), 2),
+    (re.compile(r"(?<=[,;(\[{=|&/])(?![,;(\[{=|&/])|(?<=[\w)\]])(?=\.[^\W\d])"), 4),
+    (re.compile(r"(?<=[^\w\"'`-])(?=\w)"), 4),
+)
 
 
-def _before_word(head: str, text: str, *, fresh: bool) -> str:
-    """The head without the word that it cuts in two, if that is short."""
-    start = len(head)
-    if not head or not _in_word(text[start : start + 1]):
-        return head
-    while start and _in_word(head[start - 1]):
-        start -= 1
-    if len(head) - start > _GENTLE or (fresh and not start):
-        return head
-    return head[:start]
-
-
-def _in_word(character: str) -> bool:
-    return character.isalnum() or character == "_"
+def _place_in_code(head: str, rest: str) -> int:
+    if rest[0] == " ":
+        return len(head)
+    for pattern, share in _PLACES:
+        # The next character decides whether there is a place at the edge.
+        found = [match.start() for match in pattern.finditer(head + rest[0], len(head) // share)]
+        if places := [at for at in found if 0 < at <= len(head)]:
+            return places[-1]
+    return len(head)
 
 
 def _head(text: str, width: int) -> str:

@@ -4,8 +4,10 @@ import pytest
 from textual.widgets import Input, Static
 
 from oi_tui.engine.llm.base import Text
+from oi_tui.screens.dialog import Palette
 from oi_tui.screens.glance import GlanceScreen, laid_out
 from oi_tui.screens.help import HelpScreen
+from oi_tui.widgets.lists.choice_list import CommandChoiceList
 from tests.fakes import Gate, call
 from tests.pilot.test_chat import ChatDriver, open_chat
 
@@ -82,3 +84,38 @@ async def test_the_keys_in_the_last_line_change_with_what_has_the_keyboard_at_on
             assert "c copy" in str(ui.chat._status.right)
             await ui.pilot.press("ctrl+down")
             assert "c copy" not in str(ui.chat._status.right)
+
+
+def help_lines(ui: ChatDriver) -> list[str]:
+    return str(ui.app.screen.query_one("#help-rows", Static).render()).splitlines()
+
+
+def two_columns(lines: list[str]) -> bool:
+    return any("y  e  n  a" in line and "%" in line for line in lines)
+
+
+async def test_help_uses_the_width_and_cuts_no_key() -> None:
+    async with open_chat() as ui:
+        await ui.pilot.press("f1")
+        await ui.until(lambda: isinstance(ui.app.screen, HelpScreen))
+        for columns, beside in ((40, False), (80, False), (200, True)):
+            await ui.pilot.resize_terminal(columns, 30)
+            await ui.until(lambda: max(map(len, help_lines(ui))) < columns)  # noqa: B023
+            await ui.until(lambda: two_columns(help_lines(ui)) == beside)  # noqa: B023
+            lines = help_lines(ui)
+            assert all(sum(key in line for line in lines) == 1 for key in ("alt+enter", "%mcp [test|"))
+
+
+async def test_rows_of_the_palette_use_the_width_and_cut_no_key() -> None:
+    async with open_chat() as ui:
+        for columns in (40, 50, 80):
+            await ui.pilot.resize_terminal(columns, 20)
+            await ui.pilot.press("ctrl+p")
+            await ui.until(lambda: isinstance(ui.app.screen, Palette))
+            entries = ui.app.screen.query_one(CommandChoiceList)
+            await ui.until(lambda: entries.option_count > 40)  # noqa: B023
+            rows = [str(option.prompt) for option in entries.options if not option.disabled]
+            room = entries.scrollable_content_region.width - 3
+            assert {len(row) for row in rows} == {room}
+            assert any(row.endswith("ctrl+n") for row in rows) == (columns == 80)
+            await ui.pilot.press("escape")

@@ -176,7 +176,7 @@ def test_names_complete_by_their_beginning() -> None:
 
 
 def test_every_summary_fits_into_a_row_of_the_palette() -> None:
-    room = palette.MOST_COLUMNS - palette._AROUND - palette._NAME - palette._KEY
+    room = palette.MOST_COLUMNS - palette.AROUND - palette.NAME - palette.KEY
     assert [item.name for item in COMMANDS.values() if len(item.summary) > room] == []
 
 

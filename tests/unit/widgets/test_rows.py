@@ -1,6 +1,8 @@
 """Wrapping: nothing lost, nothing too wide, and linear in cost."""
 
+import re
 import time
+from collections.abc import Callable, Iterable
 
 import pytest
 from hypothesis import given
@@ -12,6 +14,7 @@ from oi_tui.widgets.conversation.rows import (
     Wrapped,
     clip_spans,
     wrap_cells,
+    wrap_code,
     wrap_output,
     wrap_words,
 )
@@ -19,6 +22,7 @@ from oi_tui.widgets.truncate import width_of
 
 ATOMS = [*"ab _,.é你👍", "\u00a0", "\u0301", "👩‍👩‍👧"]
 TEXT = st.lists(st.sampled_from(ATOMS), max_size=60).map("".join)
+Wrap = Callable[[Iterable[Span], int], list[Wrapped]]
 SPANS = st.lists(st.tuples(TEXT, st.sampled_from([Style(bold=True), Style(dim=True)])), max_size=5)
 
 
@@ -26,9 +30,9 @@ def copied(lines: list[Wrapped]) -> str:
     return "".join((line.joint if index else "") + line.text for index, line in enumerate(lines))
 
 
-@given(SPANS, st.integers(2, 30), st.booleans())
-def test_lines_of_cells_fit_and_hold_all_of_the_text(spans: list[Span], width: int, gently: bool) -> None:
-    lines = wrap_cells(spans, width, gently=gently)
+@given(SPANS, st.integers(2, 30), st.sampled_from([wrap_cells, wrap_code]))
+def test_lines_of_cells_fit_and_hold_all_of_the_text(spans: list[Span], width: int, wrap: Wrap) -> None:
+    lines = wrap(spans, width)
     assert copied(lines) == "".join(text for text, _ in spans)
     assert all(width_of(line.text) <= width for line in lines)
 
@@ -70,18 +74,26 @@ def test_what_is_cut_off_is_reported(spans: list[Span], width: int) -> None:
     assert shown == text or shown.endswith("…")
 
 
-def test_a_gentle_break_spares_a_word() -> None:
-    lines = wrap_cells([("value = compute(first, second_argument)", Style())], 30, gently=True)
-    assert [line.text for line in lines] == ["value = compute(first, ", "second_argument)"]
-    assert [line.text for line in wrap_cells([("a" * 25, Style())], 10, gently=True)] == [
-        "a" * 10,
-        "a" * 10,
-        "a" * 5,
-    ]
+@pytest.mark.parametrize(
+    ("code", "rows"),
+    [
+        ("value = compute(first, second_argument)", ["value = compute(first, ", "second_argument)"]),
+        ('a = sales.groupby("customer_name").sum()', ["a = sales.groupby(", '"customer_name").sum()']),
+        ("result = frame.rolling_window().mean()", ["result = frame", ".rolling_window().mean()"]),
+        ('print(f"{total_amount_of_sales:.2f} in")', ['print(f"{', "total_amount_of_sales:.2f}", ' in")']),
+        ("pip install package --upgrade yes", ["pip install package ", "--upgrade yes"]),
+        ("a" * 65, ["a" * 26, "a" * 26, "a" * 13]),
+    ],
+)
+def test_code_is_broken_where_it_can_be_read(code: str, rows: list[str]) -> None:
+    colours = [Style(bold=True), Style(dim=True)]
+    spans = [(part, colours[index % 2]) for index, part in enumerate(re.findall(r"\w+|\W", code))]
+    assert [line.text for line in wrap_code(spans, 26)] == rows
 
 
 def test_a_line_of_a_hundred_thousand_characters_is_broken_at_once() -> None:
     for text in ("x" * 100_000, "é" * 100_000, "你" * 50_000):
         start = time.process_time()
         assert len(wrap_cells([(text, Style())], 80)) == 1250
+        assert len(wrap_code([(text, Style())], 80)) == 1250
         assert time.process_time() - start < 2
