@@ -43,6 +43,7 @@ OF_FOLDER = {"e2e": ("bash",)}
 SANDBOX = "sandbox"
 #: The same for drawing in Octave, which takes gnuplot and a font.
 OCTAVE_FIGURES = "octave-figures"
+R_DATA_TABLE = "data.table of R"
 #: Programs that are Python packages: they need not be on PATH.
 MODULES = ("mkdocs", "playwright", "ruff")
 
@@ -54,6 +55,10 @@ def why_not(name: str) -> str | None:
         return sandbox.why_not()
     if name == OCTAVE_FIGURES:
         return why_not("octave") or why_not("gnuplot") or _why_no_octave_font()
+    if name == R_DATA_TABLE:
+        libraries = ("/usr/lib/R/site-library", "/usr/local/lib/R/site-library")
+        found = any(Path(library, "data.table").exists() for library in libraries)
+        return why_not("R") or (None if found else f"{name} is not installed here")
     if name in MODULES:
         return None if importlib.util.find_spec(name) else f"{name} is not installed here"
     found = bubblewrap.find() if name == "bwrap" else shutil.which(name, path=PATH)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from oi_tui.input.table_file import TableFile, is_table_file, why_no_table
 from oi_tui.runtimes.tables import TableSource, View
+from oi_tui.runtimes.variables import is_table
 from oi_tui.text import one_line
 
 if TYPE_CHECKING:
@@ -14,9 +15,9 @@ _ROWS, _COLUMNS, _WIDEST = 20, 30, 30
 
 
 def find_table(name: str, computer: "Languages") -> TableSource:
-    """Return the table of a file or a Python variable. Raises TableError; a file may take a moment."""
+    """Return the table of a file or a variable. Raises TableError; a file may take a moment."""
     path, table = _split(name, computer)
-    return computer.table("python", name) if path is None else TableFile(path, table)
+    return computer.table(_language_of(name, computer), name) if path is None else TableFile(path, table)
 
 
 def why_no_table_file(name: str, computer: "Languages") -> str | None:
@@ -30,6 +31,19 @@ def _split(name: str, computer: "Languages") -> tuple[Path | None, str]:
     file, _, table = name.partition("::")
     path = computer.cwd / Path(file).expanduser()
     return path if is_table_file(file) or path.is_file() else None, table
+
+
+def _language_of(name: str, computer: "Languages") -> str:
+    """The language that has a variable of this name: Python, else one where it is a table."""
+    types = {
+        memory.language: variable.type
+        for memory in computer.memories()
+        for variable in memory.variables
+        if variable.name == name
+    }
+    if not types or "python" in types:
+        return "python"
+    return next((language for language, kind in types.items() if is_table(language, kind)), next(iter(types)))
 
 
 def first_rows(source: TableSource) -> str:

@@ -51,7 +51,7 @@ class Inspector:
         if not isinstance(runtime, PtyRuntime) or not runtime.language.table_request:
             shown = runtime.language.title if runtime else name
             raise TableError(
-                f"Tables of {shown} cannot be opened; %table opens those of Python on this machine."
+                f"Tables of {shown} cannot be opened; %table opens those of Python and R on this machine."
             )
         return LiveTable(variable, runtime.language.title, runtime.ask_table)
 

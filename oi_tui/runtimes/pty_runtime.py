@@ -214,7 +214,7 @@ class PtyRuntime:
 
     def ask_table(self, query: Mapping[str, object]) -> Mapping[str, object] | None:
         """Ask about a table that the language remembers; None while it runs, or when it is slow."""
-        words = json.dumps(query).encode().hex()
+        words = _spell_question(query)
         request = self.language.table_request
         answer = self._ask("table", request, words) if request else None
         return answer[0] if answer else None
@@ -224,7 +224,7 @@ class PtyRuntime:
         request = self.language.completion_request
         if request is None:
             return names_that_complete(self.memory(), before)
-        words = json.dumps({"before": code_to_complete(before)}).encode().hex()
+        words = _spell_question({"before": code_to_complete(before)})
         answer = self._ask("completions", request, words)
         return read_completions(answer[0], self.hidden_inputs) if answer else None
 
@@ -473,6 +473,11 @@ class PtyRuntime:
             if self._process is process:
                 self._process = None
         process.close()
+
+
+def _spell_question(question: Mapping[str, object]) -> str:
+    """Write a question for a driver as hexadecimal JSON. Texts are in UTF-8, as every language reads it."""
+    return json.dumps(question, ensure_ascii=False).encode("utf-8", "replace").hex()
 
 
 def _take_file(channel: Channel, name: object, nonce: str) -> bytes | None:

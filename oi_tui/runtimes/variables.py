@@ -11,8 +11,13 @@ _NAME = re.compile(r"[\w$@.]{1,200}[?!=]?")
 _PRIVATE = re.compile(r"passw|secret|token|api_?key|credential", re.IGNORECASE)
 #: What a shell prints of a text before it is cut short, in characters.
 _LONGEST = 60
-#: Types of variables that open as a table.
-TABLES = frozenset(("DataFrame", "Series", "Table", "RecordBatch"))
+#: Types of variables that open as a table, by their language.
+_TABLES = {
+    "python": frozenset(("DataFrame", "Series", "Table", "RecordBatch")),
+    "r": frozenset(
+        ("data.frame", "tbl_df", "grouped_df", "rowwise_df", "spec_tbl_df", "data.table", "matrix")
+    ),
+}
 #: Types of functions, classes and modules, as languages call them.
 _CODE = frozenset(
     (
@@ -113,6 +118,11 @@ def newer(old: tuple[Memory, ...], new: tuple[Memory, ...]) -> tuple[Memory, ...
     return tuple(before.get(memory.language, memory) if memory.state == "busy" else memory for memory in new)
 
 
+def is_table(language: str, variable_type: str) -> bool:
+    """Whether variables of this type open as a table."""
+    return variable_type in _TABLES.get(language, ())
+
+
 def is_code(variable: Variable) -> bool:
     """Whether it is a function, a class or a module, and no data."""
     described = variable.summary.startswith(("function ", "class ", "module "))
@@ -120,13 +130,13 @@ def is_code(variable: Variable) -> bool:
     return variable.type in _CODE or (described and variable.type != "string")
 
 
-def by_interest(variables: Sequence[Variable]) -> tuple[list[Variable], list[Variable]]:
+def by_interest(language: str, variables: Sequence[Variable]) -> tuple[list[Variable], list[Variable]]:
     """Split variables into data and code, each in order of interest: tables first, then the newest."""
     data: list[Variable] = []
     code: list[Variable] = []
     for variable in reversed(variables):
         (code if is_code(variable) else data).append(variable)
-    return sorted(data, key=lambda variable: variable.type not in TABLES), code
+    return sorted(data, key=lambda variable: not is_table(language, variable.type)), code
 
 
 def withheld(variable: Variable, hidden: Collection[str]) -> Variable:

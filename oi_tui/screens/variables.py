@@ -13,7 +13,7 @@ from textual.widgets import Input, Static
 
 from oi_tui import paths
 from oi_tui.input.mentions import written
-from oi_tui.runtimes.variables import TABLES, Detail, Memory
+from oi_tui.runtimes.variables import Detail, Memory, is_table
 from oi_tui.screens.dialog import Page
 from oi_tui.screens.pager import PagerScreen
 from oi_tui.text import one_line
@@ -185,8 +185,8 @@ class VariablesScreen(Page[str | None]):
         row = self._list.selected
         if not self._open_table or row is None or row.variable is None:
             return None
-        is_table = row.language == "python" and row.variable.type in TABLES
-        return (row.language, row.variable.name) if is_table else None
+        opens = is_table(row.language, row.variable.type)
+        return (row.language, row.variable.name) if opens else None
 
     def action_move(self, by: int) -> None:
         """Select the variable so many further down."""

@@ -243,7 +243,16 @@ local({
     if (inherits(error, "packageNotFoundError")) text <- sprintf("%s\nTo get it: install.packages(\"%s\")", text, error$package[1])
     list(text = text, calls = lines)
   }
+  # A data.table is not shown after `:=`, which changes it in its place; its own way to say so looks for the prompt.
+  was_changed <- function(value) {
+    if (!inherits(value, "data.table") || !("data.table" %in% loadedNamespaces())) return(FALSE)
+    tryCatch({
+      space <- asNamespace("data.table")
+      space$address(value) == space$.global$print && !space$shouldPrint(value)
+    }, error = function(e) FALSE)
+  }
   print_value <- function(value, name) {
+    if (was_changed(value)) return(invisible())
     if (show_table(value, name)) on.exit(placed("view_end"))
     shown <- new.env(parent = globalenv())
     assign("x", value, envir = shown)
@@ -251,11 +260,15 @@ local({
   }
   # A data frame is shown as a table, and given to the model with all its columns, whatever the width of a window.
   show_table <- function(value, name) {
-    if (!is.list(value) || !("data.frame" %in% oldClass(value)) || sink.number() || Sys.getpid() != owner) return(FALSE)
+    may <- if (is.list(value)) "data.frame" %in% oldClass(value) else is.atomic(value) && length(dim(value)) == 2L
+    if (!may || sink.number() || Sys.getpid() != owner) return(FALSE)
     # A frame that is out of order is shown as it prints itself.
     found <- tryCatch(suppressWarnings({
       tables <- look_at_tables()
-      if (tables$is_frame(value)) list(tables$view(value), tables$inline(value, name))
+      if (tables$is_frame(value)) {
+        key <- turn_pages()$keep(value, name, prod(as.double(dim(value))))
+        list(tables$view(value), tables$inline(value, name, key))
+      }
     }), error = function(e) NULL)
     if (is.null(found)) return(FALSE)
     placed("view", content = spell(found[[1]]), table = spell(found[[2]]))
@@ -399,6 +412,10 @@ local({
         tell("variables", nonce = spell(words[2]), tryCatch(remember()$all(), error = function(e) NULL))
       } else if (words[1] == "variable") {
         tell("variable", nonce = spell(words[2]), tryCatch(remember()$one(words[3]), error = function(e) NULL))
+      } else if (words[1] == "table") {
+        tell("table", nonce = spell(words[2]), turn_pages()$answer(question(words[3])))
+      } else if (words[1] == "complete") {
+        tell("completions", nonce = spell(words[2]), tryCatch(completions(words[3]), error = function(e) NULL))
       } else if (words[1] == "run") {
         nonce <<- words[2]
         forget_interrupts()
@@ -413,8 +430,8 @@ local({
 
   # -- variables and tables, each of a file of its own that is read when it is first needed
 
-  read_file <- function(name) {
-    found <- new.env(parent = baseenv())
+  read_file <- function(name, parent = baseenv()) {
+    found <- new.env(parent = parent)
     found$spell <- spell
     sys.source(file.path(home, name), found)
     found
@@ -428,6 +445,31 @@ local({
   look_at_tables <- function() {
     if (is.null(tables)) tables <<- read_file("r_tables.R")
     tables
+  }
+
+  pages <- NULL
+  turn_pages <- function() {
+    if (is.null(pages)) pages <<- read_file("r_table_pages.R", look_at_tables())
+    pages
+  }
+  completer <- NULL
+  completions <- function(words) {
+    if (is.null(completer)) completer <<- read_file("r_completion.R", remember())
+    found <- completer$complete(question(words)$before)
+    offers <- if (length(found$names)) sprintf("[%s,%s]", spell(found$names), spell(found$facts))
+    c(typed = sprintf("%d", found$typed), offers = sprintf("[%s]", paste(offers, collapse = ",")), note = spell(found$note))
+  }
+  # A question, written as hexadecimal JSON of one level; texts of JSON are texts of R.
+  question <- function(words) {
+    pairs <- strtoi(substring(words, seq(1L, nchar(words), 2L), seq(2L, nchar(words), 2L)), 16L)
+    text <- rawToChar(as.raw(pairs))
+    Encoding(text) <- "UTF-8"
+    found <- regmatches(text, gregexpr("\"(\\w+)\": (\"([^\"\\\\]|\\\\.)*\"|[^,}]+)", text, perl = TRUE))[[1]]
+    names <- sub("^\"(\\w+)\": .*", "\\1", found)
+    values <- lapply(sub("^\"\\w+\": ", "", found), function(value) {
+      switch(value, null = NULL, true = TRUE, false = FALSE, parse(text = value, encoding = "UTF-8", keep.source = FALSE)[[1]])
+    })
+    structure(values, names = names)
   }
 
   # -- the beginning

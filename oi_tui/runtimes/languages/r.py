@@ -40,4 +40,6 @@ LANGUAGE = Language(
     active_line="cell",
     variables_request="variables {nonce}",
     variable_request="variable {nonce} {name}",
+    table_request="table {nonce} {name}",
+    completion_request="complete {nonce} {name}",
 )

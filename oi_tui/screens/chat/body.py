@@ -91,7 +91,8 @@ class ChatBody(Widget):
     @on(Conversation.TableWanted)
     def handle_table_wanted(self, event: Conversation.TableWanted) -> None:
         """Open a table of the conversation."""
-        self._chat.commands.data.open_shown_table(event.table.key, event.table.name)
+        table = event.table
+        self._chat.commands.data.open_shown_table(table.key, table.name, table.language)
 
     @on(Conversation.Wanted)
     def handle_wanted(self, event: Conversation.Wanted) -> None:

@@ -42,9 +42,12 @@ class _Column:
 class InlineTable(RowTable):
     """A table, as far as the conversation has it. `key` opens it on a screen; `total` counts all its rows.
 
+    `language` is the name of the one that has it.
+
     The rows before number `head` are its first ones, the others its last ones; `width` counts all columns.
     """
 
+    language: str
     key: str
     name: str
     labels: _Column
@@ -180,4 +183,5 @@ def _read(found: Any) -> InlineTable | None:
     labels = tuple(_line(label) for label, _ in rows)
     numbers = all(label.lstrip("-").isdecimal() for label in labels)
     index = _Column(_line(found["index"]), "", numbers, labels)
-    return InlineTable(_line(found["key"]), _line(found["name"]), index, read, total, width, head)
+    language = _line(found.get("language", "python"))
+    return InlineTable(language, _line(found["key"]), _line(found["name"]), index, read, total, width, head)

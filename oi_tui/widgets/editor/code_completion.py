@@ -7,8 +7,8 @@ from typing import Protocol
 from oi_tui.widgets.prompt.completion import CompletionChoice, Query
 from oi_tui.widgets.prompt.completion_list import CompletionOffer
 
-#: Tab completes behind a word, a dot, and where an argument, a key or the name of a file begins.
-COMPLETABLE = re.compile(r"(?:(?<!\w)[^\W\d]\w*|[.('\"/,])\Z")
+#: Tab completes behind a word, where a member is named, and where an argument, a key or a file name begins.
+COMPLETABLE = re.compile(r"(?:(?<!\w)[^\W\d]\w*|[.('\"/,$@\[]|::|->)\Z")
 
 
 class Editor(Protocol):

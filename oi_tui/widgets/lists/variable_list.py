@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from rich.cells import cell_len, set_cell_size
@@ -13,7 +14,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from oi_tui.runtimes.variables import TABLES, Memory, Variable, is_code
+from oi_tui.runtimes.variables import Memory, Variable, is_code, is_table
 from oi_tui.text import one_line
 from oi_tui.widgets.truncate import fit
 
@@ -53,7 +54,8 @@ def rows(memories: Sequence[Memory], wanted: str) -> list[VariableRow]:
         found.append(
             VariableRow(memory.language, f"{memory.language}: {_count(memory, len(matching), bool(words))}")
         )
-        found += [VariableRow(memory.language, variable=item) for item in sorted(matching, key=_rank)]
+        matching.sort(key=partial(_rank, memory.language))
+        found += [VariableRow(memory.language, variable=item) for item in matching]
     return found if words else [*found, *_without_variables(memories)]
 
 
@@ -64,11 +66,11 @@ def _without_variables(memories: Sequence[Memory]) -> Iterator[VariableRow]:
             yield VariableRow(names[0], f"{', '.join(names)}: {reason}", mute=True)
 
 
-def _rank(variable: Variable) -> tuple[int, int]:
+def _rank(language: str, variable: Variable) -> tuple[int, int]:
     """Put tables first, then other data, each from large to small, and functions and classes last."""
     if is_code(variable):
         return 2, 0
-    return variable.type not in TABLES, -(variable.size or 0)
+    return not is_table(language, variable.type), -(variable.size or 0)
 
 
 def _matches(language: str, variable: Variable, words: list[str]) -> bool:

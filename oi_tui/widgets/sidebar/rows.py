@@ -150,7 +150,7 @@ def _variables(known: Sequence[Memory], all_: Sequence[Memory], room: int) -> li
 
 def _of_language(memory: Memory, room: int) -> list[SidebarRow]:
     """List the data; functions, classes and what has no room are only counted."""
-    data, code = by_interest(memory.variables)
+    data, code = by_interest(memory.language, memory.variables)
     hidden = memory.total - len(memory.variables) + max(0, len(data) - room)
     counted = [
         f"{hidden:,} more" if hidden else "",

@@ -5,14 +5,21 @@
 import base64
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from oi_tui.actions.tables import find_table
 from oi_tui.messages import Printed
 from oi_tui.runtimes import Computer
+from oi_tui.runtimes.completions import Completions
+from oi_tui.runtimes.tables import Row, TableError, View
 from oi_tui.widgets.conversation.inline_table import InlineTable
+from tests.programs import R_DATA_TABLE
 from tests.runtimes.playing import play
+
+if TYPE_CHECKING:
+    from oi_tui.services.languages import Languages
 
 pytestmark = pytest.mark.needs("R")
 
@@ -183,7 +190,7 @@ def test_a_cell_of_a_data_frame_may_hold_anything(r: Computer) -> None:
         "d = factor(c('u', NA)), row.names = c('one', 'two'))\nd$l <- list(1, 1:3)\nd"
     )
     view, table = shown_table(r, code)
-    assert 'one,1.5,"x,""y""",2020-01-01,u,<numeric of 1>\n' in view
+    assert 'one,1.5,"x,""y""",2020-01-01,u,1\n' in view
     assert view.endswith("two,,ü\\nz,2020-01-02,,<integer of 3>")
     assert table["rows"][1] == ["two", [None, "ü\\nz", "2020-01-02", None, "<integer of 3>"]]
     assert [column[2] for column in table["columns"]] == [True, False, False, False, False]
@@ -362,3 +369,144 @@ def test_output_that_is_seen_here_too_is_no_news(r: Computer) -> None:
     assert play(r, "r", "sink(); cat(readLines('both'))").text == "seen"
     assert play(r, "r", "length(capture.output(print(1)))").text == "[1] 1\n"
     assert "In sink(" in play(r, "r", "sink()").text
+
+
+TABLES = """
+d <- data.frame(a = c(3.25, NA, 0.1 + 0.2, 1e20), k = c('Ä', 'y\\nz', NA, 'x'), day = as.Date('2024-01-01') + 0:3)
+d$l <- list(1, 1:3, 'q', NULL)
+m <- matrix(1:2400, 60, 40)
+v <- c(low = 1, high = 2)
+big <- data.frame(x = seq_len(1e6), y = rep(c('a', 'b', 'b', 'c'), 2.5e5))
+f <- function() 1
+"""
+
+
+def test_tables_are_opened_page_by_page(r: Computer) -> None:
+    assert play(r, "r", TABLES).state == "finished"
+    table = r.table("r", "d")
+    shape = table.shape(View())
+    assert (shape.kind, shape.rows, shape.total) == ("data.frame", 4, 4)
+    assert [(column.name, column.type, column.numeric) for column in shape.columns] == [
+        ("a", "numeric", True),
+        ("k", "character", False),
+        ("day", "Date", False),
+        ("l", "list", False),
+    ]
+    assert table.page(View(), 1, 1, 1, 2) == [Row("2", ("y\\nz", "2024-01-02"))]
+    assert table.page(View(), 2, 1, 0, 1)[0].cells == ("0.3",)
+    assert table.page(View(), 2, 1, 0, 1, whole=True)[0].cells == ("0.30000000000000004",)
+    by_number = table.page(View(sort=0, descending=True), 0, 9, 0, 1)
+    assert [row.label for row in by_number] == ["4", "1", "3", "2"]
+    assert [row.label for row in table.page(View(words="ä"), 0, 9, 0, 4)] == ["1"]
+    assert table.page(View(), 0, 9, 3, 1) == [
+        Row("1", ("1",)),
+        Row("2", ("<integer of 3>",)),
+        Row("3", ("q",)),
+        Row("4", (None,)),
+    ]
+    matrix = r.table("r", "m")
+    assert matrix.page(View(), 59, 1, 38, 2) == [Row("60", ("2340", "2400"))]
+    assert r.table("r", "v").page(View(), 0, 2, 0, 1) == [Row("low", ("1",)), Row("high", ("2",))]
+    big = r.table("r", "big")
+    assert big.page(View(sort=1, descending=True), 0, 1, 0, 2) == [Row("4", ("4", "c"))]
+    assert find_table("v", cast("Languages", r)).shape(View()).kind == "numeric"
+    assert find_table("d", cast("Languages", r)).shape(View()).kind == "data.frame"
+    for name, words in (
+        ("f", "f is not a table: it is of class function."),
+        ("nothing", "no variable nothing"),
+    ):
+        with pytest.raises(TableError, match=words):
+            r.table("r", name).shape(View())
+
+
+def test_a_column_is_described_in_figures(r: Computer) -> None:
+    play(r, "r", TABLES)
+    numbers = r.table("r", "big").statistics(0)
+    assert dict(numbers.facts) == {
+        "rows": "1,000,000", "missing": "0", "min": "1", "25 %": "250000.8", "median": "500000.5",
+        "mean": "500000.5", "75 %": "750000.2", "max": "1000000", "std": "288675.3",
+    }  # fmt: skip
+    assert [many for _, many in numbers.bars] == [100_000] * 10
+    assert r.table("r", "big").statistics(1).bars == (("b", 500_000), ("a", 250_000), ("c", 250_000))
+    days = r.table("r", "d").statistics(2)
+    assert ("max", "2024-01-04") in days.facts
+    assert days.bars[0] == ("2024-01-01", 1)
+
+
+def test_a_table_that_a_cell_showed_is_opened_by_its_key(r: Computer) -> None:
+    _, table = shown_table(r, "head(mtcars)")
+    assert (table["language"], table["name"]) == ("r", "")
+    assert r.table("r", table["key"]).shape(View()).rows == 6
+    _, named = shown_table(r, "cars")
+    assert named["key"] == "cars"
+    view, matrix = shown_table(r, "matrix(1:2400, 60, 40)")
+    assert view.startswith("matrix: 60 rows by 40 columns\nColumns: V1, V2, ")
+    assert "V40, each of type integer\n" in view
+    assert r.table("r", matrix["key"]).shape(View()).rows == 60
+    assert play(r, "r", "matrix(1:4, 2)").text == "     [,1] [,2]\n[1,]    1    3\n[2,]    2    4\n"
+
+
+@pytest.mark.needs(R_DATA_TABLE)
+def test_a_data_table_that_was_changed_in_its_place_is_not_shown(r: Computer) -> None:
+    view, _ = shown_table(r, "suppressMessages(library(data.table)); t <- data.table(a = 1:3)\nt")
+    assert view.startswith("data.table: 3 rows by 1 column\n")
+    assert play(r, "r", "t[, b := 2]").text == ""
+    assert play(r, "r", "t").text == "   a b\n1: 1 2\n2: 2 2\n3: 3 2\n"
+
+
+COMPLETED = """
+sales <- data.frame(region = "n", `net total` = 1, amount = 2L, check.names = FALSE)
+conf <- list(colour = list(text = "red")); e <- new.env(); e$deep <- 3
+makeActiveBinding("live", function() { cat("EVIL\\n"); sales }, globalenv())
+add_up <- function(first, second = 2, ...) first
+setClass("P", representation(x = "numeric")); p <- new("P", x = 1)
+dir.create("data", FALSE); invisible(file.create("data/prices.csv"))
+"""
+
+
+@pytest.fixture(scope="module")
+def typing_r(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Computer]:
+    """A computer whose R remembers what is completed."""
+    computer = Computer(cwd=tmp_path_factory.mktemp("r"))
+    assert play(computer, "r", COMPLETED).state == "finished"
+    yield computer
+    computer.close()
+
+
+@pytest.mark.parametrize(
+    ("before", "typed", "first"),
+    [
+        ("sal", 3, ("sales", "data.frame 1x3")),
+        ("sales$", 0, ("region", '"n"')),
+        ("sales$n", 1, ("`net total`", "1")),
+        ("conf$colour$", 0, ("text", '"red"')),
+        ("e$", 0, ("deep", "3")),
+        ("p@", 0, ("x", "1")),
+        ("add_up(1, ", 0, ("first = ", "")),
+        ("add_up(sec", 3, ("second = ", "2")),
+        ("sales |>\n  subset(am", 2, ("amount", "integer of sales")),
+        ('sales[["am', 2, ("amount", "")),
+        ('sales[, "', 0, ("region", "")),
+        ("stats::medi", 4, ("median", "function(x, na.rm, ...)")),
+        ("library(meth", 4, ("methods", "")),
+        ('read.csv("data/', 5, ("data/prices.csv", "")),
+        ("seq_le", 6, ("seq_len", "function(length.out)")),
+    ],
+)
+def test_code_is_completed(typing_r: Computer, before: str, typed: int, first: tuple[str, str]) -> None:
+    found = typing_r.complete("r", before)
+    assert found
+    assert found.typed == typed
+    assert (found.found[0].text, found.found[0].facts) == first
+
+
+def test_completing_runs_no_code_of_the_program(typing_r: Computer) -> None:
+    for before in ("live$", "liv", "subset(live, a"):
+        found = typing_r.complete("r", before)
+        assert found
+        assert [item for item in found.found if "region" in item.text] == []
+    assert typing_r.complete("r", "# it's \"") == Completions(0, ())
+    called = typing_r.complete("r", "add_up(")
+    assert called
+    assert called.note == "add_up(first, second = 2, ...)"
+    assert play(typing_r, "r", "1").text == "[1] 1\n"

@@ -183,3 +183,13 @@ def test_a_table_that_the_program_cleared_is_gone() -> None:
     output.feed("\x1b[10A\x1b[J")
     output.feed("new\r\n")
     assert shown(output) == ["new"]
+
+
+def test_a_table_knows_the_language_that_has_it() -> None:
+    text = {"key": "cars", "name": "cars", "kind": "data.frame", "index": "", "total": 0, "width": 0}
+    parts = {"columns": [], "head": 0, "rows": []}
+    of_r = InlineTable.read(json.dumps({**text, **parts, "language": "r"}))
+    of_python = InlineTable.read(json.dumps({**text, **parts}))
+    assert of_r
+    assert of_python
+    assert (of_r.language, of_python.language) == ("r", "python")

@@ -8,7 +8,7 @@ from oi_tui.actions.data import DataActions
 from oi_tui.actions.tables import why_no_table_file
 from oi_tui.commands import CommandError
 from oi_tui.runtimes.tables import TableSource
-from oi_tui.runtimes.variables import TABLES
+from oi_tui.runtimes.variables import is_table
 
 if TYPE_CHECKING:
     from oi_tui.actions.interface import UserInterface
@@ -43,12 +43,13 @@ class DataScreens(DataActions):
             raise CommandError(why)
         self._show_table(name, lambda: self._load(name))
 
-    def open_shown_table(self, key: str, name: str) -> None:
+    def open_shown_table(self, key: str, name: str, language: str) -> None:
         """Open a table that a cell showed; `name` is the variable that it was then, "" for none."""
         if key:
-            self._show_table(name or "result", lambda: self._workspace.computer.table("python", key))
+            self._show_table(name or "result", lambda: self._workspace.computer.table(language, key))
         else:
-            self._ui.tell("This table cannot be opened: Python cannot keep it. Give it a name.", warning=True)
+            words = "This table cannot be opened, because it was not kept. Assign it to a variable."
+            self._ui.tell(words, warning=True)
 
     def act_on_sidebar(self, row: "SidebarRow", *, look: bool) -> None:
         """Insert a variable in the prompt, show its value, restore the files of a cell, or list variables."""
@@ -65,7 +66,7 @@ class DataScreens(DataActions):
     def _look_at(self, row: "SidebarRow") -> None:
         from oi_tui.screens.variables import show_detail
 
-        if row.language == "python" and row.type in TABLES:
+        if is_table(row.language, row.type):
             self._open_variable(row.language, row.name)
         else:
             look_at = self._workspace.computer.look_at

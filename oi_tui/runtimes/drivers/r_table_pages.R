@@ -1,0 +1,212 @@
+# Tables of the program, read page by page: data frames, matrices and vectors. What `r_tables.R` defines is in sight.
+
+# Text is looked for in tables of up to so many cells.
+searched <- 2e6
+bins <- 10L
+# A shown table of up to so many cells is kept, so that it can be opened; of so many tables.
+kept_cells <- 2e5
+kept_tables <- 100L
+kept <- list()
+number <- 0L
+# Tells the keys of this process from those of any other.
+process <- sprintf("%d-%.0f", Sys.getpid(), as.numeric(Sys.time()) * 1000)
+# The row numbers of the view that was last asked for, and what they belong to.
+order_key <- ""
+order_rows <- NULL
+
+trouble <- function(...) stop(structure(class = c("trouble", "error", "condition"), list(message = paste0(...), call = NULL)))
+
+# Remember a table that is shown, and return its key: a name where it has one, "" where it is too large.
+keep <- function(value, name, cells) {
+  if (nzchar(name)) return(name)
+  if (cells > kept_cells) return("")
+  number <<- number + 1L
+  key <- sprintf("table:%s:%d", process, number)
+  kept[[key]] <<- value
+  if (length(kept) > kept_tables) kept <<- kept[-1L]
+  key
+}
+
+named <- function(name) {
+  if (startsWith(name, "table:")) {
+    if (is.null(kept[[name]])) trouble("This table is no longer in memory. Run its cell again to open it.")
+    return(kept[[name]])
+  }
+  if (!exists(name, envir = globalenv(), inherits = FALSE)) trouble("There is no variable ", name, ".")
+  get(name, envir = globalenv(), inherits = FALSE)
+}
+
+# Kind, names of columns, number and labels of rows, and what gives a column; NULL for what is no table.
+table_of <- function(value) {
+  found <- if (is.list(value) && inherits(value, "data.frame")) {
+    labels <- if (.row_names_info(value) > 0L) as.character(attr(value, "row.names"))
+    columns <- unclass(value)
+    list(names = names(columns), rows = .row_names_info(value, 2L), labels = labels, column = function(at) columns[[at]])
+  } else if (!is.atomic(value)) NULL
+  else if (length(dim(value)) == 2L) {
+    cells <- unclass(value)
+    list(names = names_of_columns(value), rows = nrow(value), labels = rownames(value), column = function(at) as.vector(cells[, at]))
+  } else if (length(dim(value)) < 2L && length(value) > 1L) {
+    column <- if (inherits(value, c("ts", "table"))) as.vector(value) else unname(value)
+    list(names = "value", rows = length(value), labels = names(value), column = function(at) column)
+  }
+  if (!is.null(found)) c(list(kind = class(value)[1]), found)
+}
+
+answer <- function(query) {
+  tryCatch(
+    {
+      value <- named(query$name)
+      table <- table_of(value)
+      if (is.null(table)) trouble(query$name, " is not a table: it is of class ", class(value)[1], ".")
+      switch(query$do, shape = shape(table, query), page = page(table, query), statistics = statistics(table, query))
+    },
+    trouble = function(e) c(error = spell(conditionMessage(e))),
+    error = function(e) c(error = spell(paste0("The table cannot be read: ", conditionMessage(e))))
+  )
+}
+
+numeric_column <- function(column) is.numeric(column) && !is.object(column)
+
+# A vector of texts as a list of JSON.
+listed <- function(items) sprintf("[%s]", paste(items, collapse = ","))
+written <- function(text) {
+  if (!length(text)) return(character())
+  items <- spell(text)
+  items[is.na(text)] <- "null"
+  items
+}
+
+shape <- function(table, query) {
+  order_key <<- ""
+  rows <- rows_of(table, query)
+  columns <- vapply(seq_along(table$names), function(at) {
+    column <- table$column(at)
+    sprintf("%s,%s", spell(class(column)[1]), if (numeric_column(column)) "true" else "false")
+  }, "")
+  if (length(columns)) columns <- sprintf("[%s,%s]", spell(one_line(enc2utf8(table$names))), columns)
+  c(
+    kind = spell(table$kind), columns = listed(columns), index = spell(""),
+    rows = sprintf("%d", length(rows)), total = sprintf("%d", table$rows)
+  )
+}
+
+page <- function(table, query) {
+  rows <- rows_of(table, query)
+  rows <- rows[seq_len(max(min(query$count, length(rows) - query$start), 0)) + query$start]
+  if (!length(rows)) return(c(page = "[]"))
+  columns <- seq_len(max(min(query$columns, length(table$names) - query$first), 0)) + query$first
+  labels <- if (is.null(table$labels)) as.character(rows) else table$labels[rows]
+  cells <- lapply(columns, function(at) written(exact(table$column(at), rows, query$whole)))
+  cells <- if (length(cells)) do.call(paste, c(cells, sep = ",")) else rep("", length(rows))
+  c(page = listed(sprintf("[%s,[%s]]", spell(enc2utf8(as.character(labels))), cells)))
+}
+
+# The texts of some rows of a column; numbers with the digits that make them what they are.
+exact <- function(column, rows, full = TRUE) {
+  if (!numeric_column(column) || !is.double(column)) return(texts(column, rows, FALSE, if (full) Inf else 200L))
+  part <- column[rows]
+  text <- sprintf(if (full) "%.15g" else "%.10g", part)
+  if (full) {
+    short <- !is.na(part) & is.finite(part) & suppressWarnings(as.numeric(text)) != part
+    text[short] <- sprintf("%.17g", part[short])
+  }
+  text[is.na(part)] <- NA_character_
+  text
+}
+
+# The numbers of the rows of a view, in its order.
+rows_of <- function(table, query) {
+  words <- query$words
+  if (is.null(query$sort) && !nzchar(words)) return(seq_len(table$rows))
+  key <- paste(query$name, table$rows, length(table$names), query$sort, query$descending, words, sep = "\r")
+  if (identical(key, order_key)) return(order_rows)
+  rows <- if (is.null(query$sort)) seq_len(table$rows) else sorted(table$column(query$sort + 1L), query$descending)
+  if (nzchar(words)) {
+    if (as.double(table$rows) * length(table$names) > searched) {
+      trouble("The table is too large to search all its cells; filter it with code.")
+    }
+    words <- tolower(words)
+    holds <- function(text) grepl(words, tolower(text), fixed = TRUE)
+    matches <- if (is.null(table$labels)) logical(table$rows) else holds(table$labels)
+    for (at in seq_along(table$names)) matches <- matches | holds(exact(table$column(at), seq_len(table$rows)))
+    rows <- rows[matches[rows]]
+  }
+  order_key <<- key
+  order_rows <<- rows
+  rows
+}
+
+sorted <- function(column, descending) {
+  if (is.data.frame(column) || is.list(column) && !inherits(column, "POSIXlt")) column <- exact(column, seq_len(NROW(column)))
+  keys <- if (is.factor(column)) as.integer(column) else if (is.object(column)) xtfrm(column) else column
+  if (is.complex(keys)) return(order(keys, decreasing = descending))
+  order(keys, decreasing = descending, na.last = TRUE, method = "radix")
+}
+
+# -- one column in figures
+
+figure <- function(value) {
+  if (value == trunc(value) && abs(value) < 1e15) sprintf("%.0f", value) else sprintf("%.7g", value)
+}
+fact <- function(name, value) sprintf("[%s,%s]", spell(name), spell(value))
+many <- function(number) format(number, big.mark = ",", scientific = FALSE, trim = TRUE)
+bars <- function(names, counts) {
+  if (length(names)) sprintf("[%s,%d]", spell(enc2utf8(names)), as.integer(counts))
+}
+
+statistics <- function(table, query) {
+  column <- table$column(query$column + 1L)
+  missing <- if (is.atomic(column)) is.na(column) else is.na(exact(column, seq_len(table$rows)))
+  facts <- c(fact("rows", many(table$rows)), fact("missing", many(sum(missing))))
+  found <- if (numeric_column(column)) of_numbers(column[!missing])
+  else if (inherits(column, c("Date", "POSIXct"))) of_times(column[!missing])
+  else of_values(if (is.atomic(column)) column[!missing] else exact(column, seq_len(table$rows))[!missing])
+  c(facts = listed(c(facts, found$facts)), bars = listed(found$bars))
+}
+
+of_numbers <- function(values) {
+  finite <- as.double(values[is.finite(values)])
+  facts <- if (length(finite) < length(values)) fact("infinite", many(length(values) - length(finite)))
+  if (!length(finite)) return(list(facts = facts))
+  quarter <- stats::quantile(finite, c(0.25, 0.5, 0.75), names = FALSE)
+  deviation <- if (length(finite) > 1L) stats::sd(finite) else 0
+  named <- list(
+    min = min(finite), "25 %" = quarter[1], median = quarter[2], mean = mean(finite), "75 %" = quarter[3],
+    max = max(finite), std = deviation
+  )
+  facts <- c(facts, vapply(names(named), function(name) fact(name, figure(named[[name]])), "", USE.NAMES = FALSE))
+  list(facts = facts, bars = ranges(finite, function(value) sprintf("%.4g", value)))
+}
+
+of_times <- function(values) {
+  if (!length(values)) return(list(facts = fact("distinct", "0")))
+  written <- function(value) {
+    if (inherits(values, "Date")) format(as.Date(value, origin = "1970-01-01"))
+    else format(as.POSIXct(value, origin = "1970-01-01", tz = attr(values, "tzone")[1]), "%Y-%m-%d %H:%M")
+  }
+  facts <- c(
+    fact("distinct", many(length(unique(values)))), fact("min", format(min(values))), fact("max", format(max(values)))
+  )
+  list(facts = facts, bars = if (length(unique(values)) > bins) ranges(as.double(values), written) else of_values(values)$bars)
+}
+
+# How many values are in each of a few ranges of equal width.
+ranges <- function(values, written) {
+  low <- min(values)
+  high <- max(values)
+  edges <- seq(low, high, length.out = bins + 1L)
+  if (any(diff(edges) <= 0) || !is.finite(high - low)) return(bars(range_of(written(low), written(high)), length(values)))
+  counts <- tabulate(findInterval(values, edges, rightmost.closed = TRUE, all.inside = TRUE), bins)
+  ends <- vapply(edges, written, "")
+  bars(range_of(ends[-length(ends)], ends[-1L]), counts)
+}
+range_of <- function(low, high) ifelse(low == high, low, paste(low, "to", high))
+
+of_values <- function(values) {
+  text <- exact(values, seq_along(values), FALSE)
+  keys <- unique(text)
+  counts <- tabulate(match(text, keys), length(keys))
+  first <- order(-counts)[seq_len(min(bins, length(keys)))]
+  list(facts = fact("distinct", many(length(keys))), bars = bars(keys[first], counts[first]))
+}
