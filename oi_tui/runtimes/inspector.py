@@ -50,8 +50,9 @@ class Inspector:
             runtime = runtime.host
         if not isinstance(runtime, PtyRuntime) or not runtime.language.table_request:
             shown = runtime.language.title if runtime else name
+            having = "Python, R and Octave"
             raise TableError(
-                f"Tables of {shown} cannot be opened; %table opens those of Python and R on this machine."
+                f"Tables of {shown} cannot be opened; %table opens those of {having} on this machine."
             )
         return LiveTable(variable, runtime.language.title, runtime.ask_table)
 

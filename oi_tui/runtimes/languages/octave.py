@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from oi_tui.runtimes.language import DRIVERS, Language, Start, first_of
+from oi_tui.runtimes.runs.octave_line import mark_statements
 from oi_tui.runtimes.versions import version_of
 from oi_tui.system import environment_names
 
@@ -36,8 +37,13 @@ def _spell(path: Path) -> str:
 def request(nonce: str, path: Path) -> str:
     """The cell, and its end in a request of its own: an interrupt takes only what runs.
 
-    One that came too late for the run before takes the first line, which does nothing, not even to `ans`.
+    Beside the cell is its code with a report of each line; errors are told of the code as it is. An interrupt
+    that came too late for the run before takes the first line, which does nothing, not even to `ans`.
     """
+    marked = path.with_name("marked") / path.name
+    marked.parent.mkdir(exist_ok=True)
+    code = path.read_bytes().decode("utf-8", "surrogateescape")
+    marked.write_bytes(mark_statements(code).encode("utf-8", "surrogateescape"))
     return f"if 0, end\noi_tui_driver('run','{nonce}','{path}');\n{_END.format(nonce=nonce)}"
 
 
@@ -59,9 +65,11 @@ LANGUAGE = Language(
     describe=describe,
     start=start,
     request=request,
+    active_line="cell",
     interrupt_request=_END,
     variables_request="oi_tui_driver('variables','{nonce}')",
     variable_request="oi_tui_driver('variable','{nonce}','{name}')",
+    table_request="oi_tui_driver('table','{nonce}','{name}')",
     completion_request="oi_tui_driver('completions','{nonce}','{name}')",
     patience=60.0,
     note="Figures are shown at the end of the cell that makes them, and closed.",

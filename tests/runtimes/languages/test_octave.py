@@ -8,6 +8,8 @@ import pytest
 
 from oi_tui.messages import Displayed
 from oi_tui.runtimes import Computer
+from oi_tui.runtimes.runs.octave_line import mark_statements
+from oi_tui.runtimes.tables import Row, TableError, View
 from tests.programs import OCTAVE_FIGURES
 from tests.runtimes.playing import play
 
@@ -40,6 +42,7 @@ def octave(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Computer]:
         ("exit", ""),
         ("quit(0)", ""),
         ("fgetl(stdin)", "error: stdin: a cell cannot read from stdin; ask with input instead\n"),
+        ("fclose('all'); f = fopen(tempname(), 'w'); disp(2); fclose(f);", "2\n"),
         ("keyboard", "error: keyboard: a cell cannot stop in the debugger; show values with disp instead\n"),
     ],
 )
@@ -56,6 +59,8 @@ def test_an_error_names_the_cell_and_the_calls(octave: Computer) -> None:
     assert inner.strip() == "f at line 2 column 3"
     assert outer.strip().startswith("cell ")
     assert outer.endswith("at line 5 column 1")
+    undefined = play(octave, "octave", "x = 3; none(2)")
+    assert undefined.reason.startswith("'none' undefined near line 1, column 8")
 
 
 def test_code_that_cannot_be_parsed_is_named_by_its_cell(octave: Computer) -> None:
@@ -97,7 +102,7 @@ def test_variables_are_listed_with_types_and_sizes(octave: Computer) -> None:
     assert listed["n"] == ("double", "3", 8)
     assert listed["t"] == ("char", '"hello"', 5)
     assert listed["b"] == ("logical", "true", 1)
-    assert listed["m"] == ("double", "double 2x5", 80)
+    assert listed["m"] == ("matrix", "double 2x5", 80)
     assert listed["c"][:2] == ("cell", "cell 1x2")
     assert listed["s"][:2] == ("struct", "struct 1x1")
     assert listed["f"][0] == "function_handle"
@@ -156,3 +161,68 @@ def test_a_figure_that_cannot_be_drawn_says_what_to_install(
     played = play(computer, "octave", "plot(1:3)")
     computer.close()
     assert "fonts-freefont-otf" in played.text or "gnuplot-nox" in played.text
+
+
+def test_the_line_that_runs_is_reported(octave: Computer) -> None:
+    code = "for n = 1:2\n  x = n;\nend\ninput('go? ', 's');\nm = [1 2\n  3 4]';"
+    played = play(octave, "octave", code, answers=("on\n",))
+    assert played.state == "finished"
+    assert 4 in played.lines
+    assert set(played.lines) <= {1, 4, 5, None}
+
+
+@pytest.mark.parametrize(
+    ("code", "marked"),
+    [
+        ("a\nb", [1, 2]),
+        ("% c\n\na = 1 % b\n# d", [3]),
+        ("if a\n  b\nelse\n  c\nend\nd", [1, 6]),
+        ("for n = 1:3, f(end), end\nd", [1, 2]),
+        ("x = [1 2\n3 4];\nd", [1, 3]),
+        ("x = {'it''s', ...\n \"[\"};\nd", [1, 3]),
+        ("x = a';\ny = [a' 'b['];\nd", [1, 2, 3]),
+        ("%{\nno\n%}\nd", [4]),
+        ("function f()\n  x\nend\nf()", [4]),
+        ("function f()\n  x\nf()", []),
+        ("1;\nfunction f()\n  if x, y, endif\nendfunction\nf()", [1, 5]),
+        ("s.end = 3; s.if = 2;\nd", [1, 2]),
+        ("do\n x++;\nuntil x > 3\nd", [1, 4]),
+        ("try, error('a'), catch e, disp(e), end\nd", [1, 2]),
+        ("hold end\nd", []),
+        ("disp('% no comment ['); # [\nd", [1, 2]),
+        ("a = b + \\\n c\nd", [1, 3]),
+        ("switch a\n case {1, 2}\n  b\nendswitch\nd", [1, 5]),
+        ("unwind_protect\n a\nunwind_protect_cleanup\n b\nend_unwind_protect\nd", [1, 6]),
+    ],
+)
+def test_statements_of_the_top_level_are_marked(code: str, marked: list[int]) -> None:
+    lines = mark_statements(code).split("\n")
+    assert [n for n, line in enumerate(lines, 1) if line.startswith(f"oi_tui_line({n});")] == marked
+    kept = [line.removeprefix(f"oi_tui_line({n});") for n, line in enumerate(lines, 1)]
+    assert "\n".join(kept) == code
+
+
+def test_tables_are_opened_page_by_page(octave: Computer) -> None:
+    code = (
+        "m = reshape(1:12, 3, 4) / 8; m(2, 1) = NaN; s = struct('a', {1, 2, 3}, 'b', {'x', 'Ä', 'z'});\n"
+        "t = struct(); t.day = [3 1 2]; t.name = {'p', 'q', 'p'}; c = {1, 'a'; 2, []}; w = 'word'; "
+        "big = zeros(1e6, 2);"
+    )
+    assert play(octave, "octave", code).state == "finished"
+    matrix = octave.table("octave", "m")
+    assert matrix.shape(View()).rows == 3
+    assert matrix.page(View(), 0, 2, 0, 2) == [Row("1", ("0.125", "0.5")), Row("2", (None, "0.625"))]
+    assert [row.label for row in matrix.page(View(sort=0, descending=True), 0, 3, 0, 1)] == ["3", "1", "2"]
+    records = octave.table("octave", "s")
+    assert [column.type for column in records.shape(View()).columns] == ["double", "text"]
+    assert records.page(View(words="ä"), 0, 9, 0, 2) == [Row("2", ("2", "Ä"))]
+    columns = octave.table("octave", "t")
+    assert columns.page(View(sort=0), 0, 1, 0, 2) == [Row("2", ("1", "q"))]
+    assert columns.statistics(1).bars == (("p", 2), ("q", 1))
+    facts = dict(columns.statistics(0).facts)
+    assert (facts["rows"], facts["median"], facts["std"]) == ("3", "2", "1")
+    assert octave.table("octave", "c").page(View(), 1, 1, 0, 2) == [Row("2", ("2", None))]
+    assert octave.table("octave", "big").shape(View()).total == 1_000_000
+    for name in ("w", "nothing"):
+        with pytest.raises(TableError, match=name):
+            octave.table("octave", name).shape(View())

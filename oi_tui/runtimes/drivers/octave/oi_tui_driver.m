@@ -6,6 +6,9 @@ function varargout = oi_tui_driver (action, varargin)
   ## `clear all` in a cell must not clear what is kept here.
   mlock ();
   persistent state;
+  if (! strcmp (action, "start"))
+    state = open_streams (state);
+  endif
   switch (action)
     case "start"
       state = begin_session (varargin{1});
@@ -28,6 +31,10 @@ function varargout = oi_tui_driver (action, varargin)
       [state, varargout{1}] = write_question (state, varargin{1});
     case "input_end"
       state = send_placed (state, struct ("event", action, "prompt", ""));
+    case "line_file"
+      varargout{1} = fullfile (state.folder, "line");
+    case "table"
+      send_event (state, oi_tui_table (varargin{:}));
     case "variables"
       send_event (state, list_variables (varargin{1}));
     case "variable"
@@ -49,8 +56,8 @@ function state = begin_session (folder)
   set (0, "defaultfigurevisible", "off");
   state = struct ("folder", folder, "nonce", "idle", "reported", "", "marks", 0);
   state.outcome = struct ("state", "finished", "reason", "");
-  state.events = fopen (fullfile (folder, "events"), "a");
-  state.terminal = fopen ("/dev/tty", "w");
+  state.events = state.terminal = -1;
+  state = open_streams (state);
   warning ("off", "Octave:gnuplot-graphics");
   if (isempty (getenv ("GNUTERM")))
     ## Figures are drawn to files alone, and not in letters on the terminal.
@@ -64,6 +71,18 @@ function state = begin_session (folder)
 endfunction
 
 ## -- the channel
+
+## Open the streams again that a program closed, as `fclose all` does, and whose numbers it may use by now.
+function state = open_streams (state)
+  state.events = open_again (state.events, fullfile (state.folder, "events"), "a");
+  state.terminal = open_again (state.terminal, "/dev/tty", "w");
+endfunction
+
+function stream = open_again (stream, path, mode)
+  if (stream < 0 || ! strcmp (fopen (stream), path))
+    stream = fopen (path, mode);
+  endif
+endfunction
 
 function send_event (state, event)
   fdisp_line (state.events, jsonencode (event));
@@ -105,8 +124,10 @@ endfunction
 
 function outcome = run_cell (path)
   outcome = struct ("state", "finished", "reason", "");
+  [folder, name] = fileparts (path);
+  marked = fullfile (folder, "marked", name);
   try
-    evalin ("base", sprintf ("source ('%s');", path));
+    evalin ("base", sprintf ("source ('%s');", marked));
   catch err
     fflush (stdout);
     if (strcmp (err.identifier, "oi_tui:exit"))
@@ -118,9 +139,12 @@ function outcome = run_cell (path)
     if (strncmp (err.message, "source: error sourcing file", 27))
       err = parse_error (path, err);
     endif
-    [~, name] = fileparts (path);
     cell_name = ["cell " name(6:end)];
-    words = strrep (strrep (err.message, ["file " path], cell_name), path, cell_name);
+    words = err.message;
+    for file = {marked, path}
+      words = strrep (strrep (words, ["file " file{1}], cell_name), file{1}, cell_name);
+    endfor
+    words = correct_columns (words, marked);
     first = strsplit (words, "\n"){1};
     if (any (strfind (words, "no graphics toolkits are available")))
       words = [words "\n" no_drawing()];
@@ -131,9 +155,10 @@ function outcome = run_cell (path)
     if (! strncmp (words, "parse error", 11))
       words = ["error: " words];
     endif
-    fputs (stderr, [strtrim(words) "\n" places(err.stack, name, cell_name)]);
+    fputs (stderr, [strtrim(words) "\n" places(err.stack, name, cell_name, marked)]);
     outcome = struct ("state", "failed", "reason", first(1:min (end, 300)));
   end_try_catch
+  unlink (marked);
 endfunction
 
 ## `source` does not tell what it could not parse.
@@ -144,8 +169,26 @@ function err = parse_error (path, err)
   end_try_catch
 endfunction
 
+## How long the report of a line is, which is at its beginning in the code that runs.
+function count = length_of_mark (marked, number)
+  lines = strsplit (fileread (marked), "\n");
+  count = 0;
+  if (number <= numel (lines))
+    count = length (regexp (lines{number}, '^oi_tui_line\(\d+\);', "match", "once"));
+  endif
+endfunction
+
+function words = correct_columns (words, marked)
+  [place, at] = regexp (words, 'near line (\d+), column (\d+)', "tokens", "match", "once");
+  if (! isempty (place))
+    place = cellfun (@str2double, place);
+    column = place(2) - length_of_mark (marked, place(1));
+    words = strrep (words, at, sprintf ("near line %d, column %d", place(1), column));
+  endif
+endfunction
+
 ## Where the error was raised, and the calls that led there.
-function text = places (stack, file, cell_name)
+function text = places (stack, file, cell_name, marked)
   lines = {};
   for frame = stack(:)'
     if (strncmp (frame.name, "oi_tui_", 7) || frame.line < 1)
@@ -154,6 +197,7 @@ function text = places (stack, file, cell_name)
     where = frame.name;
     if (strcmp (where, file) || any (strfind (where, "/cell-")))
       where = cell_name;
+      frame.column -= length_of_mark (marked, frame.line);
     endif
     lines{end+1} = sprintf ("    %s at line %d column %d\n", where, frame.line, frame.column);
   endfor
@@ -177,6 +221,7 @@ function state = finish_run (state)
   endif
   fflush (stdout);
   fflush (stderr);
+  oi_tui_line (0);
   event = struct ("event", "finished", "nonce", state.nonce, "state", state.outcome.state);
   if (! isempty (state.outcome.reason))
     event.reason = state.outcome.reason;
@@ -247,6 +292,11 @@ function event = list_variables (nonce)
     one = found(n);
     variables{n} = struct ("name", one.name, "type", one.class, "summary", one.class, "size", one.bytes);
     variables{n}.summary = describe (one);
+    if (any (strcmp (one.class, {"double", "single", "logical"})) && numel (one.size) == 2 && all (one.size > 1))
+      variables{n}.type = "matrix";
+    elseif (strcmp (one.class, "struct") && prod (one.size) > 1)
+      variables{n}.type = "struct array";
+    endif
   endfor
   event = struct ("event", "variables", "nonce", nonce, "total", numel (found));
   event.variables = variables;

@@ -1,0 +1,265 @@
+## Answers questions about a table of the program: a matrix, a cell array, an array of structures, or a structure whose
+## fields are columns of the same length. No code of the program runs for it.
+
+function event = oi_tui_table (nonce, words)
+  persistent order = struct ("key", "", "rows", []);
+  query = jsondecode (char (hex2dec (reshape (words, 2, [])')'), "makeValidName", false);
+  try
+    table = table_of (query.name);
+    switch (query.("do"))
+      case "shape"
+        order.key = "";
+        [event, order] = shape (table, query, order);
+      case "page"
+        [event, order] = page (table, query, order);
+      case "statistics"
+        event = statistics (table, query.column + 1);
+    endswitch
+  catch err
+    event = struct ("error", err.message);
+  end_try_catch
+  event.event = "table";
+  event.nonce = nonce;
+endfunction
+
+## Kind, names and types of columns, and number of rows; `column` gives the texts or numbers of one of them.
+function table = table_of (name)
+  if (! evalin ("base", sprintf ("exist ('%s', 'var')", strrep (name, "'", ""))))
+    error ("There is no variable %s.", name);
+  endif
+  ## The value of `x` is asked for in a way that leaves `ans` as it was.
+  value = evalin ("base", [name ";"]);
+  table = struct ("kind", class (value), "names", {{}}, "rows", 0, "value", {value}, "form", "");
+  if (ndims (value) == 2 && (isnumeric (value) || islogical (value) || iscell (value)) && ! isempty (value))
+    table.form = {"matrix", "cell"}{1 + iscell (value)};
+    table.rows = rows (value);
+    table.names = arrayfun (@(n) sprintf ("%d", n), 1:columns (value), "UniformOutput", false);
+  elseif (isstruct (value) && numel (value) > 1)
+    table.form = "records";
+    table.rows = numel (value);
+    table.names = fieldnames (value)';
+  elseif (isstruct (value) && is_columns (value))
+    table.form = "columns";
+    table.names = fieldnames (value)';
+    table.rows = numel (value.(table.names{1}));
+  else
+    error ("%s is not a table: it is of class %s.", name, class (value));
+  endif
+endfunction
+
+## Whether the fields are vectors of the same length.
+function yes = is_columns (value)
+  parts = struct2cell (value);
+  yes = ! isempty (parts);
+  for n = 1:numel (parts)
+    part = parts{n};
+    yes = yes && isvector (part) && ! ischar (part) && numel (part) > 1 && numel (part) == numel (parts{1}) ...
+          && (isnumeric (part) || islogical (part) || iscell (part));
+  endfor
+endfunction
+
+## A column of the rows with these numbers: numbers, or a cell array.
+function part = column (table, at, numbers)
+  switch (table.form)
+    case {"matrix", "cell"}
+      part = table.value(numbers, at);
+    case "records"
+      part = {table.value(numbers).(table.names{at})}';
+    case "columns"
+      part = table.value.(table.names{at})(numbers)(:);
+  endswitch
+  if (issparse (part))
+    part = full (part);
+  endif
+  if (iscell (part) && ! isempty (part) && all (cellfun (@is_number, part(:))))
+    part = cellfun (@double, part);
+  endif
+endfunction
+
+function yes = is_number (value)
+  yes = isnumeric (value) && isscalar (value) && isreal (value);
+endfunction
+
+## The texts of a column; missing values are NaN, which is null in JSON.
+function texts = texts_of (part, whole)
+  texts = cell (numel (part), 1);
+  if (isnumeric (part) && isreal (part))
+    digits = {"%.10g", "%.17g"}{1 + whole};
+    if (whole)
+      ## Most numbers need fewer digits to be what they are.
+      short = arrayfun (@(x) sprintf ("%.15g", x), part, "UniformOutput", false);
+    endif
+    for n = 1:numel (part)
+      if (isnan (part(n)))
+        texts{n} = NaN;
+      elseif (isinteger (part))
+        texts{n} = sprintf ("%d", part(n));
+      elseif (whole && str2double (short{n}) == part(n))
+        texts{n} = short{n};
+      else
+        texts{n} = sprintf (digits, part(n));
+      endif
+    endfor
+    return;
+  endif
+  for n = 1:numel (part)
+    if (iscell (part))
+      texts{n} = text_of (part{n}, whole);
+    else
+      texts{n} = text_of (part(n), whole);
+    endif
+  endfor
+endfunction
+
+function text = text_of (value, whole)
+  if (ischar (value) && rows (value) <= 1)
+    text = value;
+    if (! whole)
+      text = strrep (strrep (text, "\r", '\r'), "\n", '\n');
+      if (length (text) > 200)
+        text = [text(1:200) "…"];
+      endif
+    endif
+  elseif (isnumeric (value) && isempty (value))
+    text = NaN;
+  elseif (islogical (value) && isscalar (value))
+    text = {"false", "true"}{1 + value};
+  elseif (isnumeric (value) && isscalar (value))
+    text = num2str (value, 10);
+  else
+    size_words = strjoin (arrayfun (@num2str, size (value), "UniformOutput", false), "x");
+    text = sprintf ("<%s %s>", class (value), size_words);
+  endif
+endfunction
+
+function [event, order] = shape (table, query, order)
+  [numbers, order] = rows_of (table, query, order);
+  described = cell (1, numel (table.names));
+  for at = 1:numel (table.names)
+    part = column (table, at, 1:table.rows);
+    described{at} = {table.names{at}, class(part), isnumeric(part) && isreal(part)};
+    if (iscell (part))
+      described{at}{2} = {"cell", "text"}{1 + iscellstr(part)};
+    endif
+  endfor
+  event = struct ("kind", table.kind, "columns", {described}, "index", "", "rows", sprintf ("%d", numel (numbers)), "total", sprintf ("%d", table.rows));
+endfunction
+
+function [event, order] = page (table, query, order)
+  [numbers, order] = rows_of (table, query, order);
+  numbers = numbers(query.start+1:min (query.start + query.count, numel (numbers)));
+  last = min (query.first + query.columns, numel (table.names));
+  cells = cell (numel (numbers), 0);
+  for at = query.first+1:last
+    cells = [cells, texts_of(column (table, at, numbers), query.whole)];
+  endfor
+  listed = cell (1, numel (numbers));
+  for n = 1:numel (numbers)
+    listed{n} = {sprintf("%d", numbers(n)), cells(n, :)};
+  endfor
+  event = struct ("page", {listed});
+endfunction
+
+## The numbers of the rows of a view, in its order.
+function [numbers, order] = rows_of (table, query, order)
+  numbers = 1:table.rows;
+  if (isempty (query.sort) && isempty (query.words))
+    return;
+  endif
+  key = jsonencode ({query.name, size(table.value), query.sort, query.descending, query.words});
+  if (strcmp (key, order.key))
+    numbers = order.rows;
+    return;
+  endif
+  if (! isempty (query.sort))
+    numbers = sorted (column (table, query.sort + 1, numbers), query.descending);
+  endif
+  if (! isempty (query.words))
+    if (table.rows * numel (table.names) > 2e5)
+      error ("The table is too large to search all its cells; filter it with code.");
+    endif
+    holds = false (table.rows, 1);
+    for at = 1:numel (table.names)
+      texts = texts_of (column (table, at, 1:table.rows), true);
+      texts(! cellfun (@ischar, texts)) = {""};
+      holds |= ! cellfun (@isempty, strfind (lower (texts), lower (query.words)));
+    endfor
+    numbers = numbers(holds(numbers));
+  endif
+  order = struct ("key", key, "rows", numbers);
+endfunction
+
+## Equal values stay in their order, and missing ones come last.
+function numbers = sorted (part, descending)
+  if (iscell (part))
+    part = texts_of (part, true);
+    missing = ! cellfun (@ischar, part);
+    part(missing) = {""};
+    [~, ~, part] = unique (part);
+    part(missing) = NaN;
+  endif
+  part = part(:);
+  missing = isnan (part);
+  there = find (! missing);
+  [~, at] = sort (part(there), {"ascend", "descend"}{1 + descending});
+  numbers = [there(at); find(missing)]';
+endfunction
+
+function event = statistics (table, at)
+  part = column (table, at, 1:table.rows);
+  numeric = isnumeric (part) && isreal (part);
+  if (numeric)
+    part = double (part);
+    missing = sum (isnan (part));
+  else
+    part = texts_of (part, false);
+    missing = sum (! cellfun (@ischar, part));
+    part = part(cellfun (@ischar, part));
+  endif
+  facts = {{"rows", many(table.rows)}, {"missing", many(missing)}};
+  if (numeric)
+    [facts, bars] = figures (part(isfinite (part)), facts);
+  else
+    [names, ~, which] = unique (part);
+    counts = accumarray (which(:), 1);
+    [counts, at] = sort (counts, "descend");
+    bars = {};
+    for n = 1:min (10, numel (counts))
+      bars{end+1} = {names{at(n)}, sprintf("%d", counts(n))};
+    endfor
+    facts{end+1} = {"distinct", many(numel (names))};
+  endif
+  event = struct ("facts", {facts}, "bars", {bars});
+endfunction
+
+function [facts, bars] = figures (values, facts)
+  bars = {};
+  if (isempty (values))
+    return;
+  endif
+  values = sort (values(:));
+  ## As other languages: between two values, in proportion.
+  quarter = @(share) interp1 (values, 1 + (numel (values) - 1) * share);
+  if (isscalar (values))
+    quarter = @(share) values;
+  endif
+  named = {"min", values(1), "25 %", quarter(0.25), "median", quarter(0.5), "mean", mean(values), ...
+           "75 %", quarter(0.75), "max", values(end), "std", std(values)};
+  for n = 1:2:numel (named)
+    facts{end+1} = {named{n}, sprintf("%.7g", named{n+1})};
+  endfor
+  edges = linspace (values(1), values(end), 11);
+  if (any (diff (edges) <= 0))
+    bars = {{sprintf("%.7g", values(1)), sprintf("%d", numel (values))}};
+    return;
+  endif
+  counts = histc (values, edges);
+  counts(10) += counts(11);
+  for n = 1:10
+    bars{n} = {sprintf("%.4g to %.4g", edges(n), edges(n+1)), sprintf("%d", counts(n))};
+  endfor
+endfunction
+
+function text = many (number)
+  text = fliplr (regexprep (fliplr (sprintf ("%d", number)), '(\d{3})(?=\d)', '$1,'));
+endfunction
