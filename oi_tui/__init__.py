@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 from oi_tui.version import __version__
 
 if TYPE_CHECKING:
+    from oi_tui.api.async_interpreter import AsyncInterpreter
     from oi_tui.api.interpreter import OpenInterpreter
 
-    AsyncInterpreter = OpenInterpreter
     interpreter: OpenInterpreter
 
 #: Code runs on pseudo-terminals, which Windows does not have.
@@ -27,7 +27,7 @@ def __getattr__(name: str) -> object:
     """Import the Python API when it is first asked for, so that `oi-tui --help` stays quick.
 
     `interpreter` is one OpenInterpreter for the whole program, made when it is first asked for.
-    `AsyncInterpreter` is what Open Interpreter calls one with a server; each has one here.
+    `AsyncInterpreter` takes and gives chunks, for a connection of the program's own.
     """
     if name in ("AsyncInterpreter", "OpenInterpreter", "interpreter"):
         if problem := system_problem():
@@ -36,5 +36,9 @@ def __getattr__(name: str) -> object:
 
         if name == "interpreter":
             return globals().setdefault(name, OpenInterpreter())
+        if name == "AsyncInterpreter":
+            from oi_tui.api.async_interpreter import AsyncInterpreter
+
+            return AsyncInterpreter
         return OpenInterpreter
     raise AttributeError(f"module 'oi_tui' has no attribute {name!r}")

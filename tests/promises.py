@@ -167,6 +167,10 @@ PROMISES: dict[str, tuple[Promise, ...]] = {
     "Python package": (
         Promise("from interpreter import interpreter, OpenInterpreter, AsyncInterpreter", _PACKAGE,
                 "test_an_old_script_runs_and_ends_without_close"),
+        Promise("AsyncInterpreter.input(chunk) and output()", _PROGRAMS,
+                "test_an_async_interpreter_stops_at_code_which_go_runs"),
+        Promise("code is edited in messages before the confirmed chunk is taken", _PROGRAMS,
+                "test_code_is_edited_in_the_last_message_before_it_runs"),
         Promise("import interpreter, and interpreter.chat(), as in 0.1", _PACKAGE,
                 "test_the_module_itself_is_the_interpreter_as_in_version_0_1"),
         Promise("chunks and messages with the keys of 0.1, for scripts of that time", _PROGRAMS,

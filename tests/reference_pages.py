@@ -18,7 +18,7 @@ from typing import Literal
 
 import oi_tui.app  # noqa: F401  # the keys of the application itself are on the page of keys
 from oi_tui import messages
-from oi_tui.api import computer, interpreter
+from oi_tui.api import async_interpreter, computer, interpreter
 from oi_tui.cli import help_page
 from oi_tui.cli.flags import parser
 from oi_tui.commands import COMMANDS
@@ -205,7 +205,8 @@ def _install(language: Language) -> str:
 def python_api_page() -> str:
     """Describe the classes of the Python API by their signatures and docstrings."""
     parts = ["The [guide](../guide/python-package.md) has examples."]
-    for kind in (interpreter.OpenInterpreter, interpreter.LlmSettings, computer.ApiComputer):
+    interpreters = (interpreter.OpenInterpreter, async_interpreter.AsyncInterpreter)
+    for kind in (*interpreters, interpreter.LlmSettings, computer.ApiComputer):
         parts += [f"## {kind.__name__}", _prose(kind)]
         for name, member in vars(kind).items():
             if not name.startswith("_"):

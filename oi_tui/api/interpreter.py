@@ -5,7 +5,7 @@ import weakref
 from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, overload
 
 from oi_tui import log, profiles
 from oi_tui.api.computer import ApiComputer
@@ -353,7 +353,7 @@ class OpenInterpreter(SettingGroup):
         self.computer.close()
         self._model.close()
 
-    def __enter__(self) -> "OpenInterpreter":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from oi_tui import paths
+from oi_tui.api.async_interpreter import AsyncInterpreter
 from oi_tui.api.computer import ApiComputer
 from oi_tui.api.first_version import Interpreter
 from oi_tui.api.interpreter import OpenInterpreter
@@ -61,7 +62,7 @@ def truncate_output(data: str, max_output_chars: int = 2800, add_scrollbars: boo
 _UTILS = "interpreter.terminal_interface.utils"
 NAMES: dict[str, dict[str, object]] = {
     "interpreter.core.core": {"OpenInterpreter": OpenInterpreter, "Interpreter": Interpreter},
-    "interpreter.core.async_core": {"AsyncInterpreter": OpenInterpreter},
+    "interpreter.core.async_core": {"AsyncInterpreter": AsyncInterpreter},
     "interpreter.core.computer.computer": {"Computer": ApiComputer},
     "interpreter.core.computer.terminal.base_language": {"BaseLanguage": BaseLanguage},
     "interpreter.core.default_system_message": {"default_system_message": Profile().system_message},

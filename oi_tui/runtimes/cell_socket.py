@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import shutil
 import socket
 import struct
 import sys
@@ -40,7 +41,7 @@ class CellSocket:
         self._answer = answer
         self._lock = threading.Lock()
         self._free = threading.BoundedSemaphore(_MOST)
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._folder: str | None = None
         self._server: socket.socket | None = None
 
     def path(self) -> str:
@@ -48,12 +49,12 @@ class CellSocket:
         with self._lock:
             if self._folder is None:
                 # Only this user may look into it, and the path is short enough for a socket.
-                self._folder = tempfile.TemporaryDirectory(prefix="oi-tui-")
+                self._folder = tempfile.mkdtemp(prefix="oi-tui-")
                 self._server = socket.socket(socket.AF_UNIX)
-                self._server.bind(os.path.join(self._folder.name, self._name))  # noqa: PTH118
+                self._server.bind(os.path.join(self._folder, self._name))  # noqa: PTH118
                 self._server.listen(_MOST)
                 threading.Thread(target=self._serve, args=(self._server,), daemon=True).start()
-            return os.path.join(self._folder.name, self._name)  # noqa: PTH118
+            return os.path.join(self._folder, self._name)  # noqa: PTH118
 
     def close(self) -> None:
         """Answer nothing any more."""
@@ -66,7 +67,7 @@ class CellSocket:
                 server.shutdown(socket.SHUT_RDWR)
             server.close()
         if folder:
-            folder.cleanup()
+            shutil.rmtree(folder, ignore_errors=True)
 
     def _serve(self, server: socket.socket) -> None:
         while True:

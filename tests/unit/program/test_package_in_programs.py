@@ -568,3 +568,58 @@ def test_names_of_languages_are_texts_for_yaml(interpreter: OpenInterpreter) -> 
     assert yaml.safe_load(yaml.safe_dump({"languages": names})) == {
         "languages": [str(name) for name in names]
     }
+
+
+# ---- Chunks in, chunks out
+
+COMPLETE = {"role": "server", "type": "status", "content": "complete"}
+
+
+async def say(interpreter: oi_tui.AsyncInterpreter, *contents: str, kind: str = "message") -> list[Any]:
+    """Say a message in pieces, and take what comes of it."""
+    head = {"role": "user", "type": kind}
+    for chunk in ({"start": True}, *({"content": content} for content in contents), {"end": True}):
+        await interpreter.input(head | chunk)
+    chunks = [await interpreter.output()]
+    while chunks[-1] != COMPLETE:
+        chunks.append(await interpreter.output())
+    return chunks
+
+
+def contents(chunks: list[Any], kind: str) -> str:
+    return "".join(str(item["content"]) for item in chunks if item["type"] == kind and item.get("content"))
+
+
+def test_an_async_interpreter_stops_at_code_which_go_runs() -> None:
+    async def main(interpreter: oi_tui.AsyncInterpreter) -> None:
+        asked = await say(interpreter, "Please ", "go on")
+        assert contents(asked, "code") == "print(1)"
+        assert not [item for item in asked if item["type"] in ("confirmation", "console")]
+        assert [item["content"] for item in interpreter.messages] == ["Please go on", "print(1)"]
+        ran = await say(interpreter, "go", kind="command")
+        assert contents(ran, "console").startswith("1")
+        assert contents(ran, "message") == "Done."
+        failed = await say(interpreter, "once more")
+        assert "pop from empty list" in contents(failed, "error")
+
+    with oi_tui.AsyncInterpreter(conversation_history=False) as made:
+        made.llm.supports_functions = False
+        made.llm.completions = answer(CODE, "Done.")
+        asyncio.run(main(made))
+
+
+def test_a_new_message_stops_the_turn_of_an_async_interpreter() -> None:
+    async def main(interpreter: oi_tui.AsyncInterpreter) -> None:
+        head = {"role": "user", "type": "message"}
+        for chunk in ({"start": True}, {"content": "wait"}, {"end": True}):
+            await interpreter.input(head | chunk)
+        while (await interpreter.output())["type"] != "console":
+            pass
+        assert contents(await say(interpreter, "stop that"), "message") == "Stopped."
+        states = [item["state"] for item in interpreter.messages if item["type"] == "code"]
+        assert states == ["interrupted"]
+
+    with oi_tui.AsyncInterpreter(auto_run=True, conversation_history=False) as made:
+        made.llm.supports_functions = False
+        made.llm.completions = answer("```python\nimport time\ntime.sleep(600)\n```", "Stopped.")
+        asyncio.run(main(made))

@@ -886,7 +886,7 @@ from interpreter.core.core import OpenInterpreter as original
 
 assert original is OpenInterpreter and isinstance(interpreter, OpenInterpreter)
 assert issubclass(AsyncInterpreter, OpenInterpreter)
-interpreter.auto_run = True
+interpreter.auto_run = interpreter.computer.import_computer_api = True
 interpreter.llm.completions = lambda messages: iter(["```python\\nx = 5\\n```"])
 interpreter.llm.supports_functions = False
 for chunk in interpreter.chat("go", stream=True, display=False):
@@ -899,9 +899,8 @@ print(interpreter.computer.run("python", "print(x + 1)")[0]["content"])
 @pytest.mark.slow
 def test_an_old_script_runs_and_ends_without_close(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(SCRIPT)
-    done = subprocess.run(
-        [sys.executable, tmp_path / "script.py"], capture_output=True, text=True, timeout=100, check=False
-    )
+    words = [sys.executable, "-W", "always::ResourceWarning", tmp_path / "script.py"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=100, check=False)
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "6", "")
 
 

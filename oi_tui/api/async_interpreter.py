@@ -1,0 +1,147 @@
+"""An interpreter for programs that have a connection of their own: chunks in, chunks out."""
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, ClassVar
+
+from oi_tui.api.interpreter import OpenInterpreter
+from oi_tui.engine.open_interpreter.chunks import Chunk
+
+_COMPLETE: Chunk = {"role": "server", "type": "status", "content": "complete"}
+_PARTS = ("role", "type", "format", "content")
+
+
+class AsyncInterpreter(OpenInterpreter):
+    """An OpenInterpreter that takes what a person says, and gives what comes of it, as chunks.
+
+    >>> import asyncio
+    >>> from oi_tui import AsyncInterpreter
+    >>> async def main():
+    ...     with AsyncInterpreter(model="demo", auto_run=True) as interpreter:
+    ...         await interpreter.input({"role": "user", "type": "message", "start": True})
+    ...         await interpreter.input({"role": "user", "type": "message", "content": "Plot something"})
+    ...         await interpreter.input({"role": "user", "type": "message", "end": True})
+    ...         chunks = [await interpreter.output()]
+    ...         while chunks[-1]["role"] != "server":
+    ...             chunks.append(await interpreter.output())
+    ...         return chunks
+    >>> asyncio.run(main())[-1]["content"]
+    'complete'
+    """
+
+    _title: ClassVar[str] = "interpreter"
+    _own: ClassVar[frozenset[str]] = OpenInterpreter._own | {"_parts", "_outbox", "_worker", "_stopped"}
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        #: The message that is being said, part by part.
+        self._parts: list[Chunk] = []
+        self._outbox = _Outbox()
+        self._worker: threading.Thread | None = None
+        #: Set when the turn of the worker is stopped.
+        self._stopped = threading.Event()
+        super().__init__(*arguments, **settings)
+
+    async def input(self, chunk: Chunk) -> None:
+        """Take a chunk of a person's message: its start flag, its contents, its end flag.
+
+        A start flag stops the turn in progress, of which nothing more comes, and an end flag begins one. A
+        message of type `command` with the content "go" runs the code that the last turn ended with, and
+        "stop" stops.
+        """
+        if "start" in chunk:
+            await self._stop_and_wait()
+            self._parts = []
+        if "content" in chunk:
+            self._add(chunk)
+        if "end" in chunk:
+            parts, self._parts = self._parts, []
+            command = parts[-1]["content"] if parts and parts[-1]["type"] == "command" else ""
+            if command:
+                parts.pop()
+            await self._stop_and_wait()
+            if command == "stop":
+                self._outbox.put(_COMPLETE)
+            else:
+                self._begin(parts, may_run=command == "go")
+
+    async def output(self) -> Chunk:
+        """Wait for the next chunk. One of the role `server` says that a turn is complete, or why it failed.
+
+        The last chunk of a turn has the content "complete".
+        """
+        return await self._outbox.take()
+
+    def _add(self, chunk: Chunk) -> None:
+        """Add a content to the message; one like the part before goes on with its text."""
+        kind, shape, content = chunk.get("type", "message"), chunk.get("format"), chunk["content"]
+        last = self._parts[-1] if self._parts else {}
+        is_text = isinstance(content, str) and isinstance(last.get("content"), str)
+        if is_text and (last["type"], last.get("format")) == (kind, shape):
+            last["content"] += content
+            return
+        part = {"role": chunk.get("role", "user"), "type": kind, "content": content}
+        self._parts.append(part | ({"format": shape} if shape else {}))
+
+    def _begin(self, parts: Sequence[Chunk], *, may_run: bool) -> None:
+        self._stopped = threading.Event()
+        work = partial(self._respond, parts, may_run, self._stopped)
+        self._worker = threading.Thread(target=work, name="oi-tui-chat", daemon=True)
+        self._worker.start()
+
+    async def _stop_and_wait(self) -> None:
+        self._stopped.set()
+        if self._worker and self._worker.is_alive():
+            self.stop()
+            await asyncio.to_thread(self._worker.join)
+
+    def _respond(self, parts: Sequence[Chunk], may_run: bool, stopped: threading.Event) -> None:
+        """Work on the message. The turn ends at code that needs approval; with `may_run`, one piece runs."""
+        try:
+            messages = [*self.messages, *parts]
+            if may_run and messages and messages[-1]["type"] == "code":
+                # The turn that ended there counts as an answer; without it the code is asked about again.
+                messages[-1] = {name: messages[-1].get(name) for name in _PARTS}
+            self.messages = messages
+            stream = self.chat(stream=True, display=False)
+            for chunk in stream:
+                if chunk["type"] == "confirmation":
+                    if not may_run:
+                        stream.close()
+                    may_run = False
+                elif not stopped.is_set():
+                    self._outbox.put(chunk)
+        except Exception as error:  # noqa: BLE001 -- whoever takes the chunks has to know
+            self._outbox.put({"role": "server", "type": "error", "content": str(error)})
+        if not stopped.is_set():
+            self._outbox.put(_COMPLETE)
+
+
+class _Outbox:
+    """Chunks from threads, for tasks of any event loop."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._chunks: deque[Chunk] = deque()
+        self._waiting: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
+
+    def put(self, chunk: Chunk) -> None:
+        """Add a chunk, and wake whoever waits."""
+        with self._lock:
+            self._chunks.append(chunk)
+            waiting, self._waiting = self._waiting, []
+        for loop, event in waiting:
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(event.set)
+
+    async def take(self) -> Chunk:
+        """Wait for the first chunk, and remove it."""
+        while True:
+            with self._lock:
+                if self._chunks:
+                    return self._chunks.popleft()
+                event = asyncio.Event()
+                self._waiting.append((asyncio.get_running_loop(), event))
+            await event.wait()
