@@ -19,7 +19,6 @@ from oi_tui.engine.events import (
     Noticed,
     Reject,
     Run,
-    RunReported,
     Steps,
 )
 from oi_tui.engine.message_log import MessageLog
@@ -30,6 +29,7 @@ from oi_tui.engine.review.model_calls import ModelCalls
 from oi_tui.engine.review.permissions import Permission, Permissions
 from oi_tui.engine.review.scanner import look_through
 from oi_tui.engine.review.window_actions import GrantedWindow
+from oi_tui.engine.run_output import RunOutput
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.tools import (
     CALLING_LANGUAGES,
@@ -42,12 +42,10 @@ from oi_tui.engine.tools import (
 )
 from oi_tui.file_changes.snapshots import Step
 from oi_tui.file_changes.watcher import FileWatcher
-from oi_tui.messages import Displayed, Message, Printed, Report, RunEnded, ValueBegan, ValueEnded
+from oi_tui.messages import Message, Report, RunEnded
 
 #: So many characters of the names of tools are shown with a question, without being cut off anywhere.
 _MOST_NAMED = 500
-#: Of so many values that may be shown again it is remembered which run shows them.
-_MOST_SHOWING = 200
 
 
 @dataclass(frozen=True)
@@ -103,8 +101,7 @@ class Execution:
         self._in_windows = False
         #: The database that each language used when it was last asked for.
         self._databases: dict[str, str] = {}
-        #: The runs that showed values which may be shown again, by the place, the language and the key.
-        self._showing: dict[tuple[str, str, str], RunBuilder] = {}
+        self._output = RunOutput(computer, log)
 
     @property
     def granted_windows(self) -> tuple[GrantedWindow, ...] | None:
@@ -371,7 +368,7 @@ class Execution:
         self.earlier.note(language, cell_target.split(code.content)[1], self._computer.cwd)
         writer = RunBuilder(code, self._outputs)
         try:
-            ended = yield from self._take_reports(code, reports, writer)
+            ended = yield from self._output.take(code, reports, writer)
         finally:
             with self._lock:
                 self._running = False
@@ -379,45 +376,6 @@ class Execution:
         if elsewhere and (step := elsewhere.take_changes()):
             yield self._note_changes(code.id, replace(step, id=code.id))
         yield from self._log.record(code.but(state=ended.state, seconds=ended.seconds, reason=ended.reason))
-
-    def _take_reports(self, code: Message, reports: Iterator[Report], writer: RunBuilder) -> Steps[RunEnded]:
-        """Show the reports of a run; the last one."""
-        ended = RunEnded("interrupted", 0.0)
-        builder, updated = writer, dict[str, int]()
-        for report in reports:
-            if isinstance(report, RunEnded):
-                ended = report
-            elif isinstance(report, Printed | Displayed):
-                yield from self._log.note(builder.take(report), growth=builder.whole)
-            elif isinstance(report, ValueBegan) and report.is_earlier:
-                builder = self._showing_run(code, report.key) or writer
-                if builder is not writer:
-                    updated[builder.code.id] = self._log.number(builder.code.id)
-            elif isinstance(report, ValueEnded) and builder is not writer:
-                yield from self._log.note(builder.finish())
-                builder = writer
-            else:
-                if isinstance(report, ValueBegan) and report.key:
-                    self._note_showing(code, report.key, writer)
-                yield RunReported(code.id, report)
-        if updated:
-            numbers = ", ".join(str(number) for number in sorted(updated.values()))
-            yield from self._log.note(writer.tell_model(f"[The output of cell {numbers} was updated.]"))
-        return ended
-
-    def _note_showing(self, code: Message, key: str, run: RunBuilder) -> None:
-        """Remember which run shows a value that may be shown again."""
-        place = (self._computer.place_key, code.format or "", key)
-        self._showing.pop(place, None)
-        self._showing[place] = run
-        if len(self._showing) > _MOST_SHOWING:
-            del self._showing[next(iter(self._showing))]
-
-    def _showing_run(self, code: Message, key: str | None) -> RunBuilder | None:
-        """Return the earlier run that shows a value, where its cell is still in the conversation."""
-        run = self._showing.get((self._computer.place_key, code.format or "", key or ""))
-        there = run is not None and any(message.id == run.code.id for message in self._log.messages)
-        return run if there else None
 
     def _run(
         self, code: Message, body: str, callable_tools: CallableTools | None, cell_requests: CellRequests
@@ -446,7 +404,7 @@ class Execution:
             writer = RunBuilder(code, self._outputs)
             try:
                 reports = self._computer.run(code.format or "", body, self._log.number(code.id))
-                ended = yield from self._take_reports(code, reports, writer)
+                ended = yield from self._output.take(code, reports, writer)
             except BaseException:
                 # A program's ctrl+c: nobody takes further events, and nothing is left running.
                 stopped = code.but(state="interrupted", seconds=0.0)

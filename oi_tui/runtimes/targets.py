@@ -16,10 +16,11 @@ from oi_tui.runtimes.remote.target import LOCAL, Staying, Target, TargetError, p
 if TYPE_CHECKING:
     from oi_tui.runtimes.place import Place
     from oi_tui.runtimes.remote.askpass import Ask
+    from oi_tui.runtimes.remote.connecting import Stopped
     from oi_tui.runtimes.remote.files import PlaceFiles
     from oi_tui.runtimes.remote.jupyter_server import FindToken
     from oi_tui.runtimes.remote.left_targets import LeftTarget
-    from oi_tui.runtimes.remote.link import LeftRun, Stopped
+    from oi_tui.runtimes.remote.link import LeftRun
 
 #: How long the end of a run that was left running may take here, in seconds.
 _PATIENCE = 10.0

@@ -10,8 +10,6 @@ from oi_tui.terminal.queries import Answers
 
 #: By Kitty's protocol, as sixels, as half blocks, or in words only.
 Manner = Literal["kitty", "sixel", "blocks", "off"]
-#: What may be chosen; "auto" takes the best that the terminal is known to do.
-CHOICES = ("auto", "kitty", "sixel", "blocks", "off")
 #: Terminals that place a picture where characters of its own stand, as Kitty's protocol has it since 0.28.
 _PLACING = ("kitty", "ghostty")
 #: Terminals that print such questions, or that hand them to another terminal in a way of their own.

@@ -142,11 +142,6 @@ def _plain(text: str) -> str:
     return "\n".join(line.rstrip() for line in lines).strip()
 
 
-def _is_undefined_call(code: str, text: str) -> bool:
-    call = _CALL.match(code)
-    return call is not None and text.rstrip().endswith(f"name '{call[1]}' is not defined")
-
-
 def compare(path: Path, there: Path, seconds: float, counts: Counter[str]) -> None:
     """Run one notebook here, and its copy `there` in a kernel, and print where they differ."""
     from jupyter_client.manager import start_new_kernel

@@ -436,12 +436,6 @@ def _palette_rows(ui: ChatDriver) -> list[str]:
     return [f"{'> ' * (n == chosen)}{option.prompt}" for n, option in enumerate(choices.options)]
 
 
-async def _open_palette(ui: ChatDriver) -> list[str]:
-    await ui.pilot.press("ctrl+p")
-    await ui.until(lambda: ui.app.screen is not ui.chat and len(_palette_rows(ui)) > len(COMMANDS))
-    return _palette_rows(ui)
-
-
 async def test_the_palette_lists_every_command_by_group_and_the_last_chosen_first() -> None:
     async with open_chat() as ui:
         await ui.pilot.press("ctrl+p")

@@ -43,6 +43,7 @@ _NOT_SENT = (
     "askpass.py",
     "left_targets.py",
     "bundle.py",
+    "connecting.py",
     "jupyter_server.py",
     "kernel.py",
     "kernel_client.py",

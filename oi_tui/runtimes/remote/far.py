@@ -7,44 +7,26 @@ for an application to come back. It runs on Python 3.8 and later, without any pa
 is newer.
 """
 
-import base64
 import contextlib
 import getpass
 import os
 import platform
-import queue
 import select
 import signal
 import socket
 import subprocess
-import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from oi_tui.messages import Displayed, Loss, Printed, Report, RunEnded
-from oi_tui.runtimes.language import Choices, Language
-from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.runtimes.processes import process_table
-from oi_tui.runtimes.pty_runtime import PtyRuntime
-from oi_tui.runtimes.remote import far_door, far_files
-from oi_tui.runtimes.remote.far_changes import FarChanges
+from oi_tui.runtimes.remote import far_door
 from oi_tui.runtimes.remote.far_door import Door
+from oi_tui.runtimes.remote.far_languages import FarLanguages
 from oi_tui.runtimes.remote.far_outbox import Outbox, Stream
-from oi_tui.runtimes.remote.file_answers import FileRefused
-from oi_tui.runtimes.remote.wire import BEAT, PLACES, QUIET, SILENCE, WINDOW, Frame, WireError, frame, pack
+from oi_tui.runtimes.remote.wire import BEAT, QUIET, SILENCE, Frame, WireError, frame
 from oi_tui.runtimes.runs import stopping
-from oi_tui.runtimes.runs.run import Cell
-from oi_tui.system import environment, environment_names
-
-#: The largest picture that is sent when a program names its file, in bytes.
-_LARGEST_PICTURE = 32 * 1024 * 1024
-_PICTURES = {".png": "base64.png", ".jpg": "base64.jpeg", ".jpeg": "base64.jpeg"}
-#: Output is sent in pieces of so many characters.
-_PIECE = WINDOW // 4
-#: How long the languages are given to end, in seconds; each needs 6 at most.
-_ENDING = 8.0
+from oi_tui.system import environment_names
 
 
 class _GoneError(BaseException):
@@ -148,7 +130,7 @@ def _leave(*_: object) -> None:
 
 
 class _FarEnd:
-    """The languages of this machine, as the application asks for them."""
+    """Answers the application, and stays without one where that is wanted."""
 
     def __init__(self, folder: str, stream: Stream, front: "_Front | None" = None) -> None:
         self._folder = folder
@@ -167,28 +149,12 @@ class _FarEnd:
         #: What tells the versions of both ends apart, and how people call ours.
         self._version = ""
         self._release = ""
-        self._choices = Choices()
-        self._cwd = Path.cwd()
-        self._hidden: frozenset[str] = frozenset()
-        #: Made when the application first wants to know which files a run changes.
-        self._changes: FarChanges | None = None
-        self._active_line = True
         self._silence = SILENCE
-        self._size = 80, 24
-        self._runtimes: dict[str, PtyRuntime] = {}
-        #: The run of each language, with what tells it to stop.
-        self._stops: dict[int, threading.Event] = {}
-        #: What is known of the runs of which an application may want to hear.
-        self._runs: dict[int, _RunFacts] = {}
-        self._given_up: set[int] = set()
-        #: Held by the run of each language, until what it leaves is put away: the next one finds it there.
-        self._turns: dict[str, threading.Lock] = {}
-        #: Requests about files, which are carried out one after the other.
-        self._file_requests: queue.Queue[Frame] = queue.Queue()
+        self._languages = FarLanguages(self._outbox, self._try)
 
     def serve(self, first: "Frame | None" = None) -> None:
         """Do what is asked until the application is gone, or for as long as we are to stay."""
-        self._in_thread(self._answer_about_files)
+        self._languages.answer_about_files()
         try:
             if first:
                 self._try(self._obey, first)
@@ -267,8 +233,7 @@ class _FarEnd:
 
     def _is_empty(self) -> bool:
         """Whether nothing is left for which somebody could come back."""
-        at_work = any(runtime.is_alive for runtime in self._runtimes.values())
-        return not (at_work or self._stops or self._outbox.runs())
+        return not (self._languages.are_at_work or self._outbox.runs())
 
     def _receive(self, door: Door) -> None:
         """Take an application in that came to the door, if nobody else is here."""
@@ -294,21 +259,12 @@ class _FarEnd:
         self._silence = message["silence"]
         self._stays, self._stays_for = message["stays"], message["stays_for"]
         self._outbox.skip(message["seen"])
-        known = self._outbox.runs()
-        runs = [
-            facts.to_json(running=number in self._stops)
-            for number, facts in self._runs.items()
-            if number in self._stops or number in known
-        ]
+        runs, last = self._languages.runs()
         self._stream, self._is_met = stream, False
-        stream.put(
-            frame(
-                {**self._here(), "runs": runs, "next": max(self._runs, default=0), "from": self._outbox.next}
-            )
-        )
+        stream.put(frame({**self._here(), "runs": runs, "next": last, "from": self._outbox.next}))
         self._outbox.go_on(stream)
-        self._resize(message)
-        self._in_thread(self._describe, self._programs())
+        self._languages.resize(message)
+        self._languages.describe()
 
     def _end(self) -> None:
         for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
@@ -316,12 +272,7 @@ class _FarEnd:
         if self._stream:
             # How the runs end now says nothing of them.
             self._outbox.leave(self._stream)
-        closing = [threading.Thread(target=runtime.close, daemon=True) for runtime in self._runtimes.values()]
-        for thread in closing:
-            thread.start()
-        until = time.monotonic() + _ENDING
-        for thread in closing:
-            thread.join(max(0.0, until - time.monotonic()))
+        self._languages.close()
 
     def _try(self, function: Callable[[Frame], None], message: Frame) -> None:
         """Carry out a request. One that fails is answered with an error, and everything else goes on."""
@@ -343,39 +294,14 @@ class _FarEnd:
             raise _GoneError
         if do == "took":
             self._outbox.took(message["size"])
-        elif do == "input":
-            if runtime := self._runtimes.get(message["language"]):
-                runtime.send_input(message["text"])
-        elif do == "run":
-            self._begin_run(message)
-        elif do == "interrupt":
-            self._interrupt(message["id"], message["language"])
-        elif do == "abandon":
-            self._given_up.add(message["id"])
-            self._interrupt(message["id"], message["language"])
-        elif do in ("memory", "look_at", "complete", "reset"):
-            self._in_thread(self._try, self._answer, message)
-        elif do == "file":
-            self._file_requests.put(message)
-        elif do == "resize":
-            self._resize(message)
         elif do == "detach":
             self._detach(message)
         elif do == "came":
             self._is_met = True
         elif do == "begin":
             self._begin(message)
-        elif do != "beat":
+        elif do != "beat" and not self._languages.obey(message):
             raise ValueError(f"unknown request {str(do)[:40]!r}")
-
-    def _resize(self, message: Frame) -> None:
-        self._size = message["columns"], message["rows"]
-        for runtime in list(self._runtimes.values()):
-            runtime.resize(*self._size)
-
-    @staticmethod
-    def _in_thread(function: Callable[..., None], *arguments: object) -> None:
-        threading.Thread(target=function, args=arguments, daemon=True).start()
 
     # -- the beginning
 
@@ -384,19 +310,13 @@ class _FarEnd:
         try:
             if message["folder"]:
                 os.chdir(os.path.expanduser(message["folder"]))  # noqa: PTH111 -- "~x" may be nobody
-            self._cwd = Path.cwd()
+            cwd = Path.cwd()
         except OSError as error:
             self._outbox.send(**{"is": "refused", "reason": f"{message['folder']}: {error.strerror}"})
             return
-        python = message["python"] or (sys.executable if sys.argv[2:] == ["newer"] else "")
-        self._choices = Choices(python, message["shell"])
-        self._active_line = message["active_line"]
+        os.environ[environment_names.HOME] = str(Path(self._folder, "home"))
         self._silence = message["silence"]
-        self._size = message["columns"], message["rows"]
-        ours = str(Path(self._folder, "home"))
-        os.environ[environment_names.HOME] = ours
-        held_back = () if message["share_keys"] else environment.held_back(message["passed"])
-        self._hidden = frozenset((*held_back, environment_names.HOME))
+        self._languages.begin(message, cwd)
         self._version, self._release = message["version"], message["release"]
         self._outbox.most = message["kept"]
         self._stays, self._stays_for = message["stays"], message["stays_for"]
@@ -404,166 +324,22 @@ class _FarEnd:
             # The connection may be lost without our seeing it, and somebody come back meanwhile.
             self._open_door()
         self._outbox.send(**self._here())
-        self._in_thread(self._describe, self._programs())
-
-    def _programs(self) -> "dict[str, str]":
-        programs = {}
-        for language in LANGUAGES:
-            # What opens pages or other applications does so where the person sits.
-            if not language.outside and not language.host and (program := language.find(self._choices)):
-                programs[language.name] = program
-        return programs
+        self._languages.describe()
 
     def _here(self) -> Frame:
         """Describe this place for the application."""
         return {
             "is": "here",
-            "folder": str(self._cwd),
-            "writable": os.access(self._cwd, os.W_OK | os.X_OK),
+            "folder": str(self._languages.cwd),
+            "writable": os.access(self._languages.cwd, os.W_OK | os.X_OK),
             "user": _user(),
             "pid": os.getpid(),
             "host": socket.gethostname(),
             "system": f"{platform.system()} {platform.machine()}",
             "python": platform.python_version(),
-            "programs": self._programs(),
+            "programs": self._languages.programs(),
             "place": self._folder,
-            "languages": sorted(self._runtimes),
-        }
-
-    def _describe(self, programs: dict[str, str]) -> None:
-        """Say which versions are here; each program is asked, which takes its time."""
-        for language in LANGUAGES:
-            if language.name in programs:
-                words = language.describe(programs[language.name])
-                self._outbox.send(**{"is": "described", "language": language.name, "words": words})
-
-    # -- the languages
-
-    def _runtime(self, name: str) -> PtyRuntime | None:
-        """The language at work; None where it is not here."""
-        if name not in self._runtimes:
-            language = next((item for item in LANGUAGES if item.name == name), None)
-            if language is None:
-                raise ValueError(f"unknown language {name[:40]!r}")
-            program = language.find(self._choices)
-            if program is None:
-                return None
-            self._runtimes[name] = self._make(language, program)
-        return self._runtimes[name]
-
-    def _make(self, language: Language, program: str) -> PtyRuntime:
-        return PtyRuntime(
-            language,
-            program,
-            cwd=self._cwd,
-            hidden=self._hidden,
-            active_line=self._active_line,
-            size=self._size,
-            on_loss=self._tell_loss,
-        )
-
-    def _tell_loss(self, loss: Loss) -> None:
-        self._outbox.send_in_order(**{"is": "loss", "loss": pack(loss)})
-
-    def _begin_run(self, message: Frame) -> None:
-        number, name = message["id"], message["language"]
-        cell = Cell(message["code"], message["number"])
-        stop = self._stops[number] = threading.Event()
-        self._turns.setdefault(name, threading.Lock())
-        watched = str(message.get("watch") or "")
-        wanted = self._outbox.runs() | set(self._stops)
-        self._runs = {key: facts for key, facts in self._runs.items() if key in wanted}
-        self._runs[number] = _RunFacts(number, name, cell, watched, time.monotonic())
-        self._in_thread(self._try, lambda _: self._run(number, name, cell, stop, watched), message)
-
-    def _run(self, number: int, name: str, cell: Cell, stop: threading.Event, watched: str) -> None:
-        try:
-            with self._turns[name]:
-                self._run_in_turn(number, name, cell, stop, watched)
-        finally:
-            self._stops.pop(number, None)
-            self._given_up.discard(number)
-
-    def _run_in_turn(self, number: int, name: str, cell: Cell, stop: threading.Event, watched: str) -> None:
-        runtime = self._runtime(name)
-        if runtime is None:
-            self._outbox.send_report(number, RunEnded("failed", 0.0, f"{name} is not installed there."))
-            return
-        changes = self._watch() if watched else None
-        if changes:
-            changes.before(stop.is_set)
-        reports = runtime.run(cell.code, stop, cell.number)
-        for report in reports:
-            if changes and isinstance(report, RunEnded) and (step := changes.after(watched)):
-                # It is there before the end is.
-                self._outbox.send_in_order(**{"is": "changes", "step": step.to_json()})
-            for piece in _pieces(_whole(report)):
-                self._outbox.send_report(number, piece)
-            if number in self._given_up:
-                # Nobody follows it any more: it sees to its end by itself.
-                reports.close()
-                self._outbox.send_report(number, RunEnded("interrupted", 0.0))
-
-    def _watch(self) -> "FarChanges | None":
-        """What watches the files here; None where nothing can be kept."""
-        if self._changes is None:
-            with contextlib.suppress(OSError):
-                self._changes = FarChanges(self._cwd)
-        return self._changes
-
-    def _interrupt(self, number: int, name: str) -> None:
-        if stop := self._stops.get(number):
-            stop.set()
-            if runtime := self._runtimes.get(name):
-                runtime.interrupt()
-
-    def _answer_about_files(self) -> None:
-        while True:
-            self._try(self._answer_about_file, self._file_requests.get())
-
-    def _answer_about_file(self, message: Frame) -> None:
-        if message["what"] in ("plan", "restore"):
-            changes = self._watch()
-            answer = changes.answer(message) if changes else FileRefused("nothing is kept there")
-        else:
-            answer = far_files.answer(message, self._cwd)
-        packed = pack(answer)
-        self._outbox.send(**{"is": "answer", "id": message["id"], "value": packed})
-
-    def _answer(self, message: Frame) -> None:
-        runtime = self._runtimes.get(message["language"])
-        value: object = None
-        if runtime and message["do"] == "memory":
-            value = runtime.memory()
-        elif runtime and message["do"] == "reset":
-            runtime.reset()
-        elif runtime and message["do"] == "complete":
-            value = runtime.complete(message["code"])
-        elif runtime:
-            value = runtime.look_at(message["name"])
-        packed = None if value is None else pack(value)
-        self._outbox.send(**{"is": "answer", "id": message["id"], "value": packed})
-
-
-class _RunFacts:
-    """What an application that comes back is told of a run."""
-
-    def __init__(self, number: int, language: str, cell: Cell, watched: str, began: float) -> None:
-        self._number = number
-        self._language = language
-        self._cell = cell
-        self._watched = watched
-        self._began = began
-
-    def to_json(self, *, running: bool) -> Frame:
-        return {
-            "id": self._number,
-            "language": self._language,
-            "code": self._cell.code,
-            "number": self._cell.number,
-            "message": self._watched,
-            "seconds": time.monotonic() - self._began,
-            "running": running,
+            "languages": self._languages.names,
         }
 
 
@@ -573,26 +349,3 @@ def _user() -> str:
     except (KeyError, OSError):
         # A container may run under a number that has no name.
         return str(os.getuid())
-
-
-def _pieces(report: Report) -> Iterator[Report]:
-    """The report; long output in pieces, so that one is read here while others are on their way."""
-    if not isinstance(report, Printed) or len(report.text) <= _PIECE:
-        yield report
-        return
-    for at in range(0, len(report.text), _PIECE):
-        yield Printed(report.text[at : at + _PIECE], report.view, report.table)
-
-
-def _whole(report: Report) -> Report:
-    """The report with what it names in it: a file of this machine says nothing elsewhere."""
-    if not isinstance(report, Displayed) or report.format not in PLACES:
-        return report
-    path = Path(report.content)
-    kind = _PICTURES.get(path.suffix.lower())
-    try:
-        if kind and path.is_file() and path.stat().st_size <= _LARGEST_PICTURE:
-            return Displayed(kind, base64.b64encode(path.read_bytes()).decode(), report.view)
-    except OSError:
-        pass
-    return Printed(f"\r\noi-tui: {path} is on the other machine and cannot be shown here\r\n")

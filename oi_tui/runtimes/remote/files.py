@@ -17,6 +17,7 @@ from typing import Protocol
 from oi_tui.file_changes.restore import Action
 from oi_tui.file_changes.snapshots import Step, read_step
 from oi_tui.file_changes.watcher import MOST_CHANGES
+from oi_tui.runtimes.remote.connecting import Stopped
 from oi_tui.runtimes.remote.far_files import appear, checksum
 from oi_tui.runtimes.remote.file_answers import (
     LARGEST,
@@ -28,7 +29,7 @@ from oi_tui.runtimes.remote.file_answers import (
     FileWords,
     part_name,
 )
-from oi_tui.runtimes.remote.link import Link, Stopped
+from oi_tui.runtimes.remote.link import Link
 from oi_tui.runtimes.remote.target import TargetError
 from oi_tui.text import one_line
 

@@ -18,7 +18,7 @@ from oi_tui.runtimes.remote.server_address import ServerAddress
 from oi_tui.runtimes.remote.target import TargetError
 
 if TYPE_CHECKING:
-    from oi_tui.runtimes.remote.link import Stopped
+    from oi_tui.runtimes.remote.connecting import Stopped
 
 T = TypeVar("T")
 #: Finds a kept token by its name; None where there is none.

@@ -35,9 +35,10 @@ from oi_tui.runtimes.variables import Detail, Memory
 
 if TYPE_CHECKING:
     from oi_tui.runtimes.remote.askpass import Ask
+    from oi_tui.runtimes.remote.connecting import Stopped
     from oi_tui.runtimes.remote.files import PlaceFiles
     from oi_tui.runtimes.remote.jupyter_server import FindToken
-    from oi_tui.runtimes.remote.link import LeftRun, Stopped
+    from oi_tui.runtimes.remote.link import LeftRun
 
 #: How long it is waited for what belongs to a reply that has come, in seconds.
 _REST = 2.0

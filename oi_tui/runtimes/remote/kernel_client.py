@@ -16,7 +16,7 @@ from oi_tui.runtimes.remote.target import TargetError
 if TYPE_CHECKING:
     from jupyter_client.blocking.client import BlockingKernelClient
 
-    from oi_tui.runtimes.remote.link import Stopped
+    from oi_tui.runtimes.remote.connecting import Stopped
 
 Message = Mapping[str, Any]
 #: How long the kernel may take to answer when it is reached, in seconds; it may be busy.

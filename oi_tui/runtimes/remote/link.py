@@ -3,27 +3,23 @@
 import contextlib
 import os
 import queue
-import re
 import select
-import signal
-import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Protocol
 
 from oi_tui.file_changes.snapshots import Step, read_step
 from oi_tui.messages import Loss, Report, RunEnded
 from oi_tui.runtimes.remote import wire
-from oi_tui.runtimes.remote.askpass import Ask, questions
+from oi_tui.runtimes.remote.askpass import Ask
 from oi_tui.runtimes.remote.bundle import bundle
+from oi_tui.runtimes.remote.connecting import LAST_WORDS, ConnectingProgram, Stopped
 from oi_tui.runtimes.remote.target import GoneError, Target, TargetError
 from oi_tui.runtimes.remote.wire import (
     BEAT,
-    MARK,
     Frame,
     FrameReader,
     WireError,
@@ -32,35 +28,9 @@ from oi_tui.runtimes.remote.wire import (
     unpack_reports,
 )
 
-#: How long the far end may take to begin, in seconds: a job may wait for its machine.
-PATIENCE = 120.0
-#: The same where a person may have to type a password or take a telephone, in seconds.
-ASKED = 600.0
-#: How much of what was printed before the far end began is kept, in bytes, to say why it did not.
-_GREETING = 64 * 1024
-#: How much of the standard error of the connecting program is kept, in bytes.
-_ERRORS = 8 * 1024
 _GLANCE = 0.1
 #: How long the far end may take to end everything, in seconds; while it is silent, nobody waits for it.
 _ENDING = 10.0
-#: How long the connecting program is given to say why it ended, in seconds.
-_LAST_WORDS = 0.5
-#: So much of each line that it printed is shown, in characters.
-_LONGEST_LINE = 150
-_NO_PYTHON = (
-    "There is no python3 there. Install Python 3.8 or later on that machine, or choose another target."
-)
-
-
-#: What ssh prints where a host has another key than the one that is known.
-_CHANGED_KEY = "HOST IDENTIFICATION HAS CHANGED"
-
-
-class Stopped(Protocol):
-    """Says whether what is waited for is still wanted."""
-
-    def is_set(self) -> bool:
-        """Whether it is not."""
 
 
 class LinkLostError(Exception):
@@ -133,9 +103,6 @@ class Link:
         stopped: Stopped | None = None,
     ) -> None:
         self._target = target
-        #: How long the far end may take to begin, in seconds; a person who is asked takes longer,
-        #: and so does an image that is fetched first.
-        self._patience = ASKED if ask or target.kind == "container" else PATIENCE
         self._on_loss = on_loss
         self._on_end = on_end
         self._on_changes = on_changes
@@ -163,11 +130,8 @@ class Link:
         #: The requests whose answers nobody forgets but their arrival.
         self._taken_once: set[int] = set()
         self._sending: queue.Queue[bytes | None] = queue.Queue()
-        self._errors = b""
-        with questions(ask) as variables:
-            rest = self._start_process(
-                target.command(may_ask=ask is not None), {**environment, **variables}, cwd, stopped
-            )
+        self._program = ConnectingProgram(target, environment, cwd, ask, stopped or threading.Event())
+        self._threads: list[threading.Thread] = []
         self._begun = threading.Event()
         self._refused = ""
         self._gone = False
@@ -176,45 +140,10 @@ class Link:
         #: Whether we just come back to what was left, and it is not ours to end yet.
         self._attaches = bool(settings.get("attach"))
         self._start(self._write)
-        self._start(self._read, rest)
+        self._start(self._read, self._program.rest)
         self._send_bytes(bundle())
         self.send(do="begin", **settings)
         self._wait_for_begin(stopped or threading.Event())
-
-    def _start_process(
-        self,
-        command: Sequence[str],
-        environment: Mapping[str, str],
-        cwd: Path,
-        stopped: Stopped | None,
-    ) -> bytes:
-        """Start the program that connects, and wait for the far end; what came after its first line."""
-        try:
-            self._process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env=dict(environment),
-                cwd=cwd,
-                # A key press meant for us does not end it, and it asks nothing on our terminal.
-                start_new_session=True,
-                bufsize=0,
-            )
-        except OSError as error:
-            raise TargetError(f"{command[0]} could not be started: {error.strerror or error}.") from None
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._output = self._process.stdout.fileno()
-        self._threads: list[threading.Thread] = []
-        self._start(self._read_errors)
-        try:
-            return self._greet(stopped or threading.Event())
-        except BaseException:
-            self._process.stdin.close()
-            self._kill()
-            self._process.stdout.close()
-            raise
 
     def _start(self, function: Callable[..., None], *arguments: object) -> None:
         thread = threading.Thread(target=function, args=arguments, name="link", daemon=True)
@@ -226,76 +155,14 @@ class Link:
         """How long nothing has come from the far end, in seconds."""
         return time.monotonic() - self._heard
 
-    # -- the beginning
-
-    def _greet(self, stopped: Stopped) -> bytes:
-        """Wait until the far end's Python speaks; what came after its first line."""
-        received = b""
-        until = time.monotonic() + self._patience
-        while time.monotonic() < until and not stopped.is_set():
-            if not select.select([self._output], [], [], _GLANCE)[0]:
-                continue
-            piece = os.read(self._output, 65536)
-            if not piece:
-                # Without an answer, the program that connects may end before we look at the event again.
-                raise TargetError("Connecting was stopped." if stopped.is_set() else self._why_not(received))
-            received += piece
-            at = received.find(MARK + b" ")
-            if at >= 0 and b"\n" in received[at:]:
-                line, _, rest = received[at:].partition(b"\n")
-                self._check(line.decode("ascii", "replace").split(maxsplit=2)[1:])
-                return rest
-            if at < 0:
-                received = received[-_GREETING:]
-        if stopped.is_set():
-            raise TargetError("Connecting was stopped.")
-        raise TargetError(self._no_answer())
-
-    def _check(self, words: list[str]) -> None:
-        match words:
-            case ["ready", *_]:
-                return
-            case ["missing", *_]:
-                raise TargetError(_NO_PYTHON)
-            case ["partial", module]:
-                raise TargetError(
-                    f"Python on {self._target.title} lacks a part of its standard library "
-                    f"({module.strip()}). Install all of it: on Debian and Ubuntu the package python3, "
-                    "not only python3-minimal."
-                )
-            case ["old", version]:
-                raise TargetError(
-                    f"Python {version.strip()} on {self._target.title} is too old; it needs 3.8 or later."
-                )
-        raise TargetError(f"{self._target.title} gave an answer that is not understood.")
-
-    def _why_not(self, came: bytes) -> str:
-        """Say why the connection ended before it began, in the words of the program that made it."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(2)
-        self._threads[0].join(_LAST_WORDS)
-        printed = (self._errors or came).decode("utf-8", "replace")
-        if _CHANGED_KEY in printed:
-            return _explain_changed_key(self._target.title, printed)
-        unknown = f"the program that connects gave no reason (exit status {self._process.returncode})"
-        words = "; ".join(line[:_LONGEST_LINE] for line in _reasons(printed)[-3:]) or unknown
-        end = "" if words.endswith((".", "?", "!")) else "."
-        return f"No connection to {self._target.title}: {words}{end}"
-
-    def _no_answer(self) -> str:
-        """Say that the far end does not begin, and what may be in its way."""
-        words = f"{self._target.title} did not answer within {self._patience:.0f} seconds."
-        if self._target.kind == "ssh":
-            # A shared connection outlives its network, and ssh waits in it without a limit of its own.
-            words += " If ssh shares its connections (ControlMaster), end the shared one with ssh -O exit."
-        return words
-
     def _wait_for_begin(self, stopped: Stopped) -> None:
-        until = time.monotonic() + self._patience
+        until = time.monotonic() + self._program.patience
         while not self._begun.wait(_GLANCE):
             if stopped.is_set() or time.monotonic() > until:
                 self.close()
-                raise TargetError("Connecting was stopped." if stopped.is_set() else self._no_answer())
+                raise TargetError(
+                    "Connecting was stopped." if stopped.is_set() else self._program.no_answer()
+                )
         if not self.here:
             lost = f"the connection ended ({self.lost})" if self.lost else ""
             reason = self._refused or lost or "it ended"
@@ -316,10 +183,9 @@ class Link:
         self._sending.put(data)
 
     def _write(self) -> None:
-        assert self._process.stdin is not None
         beat = frame({"do": "beat"})
         # Nobody else closes it: its number could be another file's by then.
-        with contextlib.suppress(OSError), self._process.stdin as target:
+        with contextlib.suppress(OSError), self._program.input as target:
             while True:
                 try:
                     data = self._sending.get(timeout=BEAT)
@@ -389,10 +255,10 @@ class Link:
                         self._take(message, size)
                     if self.detached:
                         break
-                while not select.select([self._output], [], [], 1.0)[0]:
+                while not select.select([self._program.output], [], [], 1.0)[0]:
                     if self.silent_for > self._silence:
                         raise WireError(f"no answer for {self._silence:.0f} seconds")
-                piece = os.read(self._output, 1 << 18)
+                piece = os.read(self._program.output.fileno(), 1 << 18)
                 if not piece:
                     break
         except (WireError, KeyError, TypeError, AttributeError) as error:
@@ -401,8 +267,7 @@ class Link:
             pass
         self._lose("the target was detached" if self.detached else reason)
         self._over.set()
-        assert self._process.stdout is not None
-        self._process.stdout.close()
+        self._program.output.close()
 
     def _take(self, message: Frame, size: int) -> None:
         match message["is"]:
@@ -433,7 +298,7 @@ class Link:
                 self.here = _checked(message)
                 self._expect(message)
                 # What was printed while it began, such as a greeting, says nothing of the end.
-                self._errors = b""
+                self._program.forget_words()
                 self._begun.set()
             case "refused":
                 self._refused = str(message["reason"])[:400]
@@ -505,22 +370,13 @@ class Link:
             if item:
                 self.send(do="took", size=item[1])
 
-    def _read_errors(self) -> None:
-        assert self._process.stderr is not None
-        with self._process.stderr as errors:
-            while piece := os.read(errors.fileno(), 4096):
-                self._errors = (self._errors + piece)[-_ERRORS:]
-
     # -- the end
 
     def _lose(self, reason: str) -> None:
         if not reason:
-            # The end of its output is seen before its last words.
-            self._threads[0].join(_LAST_WORDS)
-            lines = _reasons(self._errors.decode("utf-8", "replace"))
-            reason = lines[-1][:200].rstrip(".") if lines else "it was closed there"
+            reason = self._program.last_words() or "it was closed there"
         if self._release(reason):
-            self._kill()
+            self._end_program()
             self._on_end(reason)
 
     def _release(self, reason: str) -> bool:
@@ -548,53 +404,24 @@ class Link:
             # A terminal in between does not pass the end of the stream on.
             self.send(do="end")
         self._wait_for_end()
-        self._kill()
+        self._end_program()
         for thread in self._threads:
             thread.join(1)
+        self._program.join(1)
 
     def _wait_for_end(self) -> None:
         """Close the stream, and wait while the far end is heard: it ends everything there."""
         self._sending.put(None)
         until = time.monotonic() + _ENDING
         while time.monotonic() < until and self.silent_for < wire.QUIET:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(_GLANCE)
+            if self._program.has_ended(_GLANCE):
                 return
 
-    def _kill(self) -> None:
-        """Close the stream, which ends everything there that is not to stay, and end its process."""
+    def _end_program(self) -> None:
+        """Close the stream, which ends everything there that is not to stay, and end the program."""
         self._sending.put(None)
-        # Where something stays, the process ends by itself: it may have to pass the end on.
-        patience = _LAST_WORDS if self.detached else 0.0
-        process = self._process
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(patience)
-                return
-            # With whatever it started, such as the program that ssh connects through.
-            with contextlib.suppress(OSError):
-                os.killpg(process.pid, number)
-            patience = 1.0
-        process.wait()
-
-
-def _reasons(printed: str) -> list[str]:
-    """The lines that a connecting program printed, without the warnings of ssh about old algorithms."""
-    lines = [line.strip() for line in printed.splitlines()]
-    lines = [line for line in lines if line and not line.startswith("** ")]
-    # What is said for each attempt, such as that of a password, is said once.
-    return [*reversed(dict.fromkeys(reversed(lines)))]
-
-
-def _explain_changed_key(title: str, printed: str) -> str:
-    """Say what it means that a host has another key than before, and where the known one is."""
-    where = re.search(r"Offending .*key in (\S+:\d+)", printed)
-    known = f" ({where[1][:200]})" if where else ""
-    return (
-        f"The host key of {title} has changed{known}, so nothing was sent. Another machine may be in its "
-        "place. If you know that the new key is right, remove the old one with ssh-keygen -R, "
-        "and connect again."
-    )
+        # Where something stays, it ends by itself: it may have to pass the end on.
+        self._program.end(LAST_WORDS if self.detached else 0.0)
 
 
 def _left(items: "queue.Queue[tuple[list[Report], int] | None]") -> Iterator[tuple[list[Report], int] | None]:

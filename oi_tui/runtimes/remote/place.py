@@ -15,9 +15,10 @@ from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.runtimes.remote import left_targets, wire
 from oi_tui.runtimes.remote.askpass import Ask
 from oi_tui.runtimes.remote.bundle import wire_version
+from oi_tui.runtimes.remote.connecting import Stopped
 from oi_tui.runtimes.remote.files import PlaceFiles
 from oi_tui.runtimes.remote.left_targets import LeftTarget
-from oi_tui.runtimes.remote.link import LeftRun, Link, Stopped
+from oi_tui.runtimes.remote.link import LeftRun, Link
 from oi_tui.runtimes.remote.runtime import RemoteRuntime
 from oi_tui.runtimes.remote.target import USUAL, Staying, Target, TargetError, is_running_container
 from oi_tui.runtimes.remote.wire import Frame

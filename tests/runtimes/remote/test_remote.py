@@ -93,7 +93,7 @@ def test_a_killed_end_leaves_nothing(make: Make, who: str, when: str) -> None:
     until(lambda: len(marked(seconds)) == 2)
     assert computer.place
     assert computer.place.link
-    victim = {"far end": pid, "connection": computer.place.link._process.pid}[who]
+    victim = {"far end": pid, "connection": computer.place.link._program.pid}[who]
 
     def strike(report: Report, so_far: str) -> None:
         if "go" in so_far and alive(victim):
@@ -301,7 +301,7 @@ def test_code_runs_in_a_container_with_nothing_but_python(
     )
     assert computer.place
     assert computer.place.link
-    below = everything_below(computer.place.link._process.pid)
+    below = everything_below(computer.place.link._program.pid)
     computer.close()
     until(lambda: not any(map(alive, below)))
 
@@ -512,7 +512,7 @@ def test_a_host_behind_a_jump_host_is_reached(make: Make, sshd: Path, tmp_path: 
     assert play(computer, "python", "print(6 * 7)").text == "42\n"
     assert computer.place
     assert computer.place.link
-    below = everything_below(computer.place.link._process.pid)
+    below = everything_below(computer.place.link._program.pid)
     # The ssh that leads through the jump host is another process.
     assert len(below) > 1
     computer.close()

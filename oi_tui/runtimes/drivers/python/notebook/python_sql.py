@@ -236,8 +236,6 @@ class _Sqlite(Connection):
         self._connection = sqlite3.connect(path, isolation_level=None)
         # In this call Python handles an interrupt, which it cannot while SQLite works.
         self._connection.set_progress_handler(lambda: 0, _STEPS)
-        #: The data frames that were copied.
-        self._copies = set()
         self.words = "SQLite, {}".format(path)
 
     def close(self):

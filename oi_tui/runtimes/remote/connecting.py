@@ -1,0 +1,220 @@
+"""The program that leads to a far end, such as ssh: its start, its greeting and its last words."""
+
+import contextlib
+import os
+import re
+import select
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+from oi_tui.runtimes.remote.askpass import Ask, questions
+from oi_tui.runtimes.remote.target import Target, TargetError
+from oi_tui.runtimes.remote.wire import MARK
+
+#: How long the far end may take to begin, in seconds: a job may wait for its machine.
+PATIENCE = 120.0
+#: The same where a person may have to type a password or take a telephone, in seconds.
+ASKED = 600.0
+#: How long the program is given to say why it ended, in seconds.
+LAST_WORDS = 0.5
+#: How much of what was printed before the far end began is kept, in bytes, to say why it did not.
+_GREETING = 64 * 1024
+#: How much of the standard error is kept, in bytes.
+_ERRORS = 8 * 1024
+_GLANCE = 0.1
+#: So much of each line that it printed is shown, in characters.
+_LONGEST_LINE = 150
+_NO_PYTHON = (
+    "There is no python3 there. Install Python 3.8 or later on that machine, or choose another target."
+)
+#: What ssh prints where a host has another key than the one that is known.
+_CHANGED_KEY = "HOST IDENTIFICATION HAS CHANGED"
+
+
+class Stopped(Protocol):
+    """Says whether what is waited for is still wanted."""
+
+    def is_set(self) -> bool:
+        """Whether it is not."""
+
+
+class ConnectingProgram:
+    """The program at work, once the Python at the far end has spoken.
+
+    `rest` is what came after its first line. Where ssh has a question, `ask` is asked.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        environment: Mapping[str, str],
+        cwd: Path,
+        ask: Ask | None,
+        stopped: Stopped,
+    ) -> None:
+        """Start it, and wait for the greeting, unless `stopped` is set. Raises TargetError."""
+        self._target = target
+        #: How long the far end may take to begin, in seconds; a person who is asked takes longer,
+        #: and so does an image that is fetched first.
+        self.patience = ASKED if ask or target.kind == "container" else PATIENCE
+        self._errors = b""
+        command = target.command(may_ask=ask is not None)
+        with questions(ask) as variables:
+            try:
+                process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    env={**environment, **variables},
+                    cwd=cwd,
+                    # A key press meant for us does not end it, and it asks nothing on our terminal.
+                    start_new_session=True,
+                    bufsize=0,
+                )
+            except OSError as error:
+                raise TargetError(f"{command[0]} could not be started: {error.strerror or error}.") from None
+            assert process.stdin is not None
+            assert process.stdout is not None
+            self._process, self.input, self.output = process, process.stdin, process.stdout
+            self._error_reader = threading.Thread(target=self._read_errors, name="link", daemon=True)
+            self._error_reader.start()
+            try:
+                self.rest = self._greet(stopped)
+            except BaseException:
+                self.input.close()
+                self.end()
+                self.output.close()
+                raise
+
+    @property
+    def pid(self) -> int:
+        """The process."""
+        return self._process.pid
+
+    # -- the beginning
+
+    def _greet(self, stopped: Stopped) -> bytes:
+        """Wait until the far end's Python speaks; what came after its first line."""
+        received = b""
+        until = time.monotonic() + self.patience
+        while time.monotonic() < until and not stopped.is_set():
+            if not select.select([self.output], [], [], _GLANCE)[0]:
+                continue
+            piece = os.read(self.output.fileno(), 65536)
+            if not piece:
+                # Without an answer, the program may end before we look at the event again.
+                raise TargetError("Connecting was stopped." if stopped.is_set() else self._why_not(received))
+            received += piece
+            at = received.find(MARK + b" ")
+            if at >= 0 and b"\n" in received[at:]:
+                line, _, rest = received[at:].partition(b"\n")
+                self._check(line.decode("ascii", "replace").split(maxsplit=2)[1:])
+                return rest
+            if at < 0:
+                received = received[-_GREETING:]
+        raise TargetError("Connecting was stopped." if stopped.is_set() else self.no_answer())
+
+    def _check(self, words: list[str]) -> None:
+        match words:
+            case ["ready", *_]:
+                return
+            case ["missing", *_]:
+                raise TargetError(_NO_PYTHON)
+            case ["partial", module]:
+                raise TargetError(
+                    f"Python on {self._target.title} lacks a part of its standard library "
+                    f"({module.strip()}). Install all of it: on Debian and Ubuntu the package python3, "
+                    "not only python3-minimal."
+                )
+            case ["old", version]:
+                raise TargetError(
+                    f"Python {version.strip()} on {self._target.title} is too old; it needs 3.8 or later."
+                )
+        raise TargetError(f"{self._target.title} gave an answer that is not understood.")
+
+    def _why_not(self, received: bytes) -> str:
+        """Say why the connection ended before it began, in the words of the program."""
+        self.has_ended(2)
+        self._error_reader.join(LAST_WORDS)
+        printed = (self._errors or received).decode("utf-8", "replace")
+        if _CHANGED_KEY in printed:
+            return _explain_changed_key(self._target.title, printed)
+        unknown = f"the program that connects gave no reason (exit status {self._process.returncode})"
+        words = "; ".join(line[:_LONGEST_LINE] for line in _reasons(printed)[-3:]) or unknown
+        end = "" if words.endswith((".", "?", "!")) else "."
+        return f"No connection to {self._target.title}: {words}{end}"
+
+    def no_answer(self) -> str:
+        """Say that the far end does not begin, and what may be in its way."""
+        words = f"{self._target.title} did not answer within {self.patience:.0f} seconds."
+        if self._target.kind == "ssh":
+            # A shared connection outlives its network, and ssh waits in it without a limit of its own.
+            words += " If ssh shares its connections (ControlMaster), end the shared one with ssh -O exit."
+        return words
+
+    # -- what it prints
+
+    def _read_errors(self) -> None:
+        assert self._process.stderr is not None
+        with self._process.stderr as errors:
+            while piece := os.read(errors.fileno(), 4096):
+                self._errors = (self._errors + piece)[-_ERRORS:]
+
+    def forget_words(self) -> None:
+        """Drop what was printed so far: a greeting says nothing of the end."""
+        self._errors = b""
+
+    def last_words(self) -> str:
+        """Return the last line that it printed, without a full stop; "" where it printed none."""
+        # The end of its output is seen before its last words.
+        self._error_reader.join(LAST_WORDS)
+        lines = _reasons(self._errors.decode("utf-8", "replace"))
+        return lines[-1][:200].rstrip(".") if lines else ""
+
+    # -- the end
+
+    def has_ended(self, seconds: float) -> bool:
+        """Wait for so many seconds, and return whether it has ended."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(seconds)
+        return self._process.returncode is not None
+
+    def end(self, patience: float = 0.0) -> None:
+        """End it, and whatever it started; first wait for so many seconds whether it ends by itself."""
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            if self.has_ended(patience):
+                return
+            # With whatever it started, such as the program that ssh connects through.
+            with contextlib.suppress(OSError):
+                os.killpg(self._process.pid, number)
+            patience = 1.0
+        self._process.wait()
+
+    def join(self, seconds: float) -> None:
+        """Wait until nothing reads what it prints."""
+        self._error_reader.join(seconds)
+
+
+def _reasons(printed: str) -> list[str]:
+    """The lines that the program printed, without the warnings of ssh about old algorithms."""
+    lines = [line.strip() for line in printed.splitlines()]
+    lines = [line for line in lines if line and not line.startswith("** ")]
+    # What is said for each attempt, such as that of a password, is said once.
+    return [*reversed(dict.fromkeys(reversed(lines)))]
+
+
+def _explain_changed_key(title: str, printed: str) -> str:
+    """Say what it means that a host has another key than before, and where the known one is."""
+    where = re.search(r"Offending .*key in (\S+:\d+)", printed)
+    known = f" ({where[1][:200]})" if where else ""
+    return (
+        f"The host key of {title} has changed{known}, so nothing was sent. Another machine may be in its "
+        "place. If you know that the new key is right, remove the old one with ssh-keygen -R, "
+        "and connect again."
+    )
