@@ -320,7 +320,7 @@ class OiTui(ImageSupportMixin, IdleClock):
         self.refresh(layout=True)
 
     def _note_size(self) -> None:
-        """Take the terminal's size as it is now, in case a signal about it was lost in a storm of them."""
+        """Take the terminal's size as it is now, in case a signal about it was lost among many."""
         try:
             size = Size(*os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ else 1))
         except (OSError, ValueError) as error:

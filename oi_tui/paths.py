@@ -29,7 +29,7 @@ def config() -> Path:
 
 
 def state() -> Path:
-    """The folder of what may be lost without grief: logs, caches, histories."""
+    """The folder of what may be lost without harm: logs, caches, histories."""
     return _folder("state")
 
 

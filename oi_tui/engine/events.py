@@ -1,6 +1,6 @@
 """The events of a turn: frozen values, in the order in which they happen.
 
-A live turn and a stored conversation tell their story in the same events, so whoever shows one shows both.
+A live turn and a stored conversation have the same events, so whoever shows one shows both.
 """
 
 import threading

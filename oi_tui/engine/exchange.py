@@ -376,7 +376,7 @@ class Exchange:
         return results[0] if results else ()
 
     def completed(self, facts: ModelInfo, profile: Profile) -> ModelInfo:
-        """The facts, with the window that is reckoned with."""
+        """Return the facts, with the window to use."""
         return self._windows.completed(facts, profile)
 
     def _manner(self, profile: Profile, facts: ModelInfo) -> tuple[bool, bool]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from textual.app import App
 
 
-#: What an editor cannot outlive: the application has to restore its terminal and end.
+#: The signals that also end the editor: the application has to restore its terminal and end.
 _ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 #: Seconds that an editor is given to keep what it has when the application must end.
 _PATIENCE = 2.0

@@ -11,7 +11,7 @@ class FilterChain(LineFilter):
     """Applies filters one after the other.
 
     Textual keeps what a filter made of a line as long as it is given the same filter, and makes a line for
-    each filter: one object for all of them, that stays, spares most of the work of drawing.
+    each filter: one object for all of them, that stays, saves most of the work of drawing.
     """
 
     def __init__(self, filters: Sequence[LineFilter]) -> None:

@@ -39,7 +39,7 @@ def desktop_sequence(title: str, body: str, environment: Mapping[str, str] = os.
     """Build the sequence of a desktop notification; "" where the terminal has none.
 
     Sources: kitty's "Desktop notifications" (OSC 99), iTerm2's and ConEmu's OSC 9, urxvt's OSC 777. tmux
-    hands it on where its option allow-passthrough is set, and swallows it elsewhere.
+    hands it on where its option allow-passthrough is set, and drops it elsewhere.
     """
     title, body = _harmless(title), _harmless(body)
     match _kind(environment):

@@ -13,7 +13,7 @@ from oi_tui.system.environment import secret_values
 
 #: What stands where a key stood.
 MARK = "[key]"
-#: Shorter values are no keys; taking them out would only spoil the text.
+#: Shorter values are no keys; taking them out would only damage the text.
 _SHORTEST = 8
 #: Of a secret of at least `_LONG` characters, so many in a row are taken out of errors and logs.
 _PIECE, _LONG = 8, 16

@@ -218,7 +218,7 @@ _ENDS = ("", "-->", "?>", "]]>", ">", "</pre>", "</script>", "</style>", "</text
 
 
 def closed(text: str) -> str:
-    """The Markdown with its last block ended, so that what follows is not swallowed by it."""
+    """The Markdown with its last block ended, so that it does not take in what follows."""
     if not re.search(r"```|~~~|<[!?a-z]", text, re.IGNORECASE):
         return text
     tildes = max(re.findall(r"~{3,}", text), key=len, default="")

@@ -17,7 +17,7 @@ class Request:
     api_version: str | None = None
     temperature: float | None = None
     max_tokens: int | None = None
-    #: The longest silence, in seconds, that is taken for life.
+    #: How long the server may send nothing, in seconds, before it counts as lost.
     timeout: float = 120.0
     #: How many tokens the model takes in; sent to servers that need it (Ollama cuts off the rest).
     context_window: int | None = None

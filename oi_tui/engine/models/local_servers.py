@@ -129,7 +129,7 @@ def at(api_base: str | None) -> Server | None:
 def find(servers: Iterable[Server] = SERVERS, patience: float = PATIENCE) -> list[LocalModel]:
     """The models of all servers that answer on 127.0.0.1, in the order of `servers`.
 
-    Takes at most about `patience` seconds, and never raises. `OLLAMA_HOST` is heeded as Ollama does itself,
+    Takes at most about `patience` seconds, and never raises. `OLLAMA_HOST` is read as Ollama reads it,
     as long as it names this machine.
     """
     until = time.monotonic() + patience

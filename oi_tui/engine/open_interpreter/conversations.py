@@ -46,7 +46,7 @@ class ImportReport:
 
     @property
     def page(self) -> str:
-        """All of it to read at leisure; "" where nothing is wrong with any file."""
+        """Return all of it as text; "" where nothing is wrong with any file."""
         if not self.problems:
             return ""
         count = len({name for name, _ in self.problems})

@@ -54,7 +54,7 @@ def read(path: Path) -> dict[str, Entry]:
 
 
 def read_text(path: Path) -> str:
-    """The file's text. Raises ProfileError when it is no text file of a bearable size, or OSError."""
+    """The file's text. Raises ProfileError when it is no text file, or too large, or OSError."""
     # O_NONBLOCK: opening a FIFO that nobody writes to would wait for ever.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:

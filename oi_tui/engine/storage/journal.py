@@ -59,7 +59,7 @@ class Journal:
         self._messages = dict(contents.messages)
         self._taken_back = list(contents.taken_back)
         #: What messages that are being written have gained, in pieces, and their lengths with it: joining
-        #: them each time would make the last word of a long reply dearer than its first.
+        #: them each time would make the last word of a long reply cost more than its first.
         self._gained: dict[str, list[str]] = {}
         self._lengths: dict[str, int] = {}
         self._foreign = list(contents.foreign)

@@ -8,7 +8,7 @@ _KINDS = frozenset({"text", "image", "audio", "resource", "resource_link"})
 
 
 def repair_result(result: dict[str, Any]) -> dict[str, Any]:
-    """Return a result in which one odd tool, or one odd part of an answer, does not spoil the others."""
+    """Return a result in which one odd tool, or one odd part of an answer, does not damage the others."""
     if isinstance(tools := result.get("tools"), list):
         named = (tool for tool in tools if isinstance(tool, dict) and isinstance(tool.get("name"), str))
         return {**result, "tools": [_repair_tool(tool) for tool in named]}

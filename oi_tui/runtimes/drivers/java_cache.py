@@ -23,7 +23,7 @@ OLD = 30 * 86400
 
 
 def main(folder: str, java: str, options: "list[str]") -> None:
-    """Compile, rehearse, and say at last by their sums that both files are whole. One does it at a time."""
+    """Compile, make the cache, and write checksums of both files at the end. One does it at a time."""
     os.umask(0o077)
     os.makedirs(folder, mode=0o700, exist_ok=True)
     lock = os.open(folder, os.O_RDONLY)

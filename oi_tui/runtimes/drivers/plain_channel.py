@@ -17,7 +17,7 @@ _LARGEST_REASON = 300
 
 
 class Stopped(BaseException):
-    """Raised in a run that did not heed KeyboardInterrupt."""
+    """Raised in a run that ignored KeyboardInterrupt."""
 
 
 class Channel:

@@ -132,7 +132,7 @@ def _knock(folder: str) -> "socket.socket | None":
 
 
 def _is_ours(connection: socket.socket) -> bool:
-    """Whether the process at the other end belongs to this user; the folder lets no other one in anyhow."""
+    """Whether the process at the other end belongs to this user; the folder lets no other one in either."""
     if sys.platform != "linux":
         return True
     size = struct.calcsize("3i")

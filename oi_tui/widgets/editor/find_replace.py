@@ -11,7 +11,7 @@ from dataclasses import dataclass
 MOST = 20_000
 #: A pattern may take so long, in seconds; then its search is ended.
 PATIENCE = 1.0
-#: A person's pattern may take for ever on an innocent line, so it is tried in a process that can be ended.
+#: A person's pattern may take for ever on an ordinary line, so it is tried in a process that can be ended.
 _PROGRAM = """
 import json, re, sys
 text, sought, put, most = json.load(sys.stdin)

@@ -75,7 +75,7 @@ class Child:
             self._listeners.pop(number, None)
 
     def end(self) -> None:
-        """End the process, gently where it listens."""
+        """End the process; first ask it to, by closing its input."""
         self._orders.put(None)
         try:
             self.process.wait(0.5)

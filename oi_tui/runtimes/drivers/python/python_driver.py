@@ -33,7 +33,7 @@ from python_signals import Signals
 
 
 class Stopped(BaseException):
-    """Raised in the program when it did not heed KeyboardInterrupt."""
+    """Raised in the program when it ignored KeyboardInterrupt."""
 
 
 class Driver:
