@@ -111,9 +111,9 @@ class _ReadyInterpreter(_Classes):
             return super().__getattr__(name)
         if name == "chat":
             # Only scripts of 0.1 call it on the module, and they expect what it yielded then.
-            from oi_tui.api.first_version import with_old_keys
+            from oi_tui.api.first_version import add_old_keys
 
-            return lambda *arguments, **options: with_old_keys(oi_tui.interpreter.chat(*arguments, **options))
+            return lambda *arguments, **options: add_old_keys(oi_tui.interpreter.chat(*arguments, **options))
         return getattr(oi_tui.interpreter, name)
 
     def __setattr__(self, name: str, value: object) -> None:

@@ -144,14 +144,14 @@ def open_profile(
         if offline:
             raise ProfileError(f"offline is on, so the profile {name} is not fetched")
         shown = fetch(name)
-        profile = made_of(shown)
+        profile = make_profile(shown)
         _ask_once(shown, ask)
         return profile, None
     path = default_path() if name is None else find(name)
     if path.suffix == ".py":
         shown = Shown("python profile", os.path.realpath(path), yaml_file.read_text(path))
         _ask_once(shown, ask)
-        return made_of(shown), None
+        return make_profile(shown), None
     if path.suffix == ".json":
         # YAML takes the same text. Changes would be written as YAML, so they are not saved.
         return load(path, write=False), None
@@ -164,7 +164,7 @@ def open_profile(
         raise ProfileError(text, key=error.key, path=error.path, line=error.line) from None
 
 
-def made_of(shown: Shown) -> Profile:
+def make_profile(shown: Shown) -> Profile:
     """The profile that the content makes; a program is run, and must be trusted. Raises ProfileError."""
     if shown.kind == "python profile":
         from oi_tui.engine.settings import python_profile
@@ -247,7 +247,7 @@ def unread_project(folder: Path) -> str:
     return f"The settings of this folder ({PROJECT}) are not used: {reason}."
 
 
-def with_project(profile: Profile, shown: Shown) -> Profile:
+def add_project(profile: Profile, shown: Shown) -> Profile:
     """The profile with a trusted project's settings on top; flags and the environment still win.
 
     Raises ProfileError.

@@ -102,10 +102,10 @@ _RETURN_ENDS_LINES = frozenset(
 _RETURN = re.compile("\r\n?")
 
 
-def with_line_ends(code: str, language: str | None) -> str:
+def normalise_line_ends(code: str, language: str | None) -> str:
     r"""Return code with the line ends that its language sees: Python runs what follows a "\r" in a comment.
 
-    >>> with_line_ends("a()  # \rb()", "python")
+    >>> normalise_line_ends("a()  # \rb()", "python")
     'a()  # \nb()'
     """
     if "\r" not in code or (language or "").lower() not in _RETURN_ENDS_LINES:

@@ -223,7 +223,7 @@ class AcpSession:
         """Ask the editor for a line that the program waits for; without one, the program is stopped."""
         line = None
         if self._can_type and not request.masked:
-            line = await self._asked_line(request)
+            line = await self._ask_for_line(request)
         else:
             await self._send(agent_text(_NO_INPUT.format("a password" if request.masked else "input")))
         if line is None:
@@ -231,7 +231,7 @@ class AcpSession:
         else:
             await asyncio.to_thread(self.workspace.computer.send_input, f"{line}\n")
 
-    async def _asked_line(self, request: InputRequested) -> str | None:
+    async def _ask_for_line(self, request: InputRequested) -> str | None:
         form = schema.ElicitationSchema(
             properties={"line": schema.ElicitationStringPropertySchema(type="string", title="Input")},
             required=["line"],

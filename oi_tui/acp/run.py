@@ -11,7 +11,7 @@ from acp import AgentSideConnection
 
 from oi_tui import log
 from oi_tui.acp.agent import OiTuiAgent
-from oi_tui.acp.servers import with_servers
+from oi_tui.acp.servers import add_servers
 from oi_tui.acp.transport import LineTransport
 from oi_tui.engine.credentials.keys import Secrets
 from oi_tui.engine.llm.transport.client import ModelProcess
@@ -33,7 +33,7 @@ def run(profile: Callable[[], Profile], profile_path: Path | None) -> int:
         models = stack.enter_context(ModelProcess(keys=Secrets().key_for))
         models.start()
         agent = OiTuiAgent(
-            lambda servers: Workspace(with_servers(profile(), servers), profile_path, models=models)
+            lambda servers: Workspace(add_servers(profile(), servers), profile_path, models=models)
         )
         stack.callback(agent.close)
         asyncio.run(_serve(agent))

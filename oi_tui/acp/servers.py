@@ -13,7 +13,7 @@ from oi_tui.text import visible
 _LONGEST_NAME = 24
 
 
-def with_servers(profile: Profile, servers: Sequence[Any]) -> Profile:
+def add_servers(profile: Profile, servers: Sequence[Any]) -> Profile:
     """Return the profile with the servers of an editor after its own. Raises RequestError."""
     if not servers:
         return profile

@@ -65,7 +65,7 @@ class ProfileSwitcher:
                 Trust().accept(shown)
             self._ui.aside(
                 lambda: _result_or_reason(
-                    lambda: _Found(profiles.beneath(profiles.made_of(shown), before), None)
+                    lambda: _Found(profiles.beneath(profiles.make_profile(shown), before), None)
                 ),
                 lambda result: (
                     self._ui.tell(f"The profile was not changed: {result}", warning=True)
@@ -125,4 +125,4 @@ def _with_folder(profile: Profile) -> Profile:
     except FileNotFoundError:
         return profile
     trusted = shown is not None and profiles.is_trusted(shown)
-    return profiles.with_project(profile, shown) if shown and trusted else profile
+    return profiles.add_project(profile, shown) if shown and trusted else profile

@@ -19,7 +19,7 @@ def trust_folder(ui: UserInterface, workspace: Workspace) -> None:
         ui.tell(f"{one_line(shown.place)} is already trusted. It is read when oi-tui starts.")
         return
     try:
-        trusted = profiles.with_project(workspace.profile, shown)
+        trusted = profiles.add_project(workspace.profile, shown)
     except ProfileError as error:
         ui.tell(f"It cannot be used: {one_line(str(error))}", warning=True)
         return

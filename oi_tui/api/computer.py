@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 from oi_tui import computer_api
 from oi_tui.api.finalizers import finalize
-from oi_tui.api.language_names import original, presented
+from oi_tui.api.language_names import original, respell
 from oi_tui.api.model import ApiModel
 from oi_tui.api.notebook import Display
 from oi_tui.api.script_computer import ATTRIBUTES, ScriptComputer
@@ -108,10 +108,10 @@ class ApiComputer(SettingGroup):
         self._earlier = EarlierCode()
         #: The languages that there are without classes of the script.
         self._known = there = (*LANGUAGES, *self._own_languages())
-        self._languages: list[Any] = [presented(language) for language in there]
+        self._languages: list[Any] = [respell(language) for language in there]
         if names := settings.profile.languages:
             wanted = {_find_language(name, there).name for name in names}
-            self._languages = [presented(language) for language in there if language.name in wanted]
+            self._languages = [respell(language) for language in there if language.name in wanted]
             # From here on it is the list that may be changed.
             settings.profile = settings.profile.with_changes(languages=())
         call_in_forked_child(self._forget_processes)

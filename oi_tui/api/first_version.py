@@ -19,10 +19,10 @@ class Interpreter(OpenInterpreter):
 
     def chat(self, *arguments: Any, **options: Any) -> Any:
         """Like `OpenInterpreter.chat`."""
-        return with_old_keys(super().chat(*arguments, **options))
+        return add_old_keys(super().chat(*arguments, **options))
 
 
-def with_old_keys(result: Any) -> Any:
+def add_old_keys(result: Any) -> Any:
     """Return what `chat` returned, chunks or messages, with the keys of 0.1 added to each."""
     if isinstance(result, Generator):
         return _stream(result)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from oi_tui.api.computer import ApiComputer
 from oi_tui.api.finalizers import finalize
 from oi_tui.api.interpreter import OpenInterpreter
-from oi_tui.api.language_names import presented
+from oi_tui.api.language_names import respell
 from oi_tui.engine.open_interpreter.chunks import Chunk
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.runtimes.languages import LANGUAGES
@@ -82,7 +82,7 @@ class BuiltInLanguage(BaseLanguage):
 
 
 def _make(title: str, extension: str) -> type[BuiltInLanguage]:
-    language = presented(next(item for item in LANGUAGES if item.title == title))
+    language = respell(next(item for item in LANGUAGES if item.title == title))
     names = {
         "__doc__": f"{title}, as a class.",
         "__module__": __name__,

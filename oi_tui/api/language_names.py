@@ -38,7 +38,7 @@ class LanguageName(str):
 yaml.SafeDumper.add_representer(LanguageName, yaml.SafeDumper.represent_str)
 
 
-def presented(language: Language) -> Language:
+def respell(language: Language) -> Language:
     """Return the language for a script: with its name as Open Interpreter spells it."""
     spelled = language.title if language.title.casefold() == language.name else language.name
     return replace(language, name=LanguageName(spelled, language.aliases))

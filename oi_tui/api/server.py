@@ -191,7 +191,7 @@ class Server:
         chosen: Any = {name: value for name, value in changes.items() if value is not None}
         options = replace(self.options, **chosen)
         listening = serve.listen(options)
-        options = self.options = serve.with_port(options, listening)
+        options = self.options = serve.add_port(options, listening)
         self.app.use(options)
         serve.serve(self.app, options, listening)
 

@@ -32,7 +32,7 @@ def run(address: Address) -> int:
     """Join a session until the person leaves. Returns the exit code; raises AddressError without a token."""
     log.begin()
     if not address.token:
-        address = replace(address, token=_asked_token(address))
+        address = replace(address, token=_ask_for_token(address))
     learn(address.token)
 
     def work(stack: ExitStack) -> int:
@@ -61,7 +61,7 @@ def run(address: Address) -> int:
     return guarded(work)
 
 
-def _asked_token(address: Address) -> str:
+def _ask_for_token(address: Address) -> str:
     """Ask for the token, which is not shown. Raises AddressError where nobody can be asked."""
     if not os.isatty(0):
         raise AddressError(_NO_TOKEN)

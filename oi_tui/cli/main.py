@@ -71,7 +71,7 @@ def _open_profile(given: argparse.Namespace, *, write: bool = True) -> tuple[Pro
 
 def _complete(profile: Profile, given: argparse.Namespace) -> Profile:
     """The profile with the settings of the working directory, of the environment and of flags."""
-    profile = _with_project(profile).with_environment()
+    profile = _add_project(profile).with_environment()
     changes: dict[str, Value] = {}
     for setting in settings():
         if setting.name in given:
@@ -84,7 +84,7 @@ def _complete(profile: Profile, given: argparse.Namespace) -> Profile:
     return profile.with_changes("flag", **changes)
 
 
-def _with_project(profile: Profile) -> Profile:
+def _add_project(profile: Profile) -> Profile:
     """The profile with what the working directory brings along, if a person trusted exactly that."""
     shown = profiles.project(Path.cwd())
     if shown is None:
@@ -92,7 +92,7 @@ def _with_project(profile: Profile) -> Profile:
         return replace(profile, unknown=(*profile.unknown, unread)) if unread else profile
     note = f"This folder has its own settings ({profiles.PROJECT}); they are not used. %trust shows them."
     if profiles.is_trusted(shown):
-        return profiles.with_project(profile, shown)
+        return profiles.add_project(profile, shown)
     return replace(profile, unknown=(*profile.unknown, note))
 
 
@@ -110,7 +110,7 @@ def _start(arguments: list[str]) -> int:
     if (code := _manage_profiles(given)) is not None:
         return code
     notes += _hide_secrets(given)
-    if problem := server_options.misplaced(given):
+    if problem := server_options.describe_misplaced(given):
         raise UsageError(problem)
     left = _find_left(given)
     if "attach" in given and not left:
@@ -313,11 +313,11 @@ def _tune_textual() -> None:
 
 def _loading_model_process() -> contextlib.AbstractContextManager[None]:
     """Let LiteLLM be loaded while the screen is: it takes far longer."""
-    from oi_tui.engine.llm.transport.child import started_ahead
+    from oi_tui.engine.llm.transport.child import start_ahead
 
     # Before anything is started that could look.
     close_to_others()
-    return started_ahead()
+    return start_ahead()
 
 
 def _has_screen() -> bool:

@@ -51,7 +51,7 @@ def add(parser: argparse.ArgumentParser) -> None:
             group.add_argument(flag, metavar=metavar, help=help_text)
 
 
-def misplaced(given: argparse.Namespace) -> str:
+def describe_misplaced(given: argparse.Namespace) -> str:
     """Return what is wrong with flags of the server that are given without it; "" for nothing."""
     if "server" in given:
         return ""

@@ -98,7 +98,7 @@ def similar_file(name: str, step: Step) -> str | None:
     return files[0] if len(files) == 1 else None
 
 
-def with_name(code: str, name: str) -> str:
+def insert_name(code: str, name: str) -> str:
     """The code with the file's name written into it as a literal."""
     return code.strip().replace("NAME", json.dumps(name, ensure_ascii=False))
 
@@ -136,12 +136,12 @@ def _summarise(talk: Talk) -> Reply:
         return [
             Think("A CSV file. The standard library reads it; count, mean, least and greatest will do."),
             Say(f"I will read `{name}` and look at each of its columns.\n\n"),
-            Run("python", with_name(SUMMARY, name)),
+            Run("python", insert_name(SUMMARY, name)),
         ]
     missing = find_missing(talk, name)
     if missing is not None:
         similar = similar_file(name, step) if not step.error else None
-        return [*missing, Run("python", with_name(SUMMARY, similar))] if similar else missing
+        return [*missing, Run("python", insert_name(SUMMARY, similar))] if similar else missing
     if step.error:
         return report_unexpected(step)
     return [Say(_describe_table(_open(step, name), step.output))]

@@ -2,7 +2,7 @@
 
 import re
 
-from oi_tui.demo.files import find_missing, similar_file, with_name
+from oi_tui.demo.files import find_missing, insert_name, similar_file
 from oi_tui.demo.talk import Reply, Run, Say, Talk
 from oi_tui.demo.task import Task, csv_name, quoted, report_unexpected, request_pattern
 
@@ -175,7 +175,7 @@ def _first(name: str | None) -> Reply:
 
 
 def _reading(name: str) -> str:
-    return with_name(READ, name) + "\n" + REPORT.rstrip()
+    return insert_name(READ, name) + "\n" + REPORT.rstrip()
 
 
 def _draw(output: str) -> Reply:
@@ -199,7 +199,7 @@ def _draw(output: str) -> Reply:
 
 def _in_letters(talk: Talk) -> tuple[str, str]:
     name = csv_name(talk.request)
-    return "python", with_name(BARS_OF_FILE, name) if name else IN_LETTERS.strip()
+    return "python", insert_name(BARS_OF_FILE, name) if name else IN_LETTERS.strip()
 
 
 PLOTS = (

@@ -139,7 +139,7 @@ def sandbox(in_use: "InUse | None" = None) -> Iterator[Finding]:
             yield Finding(None, f"it would not work on this machine: {finding[0]}", finding[1])
 
 
-def kept_keys(in_use: "InUse | None" = None) -> Iterator[Finding]:
+def check_kept_keys(in_use: "InUse | None" = None) -> Iterator[Finding]:
     """The keys that were given to us to keep, by name, the model's own, and where a new one would go."""
     from oi_tui.engine.credentials import private_file
     from oi_tui.engine.credentials.key_source import key_place

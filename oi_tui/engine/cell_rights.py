@@ -34,7 +34,7 @@ class CellRights:
         names = named_of(code, servers) if language in CALLING_LANGUAGES and servers else []
         return sorted({path for path, _ in names})
 
-    def granted_languages(self) -> frozenset[str]:
+    def list_granted_languages(self) -> frozenset[str]:
         """Return the languages, tools among them, of which all code was granted."""
         return frozenset(item.language for item in self._grants if item.scope == "language")
 
@@ -42,7 +42,7 @@ class CellRights:
         """Whether code has to be asked for because of the tools that it names, whatever was granted."""
         if self._grants.all_granted:
             return False
-        granted = {path_of(language) for language in self.granted_languages() if is_tool(language)}
+        granted = {path_of(language) for language in self.list_granted_languages() if is_tool(language)}
         return not all(path.lower() in granted for path in named)
 
     def model_calls(self, code: str, language: str | None, profile: Profile) -> ModelCalls | None:

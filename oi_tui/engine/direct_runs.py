@@ -51,7 +51,7 @@ class DirectRuns:
     def run_unrecorded(self, profile: Profile, language: str, code: str) -> Iterator[Event]:
         """Ask for code and run it, as if the model had written it; nothing of it is kept."""
         message = _propose(language, code).but(recipient=None)
-        with self._log.unrecorded():
+        with self._log.pause_recording():
             yield from self._log.record(message)
             yield from self._execution.cell(message, profile)
         yield TurnEnded("done")

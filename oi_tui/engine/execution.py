@@ -178,7 +178,7 @@ class Execution:
         granted = None
         if unasked:
             code = code.but(decision="auto", grant=grant.words if grant else None)
-            granted = None if self._grants.all_granted else self.rights.granted_languages()
+            granted = None if self._grants.all_granted else self.rights.list_granted_languages()
         else:
             answer = yield from self._ask(code, language, profile, caution, note, asker)
             if isinstance(answer, Reject):

@@ -108,7 +108,7 @@ class MessageLog:
             self._put(message)
 
     @contextmanager
-    def unrecorded(self) -> Iterator[None]:
+    def pause_recording(self) -> Iterator[None]:
         """Meanwhile nothing is saved, and what comes is forgotten afterwards."""
         recorder, self._recorder = self._recorder, NullRecorder()
         before = set(self._messages)

@@ -70,7 +70,7 @@ def _safe(value: Any, depth: int = 0) -> Any:
     return [_safe(item, depth + 1) for item in value] if isinstance(value, list) else value
 
 
-def bounded(offered: Sequence[Definition]) -> list[Definition]:
+def limit_definitions(offered: Sequence[Definition]) -> list[Definition]:
     """Return the first definitions of a server, as many as are used."""
     definitions: list[Definition] = []
     total = 0

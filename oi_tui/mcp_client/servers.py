@@ -312,7 +312,7 @@ class McpServers:
 
         Raises OSError.
         """
-        offered = definitions.bounded(given)
+        offered = definitions.limit_definitions(given)
         pinned = self._pins.of(status.server)
         is_new = pinned is None
         if pinned is None:

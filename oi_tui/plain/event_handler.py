@@ -16,7 +16,7 @@ from oi_tui.engine.events import (
 )
 from oi_tui.engine.output.plain import plain
 from oi_tui.messages import DETACHED, InputRequested, Message, Starting, Stopping
-from oi_tui.text import duration, names, one_line, prose, visible, with_line_ends
+from oi_tui.text import duration, names, normalise_line_ends, one_line, prose, visible
 
 #: Before each line that a program printed: nothing that it prints can be taken for words of ours.
 MARK = "| "
@@ -133,7 +133,7 @@ class PlainEventHandler:
         """Show code, whole, as it would run; and in words what of it cannot be seen."""
         self._shown.add(message.id)
         text = message.content if code is None else code
-        lines = with_line_ends(text, message.format).split("\n")
+        lines = normalise_line_ends(text, message.format).split("\n")
         count = len(lines) - (lines[-1] == "")
         self.note(f"{one_line(message.format or 'code', 30)}, {count} line{'s' * (count != 1)}:")
         self._say("".join(f"    {visible(line)}\n" for line in lines[: count or 1]))

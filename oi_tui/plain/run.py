@@ -109,7 +109,7 @@ def _begin(
     log.print_lines(profile.verbose or profile.debug)
     stack.callback(log.print_lines, False)
     if profile.local and not endpoint.is_this_machine(endpoint.server(profile)):
-        profile = _served_here(profile, notes)
+        profile = _find_served_model(profile, notes)
     workspace = open_workspace(profile, profile_path)
     stack.callback(workspace.close)
     alarm = Wakeup()
@@ -134,7 +134,7 @@ def _begin(
     return workspace, PlainConversation(workspace, handler, keyboard, alarm, seen=is_terminal, reads=reads)
 
 
-def _served_here(profile: Profile, notes: Callable[[str], None]) -> Profile:
+def _find_served_model(profile: Profile, notes: Callable[[str], None]) -> Profile:
     """The profile with a model of this machine: the one it names, else the first, if any answers."""
     models = local_servers.find()
     named = profile.model if "model" in profile.origins else None

@@ -131,7 +131,7 @@ def is_code(variable: Variable) -> bool:
     return variable.type in _CODE or (described and variable.type != "string")
 
 
-def by_interest(language: str, variables: Sequence[Variable]) -> tuple[list[Variable], list[Variable]]:
+def sort_by_interest(language: str, variables: Sequence[Variable]) -> tuple[list[Variable], list[Variable]]:
     """Split variables into data and code, each in order of interest: tables first, then the newest."""
     data: list[Variable] = []
     code: list[Variable] = []

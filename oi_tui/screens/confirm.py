@@ -85,4 +85,4 @@ class ConfirmDialog(Dialog[bool]):
         if self.armed:
             self._quiet.look()
         else:
-            self.armed = self._quiet.lasted(self.app)
+            self.armed = self._quiet.has_lasted(self.app)

@@ -44,7 +44,7 @@ class ModelChoice:
 DEMO = ModelChoice("demo", None, "a script, not an AI; works offline, without a key")
 
 
-def hosted_models(environment: Mapping[str, str] = os.environ) -> list[ModelChoice]:
+def list_hosted_models(environment: Mapping[str, str] = os.environ) -> list[ModelChoice]:
     """Return a model for each provider whose key is in the environment."""
     return [
         ModelChoice(model, None, f"{variable} is set")
@@ -53,7 +53,7 @@ def hosted_models(environment: Mapping[str, str] = os.environ) -> list[ModelChoi
     ]
 
 
-def kept_models(secrets: Secrets) -> list[ModelChoice]:
+def list_kept_models(secrets: Secrets) -> list[ModelChoice]:
     """Return a model for each provider whose key is saved; asks the keyring."""
     saved = []
     for variable, model in _hosted():
@@ -137,7 +137,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
         self._asking: ModelChoice | None = None
         #: The model in use stands first, so that a hasty enter changes nothing.
         self._in_use = None if welcome or local or current == DEMO.model else _in_use(current, api_base)
-        models = [*([] if local else hosted_models()), *llamafiles()]
+        models = [*([] if local else list_hosted_models()), *llamafiles()]
         self._choices = [
             *([self._in_use] if self._in_use else []),
             *(choice for choice in models if not self._in_use or not _is_same(choice, self._in_use)),
@@ -176,7 +176,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
         self.post_message(self.Found(local_servers.find_with(self._api_base)))
         # A newcomer has given us nothing to keep, and is spared the question to unlock a keyring.
         if self._secrets is not None and not self._local and not self._welcome:
-            self.post_message(self.Kept(kept_models(self._secrets)))
+            self.post_message(self.Kept(list_kept_models(self._secrets)))
 
     @on(Kept)
     def handle_kept(self, event: Kept) -> None:

@@ -51,7 +51,7 @@ class QuestionDialog(Dialog[str | None]):
         self._looking = self.set_interval(LOOK, self._open_when_quiet)
 
     def _open_when_quiet(self) -> None:
-        if self._quiet.lasted(self.app):
+        if self._quiet.has_lasted(self.app):
             self._looking.stop()
             field = self.query_one(Input)
             field.disabled = False

@@ -52,7 +52,7 @@ def run(profile: Profile, profile_path: Path | None, options: ServerOptions, *, 
     with ExitStack() as stack:
         models = stack.enter_context(ModelProcess(keys=Secrets().key_for))
         listening = listen(options)
-        options = with_port(options, listening)
+        options = add_port(options, listening)
         app = Application(lambda: WorkspaceBackend(Workspace(profile, profile_path, models=models)), options)
         print(greeting(options, auto_run=profile.auto_run), flush=True)  # noqa: T201
         if open_page and not options.socket:
@@ -149,7 +149,7 @@ def _is_answered(path: Path) -> bool:
     return True
 
 
-def with_port(options: ServerOptions, listening: socket.socket) -> ServerOptions:
+def add_port(options: ServerOptions, listening: socket.socket) -> ServerOptions:
     """The options with the port that was given for port 0."""
     return options if options.socket else replace(options, port=listening.getsockname()[1])
 

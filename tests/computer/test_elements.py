@@ -283,10 +283,10 @@ def test_a_name_that_is_the_same_is_preferred_to_a_longer_one() -> None:
 
 def test_rectangles_of_a_picture_are_blackened_also_at_its_edges() -> None:
     white = Picture(4, 3, b"\xff" * 36)
-    black = white.blackened([(-5, 1, 7, 1), (3, 2, 9, 9), (9, 9, 2, 2)])
+    black = white.blacken([(-5, 1, 7, 1), (3, 2, 9, 9), (9, 9, 2, 2)])
     dots = [black.pixels[at * 3] == 0 for at in range(12)]
     assert dots == [False] * 4 + [True, True, False, False] + [False, False, False, True]
-    assert white.blackened([]) is white
+    assert white.blacken([]) is white
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ class Parameters:
             return self._scaled([self._number("x"), self._number("y")])
         return None
 
-    def required_point(self) -> tuple[int, int]:
+    def read_required_point(self) -> tuple[int, int]:
         """A point of the screen that must be given."""
         point = self.point()
         if point is None:

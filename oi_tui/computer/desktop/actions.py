@@ -113,7 +113,7 @@ def _openai_click(parameters: Parameters) -> Run:
 
 
 def _move(parameters: Parameters) -> Run:
-    point, keys = parameters.required_point(), parameters.modifiers()
+    point, keys = parameters.read_required_point(), parameters.modifiers()
 
     def run(computer: Any) -> None:
         with _held(computer, keys):
@@ -125,7 +125,7 @@ def _move(parameters: Parameters) -> Run:
 def _drag(parameters: Parameters) -> Run:
     keys, path = parameters.modifiers(), parameters.path()
     start = path[0] if path else parameters.point("start_coordinate")
-    *through, end = path[1:] or [parameters.required_point()]
+    *through, end = path[1:] or [parameters.read_required_point()]
 
     def run(computer: Any) -> None:
         with _held(computer, keys):

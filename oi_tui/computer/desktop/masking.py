@@ -32,7 +32,7 @@ def look(desktop: Desktop, region: Region, *, ask: bool = True) -> Picture:
         (password.x - left, password.y - top, password.width, password.height)
         for password in _passwords(desktop, region, ask)
     ]
-    return picture.blackened(hidden)
+    return picture.blacken(hidden)
 
 
 def _passwords(desktop: Desktop, region: Region, ask: bool) -> list[Region]:

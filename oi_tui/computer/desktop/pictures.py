@@ -62,7 +62,7 @@ class Picture:
         rows = (self.pixels[row * step + left * 3 : row * step + right * 3] for row in range(top, bottom))
         return Picture(right - left, bottom - top, b"".join(rows))
 
-    def blackened(self, rectangles: Sequence[tuple[int, int, int, int]]) -> Picture:
+    def blacken(self, rectangles: Sequence[tuple[int, int, int, int]]) -> Picture:
         """The picture with these parts of it (x, y, width, height) in black."""
         if not rectangles:
             return self

@@ -61,7 +61,7 @@ def without_secrets(text: str, environment: Mapping[str, str] | None = None) -> 
     return _cut(text, _places(text, _list_secrets(environment)))
 
 
-def known_secrets(environment: Mapping[str, str] | None = None) -> tuple[str, ...]:
+def list_known_secrets(environment: Mapping[str, str] | None = None) -> tuple[str, ...]:
     """Return the keys and passwords that are known: those learned, and those of the environment."""
     with _lock:
         learned = tuple(_learned)

@@ -69,7 +69,7 @@ def latest(messages: Sequence[Message]) -> Message | None:
     return next((message for message in reversed(messages) if message.covers), None)
 
 
-def shortened(messages: Sequence[Message]) -> tuple[Message | None, Sequence[Message]]:
+def split_at_summary(messages: Sequence[Message]) -> tuple[Message | None, Sequence[Message]]:
     """The summary that stands for the beginning of the conversation, if there is one, and the rest of it."""
     summary = latest(messages)
     if summary is None:

@@ -61,7 +61,7 @@ def explain(error: BaseException, attempt: Attempt) -> ErrorInfo:
     retry_after = _retry_after(chain, words)
     attempt = replace(attempt, led=_led(chain, words, status), on_the_way=_on_the_way(chain, words))
     if attempt.begun and status in (None, 408) and re.search(r"[Tt]imeout|timed out", words):
-        return timed_out(attempt)
+        return describe_timeout(attempt)
     for trouble in TROUBLES:
         if (
             (trouble.statuses is None or status in trouble.statuses)
@@ -93,7 +93,7 @@ def explain(error: BaseException, attempt: Attempt) -> ErrorInfo:
     )
 
 
-def timed_out(attempt: Attempt) -> ErrorInfo:
+def describe_timeout(attempt: Attempt) -> ErrorInfo:
     """Return the error for a model that sent nothing for as long as the profile allows."""
     silence = f"{attempt.timeout:g} s"
     sentence = (

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from oi_tui.engine.llm.compaction import shortened
+from oi_tui.engine.llm.compaction import split_at_summary
 from oi_tui.engine.llm.context_window import CHARACTERS
 from oi_tui.messages import Message
 
@@ -13,7 +13,7 @@ def recent(messages: Sequence[Message], window: int) -> tuple[Sequence[Message],
     Some more may have to go once they are written. The work for a request would otherwise grow with every
     turn, for messages that are not sent.
     """
-    summary, rest = shortened(messages)
+    summary, rest = split_at_summary(messages)
     start = _start(rest, window * CHARACTERS)
     if start == 0:
         return messages, 0

@@ -10,7 +10,7 @@ from typing import Any
 from oi_tui.engine import tools as foreign_tools
 from oi_tui.engine.llm import images, reasoning, signed_reasoning, system_message
 from oi_tui.engine.llm.base import Request
-from oi_tui.engine.llm.compaction import shortened
+from oi_tui.engine.llm.compaction import split_at_summary
 from oi_tui.engine.llm.context_window import CHARACTERS, IMAGE, Unit, room, size, trim
 from oi_tui.engine.llm.profile_request import make_request
 from oi_tui.engine.llm.signed_reasoning import SIGNATURE
@@ -148,7 +148,7 @@ class _Conversation:
 
     def units(self, messages: Sequence[Message]) -> list[Unit]:
         """The conversation in units."""
-        summary, messages = shortened(messages)
+        summary, messages = split_at_summary(messages)
         self._reasoning = reasoning.to_send_back(messages, self._profile)
         sent = [_sound(m) for m in messages if m.recipient != "user" and m.type != "reasoning"]
         sent = without_erased(sent)

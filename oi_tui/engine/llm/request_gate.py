@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from oi_tui.engine.credentials.redaction import known_secrets, take_out
+from oi_tui.engine.credentials.redaction import list_known_secrets, take_out
 from oi_tui.engine.llm import endpoint, signed_reasoning
 from oi_tui.engine.llm.base import Llm, LlmError, Reply, Request
 from oi_tui.engine.llm.context_window import tokens
@@ -42,7 +42,7 @@ def check(profile: Profile) -> None:
 
 
 def _without_keys(request: Request) -> Request:
-    keys = known_secrets()
+    keys = list_known_secrets()
     if not keys:
         return request
     return replace(request, messages=[_clean(message, keys) for message in request.messages])

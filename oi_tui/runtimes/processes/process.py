@@ -279,7 +279,7 @@ class LanguageProcess:
         poll.register(self._pidfd, select.POLLIN)
         return bool(poll.poll(0))
 
-    def unplaced(self, kind: str) -> Event | None:
+    def find_unplaced(self, kind: str) -> Event | None:
         """An event whose mark has not been seen."""
         return next((event for event in self._marked.values() if event["event"] == kind), None)
 

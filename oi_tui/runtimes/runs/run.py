@@ -222,7 +222,7 @@ class Run:
 
     def _see_end(self, now: float) -> None:
         if self._finished is None:
-            event = self._process.unplaced("finished")
+            event = self._process.find_unplaced("finished")
             if event is None or event.get("nonce") != self._nonce:
                 return
             self._phase = Phase.FINISHED

@@ -209,7 +209,7 @@ class HostProxy:
             else:
                 raise NotTlsError
         except (NotTlsError, EOFError, TimeoutError, _RefusedError):
-            fix = "" if any_protocol else f"; to allow any protocol there, type {_allow(_with_port(request))}"
+            fix = "" if any_protocol else f"; to allow any protocol there, type {_allow(_add_port(request))}"
             raise _EndedError(
                 f"the sandbox closed a connection to {request.host}: it did not begin with {protocol}{fix}",
                 _response(403, f"This connection did not begin with {protocol}."),
@@ -245,7 +245,7 @@ class HostProxy:
         if name is None:
             if any_protocol or _is_address(request.host):
                 return
-            problem, fix = "names no host", f"allow it, type {_allow(_with_port(request))}"
+            problem, fix = "names no host", f"allow it, type {_allow(_add_port(request))}"
         elif name == request.host or self._is_named(name, request.port):
             return
         elif _HOST.fullmatch(name):
@@ -317,10 +317,10 @@ def _is_address(host: str) -> bool:
 
 
 def _format(request: _Request) -> str:
-    return _bracketed(request.host) if request.port in _USUAL_PORTS else _with_port(request)
+    return _bracketed(request.host) if request.port in _USUAL_PORTS else _add_port(request)
 
 
-def _with_port(request: _Request) -> str:
+def _add_port(request: _Request) -> str:
     return f"{_bracketed(request.host)}:{request.port}"
 
 
@@ -350,7 +350,7 @@ def _parse(head: bytes, within: _Request | None = None) -> _Request:
         if within:
             if not target.startswith("/") or method == "CONNECT":
                 raise ValueError
-            target = f"http://{_with_port(within)}{target}"
+            target = f"http://{_add_port(within)}{target}"
         parts = urlsplit(f"//{target}" if method == "CONNECT" else target)
         host, port = (parts.hostname or "").rstrip("."), parts.port or 80
         known = method == "CONNECT" or parts.scheme == "http"

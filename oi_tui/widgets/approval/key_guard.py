@@ -30,7 +30,7 @@ class KeyGuard:
         """Note that the screen is updated, while there is nothing to answer."""
         self._looked = time.monotonic()
 
-    def lasted(self, app: App[Any]) -> bool:
+    def has_lasted(self, app: App[Any]) -> bool:
         """Whether the question was visible, and keyboard and mouse quiet, for long enough."""
         now = time.monotonic()
         late, self._looked = now - self._looked > 3 * LOOK, now

@@ -395,7 +395,7 @@ class ApprovalPanel(Widget, can_focus=True):
     def _arm_when_quiet(self) -> None:
         if self.armed or self._question is None or self.stage is not Stage.ASKING:
             self._quiet.look()
-        elif self._quiet.lasted(self.app):
+        elif self._quiet.has_lasted(self.app):
             if self._runs_soon:
                 self._answer(Run(self._question.code))
                 return

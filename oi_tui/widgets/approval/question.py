@@ -7,7 +7,7 @@ from oi_tui.engine.events import ApprovalRequested
 from oi_tui.engine.review.findings import Findings, Level
 from oi_tui.engine.review.permissions import Permission
 from oi_tui.text import names, one_line
-from oi_tui.widgets.conversation.code import mixed_identifiers
+from oi_tui.widgets.conversation.code import find_mixed_identifiers
 
 
 class Stage(StrEnum):
@@ -64,4 +64,4 @@ class Question:
 
     @property
     def _mixed(self) -> list[str]:
-        return mixed_identifiers(self.code, self.request.message.format)
+        return find_mixed_identifiers(self.code, self.request.message.format)

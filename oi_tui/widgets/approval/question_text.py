@@ -6,7 +6,7 @@ from textual.content import Content
 from textual.geometry import Size
 from textual.widgets import Static
 
-from oi_tui.text import with_line_ends
+from oi_tui.text import normalise_line_ends
 from oi_tui.widgets.approval.question import Question, Stage
 from oi_tui.widgets.approval.text import COLOURS, about, laid_out, of_stage, risk_lines
 
@@ -37,7 +37,7 @@ class QuestionText:
     def show(self, question: Question, stage: Stage, width: int, screen: Size) -> None:
         """Show the question, and what is known of it, in `width` cells."""
         self._title.update(self._title_and_facts(question, stage, width, screen))
-        code = with_line_ends(question.code, question.request.message.format)
+        code = normalise_line_ends(question.code, question.request.message.format)
         most = next(most for height, most in _MOST_RISKS if screen.height >= height)
         warnings = Content("\n").join(Content(f"! {words}") for words in question.warnings)
         for line, content in (

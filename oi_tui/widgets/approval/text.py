@@ -7,7 +7,7 @@ from textual.content import Content
 from oi_tui.engine.events import ApprovalRequested
 from oi_tui.engine.review.findings import Findings, Level
 from oi_tui.engine.tools import is_tool, words
-from oi_tui.text import one_line, with_line_ends
+from oi_tui.text import normalise_line_ends, one_line
 from oi_tui.widgets.truncate import width_of
 
 #: What a digit puts into the empty field that asks why.
@@ -33,7 +33,7 @@ def about(
 
     `level` says how much care it needs.
     """
-    shown = with_line_ends(code, request.message.format)
+    shown = normalise_line_ends(code, request.message.format)
     lines = shown.count("\n") + (not shown.endswith("\n"))
     facts = [request.note, f"{lines} line{'s' * (lines != 1)}"]
     if below:

@@ -8,14 +8,14 @@ from typing_extensions import override
 
 from oi_tui.file_changes.snapshots import Step
 from oi_tui.messages import Message, Stopping
-from oi_tui.text import duration, one_line, with_line_ends
+from oi_tui.text import duration, normalise_line_ends, one_line
 from oi_tui.widgets.conversation.blocks import Block
 from oi_tui.widgets.conversation.cell_state import after_run, cell_state
 from oi_tui.widgets.conversation.code import (
     Highlighter,
     as_active,
-    changed_lines,
     code_rows,
+    find_changed_lines,
     gutter_width,
     put_at_end,
 )
@@ -337,14 +337,14 @@ class CellBlock(Block):
             self._code_rows.extend(code_rows(index + 1, pieces, look, width, gutter, changed=mark))
 
     def _shown_code(self) -> str:
-        return with_line_ends(self.code, self.message.format).removesuffix("\n")
+        return normalise_line_ends(self.code, self.message.format).removesuffix("\n")
 
     @property
     def _line_count(self) -> int:
         return self._shown_code().count("\n") + 1
 
     def _changes(self, proposed: str, lines: list[str]) -> set[int]:
-        return changed_lines(with_line_ends(proposed, self.message.format).split("\n"), lines)
+        return find_changed_lines(normalise_line_ends(proposed, self.message.format).split("\n"), lines)
 
     def _below(self, width: int, look: Styles) -> list[Row]:
         rows = self.output.rows(width, look, live=self.live, room=self.room) if self.output else []

@@ -204,7 +204,7 @@ def _is_name(kind: _TokenType) -> bool:
     return any(kind is named or kind[: len(named)] == named for named in (Name, Keyword, Error))
 
 
-def mixed_identifiers(code: str, language: str | None) -> list[str]:
+def find_mixed_identifiers(code: str, language: str | None) -> list[str]:
     """Return what of the code's identifiers passes for Latin letters, in words, each once."""
     if code.isascii():
         return []
@@ -272,7 +272,7 @@ def put_at_end(rows: Sequence[Row], text: str, width: int, style: Style) -> None
             return
 
 
-def changed_lines(before: Sequence[str], after: Sequence[str]) -> set[int]:
+def find_changed_lines(before: Sequence[str], after: Sequence[str]) -> set[int]:
     """The lines of `after`, counted from 0, that are not in `before`."""
     start = _alike(before, after)
     end = _alike(before[start:][::-1], after[start:][::-1])

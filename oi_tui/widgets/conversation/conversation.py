@@ -390,7 +390,7 @@ class Conversation(Widget):
         self.transcript.focus()
         self.transcript.action_move(step)
 
-    def hidden_below(self, message_id: str) -> int:
+    def count_hidden_lines(self, message_id: str) -> int:
         """The number of code lines of a cell below the view; 0 where there is no such cell."""
         cell = self._story.cell(message_id)
         self.transcript.flush_now()

@@ -18,7 +18,7 @@ from textual.strip import Strip
 from textual.widgets.text_area import Selection
 
 from oi_tui.text import visible
-from oi_tui.widgets.conversation.code import TAB, Highlighter, changed_lines, gutter_width
+from oi_tui.widgets.conversation.code import TAB, Highlighter, find_changed_lines, gutter_width
 from oi_tui.widgets.conversation.styles import Styles, look_of
 from oi_tui.widgets.editor.code_completion import CodeCompletion
 from oi_tui.widgets.editor.text_area import StableTextArea
@@ -126,7 +126,7 @@ class CodeEditor(StableTextArea):
     def changed(self) -> set[int]:
         """The lines, from 0, that are not as they were when it was opened."""
         if self._changed is None:
-            self._changed = changed_lines(self._original, self._all_lines())
+            self._changed = find_changed_lines(self._original, self._all_lines())
         return self._changed
 
     @property

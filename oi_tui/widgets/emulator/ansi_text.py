@@ -9,7 +9,7 @@ from rich.style import Style
 from oi_tui.engine.output.screen_text import MOVES, ScreenText
 from oi_tui.text import simple_emoji, spelled
 from oi_tui.widgets.conversation.rows import Span
-from oi_tui.widgets.emulator.colours import PLAIN, recoloured
+from oi_tui.widgets.emulator.colours import PLAIN, apply_colours
 from oi_tui.widgets.truncate import width_of
 
 #: What is kept of long output: lines and characters of its beginning, and of its end.
@@ -268,7 +268,7 @@ class AnsiText:
         reset = max(above.rfind("\x1b[0m"), above.rfind("\x1b[m"), 0)
         style = PLAIN
         for match in _COLOURS.finditer(above, reset):
-            style = recoloured(style, match.group(1))
+            style = apply_colours(style, match.group(1))
         return style
 
     def _raw_above(self, index: int) -> list[str]:
@@ -312,7 +312,7 @@ def _drawn_once(raw: str, style: Style) -> list[Span]:
             column += width_of(text)
         position = match.end()
         if match["final"] == "m":
-            style = recoloured(style, match["parameters"])
+            style = apply_colours(style, match["parameters"])
         elif match.group() == "\t":
             spans.append((" " * (8 - column % 8), style))
             column += 8 - column % 8
@@ -354,7 +354,7 @@ def _redrawn(raw: str, style: Style) -> list[Span]:
         number = int(parameters) if parameters.isdecimal() and len(parameters) < 5 else 0
         match final:
             case "m":
-                style = recoloured(style, parameters)
+                style = apply_colours(style, parameters)
             case "K":
                 cells[column if number == 0 else 0 : column if number == 1 else None] = (
                     [(" ", PLAIN)] * column if number else []

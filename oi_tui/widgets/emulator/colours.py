@@ -11,7 +11,7 @@ PLAIN = Style()
 
 
 @lru_cache(maxsize=2048)
-def recoloured(style: Style, parameters: str) -> Style:
+def apply_colours(style: Style, parameters: str) -> Style:
     """The style after the sequence that selects `parameters` (ECMA-48, 8.3.117)."""
     codes = [int(part) if part.isdecimal() else 0 for part in re.split("[;:]", parameters[:100])]
     position = 0

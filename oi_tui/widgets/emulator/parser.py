@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from pyte import modes as pyte_modes
 
-from oi_tui.widgets.emulator.colours import recoloured
+from oi_tui.widgets.emulator.colours import apply_colours
 from oi_tui.widgets.emulator.grid import (
     BRACKETED_PASTE,
     CURSOR_SHOWN,
@@ -114,7 +114,7 @@ class TerminalEmulator(TerminalGrid):
             self._private(private + between, parameters, final)
             return
         if final == "m":
-            self.cursor.attrs = Cell(" ", recoloured(self.cursor.attrs.style, _plain_colours(parameters)))
+            self.cursor.attrs = Cell(" ", apply_colours(self.cursor.attrs.style, _plain_colours(parameters)))
             return
         numbers = _numbers(parameters)
         first = numbers[0]

@@ -171,7 +171,7 @@ class TableView(ScrollView, can_focus=True):
         segments = self._head(y) if y < _HEADER else self._body(y - _HEADER + self.scroll_offset.y)
         return Strip(segments).adjust_cell_length(width, self.rich_style).crop(0, width)
 
-    def _shown_columns(self) -> range:
+    def _choose_columns(self) -> range:
         last, used = self._left, self._label_width
         while last < len(self._widths) and used < self.size.width:
             used += self._widths[last] + 2
@@ -182,7 +182,7 @@ class TableView(ScrollView, can_focus=True):
         assert self.shape is not None
         style = self._style("header" if y == 0 else "type")
         parts = [Segment(_fitted(self.shape.index if y == 0 else "", self._label_width), style)]
-        for at in self._shown_columns():
+        for at in self._choose_columns():
             column = self.shape.columns[at]
             mark = "" if at != self.view.sort else " ↓" if self.view.descending else " ↑"
             text = (_line(column.name) if y == 0 else column.type) + (mark if y == 0 else "")
@@ -196,7 +196,7 @@ class TableView(ScrollView, can_focus=True):
         assert self.shape is not None
         if number >= self.shape.rows:
             return []
-        shown = self._shown_columns()
+        shown = self._choose_columns()
         for block in {at // COLUMNS for at in shown}:
             self._want((number // ROWS, block))
         ground = self._style("row") if number == self.row else Style()

@@ -8,7 +8,7 @@ from typing import Literal
 from oi_tui.actions.restore_files import MARKS
 from oi_tui.file_changes.snapshots import Step
 from oi_tui.messages import Message
-from oi_tui.runtimes.variables import Memory, Variable, by_interest
+from oi_tui.runtimes.variables import Memory, Variable, sort_by_interest
 from oi_tui.text import duration, one_line, short_count
 from oi_tui.widgets.sidebar.plan import PlanItem
 
@@ -150,7 +150,7 @@ def _variables(known: Sequence[Memory], all_: Sequence[Memory], room: int) -> li
 
 def _of_language(memory: Memory, room: int) -> list[SidebarRow]:
     """List the data; functions, classes and what has no room are only counted."""
-    data, code = by_interest(memory.language, memory.variables)
+    data, code = sort_by_interest(memory.language, memory.variables)
     hidden = memory.total - len(memory.variables) + max(0, len(data) - room)
     counted = [
         f"{hidden:,} more" if hidden else "",

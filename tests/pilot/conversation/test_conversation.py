@@ -535,14 +535,14 @@ async def test_lines_of_code_below_the_view_are_counted() -> None:
         await show(pilot, MessageRecorded(user("go")), MessageRecorded(cell), ApprovalRequested(cell))
         await until(pilot, lambda: screen_lines(pilot.app)[0].startswith("┏ [1] python"))
         assert has(screen_lines(pilot.app), "x0 = 0")
-        assert view.hidden_below(cell.id) == 60 - (view.size.height - 1)
+        assert view.count_hidden_lines(cell.id) == 60 - (view.size.height - 1)
         view.page_down()
         await pilot.pause()
-        assert view.hidden_below(cell.id) == 60 - (view.size.height - 1) - (view.size.height - 2)
+        assert view.count_hidden_lines(cell.id) == 60 - (view.size.height - 1) - (view.size.height - 2)
         view.scroll_end()
         await pilot.pause()
-        assert view.hidden_below(cell.id) == 0
-        assert view.hidden_below("nobody") == 0
+        assert view.count_hidden_lines(cell.id) == 0
+        assert view.count_hidden_lines("nobody") == 0
 
 
 async def test_after_the_answer_the_end_is_followed_again() -> None:

@@ -132,7 +132,7 @@ async def test_any_events_in_any_order_are_shown(seed: int) -> None:
                 case 8:
                     view.transcript.action_block(chance.choice(["copy", "copy_output", "open", "fold"]))
                 case 9:
-                    view.hidden_below(chance.choice(ids))
+                    view.count_hidden_lines(chance.choice(ids))
                 case 10 if step % 5 == 0:
                     await pilot.resize_terminal(chance.randrange(12, 120), chance.randrange(5, 40))
                 case 11:

@@ -14,7 +14,7 @@ from oi_tui.engine.llm import request, request_gate
 from oi_tui.engine.llm.base import Request, Signed
 from oi_tui.engine.llm.context_window import size
 from oi_tui.engine.llm.signed_reasoning import SignedReasoning
-from oi_tui.engine.llm.transport.chunk_repair import signed_parts
+from oi_tui.engine.llm.transport.chunk_repair import find_signed_parts
 from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.llm.usage_report import UsageTracker
 from oi_tui.engine.models.model_info import ModelInfo
@@ -304,7 +304,7 @@ ODD = st.recursive(
 def test_odd_deltas_never_fail_and_give_what_can_be_sent(deltas: list[dict[str, Any]]) -> None:
     signed = SignedReasoning()
     for delta in deltas:
-        for name, entries in signed_parts({"choices": [{"index": 0, "delta": delta}]}):
+        for name, entries in find_signed_parts({"choices": [{"index": 0, "delta": delta}]}):
             signed.add(Signed(name, entries))
     kept = signed.content()
     message = called_message(signed=kept, model="anthropic/m")

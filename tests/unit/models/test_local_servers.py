@@ -10,7 +10,7 @@ import pytest
 from oi_tui.engine.models import local_servers
 from oi_tui.engine.models.local_servers import SERVERS, LocalModel, Server
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.plain.run import _served_here
+from oi_tui.plain.run import _find_served_model
 from tests.servers import openai_server as server
 from tests.servers.openai_server import Answer, ModelServer
 
@@ -151,7 +151,8 @@ def test_a_plain_session_in_local_mode_takes_what_is_served_here(
     monkeypatch.setattr(local_servers, "find", lambda: found)
     profile = Profile().with_changes(local=True, **({"model": named} if named else {}))
     reported: list[str] = []
-    taken = profile if local_servers.is_local(profile.model, None) else _served_here(profile, reported.append)
+    is_local = local_servers.is_local(profile.model, None)
+    taken = profile if is_local else _find_served_model(profile, reported.append)
     assert taken.model == model
     assert says in " ".join(reported)
 

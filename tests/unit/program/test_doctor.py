@@ -92,11 +92,11 @@ def test_kept_keys_are_reported_of_by_name_and_a_file_that_others_wrote_is_a_pro
     path = paths.make_private(paths.config()) / "keys.json"
     path.write_text('{"MISTRAL_API_KEY": "canary-of-a-key-123"}')
     path.chmod(0o600)
-    reported = words(work.kept_keys())
+    reported = words(work.check_kept_keys())
     assert "True MISTRAL_API_KEY is saved in " in reported
     assert "canary" not in reported
     path.chmod(0o666)
-    assert "keys.json" in words(problems(work.kept_keys()))
+    assert "keys.json" in words(problems(work.check_kept_keys()))
 
 
 def test_a_server_on_this_machine_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -543,14 +543,14 @@ def test_it_neither_loads_textual_nor_litellm() -> None:
 
 
 def test_where_the_models_key_is_looked_for_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    reported = words(work.kept_keys())
+    reported = words(work.check_kept_keys())
     assert "None gpt-4o: OPENAI_API_KEY is not set; a key that you type is saved in " in reported
     assert (
         "the command line or profile, then the environment, then the system's keyring, then a file"
         in reported
     )
     monkeypatch.setenv("OPENAI_API_KEY", "canary-0123456789")
-    reported = words(work.kept_keys())
+    reported = words(work.check_kept_keys())
     assert "True gpt-4o: OPENAI_API_KEY comes from the environment." in reported
     assert "canary" not in reported
 
@@ -558,7 +558,7 @@ def test_where_the_models_key_is_looked_for_is_reported(monkeypatch: pytest.Monk
 def test_a_key_in_a_profile_is_advised_against_and_never_shown() -> None:
     paths.make_private(paths.profiles())
     (paths.profiles() / "default.yaml").write_text("llm.api_key: canary-0123456789\n")
-    reported = words(work.settings()) + words(work.kept_keys())
+    reported = words(work.settings()) + words(work.check_kept_keys())
     assert "default.yaml contains an API key, which anyone with the file can read > f2, then f3" in reported
     assert "canary" not in reported
 

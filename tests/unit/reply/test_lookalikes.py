@@ -2,8 +2,8 @@
 
 import pytest
 
-from oi_tui.text import look_alikes, with_line_ends
-from oi_tui.widgets.conversation.code import mixed_identifiers
+from oi_tui.text import look_alikes, normalise_line_ends
+from oi_tui.widgets.conversation.code import find_mixed_identifiers
 
 
 @pytest.mark.parametrize(
@@ -29,8 +29,8 @@ def test_letters_that_pass_for_latin_ones_are_found(identifier: str, expected: s
 
 def test_words_in_strings_and_comments_are_no_names() -> None:
     code = "x = '\u0440\u043e\u0440'  # \u0430\n"
-    assert mixed_identifiers(code, "python") == []
-    assert mixed_identifiers(f"{code}\u0440\u043e\u0440 = 1", "python") == [
+    assert find_mixed_identifiers(code, "python") == []
+    assert find_mixed_identifiers(f"{code}\u0440\u043e\u0440 = 1", "python") == [
         "CYRILLIC SMALL LETTER O in \u0440\u043e\u0440",
         "CYRILLIC SMALL LETTER ER in \u0440\u043e\u0440",
     ]
@@ -38,9 +38,9 @@ def test_words_in_strings_and_comments_are_no_names() -> None:
 
 @pytest.mark.parametrize("language", ["python", "javascript", "java", "lua"])
 def test_a_carriage_return_is_a_line_end_in_languages_that_take_it_for_one(language: str) -> None:
-    assert with_line_ends("a # \rb\r\nc\n", language) == "a # \nb\nc\n"
+    assert normalise_line_ends("a # \rb\r\nc\n", language) == "a # \nb\nc\n"
 
 
 @pytest.mark.parametrize("language", ["shell", "bash", "perl", "ruby", None])
 def test_a_carriage_return_stays_where_it_is_none(language: str | None) -> None:
-    assert with_line_ends("a # \rb\n", language) == "a # \rb\n"
+    assert normalise_line_ends("a # \rb\n", language) == "a # \rb\n"

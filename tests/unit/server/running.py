@@ -32,7 +32,7 @@ class Running:
         self.profile = Profile(model="x", auto_run=auto_run)
         self.options = ServerOptions(**{"port": 0, **options})
         self.listening = serve.listen(self.options)
-        self.options = serve.with_port(self.options, self.listening)
+        self.options = serve.add_port(self.options, self.listening)
         self.app = app or Application(self.backend, self.options)
         self.app.use(self.options)
         self.server = serve.web_server(self.app, self.options)

@@ -19,7 +19,7 @@ pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed h
 
 from oi_tui.engine.llm.base import Text
 from oi_tui.server.options import Limits, ServerOptions
-from oi_tui.server.serve import listen, with_port
+from oi_tui.server.serve import add_port, listen
 from tests.fakes import call
 from tests.unit.server.conftest import Serve
 from tests.unit.server.running import Running, Socket
@@ -222,7 +222,7 @@ def test_a_port_that_is_taken_is_reported(serve: Serve) -> None:
 def test_port_0_becomes_the_port_that_was_given() -> None:
     options = ServerOptions(port=0)
     with listen(options) as listening:
-        assert with_port(options, listening).port == listening.getsockname()[1]
+        assert add_port(options, listening).port == listening.getsockname()[1]
 
 
 def slow_reader(running: Running) -> socket.socket:

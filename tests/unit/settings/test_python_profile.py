@@ -16,7 +16,7 @@ _IMPORT = "from interpreter import interpreter\n"
 
 def made(text: str) -> Profile:
     """The profile that a trusted program makes."""
-    return profiles.made_of(Shown("python profile", "/p.py", text))
+    return profiles.make_profile(Shown("python profile", "/p.py", text))
 
 
 def refused(text: str) -> str:
@@ -249,7 +249,7 @@ def test_a_yaml_profile_with_older_keys_counts_wherever_it_is(tmp_path: Path) ->
     path.write_text(text)
     for profile in (
         profiles.open_profile(str(path))[0],
-        profiles.made_of(Shown("profile from the network", "http://127.0.0.1/old.yaml", text)),
+        profiles.make_profile(Shown("profile from the network", "http://127.0.0.1/old.yaml", text)),
     ):
         assert (profile.model, profile.max_budget, profile.temperature) == ("gpt-4", 0.5, 0.3)
         assert (profile.safe_mode, profile.offline) == ("ask", True)

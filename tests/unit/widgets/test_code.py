@@ -10,8 +10,8 @@ from oi_tui.themes import DARK
 from oi_tui.widgets.conversation.code import (
     Highlighter,
     as_active,
-    changed_lines,
     code_rows,
+    find_changed_lines,
     gutter_width,
     lex_line,
     lexer_for,
@@ -144,6 +144,6 @@ def test_the_active_line_has_a_mark_besides_its_colour() -> None:
 
 
 def test_changed_lines_are_found() -> None:
-    assert changed_lines(["a", "b", "c"], ["a", "x", "b", "c"]) == {1}
-    assert changed_lines(["a", "b"], ["a", "b"]) == set()
-    assert changed_lines(["a"] * 500, ["b"] * 500) == set(range(500))
+    assert find_changed_lines(["a", "b", "c"], ["a", "x", "b", "c"]) == {1}
+    assert find_changed_lines(["a", "b"], ["a", "b"]) == set()
+    assert find_changed_lines(["a"] * 500, ["b"] * 500) == set(range(500))

@@ -36,7 +36,7 @@ def lasted_after(guard: KeyGuard, clock: Clock, *steps: int) -> list[bool]:
     text = []
     for step in steps:
         clock.now += step
-        text.append(guard.lasted(APP))
+        text.append(guard.has_lasted(APP))
     return text
 
 

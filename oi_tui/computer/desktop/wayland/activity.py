@@ -58,7 +58,7 @@ class Activity:
             self._touched = True
 
     @contextlib.contextmanager
-    def own_input(self) -> Iterator[None]:
+    def expect_own_input(self) -> Iterator[None]:
         """Take the input meanwhile for that of the code. The compositor has carried it out at the end."""
         self._wire.dispatch_all()
         self._is_own = True

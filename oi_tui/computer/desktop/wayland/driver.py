@@ -76,13 +76,13 @@ class Wayland:
 
     def move(self, x: int, y: int) -> None:
         """Put the pointer somewhere."""
-        with self._lock, self._activity.own_input():
+        with self._lock, self._activity.expect_own_input():
             self._pointer.move(int(x), int(y), self.size())
             self._place = int(x), int(y)
 
     def button(self, number: int, down: bool) -> None:
         """Press or release a button, or turn the wheel by one step."""
-        with self._lock, self._activity.own_input():
+        with self._lock, self._activity.expect_own_input():
             self._pointer.button(number, down)
 
     def key_code(self, name: str) -> tuple[int, bool]:
@@ -92,7 +92,7 @@ class Wayland:
 
     def key(self, code: int, down: bool) -> None:
         """Press or release a key."""
-        with self._lock, self._activity.own_input():
+        with self._lock, self._activity.expect_own_input():
             self._keys.key(code, down)
 
     def escape_is_down(self) -> bool:

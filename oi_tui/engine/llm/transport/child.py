@@ -136,7 +136,7 @@ def start_child(module: str = _MODULE, environment: Mapping[str, str] | None = N
 
 
 @contextmanager
-def started_ahead() -> Iterator[None]:
+def start_ahead() -> Iterator[None]:
     """Start the process for whoever asks for it first, where another processor is free to load LiteLLM.
 
     It is ended at the end, unless somebody took it.

@@ -25,15 +25,15 @@ def put_right(record: dict[str, Any], *, error: bool = False) -> bool:
     return changed
 
 
-def signed_parts(record: dict[str, Any]) -> list[tuple[str, list[dict[str, Any]]]]:
+def find_signed_parts(record: dict[str, Any]) -> list[tuple[str, list[dict[str, Any]]]]:
     """Return what the provider wants back unchanged, each with the name of its field (`signed_reasoning`)."""
     match record.get("choices"):
         case [{"delta": dict(delta)}, *_]:
-            return signed_fields(delta)
+            return find_signed_fields(delta)
     return []
 
 
-def signed_fields(delta: dict[str, Any]) -> list[tuple[str, list[dict[str, Any]]]]:
+def find_signed_fields(delta: dict[str, Any]) -> list[tuple[str, list[dict[str, Any]]]]:
     """Return the signed fields of a piece of a reply, or of a whole one."""
     found = [
         (name, [entry for entry in entries if isinstance(entry, dict)])

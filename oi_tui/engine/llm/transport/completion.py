@@ -59,7 +59,7 @@ class Completion:
         except asyncio.CancelledError:
             raise
         except TimeoutError:
-            self._fail(errors.timed_out(replace(self._attempt, begun=self._begun)))
+            self._fail(errors.describe_timeout(replace(self._attempt, begun=self._begun)))
         except Exception as error:  # noqa: BLE001  (whatever a provider's code raises ends here, as a fault)
             self._fail(errors.explain(error, replace(self._attempt, begun=self._begun)))
         else:
@@ -141,7 +141,7 @@ class Completion:
         """Emit the pieces of a chunk, and what came with it in the raw stream."""
         if gaps := raw.take_gaps():
             self._emit(gap=gaps)
-        for part in raw.take_signed() if raw.in_chunks else _signed_parts(chunk):
+        for part in raw.take_signed() if raw.in_chunks else _find_signed_parts(chunk):
             self._emit(signed=part)
         for choice in getattr(chunk, "choices", None) or ():
             if getattr(choice, "index", 0):
@@ -224,7 +224,7 @@ class Completion:
                     arguments["max_completion_tokens"] = value
 
 
-def _signed_parts(chunk: Any) -> list[tuple[str, Any]]:
+def _find_signed_parts(chunk: Any) -> list[tuple[str, Any]]:
     """Return what the provider wants back unchanged, each with the name of its field."""
     parts: list[tuple[str, Any]] = []
     for choice in (getattr(chunk, "choices", None) or ())[:1]:

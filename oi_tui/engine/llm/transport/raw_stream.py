@@ -11,7 +11,13 @@ from collections.abc import AsyncIterator, Callable
 from functools import partial
 from typing import Any
 
-from oi_tui.engine.llm.transport.chunk_repair import error_code, error_words, put_right, signed_fields, words
+from oi_tui.engine.llm.transport.chunk_repair import (
+    error_code,
+    error_words,
+    find_signed_fields,
+    put_right,
+    words,
+)
 from oi_tui.engine.llm.transport.sse_filter import SseFilter
 
 #: What the providers' own words for the end of a reply mean where it is not complete.
@@ -201,7 +207,7 @@ def pieces(delta: Any) -> list[tuple[str, Any]]:
         arguments = _text(_get(function, "arguments"))
         pieces_read.append(("call", [index, _get(call, "id"), _get(function, "name"), arguments]))
     if isinstance(delta, dict):
-        pieces_read += [("signed", list(part)) for part in signed_fields(delta)]
+        pieces_read += [("signed", list(part)) for part in find_signed_fields(delta)]
     if legacy := _get(delta, "function_call"):
         pieces_read.append(("call", [0, None, _get(legacy, "name"), _text(_get(legacy, "arguments"))]))
     return pieces_read

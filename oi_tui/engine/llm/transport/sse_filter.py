@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from oi_tui.engine.llm.transport.chunk_repair import is_chunk, put_right, signed_parts
+from oi_tui.engine.llm.transport.chunk_repair import find_signed_parts, is_chunk, put_right
 
 #: Lines of server-sent events that carry no data.
 _ABOUT = ("event:", "id:", "retry:", ":")
@@ -137,7 +137,7 @@ class SseFilter:
         announced = any(line.strip().replace(" ", "") == "event:error" for line in self._about)
         if not announced and not (is_chunk(record) and (event or "choices" in record)):
             return data
-        self._signed += signed_parts(record)
+        self._signed += find_signed_parts(record)
         changed = put_right(record, error=announced)
         self._note(record)
         return json.dumps(record) if changed else data

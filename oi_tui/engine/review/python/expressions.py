@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from oi_tui.engine.review.python import allowlist as known
 from oi_tui.engine.review.python.calls import CallChecker
 from oi_tui.engine.review.python.names import LOOSE, MEMBER, MODULE, OTHER, PLAIN, UNKNOWN, is_odd, worst
-from oi_tui.engine.review.python.syntax import all_parameters, dotted, names_in
+from oi_tui.engine.review.python.syntax import dotted, list_parameters, names_in
 
 
 class ExpressionChecker(CallChecker):
@@ -78,7 +78,7 @@ class ExpressionChecker(CallChecker):
                 self._assign(target, kind)
                 return kind
             case ast.Lambda(arguments, body):
-                outermost = self._enter(node, {parameter.arg for parameter in all_parameters(arguments)})
+                outermost = self._enter(node, {parameter.arg for parameter in list_parameters(arguments)})
                 self._parameters(arguments)
                 self._plain(body)
                 self._in_function = not outermost
@@ -233,7 +233,7 @@ class ExpressionChecker(CallChecker):
         """Bind parameters; what they are when called is seen at the call."""
         for default in filter(None, (*arguments.defaults, *arguments.kw_defaults)):
             self._plain(default)
-        for argument in all_parameters(arguments):
+        for argument in list_parameters(arguments):
             if argument.annotation is not None:
                 self._expression(argument.annotation)
             self._bind(argument.arg, PLAIN)

@@ -7,7 +7,7 @@ import string
 from oi_tui.engine.review.python import allowlist as known
 
 
-def all_parameters(arguments: ast.arguments) -> list[ast.arg]:
+def list_parameters(arguments: ast.arguments) -> list[ast.arg]:
     """The parameters of a function, of every kind."""
     named = (
         *arguments.posonlyargs,
@@ -32,7 +32,7 @@ def names_in(target: ast.expr) -> set[str]:
 
 def locals_of(function: ast.FunctionDef) -> set[str]:
     """The names that are certainly a function's own: its parameters, and what its statements assign to."""
-    found = {parameter.arg for parameter in all_parameters(function.args)}
+    found = {parameter.arg for parameter in list_parameters(function.args)}
     shared: set[str] = set()
     waiting: list[ast.stmt] = list(function.body)
     while waiting:

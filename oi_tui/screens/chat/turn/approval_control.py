@@ -129,7 +129,7 @@ class ApprovalControl:
     def note_hidden(self) -> None:
         """Say what of the code in question is out of sight, which changes without an event."""
         if self._panel.request:
-            self._panel.note_hidden(self._conversation.hidden_below(self._panel.request.message.id))
+            self._panel.note_hidden(self._conversation.count_hidden_lines(self._panel.request.message.id))
 
     def _ask_again(self, code: str, *, run: bool = False) -> None:
         request = self._panel.request
