@@ -842,8 +842,8 @@ def test_a_request_that_is_cut_anywhere_is_not_carried_out(
             end = far._FarEnd(str(tmp_path), far.Stream(source, os.dup(sink.fileno())))
             end.serve()
             os.close(source)
-            assert not end._stops
-            assert not end._turns
+            assert not end._languages._stops
+            assert not end._languages._turns
 
 
 def sent() -> Iterator[tuple[str, str]]:
