@@ -34,7 +34,13 @@ _PROMPT = (
     ("ctrl+g", "your own editor"),
 )
 _WORKING = (("escape", "stop"), ("enter", "queue a message"), ("up", "edit the queued one"))
-_EDITING = (("f5", "done"), ("escape", "cancel"), ("f8", "your changes"), ("ctrl+f", "find and replace"))
+_EDITING = (
+    ("f5", "done"),
+    ("escape", "cancel"),
+    ("f8", "your changes"),
+    ("ctrl+f", "find and replace"),
+    ("alt+z", "wrap long lines"),
+)
 _CONVERSATION = ("blocks", "find", "copy", "focus", "variables")
 _SCREENS = ("help", "palette", "new", "conversations", "model", "profile", "quit")
 _SHORT = {

@@ -33,6 +33,7 @@ OTHER_KEYS = (
     ("f5", "Finish editing; the question comes back"),
     ("ctrl+enter", "Finish editing and run (f6 too); dangerous code is asked about first"),
     ("f8", "Show your changes to the model's code"),
+    ("alt+z", "While editing: wrap long lines, or cut them at the edge"),
     ("f9", "Bring back the variables that were kept with the conversation"),
     ("ctrl+g", "Edit in your own editor"),
     ("ctrl+c", "Copy the selection, or stop; twice quits"),

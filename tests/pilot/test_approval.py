@@ -354,6 +354,8 @@ async def test_hidden_characters_are_named() -> None:
         warning = panel.query_one("#warning")
         assert warning.display
         assert "U+202E RIGHT-TO-LEFT OVERRIDE" in str(warning.render())
+        # A high risk is not called free of risks beside that.
+        assert "no risks" not in str(panel.query_one("#question").render())
 
 
 async def test_lines_are_counted_as_python_counts_them() -> None:

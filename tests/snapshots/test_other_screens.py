@@ -191,7 +191,7 @@ def test_the_profile_editor_looks_so_in_its_states(
         for screen in pilot.app.screen_stack:
             # The folder of the test is another one each time.
             for head in screen.query("#profile-head").results(Static):
-                head.update("Profile   ~/profiles/work.yaml")
+                head.update("Settings   ~/profiles/work.yaml")
         await pilot.pause()
 
     assert snap_compare(Stage(editor, DARK.name), terminal_size=size, run_before=arrive)

@@ -13,8 +13,8 @@ class ModelSettings:
     # ---- Model
     model: str = setting(
         "gpt-4o",
-        "The language model, by its LiteLLM name: gpt-4o, anthropic/claude-sonnet-4-5, ollama/llama3.1, ... "
-        "demo is the scripted demo model, which needs no API key and no network.",
+        "The language model, by its LiteLLM name, such as gpt-4o, anthropic/claude-sonnet-4-5 or "
+        "ollama/llama3.1. demo is the scripted demo model, which needs no API key and no network.",
         key="llm.model",
         section="Model",
         flags=("-m",),

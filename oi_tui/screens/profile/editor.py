@@ -329,7 +329,7 @@ class ProfileEditor(Page[Profile | None]):
         path = "" if self.path is None else one_line(paths.short(self.path), 200)
         count = len(self._changes.keys() | {field.setting.name for field in self._fields.wrong})
         number = f"{count} unsaved" if count else ""
-        head = Content.assemble(("Profile", "bold"), "   ", (path, "$text-muted"))
+        head = Content.assemble(("Settings", "bold"), "   ", (path, "$text-muted"))
         if number:
             head = Content.assemble(head, "   ", (number, "$text-warning"))
         self.query_one("#profile-head", Static).update(head)

@@ -45,7 +45,7 @@ class ProfileYaml(Page[bool]):
     def compose(self) -> ComposeResult:
         """Mount headline, text, error, and keys."""
         name = one_line(paths.short(self._path), 200)
-        yield Static(Content.assemble(("Profile", "bold"), "   ", (name, "$text-muted")), id="profile-head")
+        yield Static(Content.assemble(("Settings", "bold"), "   ", (name, "$text-muted")), id="profile-head")
         yield StableTextArea(
             self._shown, id="profile-text", soft_wrap=False, show_line_numbers=True, tab_behavior="focus"
         )

@@ -39,7 +39,10 @@ def about(
     if below:
         facts[-1] += f", {below} more below (page down)"
     facts += where.split(_APART)
-    facts += [*findings.fact_sentences, findings.conclusion]
+    facts += findings.fact_sentences
+    # Warnings, such as of hidden characters, make a high risk of code in which no risks were found.
+    if level != "danger" or not findings.readable:
+        facts.append(findings.conclusion)
     mark = f"{MARKS[level]}{_RISKY}" if level == "danger" else ""
     facts_shown = [one_line(fact, _LONGEST_FACT if fact is request.note else 200) for fact in facts if fact]
     return mark + _question(request), facts_shown

@@ -28,7 +28,7 @@ from oi_tui.widgets.editor.code_editor import CodeEditor
 from oi_tui.widgets.images.image import ImageRow
 from oi_tui.widgets.prompt.completion_list import MOST_ROWS, Completions
 
-#: How often the time that a program has run is shown again, in seconds.
+#: How often the time that a program has run is shown anew, in seconds.
 _TICK = 0.1
 #: Why a letter did nothing to a block; the others are for code only.
 _WHY_NOT = {
@@ -304,11 +304,12 @@ class Conversation(Widget):
         self.transcript.flush()
 
     @on(TextArea.Changed)
+    @on(CodeEditor.Wrapped)
     def _fit_editor(self) -> None:
-        """Give the editor as many rows as it has lines, as far as they fit; the cell makes room."""
+        """Give the editor as many rows as its text takes, as far as they fit; the cell makes room."""
         if self._editing is None:
             return
-        rows = min(self._editor.document.line_count, max(self.size.height - 3, 3))
+        rows = min(self._editor.row_count, max(self.size.height - 3, 3))
         if self._editing.editor_rows != rows:
             self._editing.editor_rows = rows
             self._editor.styles.height = rows

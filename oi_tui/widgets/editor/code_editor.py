@@ -1,5 +1,7 @@
 """A code editor, highlighted by Pygments only in its visible lines."""
 
+import contextlib
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -53,7 +55,7 @@ class CodeEditor(StableTextArea):
 
     Lines that differ from the text it was opened with have a "~" beside their number. Escape is left to the
     screen, and Tab indents, so F5 or Escape, which the screen binds, lead out. Where the language offers
-    completions, Tab completes behind a word.
+    completions, Tab completes behind a word. Long lines are cut at the edge, or wrapped below each other.
     """
 
     @dataclass
@@ -76,9 +78,14 @@ class CodeEditor(StableTextArea):
 
         line: str
 
+    @dataclass
+    class Wrapped(Message):
+        """Long lines are wrapped now, or no longer; the text needs another number of rows."""
+
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+home", "text_start", "Go to start", show=False, id="editor.start"),
         Binding("ctrl+end", "text_end", "Go to end", show=False, id="editor.end"),
+        Binding("alt+z", "wrap_lines", "Wrap long lines", show=False, id="editor.wrap"),
     ]
 
     def __init__(self, text: str = "", language: str | None = None, *, id: str | None = None) -> None:
@@ -95,7 +102,7 @@ class CodeEditor(StableTextArea):
         self.indent_width = TAB
 
     def open(self, text: str, language: str | None) -> None:
-        """Start again with this text; what was there, and its undo history, is gone."""
+        """Begin anew with this text; what was there, and its undo history, is gone."""
         self.completion.close()
         self.completion.language = language or ""
         self._highlighter = Highlighter(language)
@@ -167,6 +174,22 @@ class CodeEditor(StableTextArea):
         """Put the caret behind the last character."""
         self.move_cursor(self.document.end)
 
+    def action_wrap_lines(self) -> None:
+        """Wrap long lines, or cut them at the edge again."""
+        self.soft_wrap = not self.soft_wrap
+        self.post_message(self.Wrapped())
+
+    @property
+    def row_count(self) -> int:
+        """The rows that the text takes."""
+        # The wrapped document counts its rows anew each time that it is asked.
+        return self.virtual_size.height if self.soft_wrap else self.document.line_count
+
+    def _on_resize(self) -> None:
+        super()._on_resize()
+        if self.soft_wrap:
+            self.post_message(self.Wrapped())
+
     # What TextArea lets one replace
 
     def _set_document(self, text: str, language: str | None) -> None:  # noqa: ARG002
@@ -188,7 +211,7 @@ class CodeEditor(StableTextArea):
         return super()._replace_via_keyboard(insert.replace("\r\n", "\n").replace("\r", "\n"), start, end)
 
     def edit(self, edit: Edit) -> EditResult:
-        """Apply an edit; colours are found again from its first line on."""
+        """Apply an edit; colours are found anew from its first line on."""
         self._highlighter.forget_from(edit.top[0])
         return super().edit(edit)
 
@@ -209,7 +232,26 @@ class CodeEditor(StableTextArea):
         row, column = self.cursor_location
         # In the middle of an undo the caret still stands where the text was longer.
         row = min(row, self.document.line_count - 1)
-        self._cursor_offset = (self._cells_before(row, column), row)
+        if not self.soft_wrap:
+            self._cursor_offset = (self._cells_before(row, column), row)
+            return
+        with contextlib.suppress(IndexError, ValueError):
+            part = bisect_right(self.wrapped_document.get_offsets(row), column)
+            first, _ = self._columns(row, part)
+            y = self.wrapped_document.location_to_offset((row, 0)).y + part
+            self._cursor_offset = (self._cells_before(row, column) - self._cells_before(row, first), y)
+
+    def _row_at(self, y: int) -> tuple[int, int]:
+        """Return the line of a row of the text, counted from 0, and which part of the line the row shows."""
+        if not self.soft_wrap:
+            return y, 0
+        row, first = self.wrapped_document.offset_to_location(Offset(0, y))
+        return row, bisect_right(self.wrapped_document.get_offsets(row), first)
+
+    def _columns(self, row: int, part: int) -> tuple[int, int | None]:
+        """Return the columns of a line from and up to which a part of it goes; None for its end."""
+        ends = self.wrapped_document.get_offsets(row) if self.soft_wrap else []
+        return ends[part - 1] if part else 0, ends[part] if part < len(ends) else None
 
     def _cells_before(self, row: int, column: int) -> int:
         cells = 0
@@ -220,15 +262,17 @@ class CodeEditor(StableTextArea):
     def get_target_document_location(self, event: events.MouseEvent) -> tuple[int, int]:
         """Return the position in the text under the mouse."""
         scroll_x, scroll_y = self.scroll_offset
-        row = min(max(event.y + scroll_y - self.gutter.top, 0), self.document.line_count - 1)
-        target = event.x - self.gutter_width + scroll_x - self.gutter.left
+        y = min(max(event.y + scroll_y - self.gutter.top, 0), self.row_count - 1)
+        row, part = self._row_at(y)
+        first, last = self._columns(row, part)
+        target = event.x - self.gutter_width + scroll_x - self.gutter.left + self._cells_before(row, first)
         cells = 0
         line = self.document.get_line(row)
-        for column, character in enumerate(line):
+        for column, character in enumerate(line[:last]):
             cells += width_of(_draw(character, cells))
             if cells > target:
                 return row, column
-        return row, len(line)
+        return row, len(line) if last is None else last - 1
 
     def check_consume_key(self, key: str, character: str | None = None) -> bool:
         """Take the tab key, which belongs to the text here."""
@@ -328,10 +372,10 @@ class CodeEditor(StableTextArea):
     def render_line(self, y: int) -> Strip:
         """Render one line of the view."""
         scroll_x, scroll_y = self.scroll_offset
-        row = y + scroll_y
         look, width = self.look, self.size.width
-        if row >= self.document.line_count:
+        if y + scroll_y >= self.row_count:
             return Strip.blank(width, look.code)
+        row, part = self._row_at(y + scroll_y)
         top, bottom = sorted(self.selection)
         selected = (top, bottom) if top != bottom and top[0] <= row <= bottom[0] else None
         caret = self.selection.end[1] if self.selection.end[0] == row and self.has_focus else None
@@ -340,6 +384,7 @@ class CodeEditor(StableTextArea):
         key = (
             "code",
             row,
+            part if self.soft_wrap else None,
             scroll_x,
             width,
             selected,
@@ -352,13 +397,14 @@ class CodeEditor(StableTextArea):
         )
         strip = self._line_cache.get(key)
         if strip is None:
-            strip = self._paint(row, scroll_x, width, selected, caret, matching)
+            strip = self._paint(row, part, scroll_x, width, selected, caret, matching)
             self._line_cache[key] = strip
         return strip
 
     def _paint(
         self,
         row: int,
+        part: int,
         scroll_x: int,
         width: int,
         selected: tuple[tuple[int, int], tuple[int, int]] | None,
@@ -367,11 +413,14 @@ class CodeEditor(StableTextArea):
     ) -> Strip:
         look, gutter = self.look, self.gutter_width
         line = self.document.get_line(row)
+        first, last = self._columns(row, part)
+        if part:
+            scroll_x = self._cells_before(row, first)
         start = end = -1
         if selected:
-            (top, first), (bottom, last) = selected
-            start = first if row == top else 0
-            end = last if row == bottom else len(line) + 1
+            (top, begin), (bottom, stop) = selected
+            start = begin if row == top else 0
+            end = stop if row == bottom else len(line) + 1
         segments: list[Segment] = []
         spans = self._found.get(row, ())
         column = cells = 0
@@ -396,16 +445,23 @@ class CodeEditor(StableTextArea):
                     segments.append(Segment(shown, style))
                 cells += width_of(shown)
                 column += 1
-        mark = "~" if row in self.changed else " "
-        left = [
-            Segment(">" if caret is not None else " ", look.code_changed),
-            Segment(f"{row + 1:>{gutter - 3}}", look.code_muted),
-            Segment(f"{mark} ", look.code_changed),
-        ]
+        if part:
+            left = [Segment("↳ ".rjust(gutter), look.code_muted)]
+        else:
+            left = [
+                Segment(">" if caret is not None else " ", look.code_changed),
+                Segment(f"{row + 1:>{gutter - 3}}", look.code_muted),
+                Segment("~ " if row in self.changed else "  ", look.code_changed),
+            ]
         room = width - gutter
-        body = Strip(segments).crop_extend(scroll_x, scroll_x + room, look.code)
-        # The space behind the last character is no part of the line.
-        cut = scroll_x > 0 and bool(line), cells - (column > len(line)) > scroll_x + room
+        end_x = scroll_x + room if last is None else min(scroll_x + room, self._cells_before(row, last))
+        body = Strip(segments).crop(scroll_x, end_x).extend_cell_length(room, look.code)
+        if self.soft_wrap:
+            # Characters that are drawn in words are wider than the wrapped document takes them for.
+            cut = False, last is None and cells - (column > len(line)) > scroll_x + room
+        else:
+            # The space behind the last character is no part of the line.
+            cut = scroll_x > 0 and bool(line), cells - (column > len(line)) > scroll_x + room
         at = None if caret is None else self._cells_before(row, caret) - scroll_x
         return Strip.join([Strip(left, gutter), _marked_as_cut(body, *cut, at, look.code_muted)])
 

@@ -109,6 +109,35 @@ def test_frames_of_other_libraries(python: Computer, library: str) -> None:
     assert dict(table.statistics(0).facts)["max"] == "3"
 
 
+def test_types_of_polars_have_short_names(python: Computer) -> None:
+    names = {
+        "Int64": "Int64",
+        "Datetime(time_unit='us', time_zone=None)": "Datetime[us]",
+        "List(Datetime(time_unit='ns', time_zone='UTC'))": "List(Datetime[ns, UTC])",
+        "Array(Int64, shape=(2, 3))": "Array(Int64, 2, 3)",
+        "Decimal(precision=10, scale=2)": "Decimal[10, 2]",
+        "Struct({'a': Int64})": "Struct",
+        "Enum(categories=['a', 'b'])": "Enum",
+    }
+    # Stands for a frame of polars, which need not be installed.
+    code = f"""
+class Kind(str):
+    def is_numeric(self):
+        return False
+
+class DataFrame:
+    height = 0
+    columns = {list(names)}
+    schema = {{name: Kind(name) for name in columns}}
+
+DataFrame.__module__ = "polars.dataframe.frame"
+frame = DataFrame()
+"""
+    assert play(python, "python", code).state == "finished"
+    shape = python.table("python", "frame").shape(View())
+    assert {column.name: column.type for column in shape.columns} == names
+
+
 @pytest.mark.parametrize("kind", ["float", "int8", "bool"])
 def test_equal_numbers_keep_their_order_in_both_directions(python: Computer, kind: str) -> None:
     values = {

@@ -205,3 +205,53 @@ async def test_lines_that_go_on_outside_the_view_are_marked_and_the_caret_stays_
 
 def ink_of_caret(editor: CodeEditor) -> str:
     return " ".join(str(segment.style) for segment in editor.render_line(0))
+
+
+async def test_wrapped_lines_are_shown_whole_and_edited_in_their_place() -> None:
+    words = " ".join(f"word{number:02}" for number in range(20))
+    async with editing(f"first\n{words}\n\tlast") as (pilot, editor):
+        await pilot.press("down", "alt+z")
+        await pilot.pause()
+        lines = drawn(editor)
+        assert lines[1].startswith("> 2  word00 word01")
+        assert lines[2].startswith("   ↳ word")
+        assert lines[4] == "  3      last"
+        assert "".join(line[5:].ljust(55) for line in lines[1:4]).split() == words.split()
+        assert not any("…" in line for line in lines)
+
+        # The caret goes by rows; a click goes to the character under it; what is typed stands there.
+        await pilot.press("down")
+        assert editor.cursor_screen_offset.y == 2
+        column = lines[3].index("word19")
+        await pilot.click(CodeEditor, offset=Offset(column, 3))
+        assert editor.selection.end == (1, words.index("word19"))
+        assert editor.cursor_screen_offset == Offset(column, 3)
+        await pilot.press("x", "end")
+        assert editor.code.split("\n")[1] == words.replace("word19", "xword19")
+        assert drawn(editor)[1].startswith("> 2~ word00")
+        assert editor.cursor_screen_offset == Offset(column + 7, 3)
+
+        await pilot.press("ctrl+home", "alt+z")
+        await pilot.pause()
+        assert drawn(editor)[2] == "  3      last"
+        assert drawn(editor)[1].endswith("…")
+
+
+async def test_an_undo_that_removes_wrapped_lines_leaves_the_caret_in_the_text() -> None:
+    async with editing("one") as (pilot, editor):
+        await pilot.press("alt+z", "end")
+        editor.replace_once("\n".join(["word " * 30] * 5), *editor.selection)
+        await pilot.pause()
+        assert editor.row_count > 5
+        await pilot.press("ctrl+z")
+        await pilot.pause()
+        assert editor.code == "one"
+        assert editor.row_count == 1
+        assert drawn(editor)[0].startswith("> 1  one")
+
+
+async def test_hidden_characters_that_do_not_fit_are_reported_in_wrapped_lines() -> None:
+    async with editing("\u202e" * 40) as (pilot, editor):
+        await pilot.press("alt+z")
+        await pilot.pause()
+        assert drawn(editor)[0].endswith("…")

@@ -12,6 +12,7 @@ import decimal
 import itertools
 import json
 import os
+import re
 import sys
 import weakref
 
@@ -369,13 +370,28 @@ def _order_of(numpy, values, descending):
     return numpy.concatenate([order[missing:], order[:missing]]) if missing else order
 
 
+def short_type(text):
+    """The name of a type of polars, as short as in a column's head: "Datetime[us, UTC]", "List(Enum)"."""
+    name, _, rest = text.partition("(")
+    if name in ("Categorical", "Enum", "Struct"):
+        return name
+    if name in ("Array", "List"):
+        inner, comma, size = rest.removesuffix(")").rpartition(", shape=")
+        inner, size = (inner, ", " + size.strip("(),")) if comma else (size, "")
+        return "{}({}{})".format(name, short_type(inner), size)
+    values = [value.strip("'") for value in re.findall(r"=('[^']*'|\w+)", rest) if value != "None"]
+    return "{}[{}]".format(name, ", ".join(values)) if values else text
+
+
 class _Polars(_Lists):
     def __init__(self, value):
         self.value = value
         self.kind = "polars " + type(value).__name__
         self.frame = value if hasattr(value, "schema") else value.to_frame()
         self.rows = self.frame.height
-        self.columns = [(name, str(of), of.is_numeric()) for name, of in self.frame.schema.items()]
+        self.columns = [
+            (name, short_type(str(of)), of.is_numeric()) for name, of in self.frame.schema.items()
+        ]
 
     def read(self, numbers, first, last):
         names = self.frame.columns[first:last]
