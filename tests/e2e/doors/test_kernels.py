@@ -4,18 +4,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
 
 pytest.importorskip("starlette", reason="starlette (extra server) is not installed here")
 pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed here")
 
-from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
-
 from tests.e2e.doors.test_server import Server
 from tests.unit.server.kernel_client import HttpManager
+from tests.when_used import when_used
 
+nbclient, nbformat = when_used("nbclient"), when_used("nbformat")
 PICTURE = "class P:\n  def _repr_png_(self): return b'\\x89PNG\\r\\n\\x1a\\n'\ndisplay(P())"
 
 
@@ -34,7 +32,7 @@ def notebook(*cells: str) -> Any:
 
 async def execute(server: Server, made: Any, *, binary: bool = False, **options: Any) -> Any:
     manager = HttpManager(server.address, server.headers, binary=binary)
-    client = NotebookClient(made, km=manager, timeout=60, **options)
+    client = nbclient.NotebookClient(made, km=manager, timeout=60, **options)
     return await client.async_execute()
 
 
@@ -94,7 +92,7 @@ async def test_values_come_in_all_their_forms_and_what_is_printed_stays_a_stream
 
 
 async def test_an_error_ends_the_notebook_by_its_name_and_input_does_not_hang(server: Server) -> None:
-    with pytest.raises(CellExecutionError, match="ZeroDivisionError"):
+    with pytest.raises(nbclient.exceptions.CellExecutionError, match="ZeroDivisionError"):
         await execute(server, notebook("1/0", "print('after')"))
     done = await execute(server, notebook("1/0", "input('Name? ')", "print('after')"), allow_errors=True)
     errors = [output for cell in done.cells for output in cell.outputs if output.output_type == "error"]

@@ -10,13 +10,15 @@ import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
-import nbformat
 import pytest
 from markdown_it import MarkdownIt
 
 from oi_tui.engine.export import formats
 from oi_tui.engine.export.formats import FORMATS
 from oi_tui.messages import Message
+from tests.when_used import when_used
+
+nbformat = when_used("nbformat")
 
 
 def code(text: str, language: str = "python", **more: object) -> Message:
@@ -330,8 +332,8 @@ def test_a_notebook_runs_in_a_jupyter_kernel_and_shows_the_same(tmp_path: Path) 
     ]
     path = tmp_path / "book.ipynb"
     formats.export(FORMATS["notebook"], "Count", messages, path)
-    before = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
-    nbformat.validate(before)  # type: ignore[no-untyped-call]
+    before = nbformat.read(path, as_version=4)
+    nbformat.validate(before)
     specs = tmp_path / "jupyter" / "kernels" / "python3"
     specs.mkdir(parents=True)
     argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
@@ -344,7 +346,7 @@ def test_a_notebook_runs_in_a_jupyter_kernel_and_shows_the_same(tmp_path: Path) 
         cwd=tmp_path,
         env={**os.environ, "JUPYTER_PATH": str(tmp_path / "jupyter"), "JUPYTER_PLATFORM_DIRS": "1"},
     )
-    after = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+    after = nbformat.read(path, as_version=4)
     ran = [cell for cell in after.cells if cell.cell_type == "code"]
     assert [cell.source for cell in ran] == [cell.source for cell in before.cells if cell.cell_type == "code"]
     assert ran[0].outputs[0].text == "hello\n"

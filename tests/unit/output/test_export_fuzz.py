@@ -2,7 +2,6 @@
 
 import json
 
-import nbformat
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +11,9 @@ from oi_tui.engine.export import formats
 from oi_tui.engine.output.plain import plain
 from oi_tui.messages import Message
 from oi_tui.text import prose
+from tests.when_used import when_used
 
+nbformat = when_used("nbformat")
 NASTY = st.lists(
     st.sampled_from(
         [
@@ -106,8 +107,8 @@ def test_nothing_in_a_markdown_swallows_what_follows(talk: list[Message]) -> Non
 @settings(max_examples=100, deadline=None)
 @given(NASTY, TALK)
 def test_a_notebook_is_valid_whatever_was_written(title: str, talk: list[Message]) -> None:
-    book = nbformat.reads(formats.notebook(title, talk), as_version=4)  # type: ignore[no-untyped-call]
-    nbformat.validate(book)  # type: ignore[no-untyped-call]
+    book = nbformat.reads(formats.notebook(title, talk), as_version=4)
+    nbformat.validate(book)
     assert len({cell.id for cell in book.cells}) == len(book.cells)
 
 

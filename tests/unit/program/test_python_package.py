@@ -16,8 +16,6 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-import nbclient
-import nbformat
 import pytest
 
 from oi_tui import OpenInterpreter, interpreter_hook, interpreter_module, paths
@@ -35,7 +33,9 @@ from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.engine.storage.store import Store
 from tests import fakes
 from tests.servers import openai_server as server
+from tests.when_used import when_used
 
+nbclient, nbformat = when_used("nbclient"), when_used("nbformat")
 Make = Callable[..., OpenInterpreter]
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 

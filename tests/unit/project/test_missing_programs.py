@@ -11,39 +11,37 @@ import pytest
 from tests import programs
 
 ROOT = Path(__file__).parents[3]
+#: Leaves only the tests whose names begin so, once all of them are collected.
+ONLY = """
+def pytest_collection_modifyitems(items):
+    items[:] = [item for item in items if item.nodeid.startswith({chosen!r})]
+"""
+CHOSEN = (
+    "tests/runtimes/languages/test_shells.py",
+    "tests/runtimes/values/test_variables.py",
+    "tests/runtimes/languages/test_r.py",
+    "tests/unit/input/test_file_index.py",
+    "tests/unit/project/test_missing_programs.py::test_a_language_that_needs_no_program_runs",
+    "tests/runtimes/test_contract.py::test_output_is_printed",
+)
 
 
-def pytest_without_programs(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run pytest where PATH is an empty folder."""
+@pytest.mark.slow
+def test_without_any_program_all_tests_are_collected_and_those_that_need_one_are_skipped(
+    tmp_path: Path,
+) -> None:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("TEXTUAL", "PYTEST"))}
     (tmp_path / "bin").mkdir()
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", "-n", "0", "-p", "no:cacheprovider", *arguments],
+    (tmp_path / "only.py").write_text(ONLY.format(chosen=CHOSEN))
+    path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-n", "0", "-p", "no:cacheprovider", "-p", "only", "-rs", "tests"],
         cwd=ROOT,
-        env={**kept, "PATH": str(tmp_path / "bin")},
+        env={**kept, "PATH": str(tmp_path / "bin"), "PYTHONPATH": path},
         capture_output=True,
         text=True,
         check=False,
     )
-
-
-@pytest.mark.slow
-def test_all_tests_are_collected_without_any_program(tmp_path: Path) -> None:
-    done = pytest_without_programs(tmp_path, "--collect-only", "tests")
-    assert done.returncode == 0, done.stdout[-2000:]
-
-
-@pytest.mark.slow
-def test_what_needs_a_missing_program_is_skipped_by_its_name(tmp_path: Path) -> None:
-    tests = [
-        "tests/runtimes/languages/test_shells.py",
-        "tests/runtimes/values/test_variables.py",
-        "tests/runtimes/languages/test_r.py",
-        "tests/unit/input/test_file_index.py",
-        "tests/unit/project/test_missing_programs.py::test_a_language_that_needs_no_program_runs",
-        "tests/runtimes/test_contract.py::test_output_is_printed",
-    ]
-    done = pytest_without_programs(tmp_path, "-rs", *tests)
     assert done.returncode == 0, done.stdout[-4000:]
     reasons = set(re.findall(r"(\S+) is not installed here", done.stdout))
     assert reasons >= {"bash", "zsh", "dash", "R", "perl", "ruby", "lua5.4", "jshell", "git"}

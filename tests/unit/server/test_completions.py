@@ -9,19 +9,19 @@ import pytest
 pytest.importorskip("starlette", reason="starlette (extra server) is not installed here")
 pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed here")
 
-import openai
-
 from oi_tui.engine.llm.base import ErrorInfo, Text, Usage
 from oi_tui.server import hosted_session
 from oi_tui.server.hosted_session import HostedSession
 from tests.fakes import call
 from tests.unit.server.conftest import Serve
 from tests.unit.server.running import PATIENCE, Running
+from tests.when_used import when_used
 
+openai = when_used("openai")
 MODEL = "open-interpreter"
 
 
-def client_of(running: Running) -> openai.OpenAI:
+def client_of(running: Running) -> "openai.OpenAI":
     return openai.OpenAI(base_url=f"{running.address}/v1", api_key=running.options.token)
 
 
@@ -29,11 +29,11 @@ def user(words: str) -> dict[str, Any]:
     return {"role": "user", "content": words}
 
 
-def ask(client: openai.OpenAI, *messages: dict[str, Any], **options: Any) -> Any:
+def ask(client: "openai.OpenAI", *messages: dict[str, Any], **options: Any) -> Any:
     return client.chat.completions.create(model=MODEL, messages=list(messages), **options)  # type: ignore[call-overload]
 
 
-def words_of(client: openai.OpenAI, *messages: dict[str, Any], **options: Any) -> str:
+def words_of(client: "openai.OpenAI", *messages: dict[str, Any], **options: Any) -> str:
     return str(ask(client, *messages, **options).choices[0].message.content)
 
 

@@ -14,14 +14,14 @@ import pytest
 pytest.importorskip("starlette", reason="starlette (extra server) is not installed here")
 pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed here")
 
-import openai
-
 from oi_tui.engine.llm.base import ErrorInfo, Text, Usage
 from oi_tui.server.options import Limits
 from tests.fakes import Gate, call
 from tests.unit.server.conftest import Serve
 from tests.unit.server.running import Running
+from tests.when_used import when_used
 
+openai = when_used("openai")
 TOOLS = [{"type": "code_interpreter", "container": {"type": "auto"}}]
 
 
