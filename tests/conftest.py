@@ -31,6 +31,14 @@ GRACE = 90.0
 STDERR = pytest.StashKey[int]()
 #: Variables that could let a person's set-up, or the place where the tests run, into a test.
 FOREIGN = ("API_KEY", "API_BASE", "BASE_URL", "_TOKEN", "_PROXY", "_proxy")
+#: The terminal, the language and the time zone of all tests.
+SETTLED = {
+    "TERM": "xterm-256color",
+    "COLORTERM": "truecolor",
+    "LANG": "C.UTF-8",
+    "LC_ALL": "C.UTF-8",
+    "TZ": "UTC",
+}
 #: New objects before a look for garbage, and looks at one generation before one at the next. With Python's
 #: own 700 a worker that has drawn many screens spends half of its time on looking.
 GARBAGE = (20_000, 10, 10)
@@ -127,11 +135,8 @@ def own_world(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     monkeypatch.setenv("OI_TUI_DEMO_TOKENS_PER_SECOND", "0")
     # What programs.py says is here, every program that a test starts can find.
     monkeypatch.setenv("PATH", programs.PATH)
-    monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.setenv("COLORTERM", "truecolor")
-    monkeypatch.setenv("LANG", "C.UTF-8")
-    monkeypatch.setenv("LC_ALL", "C.UTF-8")
-    monkeypatch.setenv("TZ", "UTC")
+    for name, value in SETTLED.items():
+        monkeypatch.setenv(name, value)
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
     # Each secret that is known is looked for in each text: those of other tests would take most of the time.
     monkeypatch.setattr(redaction, "_learned", set(redaction._learned))

@@ -13,6 +13,7 @@ import termios
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -20,6 +21,7 @@ import pyte
 from ptyprocess import PtyProcess
 
 from tests import processes
+from tests.quick_starts.program import QuickPrograms
 
 ROOT = Path(__file__).parent.parent
 #: How to start the program.
@@ -142,7 +144,8 @@ class Picture:
 class Terminal:
     """Runs a program in a pseudo-terminal and keeps the picture that it draws.
 
-    `raw` is every byte that it wrote. Use it as a context manager: leaving ends the program.
+    `raw` is every byte that it wrote. Use it as a context manager: leaving ends the program. With
+    `quick`, oi-tui is a fork of a process that has imported it.
     """
 
     def __init__(
@@ -153,6 +156,7 @@ class Terminal:
         env: Mapping[str, str | None] | None = None,
         columns: int = 100,
         rows: int = 30,
+        quick: QuickPrograms | None = None,
     ) -> None:
         # The size is that of the terminal; programs would believe these two more.
         environment = {**os.environ, "COLUMNS": None, "LINES": None, **(env or {})}
@@ -163,8 +167,9 @@ class Terminal:
         self._fed = 0
         self._change = threading.Condition()
         self._ended = False
-        self._process = PtyProcess.spawn(
-            [*command, *arguments],
+        is_quick = quick and tuple(command) == PROGRAM and quick.can_start_with(environment)
+        self._process = (quick.spawn if quick and is_quick else PtyProcess.spawn)(
+            [*([] if is_quick else command), *arguments],
             cwd=str(cwd or Path.cwd()),
             env=environment,
             dimensions=(rows, columns),
@@ -321,10 +326,13 @@ class Terminal:
         """End the program, and close the terminal."""
         below = processes.descendants(self.pid)
         if self._process.isalive():
-            self.signal(signal.SIGTERM)
-            self.signal(signal.SIGCONT)
+            # One that ends meanwhile may be gone altogether.
+            with suppress(ProcessLookupError):
+                self.signal(signal.SIGTERM)
+                self.signal(signal.SIGCONT)
             if not processes.wait_until(lambda: not self._process.isalive(), 5.0):
-                self.signal(signal.SIGKILL)
+                with suppress(ProcessLookupError):
+                    self.signal(signal.SIGKILL)
                 processes.wait_until(lambda: not self._process.isalive(), 5.0)
         # What a program leaves behind is for the guard in conftest.py to find, unless it was killed here.
         if self._process.signalstatus == signal.SIGKILL:

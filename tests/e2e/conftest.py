@@ -6,10 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import SETTLED
 from tests.e2e.program import Program
 from tests.quick_starts import nursery
+from tests.quick_starts.program import QuickPrograms
 
 Start = Callable[..., Program]
+#: Tests wait until nothing changes on the screen any more.
+CALM = {"TEXTUAL_ANIMATIONS": "none"}
 
 
 @pytest.fixture(scope="session")
@@ -20,22 +24,34 @@ def models_at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield address
 
 
+@pytest.fixture(scope="session")
+def quick_programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[QuickPrograms]:
+    """Where the program starts in a fraction of its time."""
+    address = tmp_path_factory.mktemp("programs") / "socket"
+    environment = {**SETTLED, **CALM}
+    with nursery.nursery("programs", address, environment):
+        yield QuickPrograms(address, environment)
+
+
 @pytest.fixture(autouse=True)
 def quick_models(models_at: Path, own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The model processes of programs are forks of one that has imported LiteLLM."""
     for name, value in nursery.variables(nursery.MODELS, models_at).items():
         monkeypatch.setenv(name, value)
-    # Tests wait until nothing changes on the screen any more.
-    monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
+    for name, value in CALM.items():
+        monkeypatch.setenv(name, value)
 
 
 @pytest.fixture
-def start(workplace: Path) -> Iterator[Start]:
-    """Start the program in the workplace; as the demo unless other arguments are given."""
+def start(workplace: Path, quick_programs: QuickPrograms) -> Iterator[Start]:
+    """Start the program in the workplace; as the demo unless other arguments are given.
+
+    With `quick=None` it is no fork, but starts with the import of its first module.
+    """
     with ExitStack() as running:
 
         def start(*arguments: str, **options: object) -> Program:
-            program = Program(*(arguments or ("--demo",)), cwd=workplace, **options)  # type: ignore[arg-type]
-            return running.enter_context(program)
+            given = {"cwd": workplace, "quick": quick_programs, **options}
+            return running.enter_context(Program(*(arguments or ("--demo",)), **given))  # type: ignore[arg-type]
 
         yield start

@@ -3,18 +3,35 @@
 import json
 import os
 import socket
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+#: Of the two numbers that a nursery answers with: the pid of the fork, and later its wait status.
+NUMBER = 4
+
+
+def order(
+    connection: socket.socket,
+    words: Sequence[str],
+    streams: Sequence[int],
+    environment: Mapping[str, str],
+    folder: str,
+) -> int:
+    """Have a fork made that does what the words say; return its pid."""
+    content = json.dumps({"environment": dict(environment), "folder": folder, "words": words}).encode()
+    socket.send_fds(connection, [len(content).to_bytes(8, "big")], streams)
+    connection.sendall(content)
+    if not (pid := connection.recv(NUMBER)):
+        raise ConnectionResetError("The nursery has ended.")
+    return int.from_bytes(pid, "big")
 
 
 def hand_over(address: str, words: Sequence[str] = ()) -> None:
     """Hand the streams and the environment to a fork of the nursery, and end as it ends."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(address)
-        order = json.dumps({"environment": dict(os.environ), "folder": os.getcwd(), "words": words}).encode()
-        socket.send_fds(connection, [len(order).to_bytes(8, "big")], [0, 1, 2])
-        connection.sendall(order)
+        order(connection, words, [0, 1, 2], os.environ, os.getcwd())
         for stream in (0, 1):
             os.close(stream)
         # When this process is killed, the other sees the end of the connection, and ends as well.
-        status = connection.recv(1)
-    os._exit(status[0] if status else 1)
+        status = connection.recv(NUMBER)
+    os._exit(os.waitstatus_to_exitcode(int.from_bytes(status, "big")) % 256 if status else 1)

@@ -1,14 +1,16 @@
 """Imports what takes long to import once, and forks for every process of a test that needs it.
 
-LiteLLM takes seconds of a processor to import, and the library of MCP nearly one, which would be most of what
-the tests with model processes and MCP servers cost. The program under test is the real one, and starts a real
-process; `sitecustomize.py` beside this file has that process hand its pipes and its environment to a fork of
-this one, and wait for its end. A server of the tests is started by `mcp_server.py` in the same way. What the
-start of a process itself promises is tested without this, in tests/unit/llm/test_client.py for instance.
+LiteLLM takes seconds of a processor to import, and the library of MCP and the application nearly one each,
+which would be most of what tests with such processes cost. The program under test starts real ones;
+`sitecustomize.py` beside this file has them hand their pipes and their environment to a fork of this one,
+and wait for its end. A server of the tests is started by `mcp_server.py` in the same way, and the program
+itself by `program.py`. What the start of a process promises is tested without this: see
+tests/unit/llm/test_client.py, and the first test of tests/e2e/test_first_minute.py.
 
 Run as a program with the name of a kind and the path of a socket: serves until its standard input ends.
 """
 
+import fcntl
 import gc
 import importlib
 import json
@@ -19,16 +21,26 @@ import signal
 import socket
 import subprocess
 import sys
+import termios
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
+
+from tests.quick_starts.asking import NUMBER
 
 FOLDER = Path(__file__).parent
 ROOT = FOLDER.parents[1]
 #: The variables with the addresses, which `sitecustomize.py` knows too.
 MODELS, MCP = "OI_TUI_TEST_MODELS", "OI_TUI_TEST_MCP"
+#: What the first request of the demo model imports beside it.
+_OF_MODELS = (
+    "oi_tui.demo.server",
+    "litellm.responses.mcp.chat_completions_handler",
+    "litellm._service_logger",
+)
 #: What talks to MCP servers, what a server is made with, and what both import when they first need it.
 _OF_MCP = (
     "oi_tui.mcp_client.child.main",
@@ -39,6 +51,8 @@ _OF_MCP = (
     "rich.logging",
     "uvicorn",
 )
+#: The application up to its first code: what it imports before and after its first frame, and as plain lines.
+_OF_PROGRAMS = ("oi_tui.app", "oi_tui.screens.chat.body", "oi_tui.workspace", "oi_tui.plain.run")
 
 
 @dataclass(frozen=True)
@@ -47,14 +61,19 @@ class Kind:
 
     load: Callable[[], None]
     run: Callable[[Sequence[str]], None]
+    #: Whether it is a program of its own, with streams and an end as Python makes them.
+    is_whole: bool = False
 
 
 @contextmanager
-def nursery(kind: str, socket_path: Path) -> Iterator[None]:
-    """Have a nursery of a kind at this address, ready."""
+def nursery(kind: str, socket_path: Path, environment: Mapping[str, str] | None = None) -> Iterator[None]:
+    """Have a nursery of a kind at this address, ready; the environment is what its imports read."""
     command = [sys.executable, str(Path(__file__)), kind, str(socket_path)]
     with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_own_environment()
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**_own_environment(), **(environment or {})},
     ) as process:
         assert process.stdin
         assert process.stdout
@@ -81,6 +100,8 @@ def _load_models() -> None:
     from oi_tui.engine.llm.transport.provider import QUIET, Provider
 
     os.environ.update(QUIET)
+    for name in _OF_MODELS:
+        importlib.import_module(name)
     # What a process loads ahead, while the person types: a third of the time of most of them.
     asyncio.run(Provider().prepare("demo", None))
     for thread in threading.enumerate():
@@ -112,10 +133,33 @@ def _run_mcp(words: Sequence[str]) -> None:
         main()
 
 
-KINDS = {"models": Kind(_load_models, _run_model), "mcp": Kind(_load_mcp, _run_mcp)}
+def _load_programs() -> None:
+    from oi_tui.cli import main
+
+    main._tune_textual()
+    for name in _OF_PROGRAMS:
+        importlib.import_module(name)
+    # It builds its table when it is first made, and most conversations have code.
+    importlib.import_module("pygments.lexers.python").PythonLexer()
 
 
-def _serve(kind: Kind, address: str) -> None:
+def _run_program(words: Sequence[str]) -> NoReturn:
+    from oi_tui.start import start
+
+    sys.argv[:] = [str(ROOT / "oi_tui" / "__main__.py"), *words]
+    sys.path.remove(str(FOLDER))
+    start()
+
+
+KINDS = {
+    "models": Kind(_load_models, _run_model),
+    "mcp": Kind(_load_mcp, _run_mcp),
+    "programs": Kind(_load_programs, _run_program, is_whole=True),
+}
+
+
+def _serve(kind: Kind, address: str) -> socket.socket | None:
+    """Fork for each connection until the standard input ends; returns it in the fork."""
     kind.load()
     assert threading.active_count() == 1, threading.enumerate()
     gc.freeze()
@@ -138,28 +182,40 @@ def _serve(kind: Kind, address: str) -> None:
                 pid = os.fork()
                 if pid == 0:
                     signal.set_wakeup_fd(-1)
-                    for other in (listener, woken, wake, *waiting.values()):
+                    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                    for other in (woken, wake, *waiting.values()):
                         other.close()
-                    _become(kind, connection)
+                    return connection
                 waiting[pid] = connection
+                with suppress(OSError):
+                    connection.sendall(pid.to_bytes(NUMBER, "big"))
+    return None
 
 
 def _tell_ends(waiting: dict[int, socket.socket]) -> None:
-    """Tell those who wait for forks that have ended their exit codes."""
+    """Tell those who wait for forks that have ended their wait statuses."""
     with suppress(ChildProcessError):
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
             with waiting.pop(ended[0]) as connection, suppress(OSError):
-                connection.sendall(bytes([os.waitstatus_to_exitcode(ended[1]) % 256]))
+                connection.sendall(ended[1].to_bytes(NUMBER, "big"))
 
 
 def _become(kind: Kind, connection: socket.socket) -> None:
     """Do the work of the process that asked, and end."""
+    words = _take_over(connection)
+    os.setsid()
+    if os.isatty(0):
+        # The terminal is the fork's own, and what ends it comes from there or from a signal.
+        connection.close()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    else:
+        threading.Thread(target=_end_with, args=(connection,), daemon=True).start()
+    if kind.is_whole:
+        _open_streams()
+        kind.run(words)
+        return
     status: object = 1
     try:
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        words = _take_over(connection)
-        os.setsid()
-        threading.Thread(target=_end_with, args=(connection,), daemon=True).start()
         kind.run(words)
         status = 0
     except SystemExit as end:
@@ -185,10 +241,22 @@ def _take_over(connection: socket.socket) -> Sequence[str]:
     return list(order["words"])
 
 
+def _open_streams() -> None:
+    """Have what Python makes of the first three streams when it starts."""
+    for number, (name, mode) in enumerate({"stdin": "r", "stdout": "w", "stderr": "w"}.items()):
+        errors = "backslashreplace" if name == "stderr" else "surrogateescape"
+        buffering = 1 if number == 2 or os.isatty(number) else -1
+        stream = open(number, mode, buffering, "utf-8", errors, closefd=False)  # noqa: SIM115
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+
+
 def _end_with(connection: socket.socket) -> None:
     connection.recv(1)
     os._exit(0)
 
 
 if __name__ == "__main__":
-    _serve(KINDS[sys.argv[1]], sys.argv[2])
+    chosen = KINDS[sys.argv[1]]
+    if asked := _serve(chosen, sys.argv[2]):
+        _become(chosen, asked)

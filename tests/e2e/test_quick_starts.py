@@ -1,0 +1,34 @@
+"""A program that is a fork of a nursery: to the terminal and to the test it is one that was started."""
+
+import os
+import signal
+from pathlib import Path
+
+from tests.conftest import SETTLED
+from tests.e2e.conftest import CALM, Start
+from tests.quick_starts.program import QuickPrograms
+
+
+def test_it_leads_a_session_in_its_terminal_and_ends_with_its_own_status(start: Start) -> None:
+    program = start()
+    program.begin()
+    assert os.getsid(program.pid) == os.getpgid(program.pid) == program.pid
+    assert os.tcgetpgrp(program._process.fd) == program.pid
+    assert (program.columns, program.rows) == tuple(os.get_terminal_size(program._process.fd))
+    program.signal(signal.SIGKILL)
+    assert program.wait_exit() == -signal.SIGKILL
+
+
+def test_arguments_environment_and_folder_are_those_of_the_test(start: Start, workplace: Path) -> None:
+    program = start("--no-such-flag", env={"HOME": str(workplace)})
+    assert program.wait_exit() == 2
+    assert "no-such-flag" in program.screen
+
+
+def test_what_is_read_at_the_start_of_python_needs_a_start(tmp_path: Path) -> None:
+    here = {**SETTLED, **CALM}
+    programs = QuickPrograms(tmp_path, here)
+    assert programs.can_start_with({**here, "HOME": "/elsewhere"})
+    for changed in ({"TERM": "dumb"}, {"TEXTUAL_FPS": "5"}, {"NO_COLOR": "1"}, {"TZ": "Asia/Tokyo"}):
+        assert not programs.can_start_with({**here, **changed})
+    assert not programs.can_start_with({name: value for name, value in here.items() if name != "COLORTERM"})
