@@ -3,6 +3,7 @@
 import gzip
 import json
 import socket
+import zlib
 from collections.abc import Iterable
 from typing import Any
 
@@ -320,6 +321,47 @@ REPLIES: dict[str, tuple[Answer, str]] = {
         events(b'data: {"choices":[{"index":0,"delta":{"content":"z"},"logprobs":NaN}]}\n\n', END, DONE),
         "z",
     ),
+    "a header in UTF-8": (
+        sent(HEAD.replace(b"Connection", "X-Note: déjà vu 你好\r\nConnection".encode()), BEGUN, END, DONE),
+        "begun ",
+    ),
+    "a header in Latin-1": (
+        sent(HEAD.replace(b"Connection", b"X-Note: d\xe9j\xe0 vu\r\nConnection"), BEGUN, END, DONE),
+        "begun ",
+    ),
+    "deflate": (
+        sent(HEAD.replace(b"Connection", b"Content-Encoding: deflate\r\nConnection"),
+             zlib.compress(BEGUN + END + DONE)),
+        "begun ",
+    ),
+    "an encoding that is none": (
+        sent(HEAD.replace(b"Connection", b"Content-Encoding: odd\r\nConnection"), BEGUN, END, DONE),
+        "begun ",
+    ),
+    "no medium": (sent(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", BEGUN, END, DONE), "begun "),
+    "status 201": (sent(HEAD.replace(b"200 OK", b"201 Created"), BEGUN, END, DONE), "begun "),
+    "more promised than sent": (
+        sent(HEAD.replace(b"Connection", b"Content-Length: 9999\r\nConnection"), BEGUN, END, DONE),
+        "begun ",
+    ),
+    "chunks without an end": (
+        sent(HEAD.replace(b"Connection", b"Transfer-Encoding: chunked\r\nConnection"),
+             *(b"%x\r\n%b\r\n" % (len(item), item) for item in (BEGUN, END, DONE))),
+        "begun ",
+    ),
+    "byte by byte": (events(*(bytes([byte]) for byte in BEGUN + END + DONE)), "begun "),
+    "two choices at once": (
+        events(record({"choices": [{"index": i, "delta": {"content": f"{i}"}} for i in (0, 1)]}), END, DONE),
+        "0",
+    ),
+    "a role of tools": (events(CHUNK({"role": "tool", "content": "z"}), END, DONE), "z"),
+    "a delta of null": (events(choice(delta=None), BEGUN, END, DONE), "begun "),
+    "a date in words": (
+        events(record({"created": "2024-01-01", "choices": [{"index": 0, "delta": {"content": "z"}}]}), END),
+        "z",
+    ),
+    "an endless number": (events(b'data: {"created":%b}\n\n' % (b"9" * 5000), BEGUN, END, DONE), "begun "),
+    "endless nesting": (events(b"data: " + b"[" * 100_000 + b"\n\n", BEGUN, END, DONE), "begun "),
     "a line of a megabyte": (events(CHUNK({"content": "q" * 1_000_000}), END, DONE), "q" * 1_000_000),
 }  # fmt: skip
 
