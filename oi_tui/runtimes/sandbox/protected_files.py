@@ -16,6 +16,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from oi_tui.runtimes.sandbox import git_settings
+
 #: Read by shells, editors and tools on their own, as soon as somebody opens or enters the folder.
 READ_ONLY = frozenset(
     {
@@ -25,7 +27,9 @@ READ_ONLY = frozenset(
         *(".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".xinitrc", ".xprofile", ".xsessionrc"),
         *(".gitconfig", ".husky", ".pre-commit-config.yaml", ".npmrc", ".yarnrc", ".yarnrc.yml", ".pypirc"),
         *(".netrc", ".pdbrc", ".gdbinit", ".lldbinit", ".Rprofile", ".Renviron", ".irbrc", ".pryrc", ".ssh"),
-        *(".gnupg", ".mcp.json", ".claude", ".cursor", ".codex"),
+        *(".gnupg", ".mcp.json", ".claude", ".cursor", ".codex", ".gemini", ".windsurf", ".aider.conf.yml"),
+        *(".cargo", ".bazelrc", ".octaverc", ".zed", ".helix", "lefthook.yml", ".lefthook.yml"),
+        *("ipython_config.py", "jupyter_server_config.py"),
     }
 )
 #: Run by a person's next usual command; people and programs write them every day.
@@ -54,11 +58,6 @@ _GIT = ("hooks", "config", "config.worktree")
 _PACKAGES = frozenset({"node_modules", "__pycache__"})
 #: In a repository's own folder: files of which git runs none.
 _GIT_DATA = frozenset({"objects", "refs", "logs"})
-#: Settings of a repository by which git runs a program.
-_RUNS = re.compile(
-    rb"(?im)^\s*(\[\s*(include|includeif|alias|filter|credential|gpg)\b"
-    rb"|(fsmonitor|hookspath|sshcommand|pager|editor|gitproxy|askpass|textconv|external|worktree)\s*=)"
-)
 #: So many entries are looked at, and so many files are guarded one by one.
 MOST_ENTRIES = 20_000
 _MOST_GUARDED = 300
@@ -82,8 +81,11 @@ def find(cwd: Path, writable: Sequence[str] = ()) -> ProtectedFiles:
     """Look for what must be read-only. `writable` are names or paths that a person let through."""
     _make_hooks(cwd)
     entries, complete = _entries(cwd)
+    run_by_git = [path for path in _run_by_git(cwd, entries) if os.path.lexists(path)]
     named = [
-        entry for entry, _ in entries if _is_read_only(entry) and not _is_let_through(entry, cwd, writable)
+        entry
+        for entry in dict.fromkeys([*(entry for entry, _ in entries if _is_read_only(entry)), *run_by_git])
+        if not _is_let_through(entry, cwd, writable)
     ]
     # What lies in a folder that is read-only is so too.
     guarded = set(named)
@@ -116,6 +118,7 @@ class ProtectedFileWatch:
     def __init__(self, cwd: Path, writable: Sequence[str] = ()) -> None:
         self._cwd = cwd
         self._writable = writable
+        self._run_by_git = frozenset(_run_by_git(cwd, _entries(cwd, packages=False)[0]))
         self._before = self._look()
 
     def changed(self) -> str | None:
@@ -149,12 +152,23 @@ class ProtectedFileWatch:
     def _matters(self, path: Path) -> bool:
         name = _fold(path.name)
         if name == "commondir" or name.startswith("config"):
-            return _is_git(path.parent) and (name == "commondir" or _runs_something(path))
+            return _is_git(path.parent) and (name == "commondir" or git_settings.runs_something(path))
         if _fold(path.parent.name) == "hooks":
             return not name.endswith(".sample") and _is_git(path.parent.parent)
         if name == ".git":
             return not path.is_dir()
+        if not self._run_by_git.isdisjoint((path, path.parent)):
+            return True
         return name in _READ_ONLY or name in _REPORTED or name.endswith(".pth")
+
+
+def _run_by_git(cwd: Path, entries: Sequence[tuple[Path, os.stat_result]]) -> Iterator[Path]:
+    """What settings name as programs of git, such as a folder of hooks; not all of it is there."""
+    for path, _ in entries:
+        if _fold(path.name) in _GIT[1:] and _is_git(path.parent):
+            root = path.parent.parent if _fold(path.parent.name) == ".git" else path.parent
+            for settings in (path, *git_settings.of_the_person()):
+                yield from git_settings.named_files(settings, root, cwd)
 
 
 def _entries(cwd: Path, *, packages: bool = True) -> tuple[list[tuple[Path, os.stat_result]], bool]:
@@ -218,18 +232,3 @@ def _find_linked(cwd: Path, entries: Sequence[tuple[Path, os.stat_result]]) -> l
     if len(out) <= _MOST_LINKS:
         return out
     return list(dict.fromkeys(cwd / path.relative_to(cwd).parts[0] for path in out))
-
-
-def _runs_something(path: Path) -> bool:
-    """Whether settings of git make it run a program; also where they cannot be read.
-
-    Code inside may have made the file: no link is followed, and no pipe waited for.
-    """
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(descriptor, "rb") as file:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                return True
-            return bool(_RUNS.search(file.read(100_000)))
-    except OSError:
-        return True

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from oi_tui.runtimes import Computer
-from oi_tui.runtimes.sandbox import protected_files, sandbox
+from oi_tui.runtimes.sandbox import git_settings, protected_files, sandbox
 from tests.runtimes.playing import play, until
 
 walls = pytest.mark.skipif(sandbox.why_not() is not None, reason=str(sandbox.why_not()))
@@ -31,6 +31,16 @@ def project(tmp_path: Path) -> Path:
     (folder / "tree").mkdir()
     (folder / "tree" / ".git").write_text("gitdir: ../.git/worktrees/tree\n")
     (folder / "notes").write_text("mine")
+    for name in ("shared/pre-commit", "tools/clean.sh", "tools/other.sh"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("mine")
+    (folder / "hooks").symlink_to("shared")
+    for name, value in (
+        ("core.hooksPath", "hooks"),
+        ("filter.x.clean", "./tools/clean.sh %f"),
+        ("alias.new", "!sh later/run.sh"),
+    ):
+        subprocess.run(["git", "-C", folder, "config", name, value], check=True)
     return folder
 
 
@@ -42,6 +52,11 @@ ATTEMPTS = {
     "config below": "git -C sub config core.fsmonitor 'touch /tmp/x'",
     "gitdir": "mv .git .git2",
     "gitdir below": "mv sub/.git sub/.git2",
+    "hooks elsewhere": "echo x >hooks/pre-commit",
+    "new hook elsewhere": "echo x >shared/pre-push",
+    "hooks elsewhere renamed": "mv shared shared2",
+    "program of git": "echo x >tools/clean.sh",
+    "program of git replaced": "mv tools tools2 && mkdir tools && echo x >tools/clean.sh",
     "worktree": "echo gitdir: /tmp >tree/.git",
     "direnv": "echo x >>.envrc",
     "direnv replaced": "rm -f .envrc && echo x >.envrc",
@@ -87,6 +102,8 @@ def test_what_comes_into_being_or_is_run_every_day_is_reported(make: Make, proje
         walled, "shell", "git init -q own; git -C own config core.fsmonitor 'touch /x'; echo x >.bashrc"
     )
     assert "created .bashrc, created own/.git/config:" in played.text
+    played = play(walled, "shell", "mkdir later; echo x >later/run.sh; rm hooks; mkdir hooks")
+    assert "changed hooks, created later/run.sh:" in played.text
 
 
 @walls
@@ -205,3 +222,46 @@ def test_settings_of_git_that_are_a_link_are_not_read(tmp_path: Path) -> None:
     watch = protected_files.ProtectedFileWatch(tmp_path)
     (tmp_path / ".git" / "config").symlink_to("/dev/zero")
     assert "created .git/config" in (watch.changed() or "")
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ('hooksPath = ".githooks"', {".githooks"}),
+        ("sshCommand = ssh -i key", {"ssh", "key"}),
+        ("clean = sh -c './a %f; exec b/c'", {"sh", "a", "exec", "b/c"}),
+        ('st = "!tools/st"', {"tools/st"}),
+        ("path = ../.gitconfig", {".gitconfig"}),
+        ("hooksPath = .", set()),
+        ("st = !cd .. && . ./x", {"cd", "x"}),
+        ("hooksPath = /elsewhere", set()),
+        ("editor = {cwd}/ed --wait", {"ed"}),
+        ("url = ./lib", set()),
+        ("st = status", set()),
+    ],
+)
+def test_what_settings_of_git_name_is_found(line: str, named: set[str], tmp_path: Path) -> None:
+    settings = tmp_path / ".git" / "config"
+    settings.parent.mkdir()
+    settings.write_text(f"[core]\n\t{line.format(cwd=tmp_path)}\n")
+    found = git_settings.named_files(settings, tmp_path, tmp_path)
+    names = {str(path.relative_to(tmp_path)) for path in found}
+    # Some names count from the folder of the settings.
+    assert {name for name in names if not name.startswith(".git/")} == named
+
+
+def test_settings_of_the_person_name_files_of_every_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / ".gitconfig").write_text("[core]\n\thooksPath = .githooks\n")
+    monkeypatch.setenv("HOME", str(home))
+    project = tmp_path / "project"
+    for name in (".git", "sub/.git"):
+        (project / name).mkdir(parents=True)
+        (project / name / "config").touch()
+    (project / ".githooks").mkdir()
+    (project / "sub" / ".githooks").mkdir()
+    read_only = protected_files.find(project).read_only
+    assert {project / ".githooks", project / "sub" / ".githooks"} <= set(read_only)
