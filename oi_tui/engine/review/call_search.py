@@ -43,7 +43,11 @@ _SYNTAX: dict[str, _Syntax] = {
     "r": _Syntax(
         joint=r"(?:::?:?|\$|@)",
         name=r"\.?[A-Za-z_][\w.]*",
-        computed=r"\]\s*\(|\)\s*\(|\"\"\s*\(|\bfile\s*=(?!=)",
+        computed=(
+            r"\]\s*\(|\)\s*\(|\"\"\s*\(|\bfile\s*=(?!=)"
+            # A function whose name is put together, as `paste0("un", "link")`.
+            r"|\b(?:[lstvm]?apply|Map|Reduce|Filter|outer|aggregate)\s*\((?:(?!\bfunction\b|\\\()[^\n]){0,200}\bpaste0?\s*\("
+        ),
     ),
     "c": _Syntax(computed=r"\(\s*\*\s*\w+\s*\)\s*\(|\]\s*\("),
     "rust": _Syntax(name=r"[A-Za-z_]\w*!?"),

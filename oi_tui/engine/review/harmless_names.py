@@ -331,6 +331,7 @@ REACHING: Final = {
         system exec spawn fork syscall exit exit! abort at_exit trap eval instance_eval class_eval
         module_eval instance_exec send public_send __send__ method instance_method const_get define_method
         require require_relative load autoload open readlines $stdout $stderr method_missing
+        create_additions
         """
     ),
     "perl": _words(
