@@ -129,6 +129,14 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
         "if contents.version < VERSION:",
         "contents.version < VERSION => contents.version <= VERSION",
     ): ("there is no upgrade from the present version"),
+    (
+        RECORDS,
+        "if isinstance(version, int) and not isinstance(version, bool) and version > 0:",
+        "0 => 1",
+    ): "version 1 is the one that is assumed anyway",
+    (STORE, 'header = json.loads(head.partition(b"\\n")[0])', "0 => 1"): (
+        "without a header the whole file is read, with the same result"
+    ),
     (STORE, "_LEFT_BEHIND = 24 * 3600", "3600 => 3601"): "a rough time",
     (STORE, "_LEFT_BEHIND = 24 * 3600", "3600 => 3599"): "a rough time",
     (

@@ -39,7 +39,7 @@ class Question(IdleClock):
     def __init__(self, code: str = CODE) -> None:
         super().__init__()
         self.answers: list[Run | Reject] = []
-        self.edits = 0
+        self.edits = self.diffs = self.helps = 0
         self.request = ApprovalRequested(
             Message(role="assistant", type="code", format="python", content=code)
         )
@@ -51,11 +51,12 @@ class Question(IdleClock):
     def on_mount(self) -> None:
         self.query_one(Prompt).focus()
 
-    def ask(self) -> None:
+    def ask(self, edited: str | None = None) -> None:
         code = self.request.message.content
         self.query_one(ApprovalPanel).ask(
             self.request,
             where="Python 3.11",
+            code=edited,
             findings=look_through("python", code, Path("/work")),
             offers=offers("python", code, Path("/work")),
         )
@@ -69,6 +70,12 @@ class Question(IdleClock):
 
     def on_approval_panel_edit_requested(self) -> None:
         self.edits += 1
+
+    def on_approval_panel_diff_requested(self) -> None:
+        self.diffs += 1
+
+    def on_approval_panel_help_requested(self) -> None:
+        self.helps += 1
 
     def on_approval_panel_keys_passed_on(self, event: ApprovalPanel.KeysPassedOn) -> None:
         self.query_one(Prompt).focus()
@@ -145,6 +152,94 @@ async def test_a_word_typed_at_the_offers_is_text(monkeypatch: pytest.MonkeyPatc
         await until(pilot, lambda: app.query_one(Prompt).text == "2 of them")
         assert app.answers == []
         assert panel.stage == "asking"
+
+
+@pytest.mark.parametrize("number", ["0", "6", "²"])
+async def test_a_number_of_no_offer_grants_nothing(number: str) -> None:
+    async with asked() as (app, pilot, panel):
+        await always(pilot, panel)
+        panel.choose(number)
+        await pilot.press(number)
+        await until(pilot, lambda: app.query_one(Prompt).text == number)
+        assert app.answers == []
+
+
+async def test_without_offers_nothing_is_offered() -> None:
+    async with asked() as (app, pilot, panel):
+        panel.ask(app.request, where="Python 3.11")
+        await until(pilot, lambda: panel.armed)
+        panel.choose("always")
+        assert panel.stage == "asking"
+
+
+async def test_only_edited_code_has_a_difference_to_show() -> None:
+    async with asked() as (app, pilot, panel):
+        await until(pilot, lambda: panel.armed)
+        panel.choose("diff")
+        panel.choose("help")
+        await until(pilot, lambda: app.helps)
+        assert (app.diffs, panel.edited) == (0, False)
+        app.ask("print(2)")
+        assert panel.edited
+        panel.choose("diff")
+        await until(pilot, lambda: panel.armed)
+        panel.choose("diff")
+        await until(pilot, lambda: app.diffs)
+        assert app.diffs == 1
+        panel.choose("run")
+        await until(pilot, lambda: app.answers)
+        assert app.answers == [Run("print(2)")]
+
+
+async def test_each_stage_has_its_place_and_only_the_question_takes_answers() -> None:
+    async with asked() as (app, pilot, panel):
+        assert panel.place == "asking"
+        panel.ask_for_key_again()
+        assert (panel.is_answer("y"), panel.is_answer("yes")) == (True, False)
+        assert panel.border_subtitle == "stop typing to answer"
+        await until(pilot, lambda: panel.armed and panel.has_focus)
+        assert panel.border_subtitle == "press the key again"
+        await always(pilot, panel)
+        assert (panel.place, panel.is_answer("y")) == ("granting", False)
+        await pilot.press("5")
+        await until(pilot, lambda: panel.stage == "word")
+        assert panel.place == "granting"
+        await pilot.press("escape")
+        await until(pilot, lambda: panel.armed)
+        panel.choose("reject")
+        assert panel.place == "reason"
+        app.ask()
+        await until(pilot, lambda: panel.armed and panel.has_focus)
+        assert panel.border_subtitle == ""
+
+
+async def test_the_panel_says_where_the_caret_is_while_code_is_edited() -> None:
+    async with asked() as (app, pilot, panel):
+        await until(pilot, lambda: panel.armed)
+        height = panel.outer_size.height
+        panel.note_caret(7, 8)
+        assert "Ln" not in str(panel.border_subtitle)
+        panel.note_edit()
+        assert (panel.border_subtitle, panel.armed) == ("Ln 1, Col 1", False)
+        panel.note_caret(2, 3, "INSERT")
+        assert panel.border_subtitle == "INSERT · Ln 2, Col 3"
+        panel.note_caret(2, 4)
+        assert panel.border_subtitle == "Ln 2, Col 4"
+        assert panel.styles.min_height is not None
+        assert panel.styles.min_height.value == height
+        app.ask("print(2)")
+        assert panel.styles.min_height is None
+
+
+async def test_an_answer_pressed_in_the_conversation_counts_once_the_panel_is_armed() -> None:
+    async with asked() as (app, pilot, panel):
+        panel.press("run")
+        await until(pilot, lambda: panel.armed)
+        assert app.answers == []
+        app.query_one(Prompt).focus()
+        panel.press("run")
+        await until(pilot, lambda: app.answers)
+        assert app.answers == [Run(CODE)]
 
 
 async def test_what_the_code_does_is_reported_in_words() -> None:

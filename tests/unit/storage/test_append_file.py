@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from oi_tui.engine.storage.append_file import ends_with_newline, put_in_place
+from oi_tui.engine.storage.append_file import ends_with_newline, put_in_place, why_not_saved
 
 
 @pytest.fixture
@@ -67,3 +67,16 @@ def test_the_last_line_is_whole_when_it_ends(content: bytes, whole: bool, tmp_pa
 
 def test_a_file_that_cannot_be_read_passes_for_one_that_was_cut_off() -> None:
     assert not ends_with_newline(-1)
+
+
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        (OSError("strange"), "strange"),
+        (OSError(errno.ENOTDIR, "Not a directory"), "Not a directory"),
+        (OSError(errno.EPERM, "x"), "no permission to write to"),
+        (OSError(errno.EDQUOT, "x"), "your disk quota for"),
+    ],
+)
+def test_why_something_is_not_saved_is_said_in_words(error: OSError, why: str, tmp_path: Path) -> None:
+    assert why in why_not_saved(error, tmp_path / "made")

@@ -188,6 +188,32 @@ def test_an_unsaved_conversation_leaves_nothing(store: Store) -> None:
     assert not store.folder.exists()
 
 
+def test_nothing_waits_for_a_file_that_will_never_be(store: Store) -> None:
+    memory = store.unsaved(cwd="/", model="m")
+    memory.put(words("a" * 1000))
+    assert memory._pending == []
+
+
+def test_the_model_can_be_set_until_there_is_a_file(begun: Journal, store: Store) -> None:
+    begun.use_model("chosen")
+    begun.put(words("a"))
+    begun.use_model("later")
+    begun.path.unlink()  # type: ignore[union-attr]
+    begun.put(words("b"))
+    begun.close()
+    assert [summary.model for summary in store.summaries()] == ["chosen"]
+
+
+def test_only_known_messages_grow_and_no_text_is_no_growth(begun: Journal) -> None:
+    message = words("a")
+    begun.put(message)
+    size = begun.path.stat().st_size  # type: ignore[union-attr]
+    begun.grow(message.id, "")
+    begun.grow("nobody", "text")
+    assert begun.path.stat().st_size == size  # type: ignore[union-attr]
+    assert contents(begun.messages) == ["a"]
+
+
 # ---- Damage
 
 
@@ -543,6 +569,31 @@ def test_after_a_failed_fsync_everything_since_the_last_good_one_is_written_agai
     assert tail.count(b"never synced") == 2
     assert tail.count(b'"content":"b"') == 2
     assert stored(begun) == ["a", "never synced", "b"]
+    begun.close()
+
+
+def test_what_two_failed_fsyncs_left_open_is_written_three_times_and_no_more(
+    begun: Journal, disk: Disk
+) -> None:
+    begun.put(words("a"))
+    written = disk.calls
+    disk.fault = errno.EIO
+    disk.fail_at = lambda call: call in (written + 2, written + 4)
+    begun.put(words("once"))
+    assert wait_until(lambda: begun.trouble is None, 40)
+    assert begun.path.read_bytes().count(b'"content":"once"') == 3  # type: ignore[union-attr]
+    assert stored(begun) == ["a", "once"]
+    begun.close()
+
+
+def test_what_a_retry_writes_is_synced(begun: Journal, disk: Disk) -> None:
+    begun.put(words("a"))
+    calls = disk.calls
+    disk.fail_at = lambda call: call == calls + 1
+    begun.put(words("b"))
+    assert wait_until(lambda: begun.trouble is None, 40)
+    # The write that failed, the same again, and its fsync.
+    assert disk.calls == calls + 3
     begun.close()
 
 

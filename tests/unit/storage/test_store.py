@@ -78,6 +78,10 @@ def test_a_title_and_a_pin_given_by_a_person_stay(store: Store) -> None:
 
 
 def test_a_suggested_title_gives_way_to_one_by_a_person(store: Store) -> None:
+    other = add(store, "b")
+    store.suggest_title(other, "suggested")
+    assert store.given[other] == "suggested"
+    store.delete(other)
     id_ = add(store, "a")
     store.rename(id_, "mine")
     store.suggest_title(id_, "a model's")
@@ -123,6 +127,50 @@ def test_a_deleted_conversation_can_be_restored_and_goes_after_a_month(
     store.summaries()
     with pytest.raises(OSError, match="No such file"):
         store.restore(id_)
+
+
+def test_a_conversation_is_known_while_it_is_here_or_can_be_restored(store: Store) -> None:
+    id_ = add(store, "a")
+    assert store.knows(id_)
+    store.delete(id_)
+    assert store.knows(id_)
+    assert not store.knows("0123456789abcdef")
+
+
+def test_a_conversation_whose_restoring_was_cut_short_can_be_deleted(store: Store) -> None:
+    id_ = add(store, "a")
+    store.delete(id_)
+    os.link(store.folder / "deleted" / f"{id_}.jsonl", store.folder / f"{id_}.jsonl")
+    store.delete(id_)
+    assert not (store.folder / f"{id_}.jsonl").exists()
+    assert store.deleted() == [id_]
+
+
+def test_a_copy_ends_with_the_message_that_is_named(store: Store) -> None:
+    id_ = add(store, "a", "b", "c")
+    second = list(store.contents(id_).messages)[1]
+    copies = [store.fork(id_, second), store.fork(id_, "nobody"), store.fork(id_)]
+    kept = [[m.content for m in store.contents(copy).messages.values()] for copy in copies]
+    assert kept == [["a", "b"], ["a", "b", "c"], ["a", "b", "c"]]
+
+
+def test_noting_the_last_conversation_leaves_no_file_open(store: Store) -> None:
+    add(store, "a")
+    before = len(os.listdir("/proc/self/fd"))
+    add(store, "b")
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_file_that_vanishes_while_it_is_listed_is_reported(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    id_ = add(store, "a")
+    path = store.folder / f"{id_}.jsonl"
+    listed = [(id_, path.stat())]
+    path.unlink()
+    monkeypatch.setattr(store, "files", lambda **_: iter(listed))
+    (found,) = store.summaries()
+    assert (found.problem, found.messages) == ("No such file or directory", 0)
 
 
 def test_what_can_be_restored_is_listed_and_nothing_else_of_that_folder(store: Store) -> None:
@@ -198,8 +246,10 @@ def test_odd_things_in_the_folder_are_listed_and_never_waited_for(store: Store, 
     (folder / "noise.jsonl").write_bytes(b"\0\xff" * 1000)
     (folder / "notes.txt").write_text("not ours")
     start = time.monotonic()
-    found = {summary.id: summary.problem for summary in store.summaries()}
+    summaries = store.summaries()
     assert time.monotonic() - start < 15
+    found = {summary.id: summary.problem for summary in summaries}
+    assert {summary.messages for summary in summaries if summary.problem} == {0}
     assert found.pop(good) is None
     assert found == {
         "pipe": "not a regular file",

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from oi_tui.engine.storage.store import Store
-from oi_tui.engine.storage.undo_history import MOST, taken_back
+from oi_tui.engine.storage.undo_history import MOST, can_be_brought_back, taken_back
 from oi_tui.messages import Message
 
 
@@ -19,6 +19,16 @@ def test_only_a_step_of_nothing_but_summaries_is_no_step() -> None:
         assert step is not None
         assert step.dropped == tuple(dropped)
         assert step.left == (2, "x")
+
+
+def test_only_what_was_removed_at_the_present_end_can_be_restored() -> None:
+    kept, dropped = words("a"), words("b")
+    step = taken_back([dropped], 1, kept.id)
+    assert step is not None
+    assert can_be_brought_back([step], [kept]) == (dropped,)
+    assert can_be_brought_back([step], [kept, words("c")]) == ()
+    assert can_be_brought_back([step], [kept, dropped]) == ()
+    assert can_be_brought_back([], [kept]) == ()
 
 
 def test_the_last_hundred_steps_are_remembered(tmp_path: Path) -> None:
