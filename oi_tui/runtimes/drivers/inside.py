@@ -26,6 +26,8 @@ def main() -> None:
             # Nobody may have more than they were given before.
             number = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
             resource.setrlimit(kind, (number, number))
+        # The kernel would start a program outside with what a program left in memory.
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if gateway != "-":
             import forwarder
 

@@ -1,6 +1,7 @@
 """Every way out of the sandbox that we know of, tried by one program in one sandbox."""
 
 import contextlib
+import ctypes
 import json
 import os
 import socket
@@ -155,6 +156,106 @@ def a_display(): os.environ["DISPLAY"]
 def a_bus(): os.environ["DBUS_SESSION_BUS_ADDRESS"]
 def a_key(): os.environ["OPENAI_API_KEY"]
 
+# -- the machine
+def the_environment_of_the_first_process():
+    bad = []
+    for pid in [p for p in os.listdir("/proc") if p.isdigit()]:
+        try: data = open(f"/proc/{pid}/environ", "rb").read()
+        except OSError: continue
+        if b"canary" in data or b"OPENAI" in data or b"SSH_AUTH" in data: bad.append(pid)
+    assert bad
+def namespaces_of_the_machine():
+    ours = {name: f"/proc/self/ns/{name}" for name in NS if not name.startswith("time")}
+    same = [n for n, path in ours.items() if os.path.exists(path) and os.readlink(path) == NS[n]]
+    assert same
+def kernel_core(): read("/proc/kcore")
+def kernel_firmware():
+    some(["/sys/firmware/efi", "/sys/firmware/acpi/tables/DSDT", "/sys/kernel/debug/x"], read)
+def a_format_of_programs(): write("/proc/sys/fs/binfmt_misc/register")
+def the_next_process(): write("/proc/sys/kernel/ns_last_pid")
+def a_loader_of_modules(): write("/proc/sys/kernel/modprobe")
+def the_layout_of_memory(): write("/proc/sys/kernel/randomize_va_space")
+def a_map_of_users(): write("/proc/self/uid_map")
+def another_login():
+    open("/proc/self/loginuid", "w").write("0")
+def a_better_place_for_memory():
+    with open("/proc/self/oom_score_adj", "w") as f: f.write("-1000")
+def hard_link_to_our_program():
+    os.link(PACKAGE, "hard2"); write("hard2")
+def hard_link_to_system():
+    os.link("/usr/bin/env", "hard3"); write("hard3")
+def devices_of_io():
+    names = ("fuse kvm net/tun uinput input/event0 dri/card0 snd/timer vhost-net userfaultfd autofs hidraw0 "
+             "btrfs-control loop-control mapper/control cuse")
+    some([f"/dev/{name}" for name in names.split()], read)
+def raw_ports(): call(number(172, 1000), 3)
+def port_range(): call(number(173, 1000), 0, 1, 1)
+def system_log(): call(number(103, 116), 10, 0, 0)
+def the_accounting(): call(number(163, 89), 0)
+def the_swap(): call(number(167, 224), 0, 0)
+def the_quotas(): call(number(179, 60), 0, 0, 0, 0)
+def another_time(): call(number(164, 170), 0, 0)
+def hang_up_everything(): call(number(153, 58))
+def watch_everything(): call(number(300, 262), 0x4, 0)
+def newest_kernel(): call(number(320, 294), -1, -1, 0, 0, 0)
+def new_module(): call(number(313, 273), -1, 0, 0)
+def delete_module(): call(number(176, 106), _address(b"x"), 0)
+def handle_of_outside(): call(434, OUTSIDE_PID, 0)
+def limits_of_outside(): call(number(302, 261), OUTSIDE_PID, 7, 0, 0)
+def affinity_of_outside(): os.sched_setaffinity(OUTSIDE_PID, {0})
+def priority_of_outside(): os.setpriority(os.PRIO_PROCESS, OUTSIDE_PID, 19)
+def session_of_outside(): os.getsid(OUTSIDE_PID)
+def compare_outside(): call(number(312, 272), OUTSIDE_PID, OUTSIDE_PID, 0, 0, 0)
+def futexes_of_outside(): call(number(274, 100), OUTSIDE_PID, 0, 0)
+def pages_of_outside(): call(number(279, 239), OUTSIDE_PID, 0, 0, 0, 0, 0)
+def higher_limits():
+    import resource
+    for which in (resource.RLIMIT_NPROC, resource.RLIMIT_FSIZE, resource.RLIMIT_AS, resource.RLIMIT_CORE):
+        soft, hard = resource.getrlimit(which)
+        if hard == resource.RLIM_INFINITY: continue
+        resource.setrlimit(which, (resource.RLIM_INFINITY, resource.RLIM_INFINITY)); return
+    raise OSError("none")
+def core_dumps():
+    import resource
+    soft, hard = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (hard, hard)); assert hard
+def the_best_place_for_processors(): os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))
+def message_queue():
+    checked(LIBC.mq_open(b"/oi-tui-probe", os.O_RDONLY))
+def shared_memory_of_machine(): checked(LIBC.shmget(KEY, 0, 0))
+def a_server_over_ip6(): socket.create_connection(("::1", PORT), 2).close()
+def a_server_by_name(): socket.create_connection(("localhost", PORT), 2).close()
+def a_server_by_zero(): socket.create_connection(("0.0.0.0", PORT), 2).close()
+def a_server_by_mapped(): socket.create_connection(("::ffff:127.0.0.1", PORT), 2).close()
+def packets_to_the_machine():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        s.connect(("192.0.2.1", 9)); s.send(b"x")
+def devices_of_the_network(): assert [n for _, n in socket.if_nameindex() if n != "lo"]
+def netlink_generic(): socket.socket(16, socket.SOCK_RAW, 16)
+def netlink_audit(): socket.socket(16, socket.SOCK_RAW, 9)
+def netlink_uevent(): socket.socket(16, socket.SOCK_RAW, 15)
+def netlink_diag(): socket.socket(16, socket.SOCK_RAW, 4)
+def another_protocol(): socket.socket(socket.AF_INET, socket.SOCK_SEQPACKET, 132)
+def several_paths():
+    s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262); s.connect(("127.0.0.1", PORT))
+def a_cluster(): socket.socket(30, socket.SOCK_SEQPACKET)
+def reliable_packets(): socket.socket(21, socket.SOCK_SEQPACKET)
+def the_fast_path(): socket.socket(44, socket.SOCK_RAW)
+def shared_memory_sockets(): socket.socket(43, socket.SOCK_STREAM)
+def line_discipline(): fcntl.ioctl(0, termios.TIOCSETD, struct.pack("i", 15))
+def console_output(): fcntl.ioctl(0, 0x541D, 0)
+def nested_sandbox(): subprocess.run(["bwrap", "--ro-bind", "/", "/", "true"], check=True, stderr=-3)
+def unshare_program(): subprocess.run(["unshare", "-Ur", "true"], check=True, stderr=-3)
+def file_capability(): os.setxattr("probes.py", "security.capability", b"\1\0\0\2" + b"\xff" * 16)
+def trusted_attribute(): os.setxattr("probes.py", "trusted.x", b"1")
+def a_file_for_ever():
+    f = os.open("probes.py", os.O_RDONLY); fcntl.ioctl(f, 0x40086602, struct.pack("l", 0x10))
+def the_memory_of_the_process_outside_by_a_call():
+    data = ctypes.create_string_buffer(8)
+    part = struct.pack("QQ", ctypes.addressof(data), 8)
+    call(number(310, 270), OUTSIDE_PID, _address(part), 1, _address(part), 1, 0)
+def a_group_of_another_terminal(): fcntl.ioctl(0, termios.TIOCSCTTY, 1); assert os.getpid() == 1
+
 # -- the terminal
 def typing_for_somebody(): fcntl.ioctl(0, termios.TIOCSTI, b"x")
 def typing_for_somebody_by_a_longer_number():
@@ -193,7 +294,7 @@ def try_all(known):
         try:
             probe()
             found.append(name)
-        except (OSError, KeyError, AssertionError, ValueError, OverflowError):
+        except (OSError, KeyError, AssertionError, ValueError, OverflowError, subprocess.SubprocessError):
             pass
     return found, names
 '''
@@ -217,6 +318,11 @@ def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[st
         process = subprocess.Popen(["sleep", "100"])
         stack.callback(process.wait)
         stack.callback(process.kill)
+        # A part of memory that any process of this machine may use.
+        key = 0x01000000 | os.getpid()
+        libc = ctypes.CDLL(None)
+        memory = libc.shmget(key, 4096, 0o1666)
+        stack.callback(libc.shmctl, memory, 0, None)
         monkeypatch.setenv("SSH_AUTH_SOCK", str(folder / "agent"))
         monkeypatch.setenv("DISPLAY", ":0")
         monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/run/x")
@@ -231,6 +337,8 @@ def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[st
             "OUTSIDE_PID": process.pid,
             "CONFIG": str(paths.config()),
             "PACKAGE": str(Path(paths.__file__)),
+            "NS": {name: os.readlink(f"/proc/self/ns/{name}") for name in os.listdir("/proc/self/ns")},
+            "KEY": key,
         }
 
 
@@ -252,7 +360,7 @@ def test_no_way_out_is_open(
     assert found == [], found
     assert not (paths.profiles() / "x.yaml").exists()
     assert not (Path.home() / ".bashrc").exists()
-    assert len(names) >= 60, names
+    assert len(names) >= 130, names
     assert not [path for path in project.iterdir() if path.stat().st_mode & 0o4000]
     assert Path(paths.__file__).read_bytes() == before
     assert Path(str(outside["SECRET"])).read_text() == "s3cret"
