@@ -19,7 +19,7 @@ def accept_any_headers() -> None:
             headers = [(_encoded(name), _encoded(value)) for name, value in headers.items()]
         begin(response, *given, headers=headers, **more)
 
-    httpx.Response.__init__ = begin_with_bytes  # type: ignore[method-assign]
+    httpx.Response.__init__ = begin_with_bytes  # type: ignore[assignment,method-assign]
 
 
 def _encoded(text: Any) -> Any:
