@@ -223,7 +223,7 @@ class Journal:
         self._pending.append(record)
 
     def _everything(self) -> list["_Record"]:
-        """Records that say all there is to say, for a new file."""
+        """Records that say all there is to say, for a file that begins anew."""
         self._join()
         count = len(self._messages)
         return [
@@ -255,9 +255,19 @@ class Journal:
                 self._let_go()
         except OSError as error:
             self.trouble = why_not_saved(error, self._path)
+            self._take_back_empty(self._path)
             self._retry_later()
         else:
             self.trouble = None
+
+    def _take_back_empty(self, path: Path) -> None:
+        """Remove a file to which nothing could be written: left behind, it would pass for a conversation."""
+        with contextlib.suppress(OSError):
+            if self._file is not None and os.fstat(self._file).st_size == 0:
+                if self._still_there(self._file, path):
+                    path.unlink()
+                self._let_go()
+                self._exists = False
 
     def _appear(self, path: Path) -> None:
         """Begin the file with all there is: as a whole, or not at all. Where that fails, `_flush` tells."""

@@ -541,6 +541,18 @@ def test_while_the_disk_is_full_the_file_stays_valid_and_then_catches_up_by_itse
     begun.close()
 
 
+def test_a_disk_that_is_full_from_the_start_leaves_no_empty_conversation(begun: Journal, disk: Disk) -> None:
+    disk.short, disk.fail_at = True, lambda _: True
+    begun.put(words("a"))
+    assert begun.trouble is not None
+    assert begun.path is not None
+    assert wait_until(lambda: not begun.path.exists(), 40)  # type: ignore[union-attr]
+    disk.fail_at = lambda _: False
+    assert wait_until(lambda: begun.trouble is None, 40)
+    assert stored(begun) == ["a"]
+    begun.close()
+
+
 def test_a_disk_that_is_full_for_the_second_time_is_tried_again_too(begun: Journal, disk: Disk) -> None:
     for text in ("a", "b"):
         disk.fail_at = lambda _: True
