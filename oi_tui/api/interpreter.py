@@ -50,7 +50,7 @@ class OpenInterpreter(SettingGroup):
     >>> interpreter.close()
 
     `profile` is the name or the path of a profile; without it the default profile is used. Its settings, and
-    those of `llm` and `computer`, are attributes. A wrong value raises ValueError, and a misspelt name
+    those of `llm` and `computer`, are attributes. A wrong value raises ValueError, and an unknown attribute
     AttributeError. What Open Interpreter had and oi-tui does not have is accepted with a warning.
 
     When `auto_run` is False, or `safe_mode` asks about risky code, code waits for a decision. The question
@@ -105,8 +105,6 @@ class OpenInterpreter(SettingGroup):
             if value is None and name in ("messages", "computer"):
                 # What Open Interpreter has as the default of these two.
                 continue
-            if self._is_programs_own(name, self._key(name)) and not self._added():
-                raise TypeError(str(self._unknown(name, self._key(name))))
             try:
                 setattr(self, name, value)
             except AttributeError as error:

@@ -4,7 +4,7 @@ import difflib
 import types
 import warnings
 from collections import defaultdict, deque
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -82,14 +82,8 @@ NEEDLESS: dict[str, Any] = {
     "plain_text_display": False,
     "print": False,
 }
-#: How much a name of one's own may look like a setting: more would be a setting that is misspelt. The
-#: second is for names that no class of the program declares.
-_SIMILARITY, _SIMILARITY_UNDECLARED = 0.85, 0.75
-#: Words in names of limits. A limit that nobody keeps must not be taken for one that is kept.
-_WORDS = """allow allowed approval approve ask block blocked budget confirm deny disable forbid forbidden
-    limit max only permission permissions prevent require required restrict safe safety sandbox secure
-    timeout"""
-_LIMIT_WORDS = frozenset(_WORDS.split())
+#: How much a name of one's own may look like a setting: more would be a setting that is misspelt.
+_SIMILARITY = 0.85
 #: How many changes of a setting `del` can take back.
 _CHANGES = 16
 #: Settings that are no text where they are None, as in Open Interpreter.
@@ -166,11 +160,6 @@ class ApiSettings:
             before.pop()
 
 
-def _is_limit(name: str) -> bool:
-    """Whether an attribute of this name would be taken for a limit."""
-    return not _LIMIT_WORDS.isdisjoint(name.lower().split("_"))
-
-
 def _annotated(kind: type) -> Collection[str]:
     """The names that a class annotates."""
     try:
@@ -183,10 +172,9 @@ def _annotated(kind: type) -> Collection[str]:
 class SettingGroup:
     """An object whose attributes are settings: those whose keys begin with `prefix`.
 
-    An attribute that is almost named as one of these raises AttributeError, and so does one that is named as
-    a limit, because nobody would keep it. Others are the program's own and keep their value, with a warning
-    unless they begin with `_` or a subclass has them. `del` takes the last change of a setting back. A method
-    may be replaced by a function, as tests do.
+    An attribute that is no setting raises AttributeError, when it is read too. One that has no effect here
+    keeps its value, with a warning. `del` takes the last change of a setting back. A method may be replaced
+    by a function, as tests do. Subclasses may have attributes of their own.
     """
 
     #: How a person calls the object, and what its keys begin with.
@@ -221,15 +209,7 @@ class SettingGroup:
     def __setattr__(self, name: str, value: Any) -> None:
         declared = getattr(type(self), name, None)
         key = self._key(name)
-        if self._keeps(name, declared, value):
-            object.__setattr__(self, name, value)
-            return
-        if self._is_programs_own(name, key):
-            if not (self._added() or name.startswith("_") or name in vars(self)):
-                warnings.warn(
-                    f"{self._title}.{name} is no setting; it is kept for your program and changes nothing",
-                    stacklevel=2,
-                )
+        if self._keeps(name, declared, value) or self._is_subclass_attribute(name, key):
             object.__setattr__(self, name, value)
             return
         if declared is not None or name in vars(self) or name in self._fixed:
@@ -270,26 +250,19 @@ class SettingGroup:
             return True
         return isinstance(declared, types.FunctionType) and callable(value)
 
-    def _added(self) -> Sequence[type]:
-        """The classes of the program that this object is of."""
+    def _is_subclass_attribute(self, name: str, key: str) -> bool:
+        """Whether this is an attribute that a subclass has for itself."""
         classes = type(self).__mro__
-        return classes[: classes.index(self._ours())]
-
-    def _ours(self) -> type:
-        return next(item for item in type(self).__mro__ if "_title" in vars(item))
-
-    def _is_programs_own(self, name: str, key: str) -> bool:
-        """Whether this is an attribute that the program has for itself."""
-        ours, added = self._ours(), self._added()
+        ours = next(item for item in classes if "_title" in vars(item))
+        added = classes[: classes.index(ours)]
         is_ours = hasattr(ours, name) or name in _annotated(ours) or name in self._fixed
-        if is_ours or self._is_known(key):
+        if not added or is_ours or self._is_known(key):
             return False
-        declared = any(name in vars(item) or name in _annotated(item) for item in added)
-        if declared or name in vars(self) or name.startswith("_"):
+        if name in vars(self):
             return True
-        similarity = _SIMILARITY if added else _SIMILARITY_UNDECLARED
-        alike = difflib.get_close_matches(name, self._places(), 1, similarity)
-        return not alike and bool(added or not _is_limit(name))
+        declared = any(name in vars(item) or name in _annotated(item) for item in added)
+        alike = difflib.get_close_matches(name, self._places(), 1, _SIMILARITY)
+        return declared or name.startswith("_") or not alike
 
     def _is_known(self, key: str) -> bool:
         declared = {setting.key for setting in settings()}
@@ -312,8 +285,6 @@ class SettingGroup:
         places = self._places()
         found = difflib.get_close_matches(name, places, n=1)
         hint = f"; did you mean {places[found[0]]}?" if found else ""
-        if _is_limit(name) and not difflib.get_close_matches(name, places, 1, _SIMILARITY_UNDECLARED):
-            hint = "; a limit of this name would not be kept"
         return AttributeError(f"{self._title} has no attribute {name!r}{hint}")
 
     def _places(self) -> dict[str, str]:
