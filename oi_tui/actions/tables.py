@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from oi_tui.input.table_file import TableFile, is_table_file, why_no_table
+from oi_tui import paths
+from oi_tui.input.table_file import TableFile, is_file, is_table_file, why_no_table
 from oi_tui.runtimes.tables import TableSource, View
 from oi_tui.runtimes.variables import is_table
 from oi_tui.text import one_line
@@ -29,8 +30,8 @@ def why_no_table_file(name: str, computer: "Languages") -> str | None:
 def _split(name: str, computer: "Languages") -> tuple[Path | None, str]:
     """Return the file that is named, and the table in it; no file for the name of a variable."""
     file, _, table = name.partition("::")
-    path = computer.cwd / Path(file).expanduser()
-    return path if is_table_file(file) or path.is_file() else None, table
+    path = computer.cwd / paths.typed(file)
+    return path if is_table_file(file) or is_file(path) else None, table
 
 
 def _language_of(name: str, computer: "Languages") -> str:

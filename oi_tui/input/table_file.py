@@ -4,6 +4,7 @@ import contextlib
 import csv
 import json
 import math
+import os
 import re
 import sqlite3
 import tempfile
@@ -63,7 +64,12 @@ def why_no_table(path: Path) -> str | None:
             f"{path.name} cannot be opened as a table. Files that end in {endings} can"
             f" (text files also packed, with {', '.join(PACKED)} after that)."
         )
-    return None if path.is_file() else f"There is no file {path}."
+    return None if is_file(path) else f"There is no file {path}."
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is such a file. Unlike Path.is_file, False for a path that is too long or closed to us."""
+    return os.path.isfile(path)  # noqa: PTH113 -- Path.is_file raises before Python 3.14
 
 
 class TableFile:

@@ -543,7 +543,7 @@ def test_a_killed_guard_lets_nothing_be_pressed_and_nothing_stays_pressed(cells:
     text, ended = cells.tried(find)
     assert "killed" in text
     assert ended.state == "failed"
-    assert "Nothing is pressed, because the process that lets go of keys and buttons" in text
+    assert "Nothing is pressed, because the process that releases keys and buttons" in text
     cells.form.says("ButtonRelease 1 3 3")
     # The next cell gets another guard.
     cells.run(f"computer.mouse.click({x + 9}, {y + 9})")

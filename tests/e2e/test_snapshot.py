@@ -20,7 +20,7 @@ def test_variables_of_python_and_r_are_back_after_a_new_start(start: Start) -> N
     program.say("%quit")
     assert program.wait_exit() == 0
     program = start("--demo", "--resume")
-    program.wait_for("f9 or %snapshot restore brings back", 60)
+    program.wait_for("f9 or %snapshot restore brings", 60)
     program.send("\x1b[20~")
     program.wait_for("Restored 1 variable:", 30)
     program.say("%python print(amount + 1, 'amount')")

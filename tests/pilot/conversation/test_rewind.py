@@ -211,7 +211,7 @@ async def test_an_earlier_conversation_says_what_is_lost_and_runs_it_again_when_
         id_ = ui.workspace.conversation.id
         await ui.type("%new")
         ui.chat.commands.open_conversation(id_)  # type: ignore[attr-defined]
-        assert "python (1 cell, 0.1 s). %rerun runs them again" in notes(ui)
+        assert "python (1 cell, 0.1 s). %rerun asks, and runs these cells again" in notes(ui)
         await ui.type("%rerun")
         await ui.asked()
         question = str(ui.chat.query_one("#question").render())  # type: ignore[attr-defined]

@@ -235,7 +235,7 @@ def test_a_changed_module_is_read_anew_before_the_next_cell(computer: Computer) 
     )
     assert run(computer, "f(), mine.f(), c.m(), c.n()") == "(2, 2, 'b', 'new')\n"
     module.write_text("def f(: return 3\n")
-    assert "mine was not read anew" in run(computer, "1")
+    assert "mine was not reloaded" in run(computer, "1")
     assert run(computer, "f()") == "2\n"
 
 

@@ -100,7 +100,7 @@ def test_what_was_not_kept_is_listed_with_the_cells_that_made_it(tmp_path: Path)
     text = snapshot(world).describe()
     assert text.startswith("f9 or %snapshot restore brings back")
     assert "Not kept: link (Socket: cannot be pickled); rows (2 GB); m (no room). " in text
-    assert "%rerun only 1 2 3 runs the cells again" in text
+    assert "%rerun only 1 2 3 asks, and runs the cells again" in text
 
 
 @pytest.mark.parametrize(
