@@ -68,7 +68,7 @@ def why_no_table(path: Path) -> str | None:
 
 
 def is_file(path: Path) -> bool:
-    """Whether there is such a file. Unlike Path.is_file, False for a path that is too long or closed to us."""
+    """Whether there is such a file. Unlike Path.is_file, False if the path is too long or closed to us."""
     return os.path.isfile(path)  # noqa: PTH113 -- Path.is_file raises before Python 3.14
 
 
