@@ -8,7 +8,8 @@ from oi_tui.runtimes.variables import Memory, holds, is_private
 
 #: Of the code before the caret, so many characters are sent, from the beginning of a line on.
 _SENT = 8_000
-_MOST = 100
+#: The most completions that are offered.
+MOST = 100
 #: A name that is no attribute; `$` belongs to names of shells and JavaScript.
 _NAME = re.compile(r"(?:(?<![\w.:@$])|(?<=^\$)|(?<=[^\w)\]]\$))[^\W\d]\w*\Z")
 #: An argument in a signature, with its default value.
@@ -51,7 +52,7 @@ def names_that_complete(memory: Memory, before: str) -> Completions | None:
         for variable in reversed(memory.variables)
         if typed and variable.name.startswith(typed) and variable.name != typed
     ]
-    return Completions(len(typed), tuple(item for item in names if item.text.isprintable())[:_MOST])
+    return Completions(len(typed), tuple(item for item in names if item.text.isprintable())[:MOST])
 
 
 def read_completions(answer: Mapping[str, object], hidden: Collection[str] = ()) -> Completions | None:
@@ -63,7 +64,7 @@ def read_completions(answer: Mapping[str, object], hidden: Collection[str] = ())
     if not isinstance(typed, int) or typed < 0 or not isinstance(offers, list):
         return None
     completions = []
-    for offer in offers[:_MOST]:
+    for offer in offers[:MOST]:
         # It runs at far ends as well, where Python 3.8 knows no `match`.
         if not (isinstance(offer, list) and [type(part) for part in offer] == [str, str]):
             continue

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Generator
 
 from oi_tui.messages import Report
-from oi_tui.runtimes.completions import Completions, names_that_complete
+from oi_tui.runtimes.completions import Completions
 from oi_tui.runtimes.language import Language
 from oi_tui.runtimes.pty_runtime import PtyRuntime
 from oi_tui.runtimes.variables import Detail, Memory
@@ -34,8 +34,8 @@ class GuestRuntime:
         """Nothing: single values are those of the host."""
 
     def complete(self, before: str) -> Completions | None:
-        """What completes the code before the caret, of what the language remembers of its own."""
-        return names_that_complete(self.memory(), before)
+        """What completes the code before the caret."""
+        return self.host.complete(before, self.language)
 
     def send_input(self, text: str) -> None:
         """Type to the program."""

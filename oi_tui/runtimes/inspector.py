@@ -50,7 +50,7 @@ class Inspector:
             runtime = runtime.host
         if not isinstance(runtime, PtyRuntime) or not runtime.language.table_request:
             shown = runtime.language.title if runtime else name
-            having = "Python, R and Octave"
+            having = "Python, R, JavaScript and Octave"
             raise TableError(
                 f"Tables of {shown} cannot be opened; %table opens those of {having} on this machine."
             )
@@ -69,9 +69,17 @@ class Inspector:
         with self._targets.lock:
             return self._targets.current.runtimes.get(self._catalog.resolve(name) or name)
 
+    def _find_guest(self, name: str) -> Runtime | None:
+        """The language in the process of another one that is at work, before its own first cell."""
+        language = self._catalog.find(name)
+        host = self._find_runtime(language.host) if language and language.host else None
+        return GuestRuntime(language, host) if language and isinstance(host, PtyRuntime) else None
+
     def _find_idle_runtime(self, name: str) -> Runtime | None:
-        """The language at work if it lists variables and does not run code now."""
-        runtime = self._find_runtime(name)
-        if runtime is None or not runtime.language.variables_request:
+        """The language at work if it offers completions and does not run code now."""
+        runtime = self._find_runtime(name) or self._find_guest(name)
+        if runtime is None:
+            return None
+        if not runtime.language.variables_request and not runtime.language.completion_request:
             return None
         return runtime if runtime is not self._targets.running else None

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from oi_tui.messages import Report
-from oi_tui.runtimes.completions import Completions
+from oi_tui.runtimes.completions import Completions, names_that_complete
 from oi_tui.runtimes.variables import Detail, Memory
 
 DRIVERS = Path(__file__).with_name("drivers")
@@ -106,6 +106,10 @@ class RuntimeWithoutTerminal:
         """Ignore it."""
 
 
+def _complete_names(memory: Memory, before: str, _: Path) -> Completions | None:
+    return names_that_complete(memory, before)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Language:
     """A language, declared once; everything else follows.
@@ -147,6 +151,8 @@ class Language:
     table_request: str | None = None
     #: A request for completions; `{name}` is the code before the caret as hexadecimal JSON.
     completion_request: str | None = None
+    #: Completes code where the driver does not, from the variables, the code and the working directory.
+    complete: Callable[[Memory, str, Path], Completions | None] = _complete_names
     #: A request to end by itself, for a language that has something to put away then; it is given a moment.
     leave_request: str | None = None
     #: How long the program may take to begin, in seconds.

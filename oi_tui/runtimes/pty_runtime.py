@@ -14,7 +14,6 @@ from oi_tui.messages import Loss, Report, RunEnded, Started, Starting
 from oi_tui.runtimes.completions import (
     Completions,
     code_to_complete,
-    names_that_complete,
     read_completions,
 )
 from oi_tui.runtimes.language import Language
@@ -219,14 +218,24 @@ class PtyRuntime:
         answer = self._ask("table", request, words) if request else None
         return answer[0] if answer else None
 
-    def complete(self, before: str) -> Completions | None:
-        """What completes the code before the caret; None while the language runs, or when it is slow."""
-        request = self.language.completion_request
+    def complete(self, before: str, language: Language | None = None) -> Completions | None:
+        """What completes the code before the caret, of the language or of a guest.
+
+        None while the language runs, or when it is slow.
+        """
+        language = language or self.language
+        request = language.completion_request
         if request is None:
-            return names_that_complete(self.memory(), before)
+            return language.complete(self.memory(language), before, self._folder())
         words = _spell_question({"before": code_to_complete(before)})
         answer = self._ask("completions", request, words)
         return read_completions(answer[0], self.hidden_inputs) if answer else None
+
+    def _folder(self) -> Path:
+        """The working directory of the language; the one in which it began where that is not known."""
+        with contextlib.suppress(OSError):
+            return Path(f"/proc/{self._process.pid if self._process else 0}/cwd").readlink()
+        return self._cwd
 
     def _ask(self, kind: str, request: str, name: str = "") -> tuple[Event, bytes | None] | None:
         """The driver's answer, and the file that goes with it; None while it runs, or when it is slow."""

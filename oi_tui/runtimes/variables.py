@@ -17,6 +17,8 @@ _TABLES = {
     "r": frozenset(
         ("data.frame", "tbl_df", "grouped_df", "rowwise_df", "spec_tbl_df", "data.table", "matrix")
     ),
+    "javascript": frozenset(("Array",)),
+    "typescript": frozenset(("Array",)),
     "octave": frozenset(("matrix", "struct array")),
 }
 #: Types of functions, classes and modules, as languages call them.

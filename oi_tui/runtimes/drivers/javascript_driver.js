@@ -471,7 +471,13 @@ function main(folder, typed) {
     }
     if (message.remember) {
       const [word, nonce, name] = message.remember;
-      send({ event: word, nonce, ...(word === 'variables' ? memory.all() : memory.one(name)) }, false);
+      const answers = { variables: memory.all, variable: memory.one, completions: memory.complete, table: memory.table };
+      try {
+        send({ event: word, nonce, ...answers[word](name) }, false);
+      } catch {
+        // What cannot be looked at is not told.
+        send({ event: word, nonce }, false);
+      }
       return;
     }
     if (message.stuck) {
@@ -704,7 +710,7 @@ function work({ folder, typed, events, terminal, heap }) {
     for (const line of lines) {
       const [word, nonce, file] = line.split(' ');
       if (word === 'run') begin(nonce, file);
-      else if (word.startsWith('variable')) parentPort.postMessage({ remember: [word, nonce, file] });
+      else if (word.startsWith('variable') || word === 'completions' || word === 'table') parentPort.postMessage({ remember: [word, nonce, file] });
       else interrupt();
     }
   });

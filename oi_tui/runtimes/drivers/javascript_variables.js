@@ -4,6 +4,8 @@
 
 const { types } = require('util');
 const { builtinModules, _cache: modules } = require('module');
+const completing = require('./javascript_completion.js');
+const opening = require('./javascript_tables.js');
 
 const LONGEST = 60;
 const MOST = 2000;
@@ -219,7 +221,21 @@ exports.watch = function watch({ lexical, reach }) {
   const isModule = (name, value) =>
     types.isModuleNamespaceObject(value) || (builtinModules.includes(name) && require(name) === value);
 
+  const take = (name) => {
+    for (const [, value] of values(name)) {
+      try {
+        return [value()];
+      } catch {
+        return [];
+      }
+    }
+    return [];
+  };
+  const list = () => [...lexical(), ...names(globalThis).filter((name) => !has(before, name))].reverse();
+
   return {
+    table: opening({ find: take, describe }),
+    complete: completing({ find: take, list, describe }),
     all() {
       const found = [];
       const exports = imported();

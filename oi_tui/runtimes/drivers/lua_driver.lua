@@ -206,6 +206,8 @@ local function conclude()
 	reported, current = current, nil
 end
 
+local remember = assert(loadfile(match(about(1, "S").source, "^@(.*)lua_driver%.lua$") .. "lua_memory.lua"))(_G, spell)
+
 -- Takes requests until it is interrupted, or, as the `last` chunk, until there are none. An interrupt may come between
 -- any two instructions: then this is left, and begins again with what was still to be reported.
 local function serve(last)
@@ -229,6 +231,8 @@ local function serve(last)
 			if fine then state, reason = how, why end
 			goes_on = last or state ~= "interrupted"
 			conclude()
+		elseif word == "variables" or word == "variable" or word == "completions" then
+			events:write(format('{"event":"%s","nonce":"%s",%s}\n', word, nonce, remember(word, path)))
 		elseif word == "end" and nonce ~= reported then
 			-- An interrupt that came too late took the request of this run.
 			current, state, reason = nonce, "interrupted", nil

@@ -274,6 +274,11 @@ local({
     placed("view", content = spell(found[[1]]), table = spell(found[[2]]))
     TRUE
   }
+  # Without a window of its own: as a table in the conversation.
+  view_value <- function(x, title) {
+    print_value(x, if (is.name(substitute(x))) as.character(substitute(x)) else "")
+    invisible()
+  }
   evaluate <- function(step) {
     trouble <- NULL
     tryCatch(
@@ -497,6 +502,11 @@ local({
     replace("sink", divert)
     replace("warnings", warnings)
     for (name in c("quit", "q")) replace(name, quit)
+    for (place in list(asNamespace("utils"), as.environment("package:utils"))) {
+      unlockBinding("View", place)
+      assign("View", view_value, envir = place)
+      lockBinding("View", place)
+    }
     tell("ready")
     serve()
   }

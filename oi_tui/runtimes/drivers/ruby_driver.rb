@@ -51,6 +51,7 @@ class OiDriver
     when 'run' then run(nonce, argument)
     when 'variables' then surely { send_event({ 'event' => word, 'nonce' => nonce }.merge(@memory.all)) }
     when 'variable' then surely { send_event({ 'event' => word, 'nonce' => nonce }.merge(@memory.one(argument))) }
+    when 'completions' then surely { send_event({ 'event' => word, 'nonce' => nonce }.merge(@memory.complete(argument))) }
     end
   end
 

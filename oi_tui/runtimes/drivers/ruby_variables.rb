@@ -59,6 +59,15 @@ class OiMemory
     {}
   end
 
+  # What completes the code before the caret, which is hexadecimal JSON.
+  def complete(words)
+    require_relative 'ruby_completion'
+    @completion ||= OiCompletion.new(-> { places.to_h }, ->(value) { describe(value)[1] })
+    @completion.answer(JSON.parse([words].pack('H*').force_encoding('utf-8'))['before'])
+  rescue StandardError, SystemStackError
+    {}
+  end
+
   private
 
   def facts_of(value)

@@ -45,4 +45,6 @@ LANGUAGE = Language(
     interrupt_request="interrupt",
     variables_request="variables {nonce}",
     variable_request="variable {nonce} {name}",
+    table_request="table {nonce} {name}",
+    completion_request="completions {nonce} {name}",
 )

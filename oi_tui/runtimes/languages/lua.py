@@ -47,4 +47,7 @@ LANGUAGE = Language(
     describe=describe,
     start=start,
     interrupt_request="end {nonce}",
+    variables_request="variables {nonce}",
+    variable_request="variable {nonce} {name}",
+    completion_request="completions {nonce} {name}",
 )

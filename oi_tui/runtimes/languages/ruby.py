@@ -29,4 +29,5 @@ LANGUAGE = Language(
     active_line="cell",
     variables_request="variables {nonce}",
     variable_request="variable {nonce} {name}",
+    completion_request="completions {nonce} {name}",
 )

@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 from oi_tui import paths
+from oi_tui.runtimes import shell_completion
 from oi_tui.runtimes.language import DRIVERS, Choices, Language, Start
 from oi_tui.runtimes.versions import version_of
 from oi_tui.system import environment_names
@@ -100,4 +101,5 @@ LANGUAGE = Language(
     interrupt_request=_END,
     variables_request=asking("{nonce}"),
     variable_request=asking("{nonce} {name}"),
+    complete=shell_completion.complete,
 )

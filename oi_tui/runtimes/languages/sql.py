@@ -28,6 +28,7 @@ LANGUAGE = Language(
     active_line="cell",
     request=lambda nonce, path: f"sql {nonce} {path}",
     table_request=python.LANGUAGE.table_request,
+    completion_request="complete_sql {nonce} {name}",
     host="python",
     note=(
         "sql: statements run in a database that is kept between cells: one in memory, of DuckDB where Python "

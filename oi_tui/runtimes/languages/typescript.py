@@ -41,4 +41,6 @@ LANGUAGE = Language(
     interrupt_request=javascript.LANGUAGE.interrupt_request,
     variables_request=javascript.LANGUAGE.variables_request,
     variable_request=javascript.LANGUAGE.variable_request,
+    table_request=javascript.LANGUAGE.table_request,
+    completion_request=javascript.LANGUAGE.completion_request,
 )

@@ -9,6 +9,7 @@ import pytest
 
 from oi_tui.messages import InputRequested
 from oi_tui.runtimes import Computer
+from oi_tui.runtimes.tables import Row, TableError, View
 from tests.runtimes.playing import check_cells, play, until
 
 pytestmark = pytest.mark.needs("node")
@@ -313,3 +314,44 @@ def test_output_that_is_handed_on_is_no_news(computer: Computer) -> None:
     count = "let count = 0; const write = process.stdout.write; process.stdout.write = function (...all) { count++; return write.apply(this, all) };"
     assert "brings it back" not in play(computer, "javascript", count).text
     assert play(computer, "javascript", "console.log('seen')").text == "seen\n"
+
+
+TABLES = """
+const sales = [{ item: "b", amount: 3.5 }, { item: "Ä\\nx", amount: null }, { item: "a", amount: 1 }, { item: "b", amount: 2, more: [1] }];
+const pairs = [[1, "x"], [2, "y", true]], words = ["one", "two"], typed = new Float64Array([3, 1, NaN]), count = 3;
+const lazy = [{ get item() { console.log("EVIL"); return 1; } }, { item: 2 }];
+const big = Array.from({ length: 200000 }, (_, n) => ({ n }));
+"""
+
+
+def test_tables_are_opened_page_by_page(node: Computer) -> None:
+    assert play(node, "javascript", TABLES).state == "finished"
+    table = node.table("javascript", "sales")
+    shape = table.shape(View())
+    assert [(column.name, column.type, column.numeric) for column in shape.columns] == [
+        ("item", "string", False),
+        ("amount", "number", True),
+        ("more", "Array", False),
+    ]
+    assert table.page(View(), 1, 1, 0, 3) == [Row("1", ("Ä\\nx", None, None))]
+    assert table.page(View(), 3, 9, 1, 2) == [Row("3", ("2", "<Array of 1>"))]
+    assert [row.label for row in table.page(View(sort=1, descending=True), 0, 9, 0, 1)] == [
+        "0",
+        "3",
+        "2",
+        "1",
+    ]
+    assert [row.label for row in table.page(View(sort=0, words="b"), 0, 9, 0, 1)] == ["0", "3"]
+    assert table.statistics(0).bars[0] == ("b", 2)
+    facts = dict(table.statistics(1).facts)
+    assert (facts["missing"], facts["median"], facts["std"]) == ("1", "2", "1.258306")
+    assert node.table("javascript", "pairs").page(View(), 1, 1, 0, 3) == [Row("1", ("2", "y", "true"))]
+    assert node.table("javascript", "words").page(View(), 0, 1, 0, 1) == [Row("0", ("one",))]
+    assert node.table("javascript", "typed").page(View(sort=0), 0, 3, 0, 1)[2].cells == (None,)
+    assert node.table("javascript", "lazy").page(View(), 0, 2, 0, 1)[0].cells == (None,)
+    assert node.table("javascript", "big").page(View(sort=0, descending=True), 0, 1, 0, 1)[0].cells == (
+        "199999",
+    )
+    with pytest.raises(TableError, match="count is not a table: it is of type number"):
+        node.table("javascript", "count").shape(View())
+    assert play(node, "javascript", "console.log('still')").text == "still\n"

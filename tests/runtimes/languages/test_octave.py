@@ -138,6 +138,10 @@ def test_names_and_fields_are_completed(octave: Computer) -> None:
     assert fields
     assert fields.typed == len("order.cu")
     assert [item.text for item in fields.found] == ["order.customer"]
+    play(octave, "octave", "mkdir('data'); fclose(fopen('data/prices.csv', 'w'));")
+    files = octave.complete("octave", "load('data/pr")
+    assert files
+    assert [item.text for item in files.found] == ["data/prices.csv"]
     functions = octave.complete("octave", "y = linspac")
     assert functions
     assert [item.text for item in functions.found] == ["linspace"]

@@ -187,3 +187,53 @@ def test_sql_is_not_offered_where_python_is_a_language_of_another_program(folder
         assert computer.missing("sql")
     finally:
         computer.close()
+
+
+@pytest.fixture(scope="module")
+def typing_sql(folder: Path) -> Iterator[Computer]:
+    """A computer with a few tables and a data frame."""
+    computer = Computer(cwd=folder, python=sys.executable, startup=[("python", WITHOUT_DUCKDB)])
+    frame = "import pandas\nstock = pandas.DataFrame({'item': [1], 'on hand': [1]})"
+    assert play(computer, "python", frame).state == "finished"
+    assert computer.completes("sql")
+    code = ".open shop.db\ncreate temp view cheap as select id from orders;\n"
+    assert play(computer, "sql", code).state == "finished"
+    yield computer
+    computer.close()
+
+
+@pytest.mark.parametrize(
+    ("before", "typed", "first"),
+    [
+        ("select * from ord", 3, ("orders", "table with 2 columns")),
+        ("select * from sto", 3, ("stock", "table with 2 columns")),
+        ("select o.pr", 0, None),
+        ("select * from orders o where o.", 0, ("id", "integer")),
+        ("select * from orders where pri", 3, ("price", "real")),
+        ("SELECT * FROM Orders AS o JOIN stock s ON s.", 0, ("item", "int64")),
+        ("select * from stock where o", 1, ('"on hand"', "int64")),
+        ("select pri", 3, ("price", "real")),
+        ("select cou", 3, ("count", "function")),
+        ("SELECT id FROM orders GRO", 3, ("GROUP", "")),
+        ("select 1; dele", 4, ("delete", "")),
+        (".schema ord", 3, ("orders", "table with 2 columns")),
+        ("select * from 'pri", 3, ("prices.csv", "")),
+        ("select 'pri", 3, None),
+        ("select 1 -- pri", 0, None),
+    ],
+)
+def test_code_is_completed(
+    typing_sql: Computer, before: str, typed: int, first: tuple[str, str] | None
+) -> None:
+    found = typing_sql.complete("sql", before)
+    assert found
+    assert [(item.text, item.facts) for item in found.found[:1]] == ([first] if first else [])
+    if first:
+        assert found.typed == typed
+
+
+def test_new_tables_are_completed_after_their_cell(typing_sql: Computer) -> None:
+    assert play(typing_sql, "sql", "create temp table fresh_one (size integer);").state == "finished"
+    found = typing_sql.complete("sql", "select * from fresh_one where si")
+    assert found
+    assert [item.text for item in found.found] == ["size"]

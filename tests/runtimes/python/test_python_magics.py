@@ -340,6 +340,7 @@ def test_errors_are_shown_as_chosen(make: Make) -> None:
     ("magic", "words"),
     [
         ("pastebin 1", "%pastebin is not offered here: nothing is uploaded."),
+        ("autocall 1", "%autocall is not offered here: code runs as it is written."),
         ("edit f", "%edit is not offered here: a cell cannot open your editor."),
     ],
 )

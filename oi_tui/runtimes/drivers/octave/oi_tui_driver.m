@@ -358,10 +358,29 @@ endfunction
 
 ## -- completion
 
+## The files whose path begins so, each with no facts.
+function offers = files_that_begin (typed)
+  offers = {};
+  folder = regexp (typed, '^.*/', "match", "once");
+  for file = dir ([folder "."])'
+    hidden = strncmp (file.name, ".", 1) && ! strncmp (typed(length (folder)+1:end), ".", 1);
+    path = [folder file.name {"", "/"}{1 + file.isdir}];
+    if (! hidden && strncmp (path, typed, length (typed)) && numel (offers) < 100)
+      offers{end+1} = {path, ""};
+    endif
+  endfor
+endfunction
+
 function event = complete (nonce, words)
   question = jsondecode (char (hex2dec (reshape (words, 2, [])')'));
   event = struct ("event", "completions", "nonce", nonce, "typed", 0);
   event.offers = {};
+  text = regexp (question.before, "(?:^|[(,\\s=\\[{])[\"']([^\"'\\n]*)$", "tokens", "once");
+  if (! isempty (text))
+    event.typed = length (text{1});
+    event.offers = files_that_begin (text{1});
+    return;
+  endif
   typed = regexp (question.before, '[A-Za-z_][\w.]*$', "match", "once");
   if (isempty (typed))
     return;

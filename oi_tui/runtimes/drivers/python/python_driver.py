@@ -50,6 +50,7 @@ class Driver:
         self.reloader = self.magics = self.shell = None
         #: The databases of `%sql` and of cells of SQL.
         self.databases = None
+        self._sql_completer = None
         self._cells = 0
         #: The number of the running cell, as the application counts cells.
         self._number = 0
@@ -145,6 +146,8 @@ class Driver:
                 elif request[0] == "complete":
                     variables = import_quietly("python_completion").answer(self.module.__dict__, request[2])
                     self.channel.send("completions", nonce=request[1], **variables)
+                elif request[0] == "complete_sql":
+                    self._complete_sql(request[1], request[2])
             except (KeyboardInterrupt, Stopped):
                 continue
             except OSError:
@@ -153,6 +156,12 @@ class Driver:
             except BaseException as error:
                 # Threads of the program's can raise what they like here.
                 self._print_error(error)
+
+    def _complete_sql(self, nonce, words):
+        if self._sql_completer is None:
+            self._sql_completer = import_quietly("python_sql_completion").Completer()
+        answer = self._sql_completer.answer(self.databases, self.module.__dict__, words, self._number)
+        self.channel.send("completions", nonce=nonce, **answer)
 
     def _rest(self):
         """Let the program's tasks go on until a request comes."""

@@ -27,7 +27,7 @@ _FILES = frozenset((__file__, python_error_words.__file__))
 
 #: What has no meaning here and does no harm where it is left out.
 _SILENT = frozenset(
-    "autoawait autocall autoindent automagic autosave clear cls colors doctest_mode gui killbgscripts logoff "
+    "autoawait autoindent automagic autosave clear cls colors doctest_mode gui killbgscripts logoff "
     "logon logstart logstate logstop nbagg page rehashx subshell unload_ext".split()
 )
 _SHELLS = frozenset(("bash", "sh", "zsh"))
@@ -73,6 +73,14 @@ class Magics(ProgramWords, FolderWords, ValueWords, DisplayWords, ErrorWords, Ex
         self._bookmarks = {}
         self.shell = self._commands.shell
         self.capture = self._commands.capture
+
+    def _line_autocall(self, rest):
+        """Says that calls without parentheses are not made here: code runs as it is written."""
+        if rest not in ("", "0"):
+            raise NameError(
+                "%autocall is not offered here: code runs as it is written. Write f(x)."
+            ) from None
+        print("Automatic calling is: OFF")
 
     @property
     def _names(self):

@@ -225,7 +225,8 @@ class Connection:
 class _Sqlite(Connection):
     list_tables = _LIST_TABLES
     list_columns = (
-        "select m.name, p.name, p.type from sqlite_master m, pragma_table_info(m.name) p "
+        "select m.name, p.name, p.type from (select name, type from sqlite_master "
+        "union all select name, type from sqlite_temp_master) m, pragma_table_info(m.name) p "
         "where m.type in ('table', 'view') and m.name not like 'sqlite_%' order by m.name, p.cid"
     )
 

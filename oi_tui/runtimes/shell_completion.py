@@ -1,0 +1,78 @@
+"""Completions of shell code: variables, functions, aliases, programs and files."""
+
+import os
+import re
+from pathlib import Path
+
+from oi_tui.runtimes.completions import MOST, Completion, Completions, names_that_complete
+from oi_tui.runtimes.variables import Memory
+
+#: The word before the caret, with what is escaped or in quotation marks.
+_WORD = re.compile(
+    r"""(?:\\.|'[^'\n]*'|"(?:[^"\\\n]|\\.)*"|[^\s;|&()<>'"\\`])*(?P<open>['"](?:[^'"\\\n]|\\.)*)?\Z"""
+)
+#: What stands before the name of a program: nothing, a separator, a word of the shell, or values for it.
+_COMMAND = re.compile(
+    r"(?:^|[\n;|&({`]|\b(?:then|do|else|if|elif|while|until|sudo|exec|command|time|nohup|xargs|env|!)\s)\s*(?:\w+=\S*\s+)*\Z"
+)
+_VARIABLE = re.compile(r"\$\{?\w*\Z")
+#: What a shell takes out of a word.
+_MARKS = re.compile(r"""\\(.)|['"]""")
+_SPECIAL = re.compile(r"([^\w@%+=:,./~-])")
+
+
+def complete(memory: Memory, before: str, folder: Path) -> Completions | None:
+    """Return what completes the code before the caret; `folder` is where the shell is."""
+    line = before.rpartition("\n")[2]
+    if _VARIABLE.search(line):
+        return names_that_complete(memory, before)
+    match = _WORD.search(line)
+    word = match.group() if match else ""
+    if not word or _is_comment(line):
+        return Completions(0, ())
+    quote = match["open"][0] if match and match["open"] else ""
+    typed = match["open"][1:] if match and quote else _MARKS.sub(lambda mark: mark[1] or "", word)
+    offers: list[Completion] = []
+    if "/" not in typed and not quote and _COMMAND.search(line[: len(line) - len(word)]):
+        offers = _commands(memory, typed)
+    offers += _files(typed, folder, quote)
+    written = len(match["open"]) - 1 if match and quote else len(word)
+    named = [item for item in offers if item.text != word and item.text.isprintable()]
+    return Completions(written, tuple(named[:MOST]))
+
+
+def _is_comment(line: str) -> bool:
+    return bool(re.search(r"(?:^|\s)#[^'\"]*\Z", line))
+
+
+def _commands(memory: Memory, typed: str) -> list[Completion]:
+    """The functions and aliases of the shell, then the programs on PATH."""
+    own = [
+        Completion(variable.name, variable.type)
+        for variable in memory.variables
+        if variable.type in ("function", "alias") and variable.name.startswith(typed)
+    ]
+    names: set[str] = set()
+    for folder in os.get_exec_path():
+        try:
+            with os.scandir(folder) as entries:
+                names.update(entry.name for entry in entries if entry.name.startswith(typed))
+        except OSError:
+            continue
+    return own + [Completion(name, "program") for name in sorted(names)]
+
+
+def _files(typed: str, folder: Path, quote: str) -> list[Completion]:
+    """The files whose path begins so, as the shell has to read them."""
+    place, slash, begin = typed.rpartition("/")
+    try:
+        with os.scandir(folder / Path(place + slash).expanduser()) as entries:
+            found = sorted((entry.name, entry.is_dir()) for entry in entries if entry.name.startswith(begin))
+    except (OSError, ValueError):
+        return []
+    offers = []
+    for name, is_folder in found:
+        if begin or not name.startswith("."):
+            path = place + slash + name + ("/" if is_folder else "")
+            offers.append(Completion(path if quote else _SPECIAL.sub(r"\\\1", path)))
+    return offers
