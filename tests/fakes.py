@@ -117,6 +117,13 @@ class Computer:
             assert self.interrupted.wait(60)
             yield RunEnded("interrupted", 0.5)
             return
+        if code == "flood and hang":
+            for number in range(300):
+                yield Printed(f"line {number} {'x' * 990}\n")
+            self.running.set()
+            assert self.interrupted.wait(60)
+            yield RunEnded("interrupted", 0.5)
+            return
         if code == "stubborn":
             self.running.set()
             assert self.interrupts.acquire(timeout=60)

@@ -102,6 +102,9 @@ class Connection:
             try:
                 with self._connect() as socket:
                     self._socket = socket
+                    if self._closed.is_set():
+                        # It was left while it connected.
+                        return
                     if lost:
                         self._put({"event": "connection.back"})
                     wait, lost = _FIRST_WAIT, False

@@ -15,6 +15,7 @@ from oi_tui.engine.events import (
     RunReported,
     TurnEnded,
 )
+from oi_tui.engine.output.console import missing_from
 from oi_tui.engine.storage.records import message_from
 from oi_tui.messages import Message, Report
 
@@ -72,8 +73,19 @@ class Records:
     def _state(self, record: Mapping[str, Any]) -> Iterator[Event]:
         found = list(record["messages"])
         for number, item in enumerate(found):
+            yield from self._after_gap(item)
             # The newest one may still be written.
             yield from self._message(item, whole=number < len(found) - 1 or not record.get("busy"))
+
+    def _after_gap(self, item: Mapping[str, Any]) -> Iterator[Event]:
+        """Go on with long output behind what is missing of it: this terminal was too slow for the rest."""
+        message = message_from(item)
+        if message is None or message.type != "console" or message.id in self._recorded:
+            return
+        shown, missing = self._lengths.get(message.id), missing_from(message.content)
+        if shown is not None and missing is not None and shown >= missing:
+            self._lengths[message.id] = max(shown, len(message.content))
+            yield MessageGrew(message.id, f"\n{message.content[missing:]}")
 
     def _message(self, item: Mapping[str, Any], *, whole: bool) -> Iterator[Event]:
         message = message_from(item)

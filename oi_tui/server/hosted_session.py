@@ -5,6 +5,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
 
 from oi_tui.engine.events import (
     ApprovalRequested,
@@ -17,6 +18,7 @@ from oi_tui.engine.events import (
     RunReported,
     TurnEnded,
 )
+from oi_tui.engine.output.console import ConsoleText
 from oi_tui.engine.review.permissions import Permission, offers
 from oi_tui.engine.session import Prompt
 from oi_tui.messages import InputReceived, InputRequested, Message, RunEnded
@@ -63,7 +65,7 @@ class HostedSession:
         self._last_stop: threading.Timer | None = None
         self._closed = False
         #: Messages that are being written, with their text so far.
-        self._writing: dict[str, tuple[Message, list[str]]] = {}
+        self._writing: dict[str, tuple[Message, _Text]] = {}
 
     @property
     def busy(self) -> bool:
@@ -84,8 +86,8 @@ class HostedSession:
         """Return the number of the newest event, and the messages at that moment, unfinished ones too."""
         with self._lock:
             messages = {message.id: message for message in self.messages}
-            for message, texts in self._writing.values():
-                messages.setdefault(message.id, message.but(content="".join(texts)))
+            for message, text in self._writing.values():
+                messages.setdefault(message.id, message.but(content=text.content()))
             return self.log.last, list(messages.values())
 
     def say(self, prompt: Prompt) -> None:
@@ -223,9 +225,9 @@ class HostedSession:
         with self._lock:
             match item:
                 case MessageStarted(message):
-                    self._writing[message.id] = (message, [])
-                case MessageGrew(id, text) if id in self._writing:
-                    self._writing[id][1].append(text)
+                    self._writing[message.id] = (message, _text_of(message))
+                case MessageGrew(id, more) if id in self._writing:
+                    self._writing[id][1].write(more)
                 case MessageRecorded(message):
                     self._writing.pop(message.id, None)
                 case TurnEnded():
@@ -272,6 +274,36 @@ class HostedSession:
             if self.question:
                 question, self.question = self.question, None
                 self.log.append(QuestionAnswered(question.id, "withdrawn"))
+
+
+class _Text(Protocol):
+    """The text of a message that is being written. Output of programs is kept within bounds."""
+
+    def write(self, text: str) -> None:
+        """Add a piece."""
+
+    def content(self) -> str:
+        """The text so far."""
+
+
+class _WholeText:
+    """The text of a message of the model."""
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+
+    def write(self, text: str) -> None:
+        """Add a piece."""
+        self._pieces.append(text)
+
+    def content(self) -> str:
+        """The text so far."""
+        return "".join(self._pieces)
+
+
+def _text_of(message: Message) -> _Text:
+    """Return an empty text for a message that begins."""
+    return ConsoleText(message.id, None) if message.type == "console" else _WholeText()
 
 
 def _start(work: Callable[[], Iterator[Event]]) -> Iterator[Event]:

@@ -219,7 +219,7 @@ class _AnsweringWebSocketProtocol(WebSocketsSansIOProtocol):
 
 
 class _StrictProtocol(H11Protocol):
-    """Closes a connection whose first request does not arrive in time, and refuses folded headers.
+    """Closes a connection on which headers do not arrive in time, and refuses folded headers.
 
     h11 joins the lines of a folded header. Whoever stands between may read them in another way, so RFC 9112
     allows a server to refuse them.
@@ -227,17 +227,23 @@ class _StrictProtocol(H11Protocol):
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
-        self._begun = False
-        self._deadline = self.loop.call_later(self.timeout_keep_alive, self._give_up)
+        self._deadline: asyncio.TimerHandle | None = None
+        self._start_deadline()
 
     def handle_events(self) -> None:
         if self._has_folded_header():
             self.send_400_response("A header must not be folded over several lines.")
             return
         super().handle_events()
-        self._begun = self._begun or self.cycle is not None
-        if self._begun:
-            self._deadline.cancel()
+        if self.conn.their_state is not h11.IDLE:
+            self._cancel_deadline()
+        elif self._deadline is None and self.conn.trailing_data[0]:
+            # A part of the next request; with it, the time that a connection may be idle no longer counts.
+            self._start_deadline()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._cancel_deadline()
+        super().connection_lost(exc)
 
     def _has_folded_header(self) -> bool:
         """Whether the request that begins, or as much of it as has arrived, has a folded header."""
@@ -247,11 +253,14 @@ class _StrictProtocol(H11Protocol):
         end = _HEADERS_END.search(arrived)
         return _FOLDED.search(arrived, 0, end.end() if end else len(arrived)) is not None
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._deadline.cancel()
-        super().connection_lost(exc)
+    def _start_deadline(self) -> None:
+        self._deadline = self.loop.call_later(self.timeout_keep_alive, self._give_up)
+
+    def _cancel_deadline(self) -> None:
+        if self._deadline:
+            self._deadline.cancel()
+            self._deadline = None
 
     def _give_up(self) -> None:
-        upgraded = self.transport.get_protocol() is not self
-        if not self._begun and not upgraded and not self.transport.is_closing():
+        if not self.transport.is_closing():
             self.transport.close()

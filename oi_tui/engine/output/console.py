@@ -9,6 +9,7 @@ from typing import TextIO
 KEPT = 100_000
 #: Characters that the file of one run may take; what a runaway program prints beyond them is let go.
 FILE_LIMIT = 1_000_000_000
+_NOT_SHOWN = re.compile("^… [0-9,]+ (?:lines?|characters) not shown(?:;.*)? …$", re.MULTILINE)
 _KEPT_IN = re.compile(
     "^… [0-9,]+ (?:lines?|characters) not shown; (?:all|most) of it is in (.+) …$", re.MULTILINE
 )
@@ -108,6 +109,12 @@ class ConsoleText:
         except OSError:
             self._folder = self._path = None
             self.close()
+
+
+def missing_from(content: str) -> int | None:
+    """Return where the line stands in an output that says what is missing; None where all of it is there."""
+    match = _NOT_SHOWN.search(content)
+    return match.start() if match else None
 
 
 def file_of(content: str, folder: Path) -> Path | None:

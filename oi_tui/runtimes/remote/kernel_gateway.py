@@ -36,6 +36,9 @@ _ENDING = 3.0
 _ENDING_WHEN_STOPPED = 0.5
 #: How long it is waited between two attempts to connect again, in seconds.
 _PAUSE = 0.5
+#: How long it is waited at most until the output of a kernel is heard after a cut, in seconds, and how often
+#: it is asked meanwhile. Kernels that answer only when their code has ended are not waited for any longer.
+_HEARING, _ASKING = 2.0, 0.2
 _VERSION = "5.3"
 _ENDED = ("restarting", "dead", "autorestarting")
 
@@ -82,6 +85,9 @@ class GatewayClient:
         self._interrupt: threading.Thread | None = None
         #: The server may not hear yet what the kernel prints.
         self._is_new = False
+        #: Requests after a cut whose effect shows that output is heard again.
+        self._greetings: set[str] = set()
+        self._heard = threading.Event()
         self._notes: queue.Queue[str] = queue.Queue()
         self._sending: queue.Queue[str] = queue.Queue()
         #: A question is answered by its own request.
@@ -136,6 +142,9 @@ class GatewayClient:
                 pass
             if not self._closing.is_set() and not self._connect_again():
                 return
+        # It may have been made again while `close` closed the one before.
+        with contextlib.suppress(Exception):
+            self._socket.close()
 
     def _connect_again(self) -> bool:
         host = self._server.address.host
@@ -157,10 +166,26 @@ class GatewayClient:
                 self._closing.wait(_PAUSE)
                 continue
             self._unsure = f"the connection to {host} was cut for a moment"
-            self._notes.put(f"{host} answers again; what was sent meanwhile may be missing")
+            threading.Thread(target=self._greet, args=(self._socket, host), daemon=True).start()
             return True
         self._gone = f"the connection to {host} was cut ({why}); the code may still run there"
         return False
+
+    def _greet(self, connection: "ClientConnection", host: str) -> None:
+        """Say that the kernel is connected again, once its output is heard.
+
+        The server connects to the kernel after it has accepted us, and what is printed until then is lost.
+        """
+        self._heard.clear()
+        until = time.monotonic() + _HEARING
+        while time.monotonic() < until and not self._closing.is_set():
+            # Code that runs does not keep the kernel from answering this one.
+            self._greetings.add(self._send("control", "kernel_info_request", {}))
+            if self._heard.wait(_ASKING):
+                break
+        self._greetings.clear()
+        if self._socket is connection:
+            self._notes.put(f"{host} answers again; what was sent meanwhile may be missing")
 
     def _revive(self) -> None:
         """Try once more to reach a kernel that was given up between two runs."""
@@ -179,6 +204,8 @@ class GatewayClient:
         if message["msg_type"] == "status" and content.get("execution_state") in _ENDED:
             self._restarted = "the kernel ended, and its variables are lost"
             self._is_new = True
+        if message.get("channel") == "iopub" and message["parent_header"].get("msg_id") in self._greetings:
+            self._heard.set()
         if channel := self._channels.get(str(message.get("channel"))):
             channel.put(message)
 

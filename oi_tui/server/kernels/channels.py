@@ -25,6 +25,7 @@ from oi_tui.server.options import Limits
 _MOST_WAITING = 100
 _IMAGES = {"base64.png": "image/png", "base64.jpeg": "image/jpeg"}
 _ENDS = ("finished", "failed", "interrupted", "lost", "rejected", "skipped", "unfinished")
+_GAP = "\n(The output came faster than it could be sent; a part of it is missing here.)\n"
 _NO_INPUT = "The program asked for input, and this client does not support input requests. It was stopped."
 #: A value with more text goes on as a stream, in characters.
 _LONGEST_VALUE = 1_000_000
@@ -321,6 +322,7 @@ class CellRun:
                 entries = await reader.next(self._stream.patience)
             except GapError:
                 reader.skip()
+                await self._go_on_after_gap()
                 entries = ()
             if not entries:
                 await self._print(self._stream.flush())
@@ -330,6 +332,22 @@ class CellRun:
                 await self._tell(entry.item)
             if not session.busy and reader.number >= session.log.last:
                 return
+
+    async def _go_on_after_gap(self) -> None:
+        """Say that output is missing, and find out what else was: an end, or a question of the program."""
+        await self._print(self._stream.flush() + _GAP)
+        session = self._kernel.session
+        _, messages = session.snapshot()
+        self._types |= {message.id: message.type for message in messages}
+        self._value = None
+        for message in messages:
+            self._note_end(message)
+        if session.waits_for:
+            await self._ask(session.waits_for)
+
+    def _note_end(self, message: Message) -> None:
+        if message.role == "assistant" and message.type == "code" and message.state in _ENDS:
+            self._end = message.state, message.reason or ""
 
     async def _tell(self, item: LogItem) -> None:
         if isinstance(item, MessageGrew):
@@ -358,9 +376,8 @@ class CellRun:
                 value, self._value = self._value, None
                 if value and value.data:
                     await self._publish_value(value.kind, value.data)
-            case MessageRecorded(Message(role="assistant", type="code", state=str(state)) as code):
-                if state in _ENDS:
-                    self._end = state, code.reason or ""
+            case MessageRecorded(Message(role="assistant", type="code") as code):
+                self._note_end(code)
             case Question():
                 await self._publish("stream", {"name": "stderr", "text": self._waiting})
 

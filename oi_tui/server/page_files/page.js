@@ -3,6 +3,7 @@ import { lines } from "./code.js";
 import { render } from "./markdown.js";
 
 const byId = (id) => document.getElementById(id);
+const LONGEST = 100_000; // characters of output that are shown while a program prints; its end brings both ends
 const GUARD = 400; // ms in which a tap that was meant for something else cannot answer a question
 
 let token = takeToken();
@@ -166,6 +167,9 @@ function grow(id, text) {
   const item = shown.get(id);
   if (!item) return;
   item.message.content = (item.message.content || "") + text;
+  if (item.message.type === "console" && item.message.content.length > 2 * LONGEST) {
+    item.message.content = `… earlier output is not shown …\n${item.message.content.slice(-LONGEST)}`;
+  }
   if (!item.due) item.due = requestAnimationFrame(() => {
     item.due = 0;
     following = isAtEnd();

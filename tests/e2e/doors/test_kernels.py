@@ -33,7 +33,7 @@ def notebook(*cells: str) -> Any:
 async def execute(server: Server, made: Any, *, binary: bool = False, **options: Any) -> Any:
     manager = HttpManager(server.address, server.headers, binary=binary)
     client = nbclient.NotebookClient(made, km=manager, timeout=60, **options)
-    return await client.async_execute()
+    return await client.async_execute(cleanup_kc=True)
 
 
 def text(cell: Any) -> str:
@@ -153,7 +153,7 @@ async def test_prompts_and_what_is_typed_are_left_to_jupyters_client(
         if message["msg_type"] == "stream":
             printed += message["content"]["text"]
     assert (printed, asked) == (shown, prompts)
-    client.stop_channels()
+    await client.stop_channels()
     manager.shutdown_kernel()
 
 
@@ -176,5 +176,5 @@ async def test_jupyters_client_completes_inspects_and_shuts_a_kernel_down(server
     assert answer["content"]["ename"] == "NameError"
     await client.shutdown(reply=True, timeout=30)
     assert not manager.is_alive()
-    client.stop_channels()
+    await client.stop_channels()
     manager.cleanup_resources()

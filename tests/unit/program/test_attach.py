@@ -60,6 +60,21 @@ def test_a_state_that_comes_again_shows_only_what_is_new() -> None:
     assert isinstance(recorded, MessageRecorded)
 
 
+def test_output_goes_on_behind_what_a_slow_terminal_missed() -> None:
+    def state(content: str) -> dict[str, Any]:
+        output = Message(role="computer", type="console", format="output", id="a", content=content)
+        return {"event": "state", "busy": True, "messages": [output.to_dict()]}
+
+    records = Records()
+    list(records.events(state("1\n2\n")))
+    (grown,) = records.events(state("1\n… 5 lines not shown …\n7\n"))
+    assert grown == MessageGrew("a", "\n… 5 lines not shown …\n7\n")
+    recorded = {"event": "message.recorded", "message": state("1\n… 6 lines not shown …\n8\n")["messages"][0]}
+    assert [type(event) for event in records.events(recorded)] == [MessageRecorded]
+    # It was shown whole by then, so that a later state adds nothing.
+    assert list(records.events(state("1\n… 6 lines not shown …\n8\n"))) == []
+
+
 def test_a_text_that_grew_is_not_shown_a_second_time_when_it_is_recorded() -> None:
     records = Records()
     started = list(records.events({"event": "message.started", "message": message("a", "")}))

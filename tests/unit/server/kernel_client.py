@@ -86,9 +86,11 @@ class WebSocketClient(AsyncKernelClient):
     def start_channels(self, *_: Any, **__: Any) -> None:
         self._tasks.append(asyncio.ensure_future(self._work()))
 
-    def stop_channels(self) -> None:
+    async def stop_channels(self) -> None:  # type: ignore[override]
         for task in self._tasks:
             task.cancel()
+        # A connection that is left open would be reported in a later test.
+        await asyncio.wait(self._tasks)
 
     async def is_alive(self) -> bool:
         return not self._tasks[0].done()

@@ -341,6 +341,17 @@ def test_slow_headers_and_slow_bodies_are_closed(serve: Serve) -> None:
             assert status in answer.split(b"\r\n")[0]
 
 
+def test_a_slow_request_is_closed_also_where_another_one_came_before_it(serve: Serve) -> None:
+    running = serve(limits=replace(LIMITS, request_seconds=1))
+    alive = raw(running, ("GET /heartbeat", (HOST,), "", 0))
+    with socket.create_connection(("127.0.0.1", running.options.port), timeout=PATIENCE) as connection:
+        connection.sendall(alive)
+        while b"alive" not in connection.recv(1000):
+            pass
+        connection.sendall(alive[:20])
+        assert connection.recv(1000) == b""
+
+
 def test_a_body_that_comes_byte_by_byte_is_given_up(serve: Serve) -> None:
     running = serve(limits=replace(LIMITS, request_seconds=1))
     head = raw(running, ("POST /v1/sessions", (HOST, TOKEN, JSON, "Content-Length: 100000"), "", 0))

@@ -65,6 +65,14 @@ def test_a_cell_runs_and_its_output_comes_back(serve: Serve) -> None:
     assert running.computer.ran == [("python", "print(1)"), ("python", "print(2)")]
 
 
+def test_a_cell_whose_output_was_too_much_to_send_ends_as_it_did_and_says_so(serve: Serve) -> None:
+    running = serve(auto_run=True, limits=Limits(history_bytes=1))
+    with channels(running, started(running)) as socket:
+        messages = execute(socket, "flood")
+        assert of(messages, "execute_reply")[0]["status"] == "ok"
+        assert any("a part of it is missing here" in content["text"] for content in of(messages, "stream"))
+
+
 def test_a_cell_is_asked_for_like_the_code_of_the_model(serve: Serve) -> None:
     running = serve()
     kernel = started(running)

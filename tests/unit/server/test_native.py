@@ -22,7 +22,7 @@ from oi_tui.server.options import Limits, ServerOptions
 from oi_tui.server.serve import add_port, listen
 from tests.fakes import call
 from tests.unit.server.conftest import Serve
-from tests.unit.server.running import Running, Socket
+from tests.unit.server.running import PATIENCE, Running, Socket
 
 EVENTS = "/v1/sessions/default/events"
 ACTIONS = "/v1/sessions/default"
@@ -223,6 +223,20 @@ def test_port_0_becomes_the_port_that_was_given() -> None:
     options = ServerOptions(port=0)
     with listen(options) as listening:
         assert add_port(options, listening).port == listening.getsockname()[1]
+
+
+def test_the_state_has_both_ends_of_long_output_while_it_is_printed(serve: Serve) -> None:
+    running = serve([call("flood and hang")], auto_run=True)
+    with running.http() as client, running.socket(EVENTS) as watcher:
+        watcher.send({"do": "say", "content": "Hello"})
+        assert running.computer.running.wait(PATIENCE)
+        while "line 299" not in (output := client.get(ACTIONS).json()["messages"][-1]["content"]):
+            pass
+        assert output.startswith("line 0 ")
+        assert len(output) < 101_000
+        assert "lines not shown" in output
+        watcher.send({"do": "stop"})
+        watcher.until(event="turn.ended")
 
 
 def slow_reader(running: Running) -> socket.socket:

@@ -60,6 +60,19 @@ def test_the_main_job_ask_edit_run_and_reject(serve: Serve, browser: Browser) ->
     assert "rejected: Not that" in browser.value(TEXT)
 
 
+def test_of_long_output_the_newest_part_is_shown_while_a_program_prints(
+    serve: Serve, browser: Browser
+) -> None:
+    running = serve([call("flood and hang")], auto_run=True)
+    opened(browser, running)
+    say(browser, "Hello")
+    browser.wait_for(f"{TEXT}.includes('line 299')")
+    assert browser.value(f"{TEXT}.includes('not shown')")
+    assert browser.value(f"{TEXT}.length") < 201_000
+    browser.click("#stop")
+    browser.wait_for(f"{STATE} === 'ready'")
+
+
 def test_a_question_cannot_be_answered_in_its_first_moment(serve: Serve, browser: Browser) -> None:
     running = serve([call("print(1)")])
     opened(browser, running)
