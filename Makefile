@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # What to give the program, as in: make run ARGS="--demo"
 ARGS ?=
 
-.PHONY: run dev console test test-twice test-quick snapshots pictures docs reference lock lint types check format wheel clean
+.PHONY: run dev console test test-twice test-quick snapshots pictures terminals docs reference lock lint types check format wheel clean
 
 run: $(VENV)/.installed
 	@$(BIN)/oi-tui $(ARGS)
@@ -43,6 +43,10 @@ pictures: $(VENV)/.installed-dev
 	UPDATE_README=1 $(BIN)/pytest -n 0 -q tests/unit/project/test_readme.py -k picture
 	@mkdir -p build
 	$(BIN)/python -m tests.record_demo build/demo.cast
+
+# Try the program in the terminal programs of this machine (X11), and write what worked into the documentation.
+terminals: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.real_terminals $(ARGS)
 
 # Write the reference pages, and the website into build/site.
 docs: reference

@@ -1,6 +1,7 @@
 """Detects how the terminal can show images."""
 
 import os
+import re
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ from oi_tui.terminal.queries import Answers
 Manner = Literal["kitty", "sixel", "blocks", "off"]
 #: Terminals that place a picture where characters of its own stand, as Kitty's protocol has it since 0.28.
 _PLACING = ("kitty", "ghostty")
+#: Kitty's versions before 1.0, and the first of them that does so.
+_EARLY_KITTY, _PLACES_SINCE = re.compile(r"kitty\W*0\.(?P<minor>\d+)"), 28
 #: Terminals that print such questions, or that hand them to another terminal in a way of their own.
 _MUTE = ("linux", "dumb", "cygwin", "vt", "screen", "tmux", "ansi", "eterm")
 
@@ -72,7 +75,8 @@ def _name_in_environment(environment: Mapping[str, str]) -> str:
 def _places(term: str, name: str) -> bool:
     """Whether a terminal with this TERM and name places pictures; the name counts where it is known."""
     program = name.lower() or term.lower().removeprefix("xterm-")
-    return program.startswith(_PLACING)
+    old = _EARLY_KITTY.match(program)
+    return program.startswith(_PLACING) and not (old and int(old["minor"]) < _PLACES_SINCE)
 
 
 def ask_tmux(environment: Mapping[str, str] = os.environ) -> Tmux | None:

@@ -212,6 +212,9 @@ SIXEL = Answers(False, "foot(1.16.2)", (10, 20), (62, 4))
     ("answers", "environment", "expected"),
     [
         (FULL, XTERM, "kitty"),
+        (Answers(True, "kitty(0.28.0)", None, (62,)), XTERM, "kitty"),
+        (Answers(True, "kitty(0.26.5)", (9, 18), (62,)), XTERM, "blocks"),
+        (Answers(True, "kitty(1.0.0)", None, (62,)), XTERM, "kitty"),
         (Answers(True, "ghostty 1.1", None, (62,)), XTERM, "kitty"),
         (Answers(True, "", None, (62,)), {"TERM": "xterm-kitty"}, "kitty"),
         (Answers(True, "", None, (62,)), {**XTERM, "KITTY_WINDOW_ID": "1"}, "kitty"),

@@ -1,0 +1,1 @@
+"""Real terminal programs, and what of oi-tui works in each."""
