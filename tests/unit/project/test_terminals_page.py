@@ -37,8 +37,8 @@ def test_a_new_row_takes_the_place_of_the_last_one(tmp_path: Path) -> None:
 
 
 def test_the_relay_measures_passes_on_and_writes_down(tmp_path: Path) -> None:
-    script = "read line; echo got $line; stty size"
-    command = (sys.executable, relay.__file__, str(tmp_path), "sh", "-c", script)
+    script = "import os; print('got', input()); print(*reversed(os.get_terminal_size(0)))"
+    command = (sys.executable, relay.__file__, str(tmp_path), sys.executable, "-c", script)
     # The screen of a `Terminal` cannot draw all of these characters; it is not asked for here.
     with Terminal(command=command, columns=70, rows=20) as terminal:
         for asked in range(1, len(relay.WIDE) + 1):
