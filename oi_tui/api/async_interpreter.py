@@ -75,7 +75,7 @@ class AsyncInterpreter(OpenInterpreter):
         return await self._outbox.take()
 
     def _add(self, chunk: Chunk) -> None:
-        """Add a content to the message; one like the part before goes on with its text."""
+        """Add content to the message. Text of the same kind as the last part is appended to it."""
         kind, shape, content = chunk.get("type", "message"), chunk.get("format"), chunk["content"]
         last = self._parts[-1] if self._parts else {}
         is_text = isinstance(content, str) and isinstance(last.get("content"), str)

@@ -10,15 +10,16 @@ import os
 import threading
 import weakref
 from collections.abc import Callable
-from contextlib import suppress
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import Any
 
+#: How long the clean-up may take when the program ends, in seconds.
+_PATIENCE = 30.0
 _log = logging.getLogger(__name__)
 _lock = threading.Lock()
 _thread: threading.Thread | None = None
-#: Putting into this kind of queue takes no lock of Python's.
-_work: SimpleQueue[Callable[[], Any]] = SimpleQueue()
+#: Putting into this kind of queue takes no lock of Python's. None ends the thread.
+_work: SimpleQueue[Callable[[], Any] | None] = SimpleQueue()
 _exiting = False
 
 
@@ -43,8 +44,7 @@ def _leave(process: int, clean_up: Callable[[], Any]) -> None:
 
 
 def _clean_up() -> None:
-    while True:
-        clean_up = _work.get()
+    while clean_up := _work.get():
         try:
             clean_up()
         except Exception:  # noqa: BLE001  # there is nobody to report it to, and the others must still run
@@ -62,9 +62,10 @@ os.register_at_fork(after_in_child=_start_anew)
 
 @atexit.register
 def _exit() -> None:
-    """Do what is left; the finalizers that run after this do their work themselves."""
+    """Wait for what is left; the finalizers that run after this do their work themselves."""
     global _exiting
     _exiting = True
-    with suppress(Empty):
-        while True:
-            _work.get_nowait()()
+    if _thread is not None:
+        _work.put(None)
+        # Cut off in the midst of its work, the thread could leave a process behind.
+        _thread.join(_PATIENCE)

@@ -288,8 +288,8 @@ class Turns:
 def _end(session: Session, turn: Iterator[Event]) -> None:
     """Stop what is in progress and wait for its end.
 
-    Nobody can stop it a second time meanwhile. So a run that goes on is not waited for without end: it
-    loses its language.
+    Meanwhile nobody can press stop again. So a run that does not end is stopped a second time, which ends
+    its language.
     """
     session.interrupt()
     again = threading.Timer(UNATTENDED, session.interrupt)

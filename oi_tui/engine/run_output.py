@@ -8,7 +8,7 @@ from oi_tui.engine.protocols import Computer
 from oi_tui.engine.reply.message_builders import RunBuilder
 from oi_tui.messages import Displayed, Message, Printed, Report, RunEnded, ValueBegan, ValueEnded
 
-#: Of so many values that may be shown again it is remembered which run shows them.
+#: The most values for which it is remembered which run shows them.
 _MOST_SHOWING = 200
 
 

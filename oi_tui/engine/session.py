@@ -252,9 +252,9 @@ class Session:
         return self._start(self._direct.run_unrecorded(self.profile, language, code))
 
     def run_again(self, codes: Sequence[Message]) -> Iterator[Event]:
-        """Run earlier code once more, each piece asked for again, until one does not come to its end.
+        """Run earlier code again, and ask before each piece; stop after one that does not finish.
 
-        The model does not see it. A piece that is rejected is left out.
+        The model does not see it. A rejected piece is skipped.
         """
         return self._start(self._direct.run_again(lambda: self.profile, codes))
 

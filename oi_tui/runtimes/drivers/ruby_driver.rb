@@ -141,7 +141,7 @@ class OiDriver
   end
 
   def send_event(event)
-    @events.syswrite(@generate.call(event) + "\n")
+    @events.syswrite("#{@generate.call(event)}\n")
     @terminal.syswrite("\e]6973;#{event['mark']}\a") if event['mark']
   end
 

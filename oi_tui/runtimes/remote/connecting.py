@@ -180,7 +180,7 @@ class ConnectingProgram:
     # -- the end
 
     def has_ended(self, seconds: float) -> bool:
-        """Wait for so many seconds, and return whether it has ended."""
+        """Return whether it ends within so many seconds."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(seconds)
         return self._process.returncode is not None

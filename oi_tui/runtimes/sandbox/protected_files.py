@@ -118,12 +118,13 @@ class ProtectedFileWatch:
     def __init__(self, cwd: Path, writable: Sequence[str] = ()) -> None:
         self._cwd = cwd
         self._writable = writable
-        self._run_by_git = frozenset(_run_by_git(cwd, _entries(cwd, packages=False)[0]))
-        self._before = self._look()
+        entries, _ = _entries(cwd, packages=False)
+        self._run_by_git = frozenset(_run_by_git(cwd, entries))
+        self._before = self._look(entries)
 
     def changed(self) -> str | None:
         """Say in a sentence what was made or changed since the last call or the start; None for nothing."""
-        before, after = self._before, self._look()
+        before, after = self._before, self._look(_entries(self._cwd, packages=False)[0])
         self._before = after
         paths = sorted(path for path, print_ in after.items() if before.get(path) != print_)
         removed = before.keys() - after.keys()
@@ -134,8 +135,7 @@ class ProtectedFileWatch:
         more = f" and {len(words) - 8} more" if len(words) > 8 else ""
         return f"{', '.join(words[:8])}{more}: programs outside the sandbox may run it. Review it first."
 
-    def _look(self) -> dict[str, _Fingerprint]:
-        entries, _ = _entries(self._cwd, packages=False)
+    def _look(self, entries: Sequence[tuple[Path, os.stat_result]]) -> dict[str, _Fingerprint]:
         return {
             str(path.relative_to(self._cwd)): print_
             for path, print_ in self._prints(entries)

@@ -112,6 +112,7 @@ DAMAGE = [
     "class Array; def first(*) = raise('no'); def select(*) = raise('no'); end",
     "class String; undef split; undef chomp; undef lines; end",
     "class String; def to_s = raise('no'); def include?(*) = raise('no'); end",
+    "class String; def +(*) = 'x'; end",
     "class Hash; undef merge; undef []; end",
     "class NilClass; def nil? = false; end",
     "class IO; undef puts; undef gets; undef syswrite; undef stat; undef flush; end",

@@ -104,7 +104,7 @@ class SseFilter:
     def _other(self, line: str, bare: str) -> list[str]:
         about, self._about = self._about, []
         if not bare:
-            # An event without data (a ping, a time to try again after) is none; some clients fail on it.
+            # An event without data, such as a ping or `retry:`, is dropped, since some clients fail on it.
             about = [line for line in about if line.lstrip().startswith(":")]
         if self._held and bare:
             # The data goes on, so that what was held may be the beginning of it.
