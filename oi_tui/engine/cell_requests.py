@@ -119,7 +119,7 @@ def _price(most: int, profile: Profile, facts: ModelInfo, spent: float) -> str:
         bounds.append(profile.cell_cost)
     if profile.max_budget is not None:
         bounds.append(max(profile.max_budget - spent, 0.0))
-    if window := profile.context_window or facts.context_window:
+    if window := facts.window(profile):
         reply = profile.max_tokens or facts.max_output or USUAL_REPLY
         bounds.append(most * (window * facts.prompt_price + reply * (facts.completion_price or 0.0)))
     if not bounds:

@@ -128,7 +128,7 @@ class Exchange:
             facts = yield from self._look_up(profile)
             self._offered = self._asked_tools()
             written = self.written(messages, profile, languages, cwd, facts, notes)
-            self.window = None if facts.window_assumed else written.window
+            self.window = facts.named_window(profile)
             check_size(written, facts, profile.model)
             if refused and written.tokens >= refused[0]:
                 raise LlmError(refused[1])
@@ -163,8 +163,7 @@ class Exchange:
         request_gate.check(profile)
         for attempt in range(len(RETRIES) + 2):
             facts = yield from self._look_up(profile)
-            window = facts.context_window if facts.learned else profile.context_window or facts.context_window
-            plan = compaction.plan(messages, profile, window)
+            plan = compaction.plan(messages, profile, facts.window(profile))
             if plan is None:
                 return None
             lines: list[str] = []
@@ -202,9 +201,7 @@ class Exchange:
         notes: Sequence[str] = (),
     ) -> Written:
         """The request as it would be sent now."""
-        if facts.learned:
-            profile = replace(profile, context_window=None)
-        window = profile.context_window or facts.context_window
+        window = facts.window(profile)
         newest, older = recent(messages, window) if window else (messages, 0)
         written = request_writer.write(
             newest,
@@ -214,16 +211,12 @@ class Exchange:
             cwd=cwd,
             notes=notes,
             vision=facts.supports_vision,
-            window=facts.context_window,
+            window=window,
             longest_reply=facts.longest_reply,
             pictures=self._pictures,
             foreign=self._offered,
         )
-        written = replace(written, left_out=written.left_out + older)
-        if facts.window_assumed:
-            # No server is to set memory aside for a window that nobody asked for.
-            written = replace(written, request=replace(written.request, context_window=None))
-        return written
+        return replace(written, left_out=written.left_out + older)
 
     def cancel(self) -> None:
         """End the reply that is on its way, from any thread; `stopped` is set before."""

@@ -64,13 +64,13 @@ def write(
     """The request for the next reply.
 
     With `tools` the model is offered the tool `execute`, and code that came as tool calls goes back as such;
-    every call is answered exactly once, whatever became of it. Code that came as text stays text. `vision`,
-    `window` and `longest_reply` (tokens) are used where the profile says nothing. `pictures` is the folder in
-    which programs' pictures are kept. `foreign` are tools of other programs.
+    every call is answered exactly once, whatever became of it. Code that came as text stays text. `window`
+    is what the model takes in, in tokens; None: nothing is left out. `vision` and `longest_reply` (tokens)
+    are used where the profile says nothing. `pictures` is the folder in which programs' pictures are kept.
+    `foreign` are tools of other programs.
     """
     if profile.supports_vision is not None:
         vision = profile.supports_vision
-    window = profile.context_window or window
     longest_reply = profile.max_tokens or longest_reply
     notes = (*notes, *foreign_tools.notes(foreign, as_text=not tools))
     system = system_message.write(profile, languages, tools=tools, cwd=cwd, notes=notes)
@@ -85,11 +85,7 @@ def write(
         body.insert(0, {"role": "user", "content": _GO_ON if not body else _BEFORE})
     if body and body[-1]["role"] == "assistant":
         body.append({"role": "user", "content": profile.loop_message if profile.loop else _GO_ON})
-    request = replace(
-        make_request(profile, head + _merge(body), offered),
-        max_tokens=longest_reply,
-        context_window=window,
-    )
+    request = replace(make_request(profile, head + _merge(body), offered), max_tokens=longest_reply)
     total = fixed + sum(size(message) for message in body)
     return Written(request, left_out, total // CHARACTERS, window)
 

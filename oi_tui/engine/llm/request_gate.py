@@ -22,15 +22,14 @@ def send(llm: Llm, request: Request, profile: Profile, account: UsageTracker, fa
     """Send a request that the profile allows, without known keys and passwords in its messages.
 
     All requests to a model name the same context window, since Ollama cuts off what does not fit into its own
-    default. An assumed one is not named, so that no server sets memory aside for it.
+    default.
 
     Raises LlmError where the model's server must not be asked, and OverBudget where it would cost too much.
     """
     check(profile)
     account.keep_to_budget(tokens(request), profile, facts)
-    window = None if facts.window_assumed else profile.context_window or facts.context_window
     sent = replace(
-        request, context_window=request.context_window or window, direct=profile.offline or profile.local
+        request, context_window=facts.named_window(profile), direct=profile.offline or profile.local
     )
     return llm.reply(_without_keys(sent))
 

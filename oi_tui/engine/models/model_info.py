@@ -38,6 +38,19 @@ class ModelInfo:
     #: The model runs on this machine, and costs nothing.
     free: bool = False
 
+    def window(self, profile: Profile) -> int | None:
+        """Return the context window that requests are fitted into, in tokens; None where nobody knows it."""
+        if self.learned:
+            return self.context_window
+        return profile.context_window or self.context_window
+
+    def named_window(self, profile: Profile) -> int | None:
+        """Return the context window to name to the server.
+
+        An assumed one is not named, so that no server sets memory aside for it.
+        """
+        return None if self.window_assumed else self.window(profile)
+
 
 class KnownModels:
     """Remembers what was found out. `of` may block for a moment; it is for worker threads."""

@@ -370,7 +370,8 @@ def test_code_and_what_came_of_it_stay_together(window: int) -> None:
     messages = [words("Do thirty steps"), *rounds, replied("Done.")]
     session = make([Text("Thirty steps.")], messages=messages, context_window=window)
     compact(session)
-    written = request.write([*session.messages, words("Thanks")], session.profile, ["python"], tools=True)
+    messages = [*session.messages, words("Thanks")]
+    written = request.write(messages, session.profile, ["python"], tools=True, window=window)
     asked = {"messages": list(written.request.messages)}
     assert OpenAi().problem(asked) is None
     assert "Thirty steps." in str(asked) or window == 16_000

@@ -417,10 +417,6 @@ def test_rounds_after_the_last_request_are_left_out_oldest_first() -> None:
     assert OpenAi().problem({"messages": written.request.messages}) is None
 
 
-def test_a_window_of_the_profile_counts_more_than_what_is_known() -> None:
-    assert write([*turns(50), user("last")], window=4000, context_window=1_000_000).left_out == 0
-
-
 STATES = st.sampled_from(
     [
         "finished",

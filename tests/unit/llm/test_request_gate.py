@@ -1,6 +1,7 @@
 """No request reaches a model past the gate, whatever asks for it."""
 
 import ast
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from oi_tui.api.interpreter import OpenInterpreter, TurnError
 from oi_tui.computer_api import RefusedError
 from oi_tui.engine.events import ApprovalRequested, Noticed, Reject, TurnEnded
+from oi_tui.engine.exchange import Exchange
 from oi_tui.engine.llm import endpoint, request_gate
 from oi_tui.engine.llm.base import LlmError, Request, Text
 from oi_tui.engine.llm.question import write_request
@@ -299,6 +301,7 @@ def test_keys_of_providers_are_not_sent_to_models(monkeypatch: pytest.MonkeyPatc
         (Profile(model="test"), ModelInfo(context_window=9000), 9000),
         (Profile(model="test", context_window=5000), ModelInfo(context_window=9000), 5000),
         (Profile(model="test"), ModelInfo(context_window=32_000, window_assumed=True), None),
+        (Profile(model="test", context_window=5000), ModelInfo(context_window=4000, learned=True), 4000),
         (Profile(model="test"), ModelInfo(), None),
     ],
 )
@@ -306,9 +309,10 @@ def test_questions_name_the_same_window_as_the_conversation(
     profile: Profile, facts: ModelInfo, window: int | None
 ) -> None:
     llm = Llm([Text("one")], [Text("two")])
-    for request in (write_request(profile, "hello"), Request(model="test", messages=[], context_window=7000)):
-        list(request_gate.send(llm, request, profile, UsageTracker(), facts))
-    assert [request.context_window for request in llm.requests] == [window, 7000]
+    conversation = Exchange(llm, str, lambda _: facts, threading.Event())
+    list(conversation.ask([Message(role="user", type="message", content="Hi")], profile, ["python"], None))
+    list(request_gate.send(llm, write_request(profile, "hello"), profile, UsageTracker(), facts))
+    assert [request.context_window for request in llm.requests] == [window, window]
 
 
 def test_the_gate_refuses_for_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
-from oi_tui.engine.llm import request
+from oi_tui.engine.llm import request, request_gate
 from oi_tui.engine.llm.base import Delta, Text, Usage
 from oi_tui.engine.llm.transport.client import ModelProcess
+from oi_tui.engine.llm.usage_report import UsageTracker
+from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.reply.parser import (
     CodeEnded,
     CodeGrew,
@@ -66,7 +68,9 @@ class Talk:
         )
         parser = ReplyParser(lambda word: word if word in ("python", "shell") else None, fences=False)
         reply = new_id()
-        self.deltas = list(self._models.reply(written.request))
+        self.deltas = list(
+            request_gate.send(self._models, written.request, self._profile, UsageTracker(), ModelInfo())
+        )
         parts = join([part for delta in self.deltas for part in parser.feed(delta)] + parser.finish())
         for part in parts:
             match part:

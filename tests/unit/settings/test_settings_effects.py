@@ -396,7 +396,7 @@ EFFECTS: dict[str, Effect] = {
     "fast": Effect(request(tools=True)),
     "local": Effect(worked([Text("ok")])),
     "offline": Effect(worked([Text("ok")])),
-    "context_window": Effect(request(tools=True)),
+    "context_window": Effect(lambda profile: ModelInfo().window(profile)),
     "assumed_window": Effect(lambda profile: KnownWindows().completed(ModelInfo(), profile)),
     "max_tokens": Effect(request(tools=True)),
     "max_output": Effect(request(tools=True)),
