@@ -88,7 +88,7 @@ class CustomLanguages:
             name=name,
             title=declared.name,
             aliases=declared.aliases,
-            hint=f"It is in {paths.short(path)}, which you do not trust yet. "
+            hint=f"{declared.name} is in {paths.short(path)}, which you do not trust yet. "
             f"Review and trust it with: %languages trust {name}",
             keeps="what it keeps",
             input="seen",

@@ -268,8 +268,12 @@ class Execution:
             return "The reply was cut off in the middle of this code."
         if is_tool(code.format or ""):
             return self._refused_call(language, code.content)
-        if language is None or (profile.languages and language not in self.languages(profile)):
-            return f"Unknown language “{code.format}”. Languages: {', '.join(self.languages(profile))}."
+        if language is None:
+            known = ", ".join(self.languages(profile)) or "none is available"
+            return f"Unknown language “{code.format}”. Languages: {known}."
+        allowed = [self._computer.resolve(name) or name for name in profile.languages]
+        if allowed and language not in allowed:
+            return f"The profile does not allow {language}. It allows: {', '.join(allowed)}."
         if missing := self._computer.missing(language):
             return missing
         if not cell_target.split(code.content)[1].strip():

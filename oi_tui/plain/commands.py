@@ -36,6 +36,9 @@ class Interface(Protocol):
     def ask_number(self, question: str, most: int) -> int | None:
         """Ask for a number from 1 to `most`, and return its index; None without an answer."""
 
+    def ask_yes(self, question: str) -> bool:
+        """Ask for a yes; anything else is a no."""
+
     def work(self, events: Iterator[Event]) -> None:
         """Show the events of a turn."""
 
@@ -84,9 +87,11 @@ class PlainCommands(ConversationActions):
 
     def confirm(self, question: str, details: Sequence[str], act: Callable[[], None]) -> None:
         """Show what would be done, and ask."""
-        self.tell("\n".join([question, *(f"  {detail}" for detail in details), "  1  yes, do that"]))
-        if self._conversation.ask_number("1, or enter for no: ", 1) is not None:
+        self.tell("\n".join([question, *(f"  {detail}" for detail in details)]))
+        if self._conversation.ask_yes("y for yes, or enter for no: "):
             act()
+        else:
+            self.tell("Nothing was done.")
 
     def aside(self, work: Callable[[], T], then: Callable[[T], object]) -> None:
         """Do it, and go on with what it gives."""

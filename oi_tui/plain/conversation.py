@@ -38,6 +38,7 @@ _QUESTION = "Run this {language} code? y yes, n no, e edit, a always for {langua
 _TOOL_QUESTION = "Call {tool}? y yes, n no, e edit, a always for this tool: "
 _NOBODY = "There was no terminal to approve it in. -y runs code without asking."
 _LEFT = "The conversation was ended before anybody approved it."
+_STOP_TYPING = "Stop typing to answer; your text is kept for the prompt."
 _END_OF_INPUT = "\x04"
 
 
@@ -176,6 +177,33 @@ class PlainConversation:
             return int(typed.strip()[:6]) - 1
         return None
 
+    def ask_yes(self, question: str) -> bool:
+        """Ask for a yes, once nobody types; anything else is a no. What was typed before is no answer."""
+        if not self.keyboard.is_terminal:
+            return False
+        line: str | None = None
+        with self._alarm.on_interrupt():
+            while self.keyboard.set_typed_aside():
+                self.handler.prompt(question)
+                line = self._read_answer()
+                if line is None or self.keyboard.settled(line):
+                    break
+                self.handler.note(_STOP_TYPING)
+        self.keyboard.give_back()
+        return (line or "").strip().lower() in ("y", "yes")
+
+    def _read_answer(self) -> str | None:
+        """The line that is typed now; None after ctrl+c, and at the end of input."""
+        try:
+            while (line := self.keyboard.line()) is None:
+                self._alarm.silence()
+                if self._alarm.interrupted:
+                    return None
+        except EOFError:
+            return None
+        self.handler.answered()
+        return line
+
     # -- while a turn is at work ---------------------------------------------------------------
 
     def _wait(self) -> None:
@@ -263,7 +291,7 @@ class PlainConversation:
         elif self._why:
             self._decide(request, Reject(line.strip()))
         elif not self.keyboard.settled(line):
-            self.handler.note("Stop typing to answer; your text is kept for the prompt.")
+            self.handler.note(_STOP_TYPING)
             self._put_question(request)
         else:
             self._handle_answer(request, line.strip().lower())

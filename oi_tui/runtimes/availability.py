@@ -35,4 +35,4 @@ def describe(found: Sequence[Availability]) -> str:
     missing = [
         f"  {availability.name}: {availability.about}" for availability in found if not availability.program
     ]
-    return "\n".join([*lines, "Not installed:", *missing] if missing else lines)
+    return "\n".join([*lines, "Not available:", *missing] if missing else lines)

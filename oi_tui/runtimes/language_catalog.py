@@ -112,6 +112,8 @@ class LanguageCatalog:
                 f"{language.title} is not available: the program {chosen} was not found; change the "
                 f"setting {setting}."
             )
+        if language.name in self.replaced:
+            return language.hint
         return f"{language.title} is not installed. {how_to_get(language)}"
 
     def _why_not_there(self, language: Language, title: str) -> str:
@@ -150,7 +152,10 @@ class LanguageCatalog:
         return (runtime.database if isinstance(runtime, PtyRuntime) else "") or "a database in memory"
 
     def availability(self) -> tuple[Availability, ...]:
-        """The availability of every language. Asks each program for its version, which takes a moment."""
+        """The availability of every language, but for those that a custom one replaces.
+
+        Asks each program for its version, which takes a moment.
+        """
         return tuple(
             Availability(
                 language.name,
@@ -159,6 +164,7 @@ class LanguageCatalog:
                 bool(language.active_line),
             )
             for language in self.offered
+            if self.find(language.name) is language
         )
 
     def refusal(self, language: Language | None = None) -> str | None:

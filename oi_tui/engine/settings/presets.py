@@ -12,7 +12,7 @@ _FORMER = {"01": "the01"}
 #: Those that have no counterpart, and why.
 _GONE = {
     "e2b": "ran code on the servers of E2B. Declare its class as a language instead "
-    "(computer.custom_languages: [e2b.py])",
+    "(see the page about cloud sandboxes in the documentation)",
     "template_profile": "was a template to copy. The settings (f2) and --profiles make and list profiles",
 }
 

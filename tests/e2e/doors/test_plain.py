@@ -208,6 +208,25 @@ def test_commands_work_and_a_mistyped_one_is_answered_and_kept(start: Start) -> 
     assert program.wait_exit() == 0
 
 
+def test_a_command_that_asks_takes_no_line_that_was_typed_before_its_question(
+    start: Start, workplace: Path
+) -> None:
+    (workplace / ".oi-tui.yaml").write_text("max_output: 100\n")
+    program = spoken_to(start)
+    asks = "y for yes, or enter for no:"
+    program.send("%trust\ry\r")
+    program.wait_for(lambda _: last_line(program) == asks)
+    program.press("ctrl+c")
+    program.wait_for("Nothing was done.")
+    program.wait_for(lambda _: last_line(program) == "> y")
+    program.press("ctrl+u")
+    program.say("%trust")
+    program.wait_for(lambda _: last_line(program) == asks)
+    program.say("y")
+    program.wait_for("Now using the folder's settings")
+    program.wait_for(lambda _: last_line(program) == ">")
+
+
 def test_without_a_model_it_is_a_console_for_its_languages(start: Start) -> None:
     program = spoken_to(start)
     screen = program.wait_for("No model is set")

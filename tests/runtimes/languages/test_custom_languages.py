@@ -10,6 +10,7 @@ from oi_tui.engine.credentials.trust import Trust
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.language import Choices
+from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.workspace import Workspace
 from tests.runtimes.playing import play
 
@@ -210,3 +211,12 @@ def test_a_profile_brings_its_languages(folder: Path) -> None:
         )
     finally:
         workspace.close()
+
+
+def test_a_language_with_the_alias_of_another_replaces_it_in_the_list(make: Make, folder: Path) -> None:
+    (folder / "shout.py").write_text(SHOUT.replace('"loud"', '"python"'))
+    computer = make(declared=(*LANGUAGES, *own(folder, "shout.py").languages))
+    listed = {found.name: found.about for found in computer.availability()}
+    assert "python" not in listed
+    assert listed["shout"].startswith("Shout is in ")
+    assert play(computer, "python", "x").reason == listed["shout"]

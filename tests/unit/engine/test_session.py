@@ -494,7 +494,7 @@ def test_only_the_languages_of_the_profile_are_offered_and_run() -> None:
     session = make([call("ls", "bash")], [call("1", "py")], languages=("py",))
     work(session)
     assert session.computer.ran == [("python", "1")]
-    assert codes(session)[0].reason == "Unknown language “shell”. Languages: python."
+    assert codes(session)[0].reason == "The profile does not allow shell. It allows: python."
 
 
 def test_rounds_in_which_a_person_rejects_code_do_not_pause_the_turn() -> None:

@@ -61,6 +61,6 @@ def test_the_languages_are_reported_in_columns_and_the_missing_ones_below() -> N
         "python    Python 3.12  yes   /bin/python3",
         "lua       Lua 5.4      no    /bin/lua",
         "(line: the running line is marked)",
-        "Not installed:",
+        "Not available:",
         "  ruby: Ruby is not installed. Install it with: apt install ruby",
     ]
