@@ -18,7 +18,7 @@ _WINDOWS = (
 __all__ = ["AsyncInterpreter", "OpenInterpreter", "__version__", "interpreter"]
 
 
-def system_problem() -> str | None:
+def find_system_problem() -> str | None:
     """Return why the program cannot run on this system, in a sentence; None where it can."""
     return _WINDOWS if sys.platform == "win32" else None
 
@@ -30,7 +30,7 @@ def __getattr__(name: str) -> object:
     `AsyncInterpreter` takes and gives chunks, for a connection of the program's own.
     """
     if name in ("AsyncInterpreter", "OpenInterpreter", "interpreter"):
-        if problem := system_problem():
+        if problem := find_system_problem():
             raise ImportError(problem)
         from oi_tui.api.interpreter import OpenInterpreter
 

@@ -180,13 +180,13 @@ class ComputerApi:
 
         def start_with_object(program: str, folder: Path) -> Start:
             begun = start(program, folder)
-            return Start(begun.argv, {**begun.env, **self._environment()})
+            return Start(begun.argv, {**begun.env, **self._build_environment()})
 
         if self._os_mode:
             note = f"{_OS_MODE}\n\n{note}"
         return replace(python, start=start_with_object, note=note, extended=True)
 
-    def _environment(self) -> dict[str, str]:
+    def _build_environment(self) -> dict[str, str]:
         return {
             environment_names.COMPUTER_API: "1",
             environment_names.COMPUTER: self._socket.path(),

@@ -59,7 +59,7 @@ class CustomLanguages:
         languages = []
         for entry in entries:
             try:
-                languages.append(self._language(entry))
+                languages.append(self._load_language(entry))
             except (CustomLanguageError, OSError, ProfileError) as error:
                 reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
                 self.problems.append(f"computer.custom_languages: {entry}: {reason}")
@@ -78,7 +78,7 @@ class CustomLanguages:
         self._trust.accept(shown)
         return f"It is trusted until {paths.short(shown.place)} changes."
 
-    def _language(self, entry: str) -> Language:
+    def _load_language(self, entry: str) -> Language:
         source, _, label = entry.strip().partition(":")
         path = self._path(source)
         declared = _find_declaration(_read(path).text, label, path)
@@ -165,7 +165,7 @@ def _find_declaration(text: str, label: str, path: Path) -> _Declaration:
         raise CustomLanguageError(f"{many} a language (name, run, stop, terminate) in {paths.short(path)}")
     if lacks := _lacks(chosen[0]):
         raise CustomLanguageError(f"the class {chosen[0].name} lacks {' and '.join(lacks)}")
-    values = _values(chosen[0])
+    values = _read_values(chosen[0])
     aliases, note = values.get("aliases"), values.get("system_message")
     listed = aliases if isinstance(aliases, (list, tuple, set)) else ()
     return _Declaration(
@@ -179,11 +179,11 @@ def _find_declaration(text: str, label: str, path: Path) -> _Declaration:
 def _lacks(found: ast.ClassDef) -> list[str]:
     methods = {item.name for item in found.body if isinstance(item, ast.FunctionDef)}
     lacks = sorted(_MUST - methods) if not found.bases else []
-    name = _values(found).get("name")
+    name = _read_values(found).get("name")
     return lacks if isinstance(name, str) and name.strip() else ["name", *lacks]
 
 
-def _values(found: ast.ClassDef) -> dict[str, object]:
+def _read_values(found: ast.ClassDef) -> dict[str, object]:
     """Read the class attributes that are literals."""
     values = {}
     for item in found.body:

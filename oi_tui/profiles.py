@@ -10,7 +10,7 @@ from oi_tui import paths
 from oi_tui.engine.credentials.trust import Shown, Trust
 from oi_tui.engine.open_interpreter import profiles as original_profiles
 from oi_tui.engine.settings import migration, presets, yaml_file
-from oi_tui.engine.settings.profile import Profile, settings
+from oi_tui.engine.settings.profile import Profile, list_settings
 from oi_tui.engine.settings.setting import ProfileError, nearest
 from oi_tui.engine.settings.templates import starter
 
@@ -50,7 +50,7 @@ def names() -> list[str]:
     folder = paths.profiles()
     own = sorted(path.stem for path in folder.glob("*.y*ml")) if folder.is_dir() else []
     own += sorted(path.name for path in folder.glob("*.py")) if folder.is_dir() else []
-    return list(dict.fromkeys([*own, *presets.names()]))
+    return list(dict.fromkeys([*own, *presets.list_names()]))
 
 
 def find(name: str) -> Path:
@@ -72,12 +72,12 @@ def find(name: str) -> Path:
         stem = presets.present_name(name.removesuffix(".yaml").removesuffix(".yml").removesuffix(".py"))
         if reason := presets.why_gone(stem):
             raise ProfileError(f"the profile {stem} of Open Interpreter {reason}")
-        if stem in presets.names() or stem in presets.packaged():
+        if stem in presets.list_names() or stem in presets.packaged():
             return folder / f"{stem}.yaml"
         if stem == "default":
             return folder / "default.yaml"
     here = f"; for the file in this folder write ./{name}" if name and Path(name).exists() else ""
-    if theirs := original_profiles.named(name):
+    if theirs := original_profiles.find_profile(name):
         raise ProfileError(
             f"there is no profile {name!r}, but Open Interpreter has one ({paths.short(theirs)}); "
             "oi-tui --import imports it"
@@ -92,7 +92,7 @@ def text_of(path: Path) -> str:
     try:
         return yaml_file.read_text(path)
     except FileNotFoundError:
-        preset = presets.text(path.stem) if path.parent == paths.profiles() else None
+        preset = presets.read_text(path.stem) if path.parent == paths.profiles() else None
         if preset is None:
             raise
         return preset
@@ -255,7 +255,7 @@ def add_project(profile: Profile, shown: Shown) -> Profile:
     theirs = _read(shown.text, shown.place)
     changes = {
         setting.name: getattr(theirs, setting.name)
-        for setting in settings()
+        for setting in list_settings()
         if setting.name in theirs.origins and profile.origins.get(setting.name) not in ("flag", "environment")
     }
     merged = profile.with_changes("profile", **changes)

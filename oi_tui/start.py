@@ -10,7 +10,7 @@ import threading
 from collections.abc import Sequence
 from typing import NoReturn
 
-from oi_tui import __version__, system_problem
+from oi_tui import __version__, find_system_problem
 
 
 def start() -> NoReturn:
@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         with contextlib.suppress(BrokenPipeError):
             print(f"oi-tui {__version__}", flush=True)  # noqa: T201
         return 0
-    if problem := system_problem():
+    if problem := find_system_problem():
         print(problem, file=sys.stderr)  # noqa: T201
         return 2
     # What is made until the first frame is made to stay, and looking through it for garbage takes a tenth of

@@ -14,7 +14,13 @@ from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.session import Session
 from oi_tui.engine.settings import mcp_servers
-from oi_tui.engine.settings.profile import Profile, ProfileError, conversations, save, without_effect
+from oi_tui.engine.settings.profile import (
+    Profile,
+    ProfileError,
+    find_conversations_folder,
+    save,
+    without_effect,
+)
 from oi_tui.engine.settings.setting import Value
 from oi_tui.engine.skills import Skills
 from oi_tui.engine.storage.journal import Journal
@@ -58,7 +64,7 @@ class Workspace:
         self._lent = lent
         _learn(profile)
         self.secrets = Secrets()
-        self.store = Store(conversations(profile))
+        self.store = Store(find_conversations_folder(profile))
         self.snapshots = Snapshots(paths.data() / "snapshots")
         self.model = ModelService(profile, self.secrets, llm=llm, process=models)
         self.mcp = McpService(

@@ -278,7 +278,7 @@ def wrong_after_restoring(folder: Path) -> Iterator[str]:
     for name in {*FILES, *CHANGED}:
         if now.get(name) not in (FILES.get(name), CHANGED.get(name)):
             yield f"{name} holds {now.get(name)!r}"
-    back = snapshots.step(restore.back_id("code"))
+    back = snapshots.step(restore.make_revert_id("code"))
     if now != CHANGED and back is None:
         yield "nobody knows how to take it back"
     if back is not None:

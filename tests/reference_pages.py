@@ -24,7 +24,7 @@ from oi_tui.cli.flags import parser
 from oi_tui.commands import COMMANDS
 from oi_tui.engine import events
 from oi_tui.engine.open_interpreter import chunks
-from oi_tui.engine.settings.profile import settings
+from oi_tui.engine.settings.profile import list_settings
 from oi_tui.engine.settings.setting import Setting
 from oi_tui.engine.storage import records
 from oi_tui.runtimes.language import Language
@@ -68,7 +68,7 @@ def settings_page() -> str:
         "A flag wins over the environment, the environment over the profile, the profile over the default.",
     ]
     sections: dict[str, list[Setting]] = {}
-    for setting in settings():
+    for setting in list_settings():
         sections.setdefault(setting.section, []).append(setting)
     heads = ("Setting", "Flags", "Default", "Environment", "Meaning")
     for name, members in sections.items():

@@ -15,7 +15,7 @@ from acp import PROTOCOL_VERSION, RequestError, schema
 
 from oi_tui.acp.prompts import messages_of, refused
 from oi_tui.acp.updates import Update, Updates, agent_text, describe
-from oi_tui.actions.snapshot import code_that_restores, why_not_here
+from oi_tui.actions.snapshot import find_restoring_code, why_not_here
 from oi_tui.engine import rerun
 from oi_tui.engine.events import ApprovalRequested, Event, Noticed, RunReported, TurnEnded, UsageReported
 from oi_tui.engine.settings.setting import ProfileError
@@ -101,7 +101,7 @@ class AcpSession:
         """Return the events of a turn, after those that bring back what a conversation had in memory."""
         if self.is_reopened:
             self.is_reopened = False
-            codes = {} if why_not_here(self.workspace) else code_that_restores(self.workspace)
+            codes = {} if why_not_here(self.workspace) else find_restoring_code(self.workspace)
             if not codes and (lost := rerun.lost(self.workspace.session.messages, _AGAIN)):
                 yield Noticed(lost)
             for language, code in codes.items():

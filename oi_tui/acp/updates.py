@@ -16,7 +16,7 @@ from oi_tui.engine.events import (
     Noticed,
     RetryScheduled,
 )
-from oi_tui.engine.output.plain import plain
+from oi_tui.engine.output.plain import make_plain
 from oi_tui.engine.tools import is_tool
 from oi_tui.messages import Message
 from oi_tui.text import one_line, visible
@@ -189,7 +189,7 @@ class Updates:
 
     def _progress(self, code: Message) -> schema.ToolCallProgress:
         described = describe(code, (visible(code.reason or ""),))
-        output = visible(plain(self._output.get(code.id, "")))
+        output = visible(make_plain(self._output.get(code.id, "")))
         if output:
             described["content"].append(_content(fenced("", output)))
         for kind, data in self._images.get(code.id, ()):

@@ -8,7 +8,7 @@ from oi_tui.actions.copies import FileCopies
 from oi_tui.actions.data import DataActions
 from oi_tui.actions.databases import DatabaseActions
 from oi_tui.actions.documents import DocumentActions
-from oi_tui.actions.info import info
+from oi_tui.actions.info import describe_conversation
 from oi_tui.actions.interface import BUSY, DisplayActions
 from oi_tui.actions.languages import LanguageActions
 from oi_tui.actions.logging import LogActions
@@ -22,7 +22,7 @@ from oi_tui.actions.targets import TargetActions
 from oi_tui.actions.trust_folder import trust_folder
 from oi_tui.engine import rerun
 from oi_tui.engine.events import Event
-from oi_tui.engine.settings.profile import Profile, settings
+from oi_tui.engine.settings.profile import Profile, list_settings
 from oi_tui.engine.storage.store import StoreError
 from oi_tui.runtimes.remote import left_targets
 from oi_tui.workspace import Workspace
@@ -112,7 +112,7 @@ class ConversationActions(ABC):
         changed = before.differences(profile)
         self._workspace.use(profile)
         self.show_settings(profile)
-        waiting = [setting for setting in settings() if setting.name in changed and setting.later]
+        waiting = [setting for setting in list_settings() if setting.name in changed and setting.later]
         for later in dict.fromkeys(item.later for item in waiting):
             keys = [item.key for item in waiting if item.later == later]
             self.tell(f"{', '.join(keys)} take{'s' * (len(keys) == 1)} effect {later}.")
@@ -180,7 +180,7 @@ class ConversationActions(ABC):
 
     def tell_info(self) -> None:
         """Versions, model and key, folders, languages; their programs and a keyring are asked."""
-        self.aside(lambda: info(self._workspace), self.tell)
+        self.aside(lambda: describe_conversation(self._workspace), self.tell)
 
     def manage_servers(self, action: str, name: str, rest: str) -> None:
         """List MCP servers, or test, add, remove or review one."""

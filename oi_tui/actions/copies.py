@@ -72,10 +72,10 @@ class FileCopies:
             self._ui.tell(BUSY, warning=True)
         else:
             session = self._workspace.session
-            self._ui.start(session.work_beside(lambda stopped: _events(name, to, copy(stopped))))
+            self._ui.start(session.work_beside(lambda stopped: _report_progress(name, to, copy(stopped))))
 
 
-def _events(name: str, to: str, copy: Iterator[tuple[int, int]]) -> Iterator[Event]:
+def _report_progress(name: str, to: str, copy: Iterator[tuple[int, int]]) -> Iterator[Event]:
     from oi_tui.runtimes.remote.files import FileError
 
     name, to = one_line(name, 200), one_line(to, 200)

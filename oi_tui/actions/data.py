@@ -1,7 +1,7 @@
 """Lists variables and shows tables as text."""
 
 from oi_tui.actions.interface import UserInterface
-from oi_tui.actions.tables import find_table, first_rows
+from oi_tui.actions.tables import find_table, format_first_rows
 from oi_tui.runtimes.tables import TableError, TableSource
 from oi_tui.text import one_line
 from oi_tui.workspace import Workspace
@@ -34,7 +34,7 @@ class DataActions:
     def open_table(self, name: str) -> None:
         """Show a table: a file, or a variable of Python."""
         try:
-            self._ui.tell(first_rows(self._load(name)))
+            self._ui.tell(format_first_rows(self._load(name)))
         except TableError as error:
             self._ui.tell(str(error), warning=True)
 

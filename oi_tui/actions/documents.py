@@ -7,7 +7,14 @@ from pathlib import Path
 
 from oi_tui import paths
 from oi_tui.actions.interface import UserInterface
-from oi_tui.engine.export.formats import ENDINGS, FORMATS, export, file_name, kind_of, script_suffix
+from oi_tui.engine.export.formats import (
+    ENDINGS,
+    FORMATS,
+    export,
+    find_format,
+    find_script_suffix,
+    make_file_name,
+)
 from oi_tui.engine.open_interpreter import conversations
 from oi_tui.text import one_line
 from oi_tui.workspace import Workspace
@@ -30,10 +37,10 @@ class DocumentActions:
         messages = self._workspace.session.messages
         chosen = FORMATS.get(format.lower())
         if chosen is None and "." not in format:
-            chosen = kind_of(Path(f"x.{format}"))
+            chosen = find_format(Path(f"x.{format}"))
         if chosen is None:
             path = f"{format} {path}".strip()
-            chosen = kind_of(Path(path))
+            chosen = find_format(Path(path))
         if chosen is None:
             known = ", ".join(FORMATS)
             text = f"Unknown format “{one_line(path, 40)}”. Formats: {known}."
@@ -44,11 +51,11 @@ class DocumentActions:
             return
         first_request = next((m.content for m in messages if m.role == "user"), "conversation")
         title = one_line(self._workspace.conversation.title or first_request, 60)
-        suffix = script_suffix(messages) if chosen.name == "script" else chosen.suffix
+        suffix = find_script_suffix(messages) if chosen.name == "script" else chosen.suffix
         try:
             target = paths.typed(path)
             if target.is_dir():
-                target = _unused(target / file_name(title, suffix))
+                target = _unused(target / make_file_name(title, suffix))
             if target.suffix == "":
                 target = target.with_name(target.name + suffix)
             if target.exists():
@@ -76,10 +83,10 @@ class DocumentActions:
         self._workspace.conversation.begin(messages)
         self._show_other()
         count = "1 message" if len(messages) == 1 else f"{len(messages):,} messages"
-        self._ui.tell(". ".join([f"{count} from {source}", *map(_sentence, found.problems)]) + ".")
+        self._ui.tell(". ".join([f"{count} from {source}", *map(_describe_result, found.problems)]) + ".")
 
 
-def _sentence(words: str) -> str:
+def _describe_result(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 

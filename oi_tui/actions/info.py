@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from oi_tui import log, paths
 from oi_tui.actions.schedulers import describe_schedulers
-from oi_tui.engine.credentials.key_source import key_place
+from oi_tui.engine.credentials.key_source import find_key_source
 from oi_tui.engine.credentials.redaction import redact
 from oi_tui.text import one_line
 from oi_tui.version import __version__
@@ -16,12 +16,12 @@ from oi_tui.workspace import Workspace
 _LONGEST_VERSION = 40
 
 
-def info(workspace: Workspace) -> str:
+def describe_conversation(workspace: Workspace) -> str:
     """The lines of `%info`; asks the languages' programs and a keyring, which takes a moment."""
     profile, computer = workspace.profile, workspace.computer
     served = f" at {one_line(profile.api_base, 200)}" if profile.api_base else ""
     file = paths.short(workspace.profile_path) if workspace.profile_path else "changes are not saved"
-    key = key_place(profile, workspace.secrets)
+    key = find_key_source(profile, workspace.secrets)
     lines = (
         f"oi-tui {__version__}, Python {sys.version.split()[0]}, {platform.platform()}",
         f"model: {one_line(profile.model, 200)}{served}",
@@ -30,18 +30,18 @@ def info(workspace: Workspace) -> str:
         f"folder: {computer.cwd}",
         f"code runs: {one_line(computer.where or 'on this machine', 300)}",
         f"sandbox: {(computer.why_nothing_runs() or 'on') if computer.sandbox else 'off'}",
-        f"variables hidden from programs: {_held_back(workspace)}",
+        f"variables hidden from programs: {_describe_withheld_variables(workspace)}",
         *([f"sandbox hosts: {', '.join(computer.hosts) or 'none'}"] if computer.sandbox else []),
         *([f"sandbox limits: {limits}"] if (limits := computer.limits) else []),
         *_schedulers(workspace),
         f"conversations: {workspace.store.folder}",
         f"log: {log.file()}",
-        *_languages(workspace),
+        *_describe_languages(workspace),
     )
     return redact("\n".join(lines))
 
 
-def _languages(workspace: Workspace) -> Iterator[str]:
+def _describe_languages(workspace: Workspace) -> Iterator[str]:
     """The languages that can run in one line, those that are not installed in another, and refusals."""
     computer = workspace.computer
     availability = computer.availability()
@@ -66,7 +66,7 @@ def _schedulers(workspace: Workspace) -> Iterator[str]:
         yield from describe_schedulers()
 
 
-def _held_back(workspace: Workspace) -> str:
+def _describe_withheld_variables(workspace: Workspace) -> str:
     if workspace.profile.share_keys:
         return "none, because share_keys is on"
     names = ", ".join(one_line(name, 100) for name in sorted(workspace.languages.held_back))

@@ -41,7 +41,7 @@ class ServerManager:
         elif action == "add" and name and rest:
             self._add(name, rest)
         elif action == "prompt" and name and rest:
-            self._prompt(self._find(name), rest)
+            self._insert_prompt(self._find(name), rest)
         elif action in (actions := self._actions()) and name and not rest:
             actions[action](self._find(name))
         else:
@@ -136,7 +136,7 @@ class ServerManager:
 
         self._ui.aside(work, then)
 
-    def _prompt(self, status: Status, rest: str) -> None:
+    def _insert_prompt(self, status: Status, rest: str) -> None:
         """Put a prompt of a server where the person types; nothing is sent."""
         try:
             name, *pairs = shlex.split(rest)

@@ -24,7 +24,7 @@ class SkillActions:
             lines.append(f"{skill.name}: {skill.description}{state}\n    {paths.short(skill.path)}{source}")
         lines = lines or ["There are no skills."]
         hint = "%skills save NAME makes a skill from the code that ran here. Your own skills are in"
-        self._ui.tell("\n".join([*lines, f"{hint} {paths.short(skills.folder())}."]))
+        self._ui.tell("\n".join([*lines, f"{hint} {paths.short(skills.find_folder())}."]))
 
     def trust(self, name: str) -> None:
         """Show a skill of a project or a package whole, and use it if the person wants."""
@@ -50,7 +50,7 @@ class SkillActions:
     def save(self, name: str) -> None:
         """Make a skill of the code that ran, have it edited and shown, and save it if the person wants."""
         try:
-            target = skills.place_for(name)
+            target = skills.choose_path(name)
             text = skills.draft(name, self._workspace.session.messages)
         except SkillError as error:
             self._ui.tell(str(error), warning=True)

@@ -38,9 +38,9 @@ class FileRestorer:
     def show(self, number: int | None) -> None:
         """The files that the cell with this number changed, counted from 1; of all cells for None."""
         lines = []
-        for cell, step in steps_of(self._workspace):
+        for cell, step in list_steps(self._workspace):
             if number in (None, cell):
-                lines.append(f"[{cell}] in {_place_of(step)}")
+                lines.append(f"[{cell}] in {_describe_place(step)}")
                 lines += [f"  {line}" for line in _list(step)]
         computer = self._workspace.computer
         if (where := computer.where) and computer.files_on() is None:
@@ -66,13 +66,13 @@ class FileRestorer:
             self._ui.tell(BUSY, warning=True)
             return
         if wanted == "undo":
-            back = self._back or self._noted()
+            back = self._back or self._find_stored_step()
             if back is None:
                 self._ui.tell("No restore to undo.", warning=True)
             else:
                 self._ask("Undo the restore?", back)
             return
-        steps = steps_of(self._workspace)
+        steps = list_steps(self._workspace)
         snapshots = self._workspace.snapshots
         taken = [found for id_ in snapshots.known(self._undone()) if (found := snapshots.step(id_))]
         step: Step | None
@@ -156,10 +156,10 @@ class FileRestorer:
         lines += [f"  skipped {problem}" for problem in problems]
         self._ui.tell("\n".join(lines), warning=bool(problems))
 
-    def _noted(self) -> Step | None:
+    def _find_stored_step(self) -> Step | None:
         """Find the step that reverts the last restore of an earlier session."""
         codes = [m.id for m in self._workspace.session.messages if m.type == "code"]
-        latest = self._workspace.snapshots.latest(map(restoring.back_id, codes))
+        latest = self._workspace.snapshots.latest(map(restoring.make_revert_id, codes))
         return self._workspace.snapshots.step(latest) if latest else None
 
 
@@ -173,14 +173,14 @@ def _unless_it_fails(work: Callable[[], T]) -> T | str:
         return one_line(str(error), 500)
 
 
-def _place_of(step: Step) -> str:
+def _describe_place(step: Step) -> str:
     """The folder of the step, with the machine that it is on."""
     if step.target:
         return f"{one_line(step.folder, 200)} on {one_line(step.target, 200)}"
     return one_line(paths.short(step.folder), 200)
 
 
-def steps_of(workspace: Workspace) -> list[tuple[int, Step]]:
+def list_steps(workspace: Workspace) -> list[tuple[int, Step]]:
     """List the steps of the conversation at work that changed files, with the numbers of their cells."""
     codes = [m.id for m in workspace.session.messages if m.type == "code" and m.role != "computer"]
     snapshots = workspace.snapshots

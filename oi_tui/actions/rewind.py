@@ -32,7 +32,7 @@ class Rewind:
         """Take the person's last message back, to be typed again."""
         if not self.own:
             self._ui.tell("You have no message to remove.", warning=True)
-        elif self._may():
+        elif self._can_rewind():
             self._rewind(self.own[-1].id)
 
     def rewind(self, number: int | None) -> None:
@@ -46,13 +46,13 @@ class Rewind:
         elif not 1 <= number <= len(own):
             counted = "1 message" if len(own) == 1 else f"{len(own):,} messages"
             self._ui.tell(f"Message {number} does not exist: you sent {counted}.", warning=True)
-        elif self._may():
+        elif self._can_rewind():
             self._rewind(own[number - 1].id)
 
-    def back_to(self, id: str) -> None:
+    def rewind_to(self, id: str) -> None:
         """Go back to the message: before one of the person's own, to type it again; after any other."""
         message = self._find_message(id)
-        if message is not None and self._may():
+        if message is not None and self._can_rewind():
             self._rewind(id, keep=not _is_own(message))
 
     def branch(self, id: str | None = None) -> None:
@@ -71,7 +71,7 @@ class Rewind:
             else:
                 printed = (i for i, m in enumerate(messages) if m.role == "computer" and m.parent == id)
                 end = max((end, *printed)) + 1
-        if not self._may():
+        if not self._can_rewind():
             return
         self._workspace.conversation.branch(messages[:end])
         self.taken = tuple(message.id for message in messages[end:])
@@ -83,7 +83,7 @@ class Rewind:
 
     def redo(self) -> None:
         """Bring back what was taken back last, also before a restart, unless the conversation went on."""
-        if not self._may():
+        if not self._can_rewind():
             return
         steps = self._workspace.conversation.taken_back
         dropped = can_be_brought_back(steps, self._messages)
@@ -114,7 +114,7 @@ class Rewind:
             codes = codes[: place + 1]
         if not codes:
             self._ui.tell("No cell of this conversation finished; there is nothing to run again.")
-        return codes if self._may() else ()
+        return codes if self._can_rewind() else ()
 
     def chosen(self, numbers: Sequence[int]) -> tuple[Message, ...]:
         """The code of the cells with these numbers, if all can run again now; else tells the reason."""
@@ -125,7 +125,7 @@ class Rewind:
                 self._tell_unfinished(number, len(cells))
                 return ()
         ids = [cells[number - 1] for number in sorted(set(numbers))]
-        return tuple(codes[one] for one in ids) if self._may() else ()
+        return tuple(codes[one] for one in ids) if self._can_rewind() else ()
 
     def _tell_unfinished(self, number: int, count: int) -> None:
         """Say why the cell cannot run again, where there are `count` cells."""
@@ -159,7 +159,7 @@ class Rewind:
         ran = [message for message in dropped if message.type == "code" and message.seconds is not None]
         if not ran:
             return ""
-        text = f" The effects of {rerun.cells(len(ran))} outside the conversation stay"
+        text = f" The effects of {rerun.count_cells(len(ran))} outside the conversation stay"
         remaining = (code for code in ran if code.id not in self._workspace.conversation.forgotten)
         if languages := list(dict.fromkeys(one_line(code.format or "code", 30) for code in remaining)):
             remember = "remembers" if len(languages) == 1 else "remember"
@@ -175,7 +175,7 @@ class Rewind:
             self._ui.tell("That is a note from oi-tui; select a message or a cell.")
         return target
 
-    def _may(self) -> bool:
+    def _can_rewind(self) -> bool:
         if self._ui.busy:
             self._ui.tell(BUSY, warning=True)
         return not self._ui.busy

@@ -1,7 +1,7 @@
 """Turns the sandbox on and off, and lets programs in it reach more hosts."""
 
 from oi_tui.actions.interface import UserInterface
-from oi_tui.engine.settings.execution import host_pattern
+from oi_tui.engine.settings.execution import check_host_pattern
 from oi_tui.text import one_line
 from oi_tui.workspace import Workspace
 
@@ -19,7 +19,7 @@ class SandboxActions:
         on = not now if on is None else on
         if on == now:
             self._ui.tell(
-                f"The sandbox is already {'on' if on else 'off'}.{self._hosts_allowed() if on else ''}"
+                f"The sandbox is already {'on' if on else 'off'}.{self._describe_hosts() if on else ''}"
             )
         elif on:
             self._ui.aside(computer.why_no_sandbox, self._enclose)
@@ -39,9 +39,9 @@ class SandboxActions:
             self._ui.tell("The sandbox is off, so programs can reach every host.")
         elif not host:
             self._ui.tell(
-                f"The sandbox is on.{self._hosts_allowed()} %sandbox allow HOST allows another one."
+                f"The sandbox is on.{self._describe_hosts()} %sandbox allow HOST allows another one."
             )
-        elif expected := host_pattern(host):
+        elif expected := check_host_pattern(host):
             self._ui.tell(f"{one_line(host, 100)} cannot be allowed: expected {expected}.", warning=True)
         elif problem := computer.allow_host(host):
             self._ui.tell(problem, warning=True)
@@ -51,7 +51,7 @@ class SandboxActions:
                 "always, add it to the setting sandbox_hosts."
             )
 
-    def _hosts_allowed(self) -> str:
+    def _describe_hosts(self) -> str:
         hosts = self._workspace.computer.hosts
         return f" Programs can reach {', '.join(hosts)}." if hosts else " Programs can reach no host."
 

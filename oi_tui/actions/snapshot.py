@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from oi_tui.actions.interface import BUSY, UserInterface
 from oi_tui.engine.events import Event, TurnEnded
 from oi_tui.engine.storage.saved_variables import LANGUAGES, LEFT_OUT
-from oi_tui.engine.variable_origins import cells_to_rerun
+from oi_tui.engine.variable_origins import find_cells_to_rerun
 
 if TYPE_CHECKING:
     from oi_tui.workspace import Workspace
@@ -60,7 +60,7 @@ class VariableSnapshot:
 
     def restore(self) -> None:
         """Bring back what was kept with this conversation."""
-        codes = code_that_restores(self._workspace)
+        codes = find_restoring_code(self._workspace)
         problem = self._why_not()
         if not problem and not codes:
             problem = "No variables were kept with this conversation. %snapshot keeps them."
@@ -84,7 +84,7 @@ class VariableSnapshot:
         for language, left_out in saved.left_out(conversation).items():
             missing += [f"{name} ({why})" for name, why in list(left_out.items())[:_LISTED]]
             missing += [f"{len(left_out) - _LISTED:,} more"] * (len(left_out) > _LISTED)
-            numbers.update(cells_to_rerun(self._workspace.session.messages, language, left_out))
+            numbers.update(find_cells_to_rerun(self._workspace.session.messages, language, left_out))
         if missing:
             text += f" Not kept: {'; '.join(missing)}."
         if numbers:
@@ -116,7 +116,7 @@ def why_not_here(workspace: "Workspace") -> str:
     return ""
 
 
-def code_that_restores(workspace: "Workspace") -> dict[str, str]:
+def find_restoring_code(workspace: "Workspace") -> dict[str, str]:
     """The code that brings back what was kept with the conversation, by language."""
     files = workspace.store.variables.find(workspace.conversation.id)
     return {language: _restoring(language, path) for language, path in files.items()}

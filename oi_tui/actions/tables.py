@@ -18,7 +18,7 @@ _ROWS, _COLUMNS, _WIDEST = 20, 30, 30
 def find_table(name: str, computer: "Languages") -> TableSource:
     """Return the table of a file or a variable. Raises TableError; a file may take a moment."""
     path, table = _split(name, computer)
-    return computer.table(_language_of(name, computer), name) if path is None else TableFile(path, table)
+    return computer.table(_find_language(name, computer), name) if path is None else TableFile(path, table)
 
 
 def why_no_table_file(name: str, computer: "Languages") -> str | None:
@@ -34,7 +34,7 @@ def _split(name: str, computer: "Languages") -> tuple[Path | None, str]:
     return path if is_table_file(file) or is_file(path) else None, table
 
 
-def _language_of(name: str, computer: "Languages") -> str:
+def _find_language(name: str, computer: "Languages") -> str:
     """The language that has a variable of this name: Python, else one where it is a table."""
     types = {
         memory.language: variable.type
@@ -47,7 +47,7 @@ def _language_of(name: str, computer: "Languages") -> str:
     return next((language for language, kind in types.items() if is_table(language, kind)), next(iter(types)))
 
 
-def first_rows(source: TableSource) -> str:
+def format_first_rows(source: TableSource) -> str:
     """The first rows and columns, aligned."""
     shape = source.shape(View())
     columns = shape.columns[:_COLUMNS]

@@ -198,8 +198,8 @@ class TargetActions:
         self._settle()
         place = one_line(computer.where, 300)
         going_on = sum(run.is_running for run in came)
-        ended = f"{rerun.cells(len(came) - going_on)} ended meanwhile" if len(came) > going_on else ""
-        runs = f"{rerun.cells(going_on)} still running" if going_on else "nothing is running"
+        ended = f"{rerun.count_cells(len(came) - going_on)} ended meanwhile" if len(came) > going_on else ""
+        runs = f"{rerun.count_cells(going_on)} still running" if going_on else "nothing is running"
         facts = ", ".join(filter(None, (runs, ended)))
         self._ui.tell(
             f"Code now runs {place}, with the variables that were left there ({facts}). "

@@ -4,7 +4,7 @@ from oi_tui import profiles
 from oi_tui.actions.confirm_trust import numbered
 from oi_tui.actions.interface import UserInterface
 from oi_tui.engine.credentials.trust import Trust
-from oi_tui.engine.settings.profile import ProfileError, settings
+from oi_tui.engine.settings.profile import ProfileError, list_settings
 from oi_tui.text import one_line, visible
 from oi_tui.workspace import Workspace
 
@@ -32,7 +32,7 @@ def trust_folder(ui: UserInterface, workspace: Workspace) -> None:
         changed = workspace.profile.differences(trusted)
         rows = [
             f"  {setting.key}: {one_line(setting.show(getattr(trusted, setting.name)) or setting.unset, 200)}"
-            for setting in settings()
+            for setting in list_settings()
             if setting.name in changed
         ]
         ui.tell("\n".join(["Now using the folder's settings:", *rows]))

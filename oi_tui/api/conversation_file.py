@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from oi_tui.engine.open_interpreter.chunks import Chunk, from_messages, read_chunk
-from oi_tui.engine.settings.profile import Profile, conversations
+from oi_tui.engine.settings.profile import Profile, find_conversations_folder
 from oi_tui.engine.storage.journal import Journal
-from oi_tui.engine.storage.records import title_of
+from oi_tui.engine.storage.records import make_title
 from oi_tui.engine.storage.store import Store
 from oi_tui.messages import Message, new_id
 from oi_tui.paths import replace_file
@@ -64,7 +64,7 @@ class ConversationFile:
             (*self._messages[:same], *(message for chunk in chunks[same:] for message in read_chunk(chunk)))
         )
         added = messages[same:]
-        place = conversations(profile) if profile.conversation_history else None
+        place = find_conversations_folder(profile) if profile.conversation_history else None
         journal = self._journal
         if journal is None or place != self._place or (not same and self._messages):
             journal = self._create(place, profile, cwd, messages)
@@ -107,7 +107,7 @@ class ConversationFile:
         self, place: Path | None, profile: Profile, cwd: Path, messages: Sequence[Message]
     ) -> Journal:
         create = Store(place).create if place else Store.unsaved
-        requests = (title_of(message) for message in messages if message.role == "user")
+        requests = (make_title(message) for message in messages if message.role == "user")
         title = self.title or next(requests, "")
         return create(cwd=cwd, model=profile.model, title=title, messages=messages)
 

@@ -14,7 +14,7 @@ from oi_tui.engine.llm.base import Delta, Finish, LlmError, Reasoning, Text, Too
 from oi_tui.engine.llm.profile_request import make_request
 from oi_tui.engine.llm.request_log import LoggedLlm
 from oi_tui.engine.llm.usage_report import OverBudget
-from oi_tui.engine.open_interpreter.chunks import Chunk, read_chunk, system_texts
+from oi_tui.engine.open_interpreter.chunks import Chunk, list_system_texts, read_chunk
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Message
 
@@ -28,7 +28,7 @@ def reply_chunks(
     TurnError if the model does not reply.
     """
     checked = check_messages(messages)
-    if texts := system_texts(checked):
+    if texts := list_system_texts(checked):
         profile = profile.with_changes(system_message="\n\n".join(texts), custom_instructions="")
     computer.declare()
     runtimes = computer.runtimes

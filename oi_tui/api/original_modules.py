@@ -12,7 +12,7 @@ from oi_tui.api.language_classes import CLASSES, BaseLanguage
 from oi_tui.api.llm_settings import LlmSettings
 from oi_tui.api.token_counts import count_messages_tokens, count_tokens, token_cost
 from oi_tui.engine.models import llamafile
-from oi_tui.engine.output.model_output import model_output
+from oi_tui.engine.output.model_output import shorten_for_model
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Message
 
@@ -26,7 +26,7 @@ def get_storage_path(subdirectory: str | None = None) -> str:
     places: dict[str | None, Callable[[], Path]] = {
         None: paths.config,
         "conversations": paths.conversations,
-        "models": llamafile.folder,
+        "models": llamafile.find_folder,
         "profiles": paths.profiles,
     }
     place = places.get(subdirectory)
@@ -56,7 +56,7 @@ def truncate_output(data: str, max_output_chars: int = 2800, add_scrollbars: boo
     """
     del add_scrollbars
     printed = Message(role="computer", type="console", format="output", content=data)
-    return model_output([printed], max_output_chars)
+    return shorten_for_model([printed], max_output_chars)
 
 
 _UTILS = "interpreter.terminal_interface.utils"

@@ -9,7 +9,7 @@ from oi_tui.engine.open_interpreter.chunks import from_message, to_message
 from oi_tui.engine.review.findings import Findings
 from oi_tui.engine.review.scanner import look_through
 from oi_tui.engine.session import Prompt
-from oi_tui.engine.settings.profile import settings
+from oi_tui.engine.settings.profile import list_settings
 from oi_tui.messages import Message
 from oi_tui.server import serve
 from oi_tui.server.application import Application
@@ -17,7 +17,7 @@ from oi_tui.server.backend import PRIVATE, flat
 from oi_tui.server.options import ServerOptions, from_environment
 from oi_tui.services.languages import Languages
 
-_KEYS = frozenset(setting.key for setting in settings())
+_KEYS = frozenset(setting.key for setting in list_settings())
 
 
 class Hosted(Protocol):

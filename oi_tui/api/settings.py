@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from oi_tui.api.terminal import OnInput
 from oi_tui.engine.settings.migration import MOVED
-from oi_tui.engine.settings.profile import Profile, conversations, settings
+from oi_tui.engine.settings.profile import Profile, find_conversations_folder, list_settings
 
 #: Settings that are no attributes here: `languages` is a list, and takes classes itself.
 _OTHERWISE = frozenset({"computer.languages", "computer.custom_languages"})
@@ -27,14 +27,14 @@ ACTING = frozenset(
         "multi_line",
         "speak_messages",
     }
-    | {setting.key for setting in settings() if setting.section != "Application"} - _OTHERWISE
+    | {setting.key for setting in list_settings() if setting.section != "Application"} - _OTHERWISE
 )
 _AT_ANY_TIME = frozenset(
     {"auto_run", "safe_mode", "sandbox", "loop", "computer.emit_images", "shrink_images"}
 )
 #: Those of them that the languages are started with.
 AT_THE_START = frozenset(
-    {setting.key for setting in settings() if setting.section == "Running code"} & ACTING - _AT_ANY_TIME
+    {setting.key for setting in list_settings() if setting.section == "Running code"} & ACTING - _AT_ANY_TIME
 )
 _SKILLS = "code in cells uses computer.skills, and a script interpreter.computer.skills"
 #: Other names of settings in Open Interpreter.
@@ -105,7 +105,7 @@ class ApiSettings:
         self.held: dict[str, Any] = {}
         #: Returns what programs get that wait for input; None asks in the terminal.
         self.on_input: OnInput | None = None
-        self._names = {setting.key: setting.name for setting in settings()}
+        self._names = {setting.key: setting.name for setting in list_settings()}
         #: The values that settings had before each of their last changes.
         self._before: defaultdict[str, deque[Any]] = defaultdict(partial(deque, maxlen=_CHANGES))
         self._started = False
@@ -128,7 +128,7 @@ class ApiSettings:
         if key == "conversation_history_path":
             # Scripts look into the folder, also where nobody chose it.
             chosen = self.profile.conversation_history_path or ""
-            return f"{conversations(self.profile)}{'/' if chosen.endswith('/') else ''}"
+            return f"{find_conversations_folder(self.profile)}{'/' if chosen.endswith('/') else ''}"
         return getattr(self.profile, self._names[key])
 
     def write(self, key: str, value: Any) -> None:
@@ -265,7 +265,7 @@ class SettingGroup:
         return declared or name.startswith("_") or not alike
 
     def _is_known(self, key: str) -> bool:
-        declared = {setting.key for setting in settings()}
+        declared = {setting.key for setting in list_settings()}
         return any(key in known for known in (ACTING, ABSENT, NEEDLESS, REFUSED, declared))
 
     def _changed(self, key: str) -> None:
@@ -277,7 +277,7 @@ class SettingGroup:
 
     def _unknown(self, name: str, key: str) -> AttributeError:
         """Say of an attribute that has no effect what it is, or which one is probably meant."""
-        declared = {setting.key for setting in settings()}
+        declared = {setting.key for setting in list_settings()}
         if key in declared:
             return AttributeError(
                 f"{self._title}.{name} has no effect from Python; it is for the application"

@@ -25,11 +25,11 @@ from oi_tui.engine.events import (
 from oi_tui.engine.llm.request_log import LoggedLlm
 from oi_tui.engine.open_interpreter.chunks import (
     Chunk,
+    find_unknown_part,
     from_messages,
+    list_system_texts,
     split_parts,
-    system_texts,
     to_message,
-    unknown_part,
 )
 from oi_tui.engine.session import Session
 from oi_tui.messages import InputRequested
@@ -140,7 +140,7 @@ class Turns:
         profile = self._settings.profile
         journal, messages = self._open()
         learn(profile.api_key)
-        if given := system_texts(self.messages):
+        if given := list_system_texts(self.messages):
             profile = profile.with_changes(system_message="\n\n".join((profile.system_message, *given)))
         model, facts = self._model.choose()
         runtimes = self._computer.runtimes
@@ -315,6 +315,6 @@ def check_messages(messages: Iterable[Chunk]) -> list[Chunk]:
             raise TypeError(f"messages must be dictionaries, not {item!r}")
         checked += split_parts(item)
     for item in checked:
-        if (problem := unknown_part(item)) is not None:
+        if (problem := find_unknown_part(item)) is not None:
             raise TypeError(problem)
     return checked

@@ -43,20 +43,20 @@ def parse(text: str, environment: Mapping[str, str] = os.environ) -> Address:
         parts = urlsplit(text if "://" in text else f"http://{text}")
         host, port = parts.hostname, parts.port
     except ValueError:
-        raise AddressError(_problem(text)) from None
+        raise AddressError(_find_problem(text)) from None
     if parts.scheme not in ("http", "https") or not host or parts.path not in ("", "/") or parts.query:
-        raise AddressError(_problem(text))
+        raise AddressError(_find_problem(text))
     if parts.username is not None:
         raise AddressError("--attach: the token must not stand before the @ of an address")
     name = f"[{host}]" if ":" in host else host
-    return Address(f"{parts.scheme}://{name}{f':{port}' if port else ''}", None, token_of(text) or token)
+    return Address(f"{parts.scheme}://{name}{f':{port}' if port else ''}", None, read_token(text) or token)
 
 
-def token_of(text: str) -> str:
+def read_token(text: str) -> str:
     """Return the token in the address of the page, "" if there is none."""
     return text.partition("#token=")[2].strip()
 
 
-def _problem(text: str) -> str:
+def _find_problem(text: str) -> str:
     shown = text.partition("#")[0]
     return f"--attach needs the server's address or Unix socket, such as http://127.0.0.1:8000, not {shown}"

@@ -41,7 +41,7 @@ def sessions(address: Address) -> list[Mapping[str, Any]]:
         if answer.status_code == 401:
             raise TokenRefusedError(f"The server at {address.shown} does not accept this token.")
         if answer.status_code != 200:
-            raise AttachError(f"The server at {address.shown} refused: {_reason(answer.content)}")
+            raise AttachError(f"The server at {address.shown} refused: {_read_reason(answer.content)}")
         found = answer.json()["sessions"]
         return [item for item in found if isinstance(item, dict) and isinstance(item.get("id"), str)]
     except (httpx.HTTPError, OSError) as error:
@@ -114,7 +114,7 @@ class Connection:
                     self._put({"event": "connection.ended", "message": "The session has ended."})
                     return
             except InvalidStatus as refusal:
-                reason = _reason(bytes(refusal.response.body or b""))
+                reason = _read_reason(bytes(refusal.response.body or b""))
                 self._put({"event": "connection.ended", "message": f"The server refused: {reason}"})
                 return
             except _FAILURES:
@@ -158,7 +158,7 @@ class Connection:
             self._ring()
 
 
-def _reason(body: bytes) -> str:
+def _read_reason(body: bytes) -> str:
     """Return the server's own sentence for a refusal."""
     try:
         return one_line(str(json.loads(body)["error"]["message"]), 300)

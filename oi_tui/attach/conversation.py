@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from oi_tui.attach.records import Records, is_of_person
-from oi_tui.engine.tools import is_tool, words
+from oi_tui.engine.tools import describe_tool, is_tool
 from oi_tui.messages import InputRequested, Message
 from oi_tui.plain.event_handler import PlainEventHandler
 from oi_tui.plain.keyboard import Keyboard
@@ -103,7 +103,7 @@ class AttachedConversation:
                 self._handle_interrupt()
                 if self._is_over():
                     break
-                self._prompt()
+                self._write_prompt()
                 try:
                     line = self._keyboard.line()
                 except EOFError:
@@ -180,7 +180,7 @@ class AttachedConversation:
 
     # -- what the person types --------------------------------------------------------------------
 
-    def _prompt(self) -> None:
+    def _write_prompt(self) -> None:
         """Write what a line would answer now, unless it stands there already."""
         if self._prompted or self._input:
             return
@@ -277,7 +277,7 @@ class AttachedConversation:
         elif question.choosing:
             self._handler.prompt(_WHICH)
         elif is_tool(language):
-            self._handler.prompt(_TOOL_QUESTION.format(one_line(words(language), 250), always))
+            self._handler.prompt(_TOOL_QUESTION.format(one_line(describe_tool(language), 250), always))
         else:
             self._handler.prompt(_QUESTION.format(one_line(language, 20), always))
 

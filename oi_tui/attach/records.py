@@ -15,8 +15,8 @@ from oi_tui.engine.events import (
     RunReported,
     TurnEnded,
 )
-from oi_tui.engine.output.console import missing_from
-from oi_tui.engine.storage.records import message_from
+from oi_tui.engine.output.console import find_gap
+from oi_tui.engine.storage.records import parse_message
 from oi_tui.messages import Message, Report
 
 _REPORTS: Mapping[str, type[Any]] = {
@@ -42,26 +42,26 @@ class Records:
     def events(self, record: Mapping[str, Any]) -> Iterator[Event]:
         """Return the events of a record. What this version does not know gives none."""
         try:
-            yield from self._events(record)
+            yield from self._read_events(record)
         except (KeyError, TypeError, ValueError, AttributeError):
             yield Noticed("The server sent a record that this version does not understand.", "warning")
 
-    def _events(self, record: Mapping[str, Any]) -> Iterator[Event]:
+    def _read_events(self, record: Mapping[str, Any]) -> Iterator[Event]:
         match record.get("event"):
             case "state":
-                yield from self._state(record)
+                yield from self._read_state(record)
             case "message.started":
-                yield from self._message(record["message"], whole=False)
+                yield from self._read_message(record["message"], whole=False)
             case "message.grew":
                 known, text = str(record["id"]), str(record["text"])
                 self._lengths[known] = self._lengths.get(known, 0) + len(text)
                 yield MessageGrew(known, text)
             case "message.recorded":
-                yield from self._message(record["message"], whole=True)
+                yield from self._read_message(record["message"], whole=True)
             case "run.reported" if kind := _REPORTS.get(str(record.get("report"))):
                 yield RunReported(str(record["id"]), _build_report(kind, record))
             case "files.changed":
-                yield Noticed(_changes(record))
+                yield Noticed(_describe_changes(record))
             case "model.retry":
                 yield RetryScheduled(str(record["reason"]), float(record["seconds"]))
             case "notice":
@@ -70,25 +70,25 @@ class Records:
                 reason = record.get("reason")
                 yield TurnEnded(record["outcome"], None if reason is None else str(reason))
 
-    def _state(self, record: Mapping[str, Any]) -> Iterator[Event]:
+    def _read_state(self, record: Mapping[str, Any]) -> Iterator[Event]:
         found = list(record["messages"])
         for number, item in enumerate(found):
-            yield from self._after_gap(item)
+            yield from self._continue_after_gap(item)
             # The newest one may still be written.
-            yield from self._message(item, whole=number < len(found) - 1 or not record.get("busy"))
+            yield from self._read_message(item, whole=number < len(found) - 1 or not record.get("busy"))
 
-    def _after_gap(self, item: Mapping[str, Any]) -> Iterator[Event]:
+    def _continue_after_gap(self, item: Mapping[str, Any]) -> Iterator[Event]:
         """Go on with long output behind what is missing of it: this terminal was too slow for the rest."""
-        message = message_from(item)
+        message = parse_message(item)
         if message is None or message.type != "console" or message.id in self._recorded:
             return
-        shown, missing = self._lengths.get(message.id), missing_from(message.content)
+        shown, missing = self._lengths.get(message.id), find_gap(message.content)
         if shown is not None and missing is not None and shown >= missing:
             self._lengths[message.id] = max(shown, len(message.content))
             yield MessageGrew(message.id, f"\n{message.content[missing:]}")
 
-    def _message(self, item: Mapping[str, Any], *, whole: bool) -> Iterator[Event]:
-        message = message_from(item)
+    def _read_message(self, item: Mapping[str, Any], *, whole: bool) -> Iterator[Event]:
+        message = parse_message(item)
         if message is None:
             return
         if message.role != "user":
@@ -117,7 +117,7 @@ def _build_report(kind: type[Any], record: Mapping[str, Any]) -> Report:
     return report
 
 
-def _changes(record: Mapping[str, Any]) -> str:
+def _describe_changes(record: Mapping[str, Any]) -> str:
     changes = list(record["changes"])
     lines = [f"{_MARKS.get(item['what'], '~')} {item['path']}" for item in changes[:_NAMED]]
     more = [f"{len(changes) - _NAMED:,} more"] if len(changes) > _NAMED else []

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from oi_tui import log
-from oi_tui.attach.address import Address, AddressError, token_of
+from oi_tui.attach.address import Address, AddressError, read_token
 from oi_tui.attach.connection import AttachError, Connection, TokenRefusedError, sessions
 from oi_tui.attach.conversation import AttachedConversation
 from oi_tui.attach.images import Images
@@ -70,7 +70,7 @@ def _ask_for_token(address: Address) -> str:
     except (EOFError, KeyboardInterrupt):
         typed = ""
     # The address of the page is what is easily copied.
-    token = token_of(typed) or typed
+    token = read_token(typed) or typed
     if not token or not token.isascii() or not token.isprintable() or " " in token:
         raise AddressError("--attach: this is not a token; oi-tui --server prints it")
     return token

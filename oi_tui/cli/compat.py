@@ -84,12 +84,12 @@ def handle_flag(arguments: Sequence[str]) -> int | None:
             print(refusal, file=sys.stderr)  # noqa: T201
             return 2
         if argument.replace("_", "-") == "--local-models":
-            print("\n".join(_local_models()))  # noqa: T201
+            print("\n".join(_describe_local_models()))  # noqa: T201
             return 0
     return None
 
 
-def _local_models() -> list[str]:
+def _describe_local_models() -> list[str]:
     """The models that servers on this machine have, and how to get others."""
     from oi_tui.engine.models import local_servers
 

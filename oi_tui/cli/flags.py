@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
 from oi_tui.cli import server_options
-from oi_tui.cli.help_page import page
-from oi_tui.engine.settings.profile import settings
+from oi_tui.cli.help_page import write_page
+from oi_tui.engine.settings.profile import list_settings
 from oi_tui.engine.settings.setting import Setting, nearest
 from oi_tui.version import __version__
 
@@ -33,21 +33,21 @@ class FlagParser(argparse.ArgumentParser):
         """Raise UsageError, with what argparse found wrong."""
         problem = message.removeprefix("argument ")
         if problem.endswith(": expected one argument"):
-            problem = self._missing_value(problem.partition(":")[0].split("/"))
+            problem = self._describe_missing_value(problem.partition(":")[0].split("/"))
         raise UsageError(problem)
 
-    def _missing_value(self, names: Sequence[str]) -> str:
+    def _describe_missing_value(self, names: Sequence[str]) -> str:
         """Say which flag has no value, as it was typed, and what the value sets."""
         action = self._option_string_actions[names[0]]
         long = next(name for name in names if name.startswith("--"))
         typed = next((flag for flag in _without_value(self.typed) if flag in names), long)
-        key = next((setting.key for setting in settings() if setting.name == action.dest), action.dest)
+        key = next((setting.key for setting in list_settings() if setting.name == action.dest), action.dest)
         problem = f"{typed} needs a value for {key}; write a value that begins with - as {long}=VALUE"
         return f"{problem}. {_STDIN}" if typed == "-s" else problem
 
     def format_help(self) -> str:
         """Return the page of help."""
-        return page(self)
+        return write_page(self)
 
 
 def parser() -> FlagParser:
@@ -117,7 +117,7 @@ def parser() -> FlagParser:
     server_options.add(flag_parser)
     flag_parser.add_argument("-V", "--version", action="version", version=f"oi-tui {__version__}")
     groups: dict[str, argparse._ArgumentGroup] = {}
-    for setting in settings():
+    for setting in list_settings():
         group = groups.get(setting.section)
         if group is None:
             group = groups[setting.section] = flag_parser.add_argument_group(setting.section)
@@ -149,7 +149,7 @@ def use_dashes(arguments: list[str], made: FlagParser) -> list[str]:
     Raises UsageError for a short flag with text right after it, other than a number.
     """
     known = made._option_string_actions
-    switches = {setting.name: setting for setting in settings() if setting.kind is bool}
+    switches = {setting.name: setting for setting in list_settings() if setting.kind is bool}
     result: list[str] = []
     for number, argument in enumerate(arguments):
         if argument == "--":
@@ -177,7 +177,7 @@ def join_words(rest: Sequence[str], made: FlagParser) -> str:
     end = rest.index("--") if "--" in rest else len(rest)
     for item in rest[:end]:
         if item.startswith("-") and item != "-":
-            raise UsageError(_unknown(item, made))
+            raise UsageError(_describe_unknown_flag(item, made))
     return " ".join([*rest[:end], *rest[end + 1 :]]).strip()
 
 
@@ -204,10 +204,10 @@ def _split_short(argument: str, made: FlagParser) -> list[str]:
     letters = [f"-{letter}" for letter in argument[1:]]
     if all(letter in known and known[letter].nargs == 0 for letter in letters):
         return letters
-    raise UsageError(_unknown(argument, made))
+    raise UsageError(_describe_unknown_flag(argument, made))
 
 
-def _unknown(argument: str, made: FlagParser) -> str:
+def _describe_unknown_flag(argument: str, made: FlagParser) -> str:
     name = argument.partition("=")[0]
     dashed = name.replace("_", "-")
     known = [flag for flag in made._option_string_actions if flag.startswith("--")]

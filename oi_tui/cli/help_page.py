@@ -33,7 +33,7 @@ _CODES = (
 )
 
 
-def page(parser: argparse.ArgumentParser) -> str:
+def write_page(parser: argparse.ArgumentParser) -> str:
     """The whole page."""
     width = _width()
     lines = [
@@ -45,14 +45,14 @@ def page(parser: argparse.ArgumentParser) -> str:
         "",
     ]
     for left, right in _EXAMPLES:
-        lines += _row(left, right, width)
+        lines += _format_row(left, right, width)
     for group in parser._action_groups:
         rows = [line for action in group._group_actions for line in _option(action, width)]
         if rows:
             lines += ["", (group.title or "").replace("options", "Starting").strip(), *rows]
     lines += ["", "Exit codes"]
     for left, right in _CODES:
-        lines += _row(left, right, width)
+        lines += _format_row(left, right, width)
     lines += [""]
     lines += textwrap.wrap(
         "Dashes and underscores are the same in flags: --api-base, --api_base. A setting that is on is "
@@ -72,15 +72,15 @@ def _option(action: argparse.Action, width: int) -> Iterator[str]:
     metavar = action.metavar if isinstance(action.metavar, str) else ""
     if metavar:
         text += f" [{metavar}]" if action.nargs == "?" else f" {metavar}"
-    yield from _row(text, _first_sentence((action.help or "").replace("%%", "%")), width)
+    yield from _format_row(text, _take_first_sentence((action.help or "").replace("%%", "%")), width)
 
 
-def _first_sentence(text: str) -> str:
+def _take_first_sentence(text: str) -> str:
     sentence = re.split(r"(?<=[^.]\.) ", text, maxsplit=1)[0].removesuffix(".")
     return sentence[:1].lower() + sentence[1:] if not sentence[1:2].isupper() else sentence
 
 
-def _row(left: str, right: str, width: int) -> Iterator[str]:
+def _format_row(left: str, right: str, width: int) -> Iterator[str]:
     first, *rest = textwrap.wrap(right, max(20, width - _WORDS_AT), break_on_hyphens=False) or [""]
     indent = " " * _WORDS_AT
     if len(left) + 4 > _WORDS_AT:

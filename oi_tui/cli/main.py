@@ -16,7 +16,7 @@ from oi_tui.cli import compat, server_options
 from oi_tui.cli.flags import UsageError, join_words, parser, use_dashes
 from oi_tui.cli.profile_files import import_all, import_profiles, list_profiles, reset_profile
 from oi_tui.engine.credentials.redaction import learn_address
-from oi_tui.engine.settings.profile import Profile, conversations, settings
+from oi_tui.engine.settings.profile import Profile, find_conversations_folder, list_settings
 from oi_tui.engine.settings.setting import ProfileError, Value
 from oi_tui.system.environment import close_to_others
 from oi_tui.terminal.color_system import is_colourful_xterm
@@ -73,7 +73,7 @@ def _complete(profile: Profile, given: argparse.Namespace) -> Profile:
     """The profile with the settings of the working directory, of the environment and of flags."""
     profile = _add_project(profile).with_environment()
     changes: dict[str, Value] = {}
-    for setting in settings():
+    for setting in list_settings():
         if setting.name in given:
             value = getattr(given, setting.name)
             changes[setting.name] = setting.check_given(
@@ -103,7 +103,7 @@ def _start(arguments: list[str]) -> int:
     flags_parser = parser()
     flags_parser.typed = use_dashes(arguments, flags_parser)
     given, rest = flags_parser.parse_known_args(flags_parser.typed)
-    words = _first_message(join_words(rest, flags_parser))
+    words = _make_first_message(join_words(rest, flags_parser))
     if "demo" in given and "model" in given:
         raise UsageError("--demo and --model cannot be used together")
     notes += compat.add_choices(given, chosen)
@@ -250,7 +250,7 @@ def _refuse_contradiction(profile: Profile) -> None:
         return
     from oi_tui.engine.llm import endpoint
 
-    if refusal := endpoint.refusal(profile):
+    if refusal := endpoint.check_allowed(profile):
         raise ProfileError(refusal.sentence, key="llm.api_base")
 
 
@@ -269,7 +269,7 @@ def _examine(given: argparse.Namespace) -> int:
 def _conversation(wanted: str, profile: Profile) -> str:
     from oi_tui.engine.storage.store import Store, StoreError
 
-    store = Store(conversations(profile))
+    store = Store(find_conversations_folder(profile))
     if wanted == "last":
         latest = store.latest()
         if latest is None:
@@ -294,7 +294,7 @@ def _saved(id: str, profile: Profile) -> str | None:
     from oi_tui.engine.storage.store import Store, StoreError
 
     with contextlib.suppress(StoreError):
-        return Store(conversations(profile)).find(id)
+        return Store(find_conversations_folder(profile)).find(id)
     return None
 
 
@@ -327,7 +327,7 @@ def _has_screen() -> bool:
     return there and os.environ.get("TERM") != "dumb"
 
 
-def _first_message(words: str) -> str:
+def _make_first_message(words: str) -> str:
     """The first message: the words, or for `wtf` a request about the last error of the shell."""
     if words.split()[:1] != ["wtf"]:
         return words

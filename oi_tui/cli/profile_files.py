@@ -23,14 +23,16 @@ def list_profiles() -> int:
         lines.append(f"  {one_line(path.stem, 40):<20} {_describe_profile(path)}{mark}")
     lines.append("Ready-made:")
     own = {path.stem for path in folder.glob("*.y*ml")}
-    lines += [f"  {name:<20} {presets.summary(name)}" for name in presets.names() if name not in own]
-    lines += _waiting()
+    lines += [
+        f"  {name:<20} {presets.read_summary(name)}" for name in presets.list_names() if name not in own
+    ]
+    lines += _list_importable()
     _print("\n".join(lines))
     open_folder(folder)
     return 0
 
 
-def _waiting() -> list[str]:
+def _list_importable() -> list[str]:
     """Say that something of Open Interpreter can be brought in, if it can."""
     from oi_tui.engine.open_interpreter import setup
     from oi_tui.engine.storage.store import Store
@@ -58,7 +60,7 @@ def reset_profile(name: str) -> int:
         copy = migration.keep(path, yaml_file.read_text(path))
         _print(f"The previous profile is saved as {one_line(paths.short(copy))}.")
     paths.make_private(path.parent)
-    paths.replace_file(path, presets.text(path.stem) or starter())
+    paths.replace_file(path, presets.read_text(path.stem) or starter())
     _print(f"{one_line(path.stem)} was reset.")
     return 0
 
@@ -67,8 +69,8 @@ def import_profiles() -> int:
     """Copy the profiles of Open Interpreter."""
     from oi_tui.engine.open_interpreter import profiles as original_profiles
 
-    results = list(original_profiles.import_profiles(original_profiles.found(), paths.profiles()))
-    source = original_profiles.folder()
+    results = list(original_profiles.import_profiles(original_profiles.list_profiles(), paths.profiles()))
+    source = original_profiles.find_folder()
     _print("\n".join(map(str, results)) or f"There are no profiles in {one_line(paths.short(source))}.")
     return 0
 

@@ -13,8 +13,8 @@ __all__ = [
     "CommandActions",
     "CommandError",
     "carry_out",
+    "find_commands",
     "is_command",
-    "matching",
     "rekey",
 ]
 
@@ -22,7 +22,7 @@ __all__ = [
 _FOR_THE_SHELL = re.compile(r"(oi-tui|interpreter)( +-.*)?$|pip3? install (--upgrade|-U) \S*interpreter\S*$")
 
 
-def matching(typed: str) -> list[Command]:
+def find_commands(typed: str) -> list[Command]:
     """The commands whose name begins with what was typed after `%` or `/`."""
     return [command for command in COMMANDS.values() if command.name.startswith(_normalise(typed[1:]))]
 

@@ -1,6 +1,6 @@
 """Every command, in the order in which help lists them."""
 
-from oi_tui.commands.registry import CommandActions, CommandError, command, number, on_off, split_word
+from oi_tui.commands.registry import CommandActions, CommandError, command, on_off, parse_number, split_word
 
 #: Where Open Interpreter saves messages, and loads them from, when no path is given.
 _MESSAGES = "messages.json"
@@ -145,7 +145,7 @@ def _redo(actions: CommandActions, _: str) -> None:
 
 @command("rewind", "Go back to before your message N; without N, choose one", usage="[N]")
 def _rewind(actions: CommandActions, argument: str) -> None:
-    actions.going_back.rewind(number(argument, "Type the number of your message: %rewind 2"))
+    actions.going_back.rewind(parse_number(argument, "Type the number of your message: %rewind 2"))
 
 
 @command("fork", "Continue in a copy; this conversation stays as it is")
@@ -161,9 +161,9 @@ def _fork(actions: CommandActions, _: str) -> None:
 def _rerun(actions: CommandActions, argument: str) -> None:
     words = argument.split()
     if words[:1] != ["only"]:
-        actions.turn.run_again(number(argument, "Type a cell number: %rerun 3"))
+        actions.turn.run_again(parse_number(argument, "Type a cell number: %rerun 3"))
         return
-    numbers = [number(word, "Type the numbers of cells: %rerun only 3 5") for word in words[1:]]
+    numbers = [parse_number(word, "Type the numbers of cells: %rerun only 3 5") for word in words[1:]]
     if not numbers:
         raise CommandError("Type the numbers of cells: %rerun only 3 5")
     actions.turn.run_only([found for found in numbers if found is not None])
@@ -183,13 +183,13 @@ def _offer(actions: CommandActions, _: str) -> None:
 
 @command("files", "List the files that cells changed, or only cell N", usage="[N]")
 def _files(actions: CommandActions, argument: str) -> None:
-    actions.files.show(number(argument, "Type a cell number: %files 3"))
+    actions.files.show(parse_number(argument, "Type a cell number: %files 3"))
 
 
 @command("restore", "Restore files as they were before cell N; undo reverts that", usage="[N|all|undo]")
 def _restore(actions: CommandActions, argument: str) -> None:
     if argument not in ("", "all", "undo"):
-        argument = str(number(argument, "Type a cell number, “all” or “undo”: %restore 3"))
+        argument = str(parse_number(argument, "Type a cell number, “all” or “undo”: %restore 3"))
     actions.files.restore(argument)
 
 
@@ -366,7 +366,7 @@ def _find(actions: CommandActions, argument: str) -> None:
 
 @command("output", "Read the last output in full, or the output of cell N", usage="[N]")
 def _output(actions: CommandActions, argument: str) -> None:
-    actions.reading.read_output(number(argument, "Type a cell number: %output 3"))
+    actions.reading.read_output(parse_number(argument, "Type a cell number: %output 3"))
 
 
 @command("copy", "Copy the last code", keys="ctrl+y")

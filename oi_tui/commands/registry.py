@@ -254,7 +254,7 @@ def on_off(argument: str) -> bool | None:
     return words[argument.lower()]
 
 
-def number(argument: str, otherwise: str) -> int | None:
+def parse_number(argument: str, otherwise: str) -> int | None:
     """Read an optional number, as `3` or `[3]`; None when nothing was typed."""
     digits = argument.removeprefix("[").removesuffix("]")
     if digits and not (digits.isascii() and digits.isdecimal()):

@@ -118,7 +118,7 @@ def _largest(talk: Talk) -> Reply:
         return [Say(f"It printed:\n\n{quoted(step.output)}")]
     size, path = rows[0]
     share = int(size.replace(",", "")) / max(int(total[2].replace(",", "")), 1)
-    cells = "\n".join(f"| {_cell(path)} | {size} |" for size, path in rows[:5])
+    cells = "\n".join(f"| {_write_cell(path)} | {size} |" for size, path in rows[:5])
     return [
         Say(
             f"Of {total[1]} files, the largest is `{path}` with {size} bytes: "
@@ -154,7 +154,7 @@ def _describe_table(name: str, output: str) -> str:
     if not counts:
         return f"`{name}`, as it was read:\n\n{quoted(output)}"
     lines = "\n".join(
-        f"| {_cell(column.strip())} | {count} | {mean} | {low} | {high} |"
+        f"| {_write_cell(column.strip())} | {count} | {mean} | {low} | {high} |"
         for column, count, mean, low, high in numeric
     )
     table = f"\n\n| column | count | mean | min | max |\n|:--|--:|--:|--:|--:|\n{lines}\n" if numeric else ""
@@ -167,7 +167,7 @@ def _open(step: Step, name: str) -> str:
     return str(json.loads(match[1])) if match else name
 
 
-def _cell(text: str) -> str:
+def _write_cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 

@@ -144,7 +144,7 @@ def _plot(talk: Talk) -> Reply:
     name = csv_name(talk.request)
     step = talk.last
     if step is None:
-        return _first(name)
+        return _reply_first(name)
     missing = find_missing(talk, name) if name else None
     if missing is not None:
         similar = similar_file(name or "", step) if not step.error else None
@@ -162,7 +162,7 @@ def _plot(talk: Talk) -> Reply:
     return [Say(f"There it is: {count}.\n{legend}")]
 
 
-def _first(name: str | None) -> Reply:
+def _reply_first(name: str | None) -> Reply:
     if name is None:
         return [
             Say("First I compute a damped wave; Python will remember it for the next step.\n\n"),

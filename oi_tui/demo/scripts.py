@@ -21,16 +21,16 @@ def answer(talk: Talk) -> Reply:
         return [Say(introduction())]
     step = talk.last
     if step is None:
-        return _label(task.reply(talk))
+        return _make_label(task.reply(talk))
     if len(talk.steps) >= MOST_STEPS:
         return [Say("This script has run out of steps, so it ends here. Ask me for something else.")]
     match step.outcome:
         case "rejected":
-            return _after_rejection(task, talk, step)
+            return _answer_rejection(task, talk, step)
         case "interrupted":
-            return [Say(_after_interruption(step))]
+            return [Say(_answer_interruption(step))]
     if any(earlier.outcome == "rejected" for earlier in talk.steps):
-        return [Say(_noticing_edit(step) + _other_way_text(step))]
+        return [Say(_noticing_edit(step) + _suggest_other_way(step))]
     reply = list(task.reply(talk))
     if step.edited:
         reply.insert(0, Say(_noticing_edit(step)))
@@ -49,14 +49,14 @@ def introduction() -> str:
     )
 
 
-def _label(reply: Reply) -> Reply:
+def _make_label(reply: Reply) -> Reply:
     first, *rest = reply
     if isinstance(first, Say):
         return [Say(f"{LABEL} {first.text}"), *rest]
     return [first, Say(f"{LABEL} "), *rest]
 
 
-def _after_rejection(task: Task, talk: Talk, step: Step) -> Reply:
+def _answer_rejection(task: Task, talk: Talk, step: Step) -> Reply:
     answer = f"You would rather not, because: “{step.reason}”." if step.reason else "You would rather not."
     if sum(item.outcome == "rejected" for item in talk.steps) > 1:
         return [Say(f"{answer} Then I leave it there; nothing was run. Ask me for something else.")]
@@ -64,14 +64,14 @@ def _after_rejection(task: Task, talk: Talk, step: Step) -> Reply:
     return [Say(f"{answer} Nothing was run. Here is another way, in {language}:\n\n"), Run(language, code)]
 
 
-def _after_interruption(step: Step) -> str:
+def _answer_interruption(step: Step) -> str:
     return (
         "You stopped it. This is what it had printed until then:\n\n"
         f"{quoted(step.output)}\n\nWhat it had worked out is still in memory."
     )
 
 
-def _other_way_text(step: Step) -> str:
+def _suggest_other_way(step: Step) -> str:
     if step.error:
         return f"The other way failed too, with `{step.error}`. That is where this script ends."
     return f"The other way worked. It begins with:\n\n{quoted(step.output)}"

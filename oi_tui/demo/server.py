@@ -106,9 +106,9 @@ class _Exchange(BaseHTTPRequestHandler):
             self._refuse(400, "That is not a chat-completion request.")
             return
         if request.get("stream"):
-            self._stream(request, reply)
+            self._send_stream(request, reply)
         else:
-            self._send(200, _whole(request, reply))
+            self._send(200, _make_whole_reply(request, reply))
 
     def log_message(self, format: str, *args: Any) -> None:
         """Keep the terminal clean."""
@@ -138,7 +138,7 @@ class _Exchange(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def _stream(self, request: dict[str, Any], reply: Reply) -> None:
+    def _send_stream(self, request: dict[str, Any], reply: Reply) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Cache-Control", "no-store")
@@ -146,7 +146,7 @@ class _Exchange(BaseHTTPRequestHandler):
         self.end_headers()
         pause = 1 / self.server.tokens_per_second if self.server.tokens_per_second else 0.0
         due = time.monotonic() + 20 * pause
-        for chunk in _chunks(request, reply):
+        for chunk in _make_chunks(request, reply):
             if self.server.stopping.wait(max(due - time.monotonic(), 0)) if pause else False:
                 return
             due += pause
@@ -158,7 +158,7 @@ class _Exchange(BaseHTTPRequestHandler):
         self.wfile.flush()
 
 
-def _chunks(request: dict[str, Any], reply: Reply) -> Iterator[dict[str, Any]]:
+def _make_chunks(request: dict[str, Any], reply: Reply) -> Iterator[dict[str, Any]]:
     """The reply as the chunks of a stream."""
     head = {
         "id": f"chatcmpl-{secrets.token_hex(8)}",
@@ -170,38 +170,40 @@ def _chunks(request: dict[str, Any], reply: Reply) -> Iterator[dict[str, Any]]:
     def chunk(delta: dict[str, Any], reason: str | None = None) -> dict[str, Any]:
         return {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
 
-    tool = _tool(request)
+    tool = _find_code_tool(request)
     calls = 0
     yield chunk({"role": "assistant", "content": ""})
     for part in reply:
         match part:
             case Say(text):
-                yield from (chunk({"content": piece}) for piece in _pieces(text))
+                yield from (chunk({"content": piece}) for piece in _split_pieces(text))
             case Think(text):
-                yield from (chunk({"reasoning_content": piece}) for piece in _pieces(text))
+                yield from (chunk({"reasoning_content": piece}) for piece in _split_pieces(text))
             case Run(language, code) if tool is None:
-                yield from (chunk({"content": piece}) for piece in _pieces(_fence(language, code)))
+                yield from (
+                    chunk({"content": piece}) for piece in _split_pieces(_write_fence(language, code))
+                )
             case Run():
                 begun = {**_call(tool, part), "index": calls}
                 arguments = begun["function"]["arguments"]
                 begun["function"] = {"name": tool, "arguments": ""}
                 yield chunk({"tool_calls": [begun]})
-                for piece in _pieces(arguments):
+                for piece in _split_pieces(arguments):
                     yield chunk({"tool_calls": [{"index": calls, "function": {"arguments": piece}}]})
                 calls += 1
     yield chunk({}, "tool_calls" if calls else "stop")
     if (request.get("stream_options") or {}).get("include_usage"):
-        yield {**head, "choices": [], "usage": _usage(request, reply)}
+        yield {**head, "choices": [], "usage": _count_usage(request, reply)}
 
 
-def _whole(request: dict[str, Any], reply: Reply) -> dict[str, Any]:
+def _make_whole_reply(request: dict[str, Any], reply: Reply) -> dict[str, Any]:
     """The reply as the single answer to a request that does not want a stream."""
-    tool = _tool(request)
+    tool = _find_code_tool(request)
     runs = [part for part in reply if isinstance(part, Run)]
     text = "".join(part.text for part in reply if isinstance(part, Say))
     message: dict[str, Any] = {"role": "assistant", "content": text}
     if tool is None:
-        message["content"] += "".join(_fence(run.language, run.code) for run in runs)
+        message["content"] += "".join(_write_fence(run.language, run.code) for run in runs)
     elif runs:
         message["tool_calls"] = [_call(tool, run) for run in runs]
     reason = "tool_calls" if "tool_calls" in message else "stop"
@@ -211,11 +213,11 @@ def _whole(request: dict[str, Any], reply: Reply) -> dict[str, Any]:
         "created": int(time.time()),
         "model": "demo",
         "choices": [{"index": 0, "message": message, "finish_reason": reason}],
-        "usage": _usage(request, reply),
+        "usage": _count_usage(request, reply),
     }
 
 
-def _tool(request: dict[str, Any]) -> str | None:
+def _find_code_tool(request: dict[str, Any]) -> str | None:
     """The name of the tool that takes code; None when the caller has none, and code goes into a fence."""
     functions = [tool.get("function") or {} for tool in request.get("tools") or ()]
     takes_code = (f for f in functions if "code" in (f.get("parameters") or {}).get("properties", {}))
@@ -228,15 +230,15 @@ def _call(tool: str, run: Run) -> dict[str, Any]:
     return {"id": f"call_{secrets.token_hex(8)}", "type": "function", "function": function}
 
 
-def _fence(language: str, code: str) -> str:
+def _write_fence(language: str, code: str) -> str:
     return f"```{language}\n{code}\n```\n"
 
 
-def _pieces(text: str) -> Sequence[str]:
+def _split_pieces(text: str) -> Sequence[str]:
     return [text[at : at + _PIECE] for at in range(0, len(text), _PIECE)]
 
 
-def _usage(request: dict[str, Any], reply: Reply) -> dict[str, int]:
+def _count_usage(request: dict[str, Any], reply: Reply) -> dict[str, int]:
     tokens = len(json.dumps(request.get("messages"))) // _PIECE
     replied = sum(len(part.code if isinstance(part, Run) else part.text) for part in reply) // _PIECE
     return {"prompt_tokens": tokens, "completion_tokens": replied, "total_tokens": tokens + replied}

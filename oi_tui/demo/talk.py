@@ -102,10 +102,10 @@ def read(messages: Sequence[Mapping[str, Any]]) -> Talk:
     codes: dict[str, tuple[str, str]] = {}
     fenced: tuple[str, str] | None = None
     for message in messages:
-        role, text = message.get("role"), _text(message.get("content"))
+        role, text = message.get("role"), _get_text(message.get("content"))
         if role == "assistant":
             calls = message.get("tool_calls") or ()
-            codes.update({str(call.get("id")): _code(call) for call in calls})
+            codes.update({str(call.get("id")): _get_code(call) for call in calls})
             blocks = [] if calls else _FENCE.findall(text)
             fenced = blocks[-1] if blocks else None
         elif role == "tool":
@@ -121,7 +121,7 @@ def read(messages: Sequence[Mapping[str, Any]]) -> Talk:
     return talk
 
 
-def _text(content: object) -> str:
+def _get_text(content: object) -> str:
     if isinstance(content, str):
         return content
     if not isinstance(content, list):
@@ -129,7 +129,7 @@ def _text(content: object) -> str:
     return "\n".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
 
 
-def _code(call: Mapping[str, Any]) -> tuple[str, str]:
+def _get_code(call: Mapping[str, Any]) -> tuple[str, str]:
     try:
         given = json.loads(call["function"]["arguments"])
         return str(given["language"]), str(given["code"])

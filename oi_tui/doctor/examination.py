@@ -41,15 +41,15 @@ def checks(in_use: "InUse | None" = None, *, ask_terminal: bool) -> tuple[Check,
     `ask_terminal` only where nobody else reads the keyboard.
     """
     away = in_use is not None and in_use.profile.target != "local"
-    there = (Check("Target", lambda: place.target(in_use.profile)),) if in_use and away else ()
+    there = (Check("Target", lambda: place.check_target(in_use.profile)),) if in_use and away else ()
     return (
-        Check("Python", installation.python),
+        Check("Python", installation.check_python),
         Check("Packages", installation.packages),
-        Check("Files", installation.files),
-        Check("Settings", lambda: work.settings(in_use)),
+        Check("Files", installation.check_files),
+        Check("Settings", lambda: work.check_settings(in_use)),
         *there,
-        Check("Languages", lambda: work.languages(in_use)),
-        Check("Models", lambda: work.models(in_use)),
+        Check("Languages", lambda: work.check_languages(in_use)),
+        Check("Models", lambda: work.check_models(in_use)),
         Check("Keys", lambda: work.check_kept_keys(in_use)),
         Check("Sandbox", lambda: work.sandbox(in_use)),
         Check("Terminal", lambda: terminal.terminal(ask=ask_terminal)),

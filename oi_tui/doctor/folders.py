@@ -24,7 +24,7 @@ def folders() -> Iterator[Finding]:
     elif not Path(home).is_dir():
         yield Finding(False, f"HOME is {home}, which is not a folder", "Set HOME to your home folder.")
     for name, find in (("data", paths.data), ("settings", paths.config), ("state", paths.state)):
-        yield _folder(name, find())
+        yield _check_folder(name, find())
     try:
         here = Path.cwd()
     except OSError:
@@ -40,7 +40,7 @@ def folders() -> Iterator[Finding]:
         yield Finding(False, f"no temporary file can be made: {error}", "Make room, or set TMPDIR.")
 
 
-def _folder(name: str, folder: Path) -> Finding:
+def _check_folder(name: str, folder: Path) -> Finding:
     short = paths.short(folder)
     there = folder
     while not there.exists() and there != there.parent:

@@ -27,7 +27,7 @@ class InUse:
         learn_address(self.profile.api_base)
 
 
-def usual() -> InUse:
+def load_default_settings() -> InUse:
     """The settings of a start without flags. Writes nothing. Raises ProfileError or OSError."""
     profile, path = profiles.open_profile(None, write=False)
     return InUse(profile.with_environment(), path)

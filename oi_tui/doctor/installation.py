@@ -19,7 +19,7 @@ _STOLEN = ("1.82.7", "1.82.8")
 _REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)\s*(.*)")
 
 
-def python() -> Iterator[Finding]:
+def check_python() -> Iterator[Finding]:
     """The interpreter that runs us."""
     version = ".".join(map(str, sys.version_info[:3]))
     where = f"Python {version}, {sys.executable or 'of unknown place'}"
@@ -54,7 +54,7 @@ def packages() -> Iterator[Finding]:
         yield Finding(True, ", ".join(good))
 
 
-def files() -> Iterator[Finding]:
+def check_files() -> Iterator[Finding]:
     """Our own files that are no modules."""
     styles = _ROOT / "styles" if (_ROOT / "styles").is_dir() else _ROOT.parent / "styles"
     python = _ROOT / "runtimes" / "drivers" / "python"
@@ -102,7 +102,7 @@ def _satisfies(version: str, limit: str) -> bool:
     comparison = re.match(r"(>=|<=|==|!=|~=|<|>)\s*(\S+)", limit)
     if not comparison:
         return True
-    mine, theirs = _numbers(version), _numbers(comparison[2])
+    mine, theirs = _parse_numbers(version), _parse_numbers(comparison[2])
     match comparison[1]:
         case ">=":
             return mine >= theirs
@@ -120,7 +120,7 @@ def _satisfies(version: str, limit: str) -> bool:
             return mine >= theirs and mine[: len(theirs) - 1] == theirs[:-1]
 
 
-def _numbers(version: str) -> tuple[int, ...]:
+def _parse_numbers(version: str) -> tuple[int, ...]:
     """The numbers of a release, without zeros at its end: 8.2.0 is 8.2."""
     numbers = [int(part) for part in re.findall(r"\d+", re.split(r"[a-zA-Z+]", version)[0])]
     while numbers and not numbers[-1]:

@@ -29,7 +29,7 @@ _FIXES = {
 }
 
 
-def target(profile: "Profile") -> Iterator[Finding]:
+def check_target(profile: "Profile") -> Iterator[Finding]:
     """Whether the target can be reached, as whom, and which languages are there."""
     from oi_tui.engine.credentials.keys import find_token
     from oi_tui.runtimes.computer import Computer

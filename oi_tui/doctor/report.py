@@ -48,12 +48,12 @@ def report(in_use: "InUse | None" = None, *, ask_terminal: bool) -> tuple[str, i
     patience = place.PATIENCE if any(part.title == "Target" for part in parts) else PATIENCE
     for title, findings in examine(parts, patience):
         problems += sum(finding.good is False for finding in findings)
-        lines += ["", title, *_lines(findings)]
+        lines += ["", title, *_format_lines(findings)]
     verdict = f"{problems} problem{'s' * (problems != 1)}." if problems else "No problem was found."
     return _anonymous("\n".join([*lines, "", verdict])), problems
 
 
-def _lines(findings: Iterable[Finding]) -> Iterable[str]:
+def _format_lines(findings: Iterable[Finding]) -> Iterable[str]:
     for finding in findings:
         yield from _wrap(f"  {_MARKS[finding.good]:<{_INDENT - 2}}", visible(finding.words))
         if finding.fix:

@@ -18,15 +18,15 @@ PATIENCE = 2.0
 _CHANGE = "change llm.api_base (f2 in oi-tui, or --api-base)"
 
 
-def finding(profile: "Profile") -> Finding:
+def check_server(profile: "Profile") -> Finding:
     """Ask the server at the profile's address without a key; any answer is a finding."""
     from oi_tui.engine.llm import endpoint
 
     if wrong := endpoint.check_provider_address(profile):
         return Finding(False, wrong.sentence.partition(" Correct it")[0], f"Correct it, or {_CHANGE}.")
-    if forbidden := endpoint.refusal(profile):
+    if forbidden := endpoint.check_allowed(profile):
         return Finding(False, forbidden.sentence, f"Change llm.model, llm.api_base or {forbidden.setting}.")
-    parts = urlsplit(str(endpoint.base(profile)))
+    parts = urlsplit(str(endpoint.find_base(profile)))
     # A name and password in it are the key, which is not sent.
     address = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl().rstrip("/")
     request = urllib.request.Request(f"{address}/models", headers={"User-Agent": f"oi-tui/{__version__}"})

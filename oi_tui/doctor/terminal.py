@@ -36,17 +36,17 @@ def terminal(*, ask: bool = True) -> Iterator[Finding]:
     if not (_is_terminal(sys.stdin) and _is_terminal(sys.stdout)):
         yield Finding(None, "standard input or output is not a terminal: oi-tui would start in plain mode")
         ask = False
-    yield from _kind(environment)
-    yield from _size()
+    yield from _check_kind(environment)
+    yield from _check_size()
     yield from _encoding(environment)
     yield _colours(environment)
     yield from _between(environment)
     yield _clipboard(environment)
     if ask:
-        yield from _answers(_query())
+        yield from _check_answers(_query())
 
 
-def _kind(environment: Mapping[str, str]) -> Iterator[Finding]:
+def _check_kind(environment: Mapping[str, str]) -> Iterator[Finding]:
     term = environment.get("TERM", "")
     program = environment.get("TERM_PROGRAM", "")
     if not term:
@@ -57,7 +57,7 @@ def _kind(environment: Mapping[str, str]) -> Iterator[Finding]:
         yield Finding(True, f"TERM is {term}" + (f", in {program}" if program else ""))
 
 
-def _size() -> Iterator[Finding]:
+def _check_size() -> Iterator[Finding]:
     try:
         columns, rows = os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ else 1)
     except (OSError, ValueError):
@@ -171,7 +171,7 @@ def _clipboard(environment: Mapping[str, str]) -> Finding:
     return Finding(None, "copying uses the terminal (OSC 52), which cannot confirm it")
 
 
-def _answers(answer: bytes | None) -> Iterator[Finding]:
+def _check_answers(answer: bytes | None) -> Iterator[Finding]:
     if answer is None:
         yield Finding(None, "the terminal did not report its features in time")
         return

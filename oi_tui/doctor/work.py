@@ -26,13 +26,13 @@ _SWITCH = "Review code before you press y, or turn it on: --sandbox"
 _ENDINGS = ("_API_KEY", "_API_TOKEN")
 
 
-def settings(in_use: "InUse | None" = None) -> Iterator[Finding]:
+def check_settings(in_use: "InUse | None" = None) -> Iterator[Finding]:
     """The profile in use, the others of its folder, and what cannot act on this machine."""
     from oi_tui import profiles
     from oi_tui.engine.settings.profile import ProfileError
-    from oi_tui.engine.settings.profile import settings as declared
+    from oi_tui.engine.settings.profile import list_settings as declared
 
-    in_use = in_use or _usual()
+    in_use = in_use or _try_default_settings()
     yield from _in_use(in_use)
     folder = paths.profiles()
     for path in sorted(folder.glob("*.y*ml")) if folder.is_dir() else ():
@@ -53,7 +53,7 @@ def settings(in_use: "InUse | None" = None) -> Iterator[Finding]:
 def _in_use(in_use: "InUse") -> Iterator[Finding]:
     """The settings in effect, where they come from, and what is wrong with them."""
     from oi_tui.engine.settings.profile import Profile, ProfileError
-    from oi_tui.engine.settings.profile import settings as declared
+    from oi_tui.engine.settings.profile import list_settings as declared
 
     profile, path = in_use.profile, in_use.path
     if in_use.problem:
@@ -101,12 +101,12 @@ def _remarks(profile: "Profile", path: Path | None, broken: str = "") -> Iterato
         yield Finding(None, f"{path.name} contains an API key, which anyone with the file can read", fix)
 
 
-def languages(in_use: "InUse | None" = None) -> Iterator[Finding]:
+def check_languages(in_use: "InUse | None" = None) -> Iterator[Finding]:
     """Every language that is known, with its program's version or how to get it."""
     from oi_tui.runtimes.computer import Computer
     from oi_tui.runtimes.languages import LANGUAGES
 
-    profile = (in_use or _usual()).profile
+    profile = (in_use or _try_default_settings()).profile
     chosen = {name: value for name in ("python", "shell") if (value := getattr(profile, name))}
     computer = Computer(cwd=Path(os.sep), python=chosen.get("python"), shell=chosen.get("shell"))
     there = set(computer.languages)
@@ -128,7 +128,7 @@ def sandbox(in_use: "InUse | None" = None) -> Iterator[Finding]:
     from oi_tui.runtimes.sandbox import sandbox as walls
 
     finding = walls.finding()
-    on = (in_use or _usual()).profile.sandbox
+    on = (in_use or _try_default_settings()).profile.sandbox
     if on and finding:
         yield Finding(False, f"the sandbox is on, and nothing can run: {finding[0]}", finding[1])
     elif on:
@@ -142,7 +142,7 @@ def sandbox(in_use: "InUse | None" = None) -> Iterator[Finding]:
 def check_kept_keys(in_use: "InUse | None" = None) -> Iterator[Finding]:
     """The keys that were given to us to keep, by name, the model's own, and where a new one would go."""
     from oi_tui.engine.credentials import private_file
-    from oi_tui.engine.credentials.key_source import key_place
+    from oi_tui.engine.credentials.key_source import find_key_source
     from oi_tui.engine.credentials.keys import ORDER, Secrets
 
     secrets = Secrets()
@@ -153,21 +153,21 @@ def check_kept_keys(in_use: "InUse | None" = None) -> Iterator[Finding]:
     else:
         for name in names:
             yield Finding(True, f"{name} is saved in {paths.short(secrets.path)}")
-    profile = (in_use or _usual()).profile
-    place = key_place(profile, secrets)
+    profile = (in_use or _try_default_settings()).profile
+    place = find_key_source(profile, secrets)
     if place.name:
         fix = "" if place.found else "Type it in the settings: f2 in oi-tui."
         yield Finding(place.found or None, f"{profile.model}: {place.words}", fix)
     yield Finding(True, f"a new API key would be saved in {secrets.place()}. {ORDER}")
 
 
-def models(in_use: "InUse | None" = None) -> Iterator[Finding]:
+def check_models(in_use: "InUse | None" = None) -> Iterator[Finding]:
     """Keys, by name and never by value; servers on this machine; and whether the model's own one answers."""
     from oi_tui.engine.credentials.keys import provider_of
     from oi_tui.engine.llm import endpoint
     from oi_tui.engine.models import local_servers
 
-    profile = (in_use or _usual()).profile
+    profile = (in_use or _try_default_settings()).profile
     keys = [name for name in sorted(os.environ) if name.endswith(_ENDINGS) and os.environ[name].strip()]
     for name in keys:
         value = os.environ[name]
@@ -186,8 +186,8 @@ def models(in_use: "InUse | None" = None) -> Iterator[Finding]:
         yield Finding(True, f"{name} is running: {', '.join(names[:4])}{more}")
     if not found:
         yield Finding(None, "no model server found on this machine")
-    if endpoint.base(profile):
-        yield server.finding(profile)
+    if endpoint.find_base(profile):
+        yield server.check_server(profile)
     elif provider_of(profile.model) in ("ollama", "ollama_chat"):
         yield from _ollama(profile.model, found)
     elif not (found or keys or profile.api_key or profile.model == "demo"):
@@ -214,12 +214,12 @@ def _ollama(model: str, found: "Sequence[LocalModel]") -> Iterator[Finding]:
         yield Finding(False, f"Ollama has no model {model.partition('/')[2]}", fix)
 
 
-def _usual() -> "InUse":
+def _try_default_settings() -> "InUse":
     """The settings of a start without flags, as far as they can be read."""
     from oi_tui.doctor import in_use
     from oi_tui.engine.settings.profile import ProfileError
 
     try:
-        return in_use.usual()
+        return in_use.load_default_settings()
     except (ProfileError, OSError) as error:
         return in_use.without(error)

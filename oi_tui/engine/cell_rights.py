@@ -9,7 +9,7 @@ from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.model_calls import ModelCalls, find_calls
 from oi_tui.engine.review.permissions import Permissions
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.engine.tools import CALLING_LANGUAGES, is_tool, named_of, path_of
+from oi_tui.engine.tools import CALLING_LANGUAGES, find_named_of, is_tool, make_path
 
 
 class CellRights:
@@ -31,7 +31,7 @@ class CellRights:
         """Return the tools of MCP servers that code names, as `github.search`."""
         servers = self._earlier.servers
         _, code = cell_target.split(code)
-        names = named_of(code, servers) if language in CALLING_LANGUAGES and servers else []
+        names = find_named_of(code, servers) if language in CALLING_LANGUAGES and servers else []
         return sorted({path for path, _ in names})
 
     def list_granted_languages(self) -> frozenset[str]:
@@ -42,7 +42,7 @@ class CellRights:
         """Whether code has to be asked for because of the tools that it names, whatever was granted."""
         if self._grants.all_granted:
             return False
-        granted = {path_of(language) for language in self.list_granted_languages() if is_tool(language)}
+        granted = {make_path(language) for language in self.list_granted_languages() if is_tool(language)}
         return not all(path.lower() in granted for path in named)
 
     def model_calls(self, code: str, language: str | None, profile: Profile) -> ModelCalls | None:

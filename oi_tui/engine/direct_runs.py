@@ -82,11 +82,13 @@ class DirectRuns:
                 done.append(self._log[code.id])
             elif state != "rejected":
                 rest = len(codes) - place
-                others = f"; the {rerun.cells(rest)} after it did not run" if rest else ""
+                others = f"; the {rerun.count_cells(rest)} after it did not run" if rest else ""
                 yield TurnEnded("paused", f"Run {place} of {len(codes)} did not finish{others}.")
                 return
-        took = f"in {duration(rerun.seconds(done))}; before, all took {duration(rerun.seconds(codes))}"
-        yield Noticed(f"{rerun.cells(len(done))} ran again {took}.")
+        took = (
+            f"in {duration(rerun.sum_seconds(done))}; before, all took {duration(rerun.sum_seconds(codes))}"
+        )
+        yield Noticed(f"{rerun.count_cells(len(done))} ran again {took}.")
         yield TurnEnded("done")
 
 

@@ -42,7 +42,7 @@ from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.reply.message_builders import ReplyBuilder
 from oi_tui.engine.reply.parser import ReplyParser
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.engine.tools import Tool, by_function
+from oi_tui.engine.tools import Tool, index_by_function
 from oi_tui.messages import Message
 
 #: A request that failed for a passing reason is sent again this often, after these many seconds.
@@ -135,7 +135,9 @@ class Exchange:
             yield from self.account.tell_left_out(written, assumed=facts.window_assumed)
             _, self.reads_fences = self._manner(profile, facts)
             writer = ReplyBuilder(self._resolve, profile.model)
-            parser = ReplyParser(self._resolve, fences=self.reads_fences, foreign=by_function(self._offered))
+            parser = ReplyParser(
+                self._resolve, fences=self.reads_fences, foreign=index_by_function(self._offered)
+            )
             sent = self._deltas(written.request, profile, facts)
             fault, began = yield from self._one_reply(profile.model, written.tokens, sent, parser, writer)
             if self._stopped.is_set():

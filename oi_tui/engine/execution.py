@@ -35,9 +35,9 @@ from oi_tui.engine.tools import (
     CALLING_LANGUAGES,
     NO_TOOLS,
     CallableTools,
-    arguments_of,
+    find_named,
     is_tool,
-    named_in,
+    parse_arguments,
     servers_of,
 )
 from oi_tui.file_changes.snapshots import Step
@@ -290,7 +290,7 @@ class Execution:
     def _refused_call(self, language: str | None, arguments: str) -> str | None:
         if language is None:
             return "This tool is not available: no MCP server of the profile offers it."
-        if arguments_of(arguments) is None:
+        if parse_arguments(arguments) is None:
             return "The arguments of the call are not a JSON object."
         return self._computer.missing(language)
 
@@ -403,7 +403,7 @@ class Execution:
         if may_run:
             language = self._computer.resolve(code.format or "") or code.format or ""
             if language in CALLING_LANGUAGES:
-                self.callable_tools = callable_tools or CallableTools(named_in(body))
+                self.callable_tools = callable_tools or CallableTools(find_named(body))
             self.earlier.note(language, body, self._computer.cwd)
             writer = RunBuilder(code, self._outputs)
             try:

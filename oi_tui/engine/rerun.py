@@ -77,7 +77,7 @@ def is_continued(message: Message) -> bool:
     return message.is_cell and message.role == "assistant" and message.parent is not None
 
 
-def seconds(codes: Sequence[Message]) -> float:
+def sum_seconds(codes: Sequence[Message]) -> float:
     """The total running time of the codes."""
     return sum(code.seconds or 0.0 for code in codes)
 
@@ -95,8 +95,8 @@ def lost(
     parts = []
     for language in dict.fromkeys(code.format or "" for code in codes):
         own = [code for code in codes if (code.format or "") == language]
-        took = f", {duration(seconds(own))}" if seconds(own) else ""
-        parts.append(f"{one_line(language, 30)} ({cells(len(own))}{took})")
+        took = f", {duration(sum_seconds(own))}" if sum_seconds(own) else ""
+        parts.append(f"{one_line(language, 30)} ({count_cells(len(own))}{took})")
     return f"{text}: {'; '.join(parts)}. {way_back}"
 
 
@@ -112,6 +112,6 @@ def note_for_model(messages: Sequence[Message]) -> str:
     )
 
 
-def cells(count: int) -> str:
+def count_cells(count: int) -> str:
     """Return "1 cell" or "2 cells"."""
     return "1 cell" if count == 1 else f"{count:,} cells"

@@ -73,7 +73,7 @@ class Rounds:
                         return TurnEnded("rejected" if outcome == "rejected" else "interrupted")
                     break
             unattended = 0 if asked else unattended + 1
-            results.append(self._result(codes))
+            results.append(self._collect_results(codes))
             if len(results) >= SAME_RESULTS and len(set(results[-SAME_RESULTS:])) == 1:
                 return TurnEnded(
                     "paused",
@@ -81,7 +81,7 @@ class Rounds:
                     "continue.",
                 )
 
-    def _result(self, codes: Sequence[Message]) -> tuple[str, ...]:
+    def _collect_results(self, codes: Sequence[Message]) -> tuple[str, ...]:
         """The codes and their results, for comparison."""
         ids = {code.id for code in codes}
         return tuple(m.content for m in self._log.messages if m.id in ids or m.parent in ids)

@@ -140,10 +140,10 @@ class Session:
         return self._start(self._turn(prompt, run_last=run_last))
 
     def _turn(self, prompt: Prompt, *, run_last: bool) -> Iterator[Event]:
-        for message in _messages_of(prompt):
+        for message in _select_messages(prompt):
             yield from self._log.record(message)
             words = message.content if message.type == "message" else ""
-            for path in images.named_in(words, self._computer.cwd):
+            for path in images.find_named_images(words, self._computer.cwd):
                 yield from self._log.record(
                     Message(role="user", type="image", format="path", content=str(path))
                 )
@@ -171,11 +171,11 @@ class Session:
 
     def _work(self, first: list[Message]) -> Iterator[Event]:
         """Work from the code `first` until there is nothing left to run."""
-        return _ended(self._rounds.work(lambda: self.profile, first))
+        return _end_turn(self._rounds.work(lambda: self.profile, first))
 
     def compact(self) -> Iterator[Event]:
         """Have the model summarise older history; from then on it gets the summary instead."""
-        return self._start(_ended(self._compact()))
+        return self._start(_end_turn(self._compact()))
 
     def _compact(self) -> Steps[TurnEnded]:
         summary = yield from self._exchange.summarise(self.messages, self.profile)
@@ -206,7 +206,7 @@ class Session:
 
     def uncompact(self) -> bool:
         """Take the last summary back, so that what it stands for is sent again; False if there is none."""
-        summary = compaction.latest(self.messages)
+        summary = compaction.find_summary(self.messages)
         if summary is None:
             return False
         self._log.forget([summary])
@@ -362,7 +362,7 @@ class Session:
         yield from work
 
 
-def _ended(steps: Steps[TurnEnded]) -> Iterator[Event]:
+def _end_turn(steps: Steps[TurnEnded]) -> Iterator[Event]:
     """Pass events on, and say at the end how the turn ended: what fails ends it, too."""
     try:
         yield (yield from steps)
@@ -374,7 +374,7 @@ def _ended(steps: Steps[TurnEnded]) -> Iterator[Event]:
         yield TurnEnded("interrupted")
 
 
-def _messages_of(prompt: Prompt) -> Sequence[Message]:
+def _select_messages(prompt: Prompt) -> Sequence[Message]:
     given = prompt() if callable(prompt) else prompt
     if given is None:
         return ()

@@ -67,12 +67,14 @@ class Skills:
     def listed(self) -> list[Skill]:
         """Return every skill, a person's own first. What cannot be read is left out."""
         trust = self._trust or Trust()
-        own = [_read(path, trusted=True) for path in _files(folder())]
+        own = [_read(path, trusted=True) for path in _list_files(find_folder())]
         # A link could show the model what lies elsewhere.
-        inside = (path for path in _files(self._cwd / _PROJECT) if _is_inside(path, self._cwd))
+        inside = (path for path in _list_files(self._cwd / _PROJECT) if _is_inside(path, self._cwd))
         theirs = [_read(path, trust) for path in inside]
         packaged = (
-            _read(path, trust, package=name) for name, place in package_folders() for path in _files(place)
+            _read(path, trust, package=name)
+            for name, place in package_folders()
+            for path in _list_files(place)
         )
         return [skill for skill in (*own, *theirs, *packaged) if skill]
 
@@ -102,7 +104,7 @@ class Skills:
         (self._trust or Trust()).accept(_preview(skill.path, skill.text))
 
 
-def folder() -> Path:
+def find_folder() -> Path:
     """The folder of a person's own skills."""
     return paths.config() / "skills"
 
@@ -112,16 +114,16 @@ def package_folders() -> tuple[tuple[str, Path], ...]:
     """Return the installed packages that bring skills, each with the folder of its skills."""
     folders: dict[str, list[tuple[str, Path]]] = {}
     for distribution in importlib.metadata.distributions():
-        entries = _entries_of(distribution)
+        entries = _list_modules(distribution)
         # The first one of a name is the one that Python imports.
         if entries and distribution.name not in folders:
             name = one_line(distribution.name, 64)
-            places = (_folder_of(entry, distribution) for entry in entries)
+            places = (_find_package_folder(entry, distribution) for entry in entries)
             folders[distribution.name] = [(name, place) for place in places if place]
     return tuple(sorted(item for items in folders.values() for item in items))
 
 
-def _entries_of(distribution: importlib.metadata.Distribution) -> list[str]:
+def _list_modules(distribution: importlib.metadata.Distribution) -> list[str]:
     """Return the modules that a package declares for its skills.
 
     The file is read here: once `importlib_metadata` is imported, a single entry that is not well formed, of
@@ -135,7 +137,7 @@ def _entries_of(distribution: importlib.metadata.Distribution) -> list[str]:
         return []
 
 
-def _folder_of(module: str, distribution: importlib.metadata.Distribution | None) -> Path | None:
+def _find_package_folder(module: str, distribution: importlib.metadata.Distribution | None) -> Path | None:
     """Return the folder of a package without importing it; None where it has none."""
     parts = module.split(".")
     if not all(part.isidentifier() for part in parts):
@@ -151,17 +153,17 @@ def _folder_of(module: str, distribution: importlib.metadata.Distribution | None
 
 def save(name: str, text: str) -> Path:
     """Save a skill of the person's own. Returns its file. Raises SkillError or OSError."""
-    place = place_for(name)
+    place = choose_path(name)
     paths.make_private(place.parent)
     paths.replace_file(place, text)
     return place
 
 
-def place_for(name: str) -> Path:
+def choose_path(name: str) -> Path:
     """The file of a new skill. Raises SkillError where the name cannot be one, or is taken."""
     if not _NAME.fullmatch(name):
         raise SkillError("A skill's name has letters, digits, - and _ only, such as: clean-csv")
-    place = folder() / name / _FILE
+    place = find_folder() / name / _FILE
     if place.exists():
         raise SkillError(f"There is a skill {name} already ({paths.short(place)}).")
     return place
@@ -189,10 +191,10 @@ def import_skill(source: Path) -> Path | None:
 
     Returns its file; None where there is one of that name. Raises OSError or ProfileError.
     """
-    name = name_of(source)
+    name = make_name(source)
     code = yaml_file.read_text(source)
     try:
-        place = place_for(name)
+        place = choose_path(name)
     except SkillError:
         return None
     functions = _functions(code)
@@ -205,7 +207,7 @@ def import_skill(source: Path) -> Path | None:
     return save(name, _with_head(name, one_line(purpose, _DESCRIPTION), body))
 
 
-def name_of(source: Path) -> str:
+def make_name(source: Path) -> str:
     """The name of the skill that a file with functions becomes."""
     plain = unicodedata.normalize("NFKD", source.stem).encode("ascii", "ignore").decode()
     return re.sub(r"[^A-Za-z0-9_-]", "-", plain).strip("-_")[:64] or "skill"
@@ -224,7 +226,7 @@ def _functions(code: str) -> dict[str, tuple[str, str]]:
     }
 
 
-def _files(place: Path) -> list[Path]:
+def _list_files(place: Path) -> list[Path]:
     try:
         return sorted(path for path in place.glob(f"*/{_FILE}") if path.is_file())[:_MOST]
     except OSError:
@@ -264,10 +266,10 @@ def _split_header(text: str) -> tuple[dict[str, str], str]:
     if not lines or lines[0].strip() != "---" or "---" not in [line.strip() for line in lines[1:]]:
         return {}, text
     end = [line.strip() for line in lines].index("---", 1)
-    return _fields(lines[1:end]), "\n".join(lines[end + 1 :])
+    return _parse_head(lines[1:end]), "\n".join(lines[end + 1 :])
 
 
-def _fields(lines: Sequence[str]) -> dict[str, str]:
+def _parse_head(lines: Sequence[str]) -> dict[str, str]:
     """The fields of a head, which is YAML; where it is not, those of each line by itself."""
     try:
         entries = yaml_file.parse("\n".join(lines))

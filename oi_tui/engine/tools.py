@@ -57,12 +57,12 @@ class Tool:
     @property
     def function(self) -> str:
         """The name by which models call it."""
-        return function_of(self.language)
+        return make_function_name(self.language)
 
     @property
     def python_path(self) -> str:
         """How code in Python calls it, behind `tools.`: `github.search`."""
-        return _python_path(self.server, self.name)
+        return _make_python_path(self.server, self.name)
 
     @property
     def offer(self) -> dict[str, Any]:
@@ -101,13 +101,13 @@ def is_tool(language: str) -> bool:
     return language.startswith(_PREFIX)
 
 
-def words(language: str) -> str:
+def describe_tool(language: str) -> str:
     """Return the tool of a language in words, its name never cut short."""
     server, _, name = language.removeprefix(_PREFIX).partition(".")
     return f"the tool {name} of the MCP server {server}"
 
 
-def function_of(language: str) -> str:
+def make_function_name(language: str) -> str:
     """Return the name by which models call the tool of this language."""
     server, _, name = language.removeprefix(_PREFIX).partition(".")
     function = f"{_FUNCTION}{_NOT_IN_NAMES.sub('_', server)}__{_NOT_IN_NAMES.sub('_', name)}"
@@ -120,7 +120,7 @@ def function_of(language: str) -> str:
     return f"{function[: _LONGEST_NAME - 9]}_{digest}"
 
 
-def language_of(function: str, known: Mapping[str, str]) -> str | None:
+def find_language(function: str, known: Mapping[str, str]) -> str | None:
     """Return the language of the tool that a model calls so; None for a function of another kind.
 
     The name of an unknown tool gives a language that does not exist: the model gets an error with that name.
@@ -131,22 +131,22 @@ def language_of(function: str, known: Mapping[str, str]) -> str | None:
     return known.get(name) or _PREFIX + name.removeprefix(_FUNCTION).replace("__", ".", 1)
 
 
-def _python_path(server: str, name: str) -> str:
+def _make_python_path(server: str, name: str) -> str:
     return ".".join(_NOT_IN_CODE.sub("_", part) for part in (server, name))
 
 
-def path_of(language: str) -> str:
+def make_path(language: str) -> str:
     """Return how Python code names the tool of this language, in small letters."""
     server, _, name = language.removeprefix(_PREFIX).partition(".")
-    return _python_path(server, name)
+    return _make_python_path(server, name)
 
 
-def named_in(code: str) -> frozenset[str]:
+def find_named(code: str) -> frozenset[str]:
     """Return the tools that code names, as `github.search` for `tools.github.search`."""
     return frozenset(f"{match[1]}.{match[2]}" for match in _NAMED.finditer(code))
 
 
-def named_of(code: str, servers: Collection[str]) -> list[tuple[str, int]]:
+def find_named_of(code: str, servers: Collection[str]) -> list[tuple[str, int]]:
     """Return the tools of these servers that code names, each with its line."""
     return [
         (f"{match[1]}.{match[2]}", code.count("\n", 0, match.start()) + 1)
@@ -160,7 +160,7 @@ def servers_of(lines: Iterable[str]) -> frozenset[str]:
     return frozenset(_NOT_IN_CODE.sub("_", line.partition("=")[0].strip()) for line in lines)
 
 
-def arguments_of(code: str) -> dict[str, Any] | None:
+def parse_arguments(code: str) -> dict[str, Any] | None:
     """Return the arguments that stand in the code of a call; None where it is no JSON object."""
     try:
         arguments = json.loads(code) if code.strip() else {}
@@ -169,12 +169,12 @@ def arguments_of(code: str) -> dict[str, Any] | None:
     return arguments if isinstance(arguments, dict) else None
 
 
-def written(arguments: Mapping[str, Any]) -> str:
+def write_arguments(arguments: Mapping[str, Any]) -> str:
     """Return arguments as the code of a call."""
     return json.dumps(arguments, indent=2, ensure_ascii=False)
 
 
-def notes(tools: Sequence[Tool], *, as_text: bool) -> tuple[str, ...]:
+def describe_tools(tools: Sequence[Tool], *, as_text: bool) -> tuple[str, ...]:
     """The description of the tools for a model; `as_text` for one that has no functions to call."""
     if not tools:
         return ()
@@ -187,6 +187,6 @@ def notes(tools: Sequence[Tool], *, as_text: bool) -> tuple[str, ...]:
     return ("\n".join((f"{_AS_TEXT} {_IN_CODE}", *lines)),)
 
 
-def by_function(tools: Iterable[Tool]) -> dict[str, str]:
+def index_by_function(tools: Iterable[Tool]) -> dict[str, str]:
     """Return the language of each tool by the name by which models call it."""
     return {tool.function: tool.language for tool in tools}

@@ -45,7 +45,7 @@ class TurnLog:
                 return f"reply after {self._since(self._called)}: {tokens}"
             case ApprovalRequested(message):
                 self._asked = self._clock()
-                return f"waiting for approval: {_code(message)}"
+                return f"waiting for approval: {_describe_code(message)}"
             case MessageRecorded(Message(type="code", role="user" | "assistant") as message):
                 return self._run(message)
             case RunReported(_, report):
@@ -63,7 +63,7 @@ class TurnLog:
         if message.state == "running":
             was_asked = message.decision in ("approved", "edited") and message.role == "assistant"
             waited = f" after {self._since(self._asked)}" if was_asked else ""
-            return f"running {_code(message)}, {message.decision or 'by itself'}{waited}"
+            return f"running {_describe_code(message)}, {message.decision or 'by itself'}{waited}"
         if message.state in (None, "writing", "queued", "waiting"):
             return ""
         took = f" after {message.seconds:.2f} s" if message.seconds is not None else ""
@@ -74,7 +74,7 @@ class TurnLog:
         return f"{self._clock() - begun:.2f} s"
 
 
-def _code(message: Message) -> str:
+def _describe_code(message: Message) -> str:
     lines = message.content.count("\n") + 1
     return f"{one_line(message.format or 'code', 30)}, {lines} line{'s' * (lines != 1)}"
 

@@ -14,7 +14,7 @@ _GIVEN = re.compile(r"^\s*([\w.]+)\s*(?:<-|=(?!=))", re.MULTILINE)
 _LONGEST = 200_000
 
 
-def cells_to_rerun(messages: Sequence[Message], language: str, lost: Collection[str]) -> tuple[int, ...]:
+def find_cells_to_rerun(messages: Sequence[Message], language: str, lost: Collection[str]) -> tuple[int, ...]:
     """Return the numbers of the cells to run again for the `lost` variables of a language, in order.
 
     For each of them that is the last cell which gave it a value, with those for other lost variables that it
@@ -34,7 +34,7 @@ def cells_to_rerun(messages: Sequence[Message], language: str, lost: Collection[
         for number, code in reversed(numbered):
             if number >= before:
                 continue
-            given, used = _names_in(code, language)
+            given, used = _find_names(code, language)
             if name in given:
                 if number not in found:
                     found.add(number)
@@ -43,7 +43,7 @@ def cells_to_rerun(messages: Sequence[Message], language: str, lost: Collection[
     return tuple(sorted(found))
 
 
-def _names_in(code: str, language: str) -> tuple[set[str], set[str]]:
+def _find_names(code: str, language: str) -> tuple[set[str], set[str]]:
     """The names that code gives a value to, and those that it uses."""
     code = code[:_LONGEST]
     try:
@@ -51,7 +51,7 @@ def _names_in(code: str, language: str) -> tuple[set[str], set[str]]:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 tree = ast.parse(code)
-            return set(_given(tree)), {
+            return set(_find_bound_names(tree)), {
                 node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and _is_read(node)
             }
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -60,7 +60,7 @@ def _names_in(code: str, language: str) -> tuple[set[str], set[str]]:
     return set(_GIVEN.findall(code)), set(re.findall(r"[\w.]+", code))
 
 
-def _given(tree: ast.AST) -> Iterator[str]:
+def _find_bound_names(tree: ast.AST) -> Iterator[str]:
     """The names that code binds in the namespace of the program."""
     for node in ast.iter_child_nodes(tree):
         match node:
@@ -75,7 +75,7 @@ def _given(tree: ast.AST) -> Iterator[str]:
                 yield name
             case ast.Lambda() | ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
                 continue
-        yield from _given(node)
+        yield from _find_bound_names(node)
 
 
 def _is_read(node: ast.Name) -> bool:

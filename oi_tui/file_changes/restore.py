@@ -59,18 +59,18 @@ def plan(snapshots: Snapshots, step: Step) -> list[Action]:
 def restore(snapshots: Snapshots, step: Step, actions: Sequence[Action]) -> tuple[Step, list[str]]:
     """Do what has no obstacle. Returns the step that takes it back, and what could not be done, in sentences.
 
-    What a file holds now is kept before it is touched; a file of which that cannot be kept is let alone. How
-    it is taken back is noted before the first file is touched, under `back_id`, and survives our end.
+    A copy of each file is kept before it is changed; a file that cannot be kept is left alone. How to revert
+    all of it is noted before the first file changes, under `make_revert_id`, and survives our end.
     """
     root = Path(step.folder)
-    back = replace(step, id=back_id(step.id), changes=(), note="")
+    back = replace(step, id=make_revert_id(step.id), changes=(), note="")
     ready: list[tuple[Action, Change]] = []
     problems: list[str] = []
     for action in actions:
         if action.obstacle:
             continue
         try:
-            ready.append((action, _taken_back(snapshots, root, action)))
+            ready.append((action, _invert(snapshots, root, action)))
         except OSError as error:
             problems.append(f"{action.change.path}: {error.strerror or error}.")
     if ready:
@@ -94,7 +94,7 @@ def restore(snapshots: Snapshots, step: Step, actions: Sequence[Action]) -> tupl
     return back, problems
 
 
-def back_id(id: str) -> str:
+def make_revert_id(id: str) -> str:
     """The name of the step that takes back what was done to the files of the step with this id."""
     return id if id.startswith("back-") else f"back-{id}"
 
@@ -109,7 +109,7 @@ def _action(snapshots: Snapshots, root: Path, change: Change) -> Action:
         status: os.stat_result | None = path.lstat()
     except OSError:
         status = None
-    if status is not None and not _may_go(snapshots, path, status, change):
+    if status is not None and not _can_be_kept(snapshots, path, status, change):
         return replace(action, obstacle="something that is not a file is in its place")
     if removes and change.after is None:
         return replace(action, obstacle=f"it could not be restored: {change.why or 'no copy was kept'}")
@@ -133,7 +133,7 @@ def _action(snapshots: Snapshots, root: Path, change: Change) -> Action:
     return replace(action, since=now != change.after)
 
 
-def _may_go(snapshots: Snapshots, path: Path, status: os.stat_result, change: Change) -> bool:
+def _can_be_kept(snapshots: Snapshots, path: Path, status: os.stat_result, change: Change) -> bool:
     """Whether what is there can be kept: a file, or the very link or empty folder that the code left."""
     if stat.S_ISREG(status.st_mode):
         return True
@@ -143,7 +143,7 @@ def _may_go(snapshots: Snapshots, path: Path, status: os.stat_result, change: Ch
         return False
 
 
-def _taken_back(snapshots: Snapshots, root: Path, action: Action) -> Change:
+def _invert(snapshots: Snapshots, root: Path, action: Action) -> Change:
     """Build the action's inverse; the current contents are saved. Raises OSError."""
     change = action.change
     path = _inside(root, change.path)

@@ -145,7 +145,7 @@ class FileWatcher:
                 return None
             known = dict(self._known)
             now = self._look(stopped)
-            changes = self._changes(before, known, now)
+            changes = self._find_changes(before, known, now)
             note = "" if before.whole and now.whole else self._partly(now)
             if len(changes) > MOST_CHANGES:
                 more = f"{len(changes) - MOST_CHANGES:,} more files changed; they are not listed."
@@ -194,7 +194,9 @@ class FileWatcher:
         self._known = known
         return listing
 
-    def _changes(self, before: FolderListing, known: dict[str, _Known], now: FolderListing) -> list[Change]:
+    def _find_changes(
+        self, before: FolderListing, known: dict[str, _Known], now: FolderListing
+    ) -> list[Change]:
         changes: list[Change] = []
         for path, new in self._known.items():
             old = known.get(path) if path in before.files else None

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Any
 
-from oi_tui.engine.tools import Tool, arguments_of
+from oi_tui.engine.tools import Tool, parse_arguments
 from oi_tui.mcp_client.connection import CallError, Hear
 from oi_tui.mcp_client.elicitation import Form
 from oi_tui.mcp_client.images import read_image
@@ -71,7 +71,7 @@ class ToolRuntime(RuntimeWithoutTerminal):
         self._typed = queue.SimpleQueue()
         if stopped.is_set():
             self._stop.set()
-        arguments = arguments_of(code)
+        arguments = parse_arguments(code)
         if arguments is None:
             yield RunEnded("failed", 0.0, "the arguments are not a JSON object")
             return

@@ -9,7 +9,7 @@ from oi_tui.actions.base import ConversationActions
 from oi_tui.actions.interface import UserInterface
 from oi_tui.actions.logging import LogActions
 from oi_tui.engine.events import Event
-from oi_tui.engine.export.plain_text import plain_text
+from oi_tui.engine.export.plain_text import write_plain_text
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.plain.event_handler import PlainEventHandler
 from oi_tui.plain.keyboard import Keyboard
@@ -69,7 +69,7 @@ class PlainCommands(ConversationActions):
 
     def show_session(self) -> None:
         """Tell the conversation that is at work now, from its beginning."""
-        text = plain_text(self._workspace.session.messages)
+        text = write_plain_text(self._workspace.session.messages)
         self.tell(text or "A new conversation.")
 
     def put_back(self, text: str) -> None:

@@ -19,7 +19,7 @@ from oi_tui.engine.events import (
 )
 from oi_tui.engine.review.permissions import Permission
 from oi_tui.engine.review.scanner import look_through
-from oi_tui.engine.tools import is_tool, words
+from oi_tui.engine.tools import describe_tool, is_tool
 from oi_tui.input.history import History
 from oi_tui.input.multiline import is_open, without_quotes
 from oi_tui.messages import InputReceived, InputRequested, Message
@@ -280,7 +280,7 @@ class PlainConversation:
             return
         language = request.message.format or ""
         if is_tool(language):
-            self.handler.prompt(_TOOL_QUESTION.format(tool=one_line(words(language), 250)))
+            self.handler.prompt(_TOOL_QUESTION.format(tool=one_line(describe_tool(language), 250)))
         else:
             self.handler.prompt(_QUESTION.format(language=one_line(language, 20)))
 

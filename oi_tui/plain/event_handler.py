@@ -14,7 +14,7 @@ from oi_tui.engine.events import (
     RunReported,
     TurnEnded,
 )
-from oi_tui.engine.output.plain import plain
+from oi_tui.engine.output.plain import make_plain
 from oi_tui.messages import DETACHED, InputRequested, Message, Starting, Stopping
 from oi_tui.text import duration, names, normalise_line_ends, one_line, prose, visible
 
@@ -244,7 +244,7 @@ class PlainEventHandler:
         if self._hurried:
             self._unseen += len(lines)
             return
-        texts = [prose(plain(line)) for line in lines]
+        texts = [prose(make_plain(line)) for line in lines]
         if texts and self._asked is not None:
             question, self._asked = self._asked, None
             # What a question has shown, with the answer that was typed behind it, stands there already.
@@ -255,7 +255,7 @@ class PlainEventHandler:
             self._say("".join(f"{MARK}{text}\n" for text in texts))
 
     def _settled(self) -> str:
-        return prose(plain(self._line))
+        return prose(make_plain(self._line))
 
     def _end_output(self) -> None:
         if self._settled().strip():

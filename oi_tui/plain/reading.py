@@ -1,8 +1,8 @@
 """Finds and repeats in plain mode what stands in the conversation."""
 
 from oi_tui.actions.interface import UserInterface
-from oi_tui.engine.export.plain_text import plain_text
-from oi_tui.engine.output.plain import plain
+from oi_tui.engine.export.plain_text import write_plain_text
+from oi_tui.engine.output.plain import make_plain
 from oi_tui.input.history import History
 from oi_tui.input.history_browser import HistoryBrowser
 from oi_tui.text import one_line, visible
@@ -28,7 +28,7 @@ class PlainReading:
         if not text:
             self._ui.tell("Type the text to find: %find text")
             return
-        lines = plain_text(self._workspace.session.messages).split("\n")
+        lines = write_plain_text(self._workspace.session.messages).split("\n")
         matches = [line for line in lines if text.lower() in line.lower()]
         more = f"\n… {len(matches) - _FOUND} more" if len(matches) > _FOUND else ""
         self._ui.tell("\n".join(matches[:_FOUND]) + more if matches else f"“{one_line(text, 60)}” not found.")
@@ -42,7 +42,7 @@ class PlainReading:
             return
         code = codes[-1 if number is None else number - 1]
         printed = [m for m in self._workspace.session.messages if m.parent == code.id and m.type == "console"]
-        text = "\n".join(visible(plain(m.content)) for m in printed).strip("\n")
+        text = "\n".join(visible(make_plain(m.content)) for m in printed).strip("\n")
         self._ui.tell(text or "It has no output.")
 
     def search_history(self, text: str) -> None:

@@ -108,7 +108,7 @@ def _begin(
     log.begin()
     log.print_lines(profile.verbose or profile.debug)
     stack.callback(log.print_lines, False)
-    if profile.local and not endpoint.is_this_machine(endpoint.server(profile)):
+    if profile.local and not endpoint.is_this_machine(endpoint.find_server(profile)):
         profile = _find_served_model(profile, notes)
     workspace = open_workspace(profile, profile_path)
     stack.callback(workspace.close)

@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from oi_tui.engine.credentials.keys import SecretError, Secrets, name_for
+from oi_tui.engine.credentials.keys import SecretError, Secrets, find_variable_name
 from oi_tui.engine.credentials.redaction import learn
 from oi_tui.engine.models import llamafile, local_servers
 from oi_tui.engine.settings import presets
@@ -65,15 +65,15 @@ def list_kept_models(secrets: Secrets) -> list[ModelChoice]:
 
 def _hosted() -> list[tuple[str, str]]:
     """The variables of providers' keys, each with the model to offer for it."""
-    models = [presets.model(name) for name in _HOSTED]
-    return [(name_for(model) or "", model) for model in models]
+    models = [presets.find_model(name) for name in _HOSTED]
+    return [(find_variable_name(model) or "", model) for model in models]
 
 
 def llamafiles() -> list[ModelChoice]:
     """Return the llamafiles that were downloaded before."""
     return [
         ModelChoice(str(path), None, f"a llamafile on this machine, {path.stat().st_size / 1e9:.1f} GB")
-        for path in llamafile.kept()
+        for path in llamafile.list_files()
     ]
 
 
@@ -255,7 +255,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
     def _choose(self, choice: ModelChoice) -> None:
         """Take the choice, once there is a key for it or none is needed."""
         local = local_servers.is_local(choice.model, choice.api_base) or llamafile.is_source(choice.model)
-        name = None if local else name_for(choice.model, choice.api_base)
+        name = None if local else find_variable_name(choice.model, choice.api_base)
         if self._secrets is None or name is None:
             self.dismiss(choice)
             return
@@ -274,7 +274,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
             self.dismiss(event.choice)
             return
         self._asking = event.choice
-        name = name_for(event.choice.model, event.choice.api_base) or ""
+        name = find_variable_name(event.choice.model, event.choice.api_base) or ""
         self._show_key(
             Content.assemble(
                 (one_line(event.choice.model, 60), "bold"),
@@ -301,7 +301,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
         choice, secrets = self._asking, self._secrets
         if choice is None or secrets is None:
             return
-        name = name_for(choice.model, choice.api_base)
+        name = find_variable_name(choice.model, choice.api_base)
         if not typed or name is None:
             self.notify("Type or paste the API key; esc goes back.", timeout=3)
             return

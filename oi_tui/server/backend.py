@@ -11,7 +11,7 @@ from oi_tui.engine.review.findings import Findings
 from oi_tui.engine.review.scanner import look_through
 from oi_tui.engine.session import Prompt
 from oi_tui.engine.settings.migration import MOVED
-from oi_tui.engine.settings.profile import Profile, settings
+from oi_tui.engine.settings.profile import Profile, list_settings
 from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.messages import Message
 from oi_tui.services.languages import Languages
@@ -123,7 +123,7 @@ class WorkspaceBackend:
 
 def read_setting(profile: Profile, name: str) -> Any:
     """Return a setting by its key, or those of `llm` or `computer` together. Raises KeyError."""
-    values = {item.key: getattr(profile, item.name) for item in settings() if item.key not in PRIVATE}
+    values = {item.key: getattr(profile, item.name) for item in list_settings() if item.key not in PRIVATE}
     group = {
         key.removeprefix(f"{name}."): value for key, value in values.items() if key.startswith(name + ".")
     }
@@ -132,7 +132,7 @@ def read_setting(profile: Profile, name: str) -> Any:
 
 def changed(profile: Profile, changes: Mapping[str, Any]) -> Profile:
     """Return the profile with settings changed by their keys. Raises KeyError or ProfileError."""
-    names = {item.key: item.name for item in settings()}
+    names = {item.key: item.name for item in list_settings()}
     values = {}
     for key, value in flat(changes).items():
         known = MOVED.get(key, key)
@@ -158,7 +158,7 @@ def flat(changes: Mapping[str, Any]) -> dict[str, Any]:
 
 def picture(message: Message) -> tuple[bytes, str] | None:
     """Return the bytes and the type of a message's image; None where it has none that can be read."""
-    address = images.data_url(message.format, message.content) if message.type == "image" else None
+    address = images.make_data_url(message.format, message.content) if message.type == "image" else None
     if not address:
         return None
     head, _, data = address.partition(";base64,")

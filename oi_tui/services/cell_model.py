@@ -13,7 +13,7 @@ from typing import Any
 from oi_tui.engine.cell_requests import USUAL_REPLY, CellLimit, CellRequests, why_off
 from oi_tui.engine.exchange import LONGEST_WAIT, RETRIES
 from oi_tui.engine.llm.base import Llm, LlmError
-from oi_tui.engine.llm.context_window import tokens
+from oi_tui.engine.llm.context_window import estimate_tokens
 from oi_tui.engine.llm.question import Question, write_request
 from oi_tui.engine.llm.usage_report import OverBudget
 from oi_tui.engine.models.model_info import ModelInfo
@@ -219,7 +219,7 @@ class CellModel:
     def _ask_once(self, prompt: str, job: _Job) -> str:
         call, profile, facts, work = job.call, job.profile, job.facts, job.work
         session = self._session()
-        size = tokens(write_request(profile, prompt, (), call.system))
+        size = estimate_tokens(write_request(profile, prompt, (), call.system))
         longest, most = self._reserve(size, job)
         question = None
         try:

@@ -10,7 +10,7 @@ from oi_tui.engine.session import Session
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.skills import Skills
 from oi_tui.engine.storage.journal import Journal
-from oi_tui.engine.storage.records import title_of, title_of_copy
+from oi_tui.engine.storage.records import make_copy_title, make_title
 from oi_tui.engine.storage.store import Store
 from oi_tui.engine.storage.undo_history import UndoHistory
 from oi_tui.file_changes.snapshots import Snapshots
@@ -73,7 +73,7 @@ class CurrentConversation:
 
         The languages are kept: what they remember is what they remember now.
         """
-        title = title_of_copy(self._journal.title)
+        title = make_copy_title(self._journal.title)
         self.session.close()
         self._close_journal()
         return self._go_on(title, messages)
@@ -213,4 +213,4 @@ class CurrentConversation:
 
 def _first_words(messages: Sequence[Message]) -> str:
     """Return a title made of the first request; "" where there is none."""
-    return next((title_of(message) for message in messages if message.role == "user"), "")
+    return next((make_title(message) for message in messages if message.role == "user"), "")

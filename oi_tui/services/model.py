@@ -4,7 +4,7 @@ import os
 import threading
 from collections.abc import Sequence
 
-from oi_tui.engine.credentials.key_source import key_place
+from oi_tui.engine.credentials.key_source import find_key_source
 from oi_tui.engine.credentials.keys import Secrets, provider_of
 from oi_tui.engine.llm import request_log
 from oi_tui.engine.llm.base import Llm
@@ -71,7 +71,7 @@ class ModelService:
     def look_for_key(self) -> bool:
         """Look for the model's key where keys are kept, which may take its time; whether there is a model."""
         if not self.is_chosen:
-            self._key_found = key_place(self._profile, self._secrets).found
+            self._key_found = find_key_source(self._profile, self._secrets).found
         return self.is_chosen
 
     def base_for(self, model: str) -> str | None:

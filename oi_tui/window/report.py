@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from oi_tui.engine.output.model_output import model_output
+from oi_tui.engine.output.model_output import shorten_for_model
 from oi_tui.engine.output.standing_output import standing_output
 from oi_tui.file_changes.snapshots import Snapshots
 from oi_tui.messages import Message
@@ -54,7 +54,7 @@ def outcome(messages: Sequence[Message], snapshots: Snapshots, most: int, refusa
     shown = standing_output([message for message in messages if message.role == "computer"])
     return Outcome(
         state=(code.state if code else None) or "skipped",
-        output=model_output(shown, most),
+        output=shorten_for_model(shown, most),
         note=refusal or _note(code),
         images=tuple(
             (f"image/{message.format.removeprefix('base64.')}", message.content)

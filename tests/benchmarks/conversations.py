@@ -26,7 +26,7 @@ from textual.widgets import Input
 from oi_tui import paths
 from oi_tui.engine.storage import records
 from oi_tui.engine.storage.full_text_index import FullTextIndex
-from oi_tui.engine.storage.search import search, words_of
+from oi_tui.engine.storage.search import search, split_words
 from oi_tui.engine.storage.store import Store
 from oi_tui.messages import Message
 from oi_tui.screens.navigator.screen import NavigatorScreen
@@ -105,7 +105,7 @@ async def on_screen(store: Store, count: int) -> dict[str, float]:
             for end in range(1, len(SOUGHT) + 1):
                 start = time.perf_counter()
                 box.value = SOUGHT[:end]
-                while list(rows.words) != words_of(SOUGHT[:end]):
+                while list(rows.words) != split_words(SOUGHT[:end]):
                     await asyncio.sleep(0)
                 for line in range(rows.size.height):
                     rows.render_line(line)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from oi_tui.computer.desktop.action_log import ActionLog
-from oi_tui.engine.export.formats import markdown
+from oi_tui.engine.export.formats import write_markdown
 from oi_tui.engine.llm.base import Text
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.workspace import Workspace
@@ -101,7 +101,7 @@ def test_a_conversation_keeps_and_exports_the_list_and_the_model_gets_no_picture
         try:
             list(workspace.session.turn("Rename it."))
             messages = workspace.session.messages
-            exported = markdown("Rename", messages)
+            exported = write_markdown("Rename", messages)
         finally:
             workspace.close()
         assert process.communicate(timeout=PATIENCE)[0] == "secrett\n"

@@ -183,7 +183,7 @@ def test_a_key_that_was_kept_before_is_a_model(start: Start) -> None:
 
 
 def test_what_open_interpreter_left_is_brought_in_with_one_key(start: Start) -> None:
-    folder = original_profiles.folder()
+    folder = original_profiles.find_folder()
     folder.mkdir(parents=True)
     (folder / "default.yaml").write_text("llm:\n  model: demo\nauto_run: true\n")
     program = start("--no-auto-run", env=nobody(), rows=40)
@@ -200,7 +200,7 @@ def test_what_open_interpreter_left_is_brought_in_with_one_key(start: Start) -> 
 
 
 def test_without_a_yes_nothing_is_brought_in(start: Start) -> None:
-    folder = original_profiles.folder()
+    folder = original_profiles.find_folder()
     folder.mkdir(parents=True)
     (folder / "default.yaml").write_text("llm:\n  model: demo\n")
     program = start("--no-auto-run", env=nobody(), rows=40)

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from oi_tui.engine.export.formats import FORMATS, export
-from oi_tui.engine.output.model_output import model_output
+from oi_tui.engine.output.model_output import shorten_for_model
 from oi_tui.runtimes import Computer
 from tests.pilot.test_inline_tables import chatting
 
@@ -94,7 +94,9 @@ async def test_a_later_cell_updates_what_an_earlier_one_displayed(tmp_path: Path
             assert chat.shows("image 16x8")
             assert not chat.shows("image 8x8")
             conversation, messages = chat.conversation, chat.session.messages
-            told = [model_output([m for m in messages if m.parent == cell.key], 0) for cell in chat.cells]
+            told = [
+                shorten_for_model([m for m in messages if m.parent == cell.key], 0) for cell in chat.cells
+            ]
         async with chatting(computer, conversation) as chat:
             await chat.reached(lambda: chat.shows("'third'"))
             assert not any(chat.shows(gone) for gone in ("'first'", "'second'", "image 8x8"))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from oi_tui.engine.output.plain import plain
+from oi_tui.engine.output.plain import make_plain
 from oi_tui.messages import RunEnded
 from oi_tui.runtimes import Computer
 from tests.runtimes.playing import Played
@@ -120,7 +120,7 @@ def test_the_output_of_a_cell_is_cleared(python: Computer) -> None:
     pytest.importorskip("IPython", reason="IPython is not installed")
     code = "from IPython.display import clear_output, display, update_display\n"
     loop = code + "for n in range(50):\n    clear_output(wait=True)\n    print('step', n)\n    print('of 50')"
-    assert plain(run(python, loop, 60).text).split("\n")[:2] == ["step 49", "of 50"]
+    assert make_plain(run(python, loop, 60).text).split("\n")[:2] == ["step 49", "of 50"]
     assert run(python, code + "update_display('shown', display_id='a')", 61).text == "'shown'\n"
     kept = (
         "import contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()) as kept:\n    clear_output()\n"
@@ -166,5 +166,5 @@ def test_libraries_work_with_the_shell_that_they_find(python: Computer) -> None:
 )
 def test_a_progress_bar_stays_in_its_line(python: Computer, library: str, code: str) -> None:
     pytest.importorskip(library, reason=f"{library} is not installed")
-    (line,) = plain(run(python, code, 95).text).strip("\n").split("\n")
+    (line,) = make_plain(run(python, code, 95).text).strip("\n").split("\n")
     assert "100%" in line

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from oi_tui import paths
-from oi_tui.engine.credentials.keys import Secrets, name_for, provider_of
+from oi_tui.engine.credentials.keys import Secrets, find_variable_name, provider_of
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.text import one_line
 
@@ -29,16 +29,16 @@ class KeySource:
     words: str
 
 
-def key_place(profile: Profile, secrets: Secrets) -> KeySource:
+def find_key_source(profile: Profile, secrets: Secrets) -> KeySource:
     """Look for the key of the profile's model; asks a keyring, which may take its time."""
-    name = name_for(profile.model, profile.api_base)
+    name = find_variable_name(profile.model, profile.api_base)
     api_key = secrets.find(name) if name else None
     is_saved = api_key is not None and api_key.origin != "environment"
     if profile.api_key:
         origin = profile.origins.get("api_key", "")
         text = _OF_THE_PROFILE.get(origin, "You typed the API key; it is used until you quit.")
         if is_saved and api_key and api_key.value == profile.api_key:
-            text = f"{name} is saved in {_where(api_key.origin, secrets)}."
+            text = f"{name} is saved in {_describe_place(api_key.origin, secrets)}."
         return KeySource(name, True, is_saved, text)
     if name is None:
         return KeySource(None, False, False, _without_name(profile.model))
@@ -48,10 +48,10 @@ def key_place(profile: Profile, secrets: Secrets) -> KeySource:
         return KeySource(name, False, False, text)
     if not is_saved:
         return KeySource(name, True, False, f"{text} comes from the environment.")
-    return KeySource(name, True, True, f"{text} is saved in {_where(api_key.origin, secrets)}.")
+    return KeySource(name, True, True, f"{text} is saved in {_describe_place(api_key.origin, secrets)}.")
 
 
-def _where(origin: str, secrets: Secrets) -> str:
+def _describe_place(origin: str, secrets: Secrets) -> str:
     return (
         "the system's keyring"
         if origin == "keyring"

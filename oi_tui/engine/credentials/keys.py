@@ -64,7 +64,7 @@ class Secret:
     origin: Origin
 
 
-def name_for(model: str, api_base: str | None = None) -> str | None:
+def find_variable_name(model: str, api_base: str | None = None) -> str | None:
     """The name under which the key for a model is kept: its usual environment variable.
 
     With a base of one's own the server is part of the name, so that a key for one server is never sent to
@@ -88,7 +88,7 @@ def provider_of(model: str) -> str | None:
     return family(model)
 
 
-def _system_keyring() -> Any:
+def _find_keyring() -> Any:
     """The keyring of this system, or one that a person named in keyring's own configuration; else None."""
     import keyring.core
     from keyring.backends import fail, null
@@ -111,7 +111,7 @@ class Secrets:
         self,
         path: Path | None = None,
         environment: Mapping[str, str] = os.environ,
-        keyring: Callable[[], Any] = _system_keyring,
+        keyring: Callable[[], Any] = _find_keyring,
     ) -> None:
         """`keyring` finds the keyring, or None; it is called once, when it is first needed."""
         self.path = path or paths.config() / "keys.json"
@@ -137,7 +137,7 @@ class Secrets:
 
         What the environment holds is left to LiteLLM, which reads it itself.
         """
-        name = name_for(model, api_base)
+        name = find_variable_name(model, api_base)
         api_key = self.find(name) if name else None
         return api_key.value if api_key and api_key.origin != "environment" else None
 

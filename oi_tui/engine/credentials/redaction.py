@@ -83,7 +83,7 @@ def redact(text: str, *keys: str | None, environment: Mapping[str, str] | None =
     """
     known = [*_list_secrets(environment), *(key for key in keys if key and len(key) > 3)]
     shapes = (match.span(match.lastindex or 0) for match in _SHAPES.finditer(text))
-    return _cut(text, [*_places(text, known), *_pieces(text, known), *shapes])
+    return _cut(text, [*_places(text, known), *_find_pieces(text, known), *shapes])
 
 
 def _list_secrets(environment: Mapping[str, str] | None) -> list[str]:
@@ -98,7 +98,7 @@ def _places(text: str, secrets: Iterable[str]) -> Iterator[tuple[int, int]]:
         yield from _find_places(text, form)
 
 
-def _pieces(text: str, secrets: Iterable[str]) -> Iterator[tuple[int, int]]:
+def _find_pieces(text: str, secrets: Iterable[str]) -> Iterator[tuple[int, int]]:
     """Find parts of secrets: an error about a wrong key often shows its beginning and end."""
     for secret in secrets:
         # A variable whose name speaks of keys may hold the path of a file, whose parts are everywhere.

@@ -13,7 +13,7 @@ from oi_tui import paths
 from oi_tui.engine import cell_target
 from oi_tui.engine.credentials.redaction import without_secrets
 from oi_tui.engine.export.html import html
-from oi_tui.engine.output.plain import line_feeds, plain
+from oi_tui.engine.output.plain import make_plain, normalise_line_ends
 from oi_tui.engine.output.screen_text import MOVES
 from oi_tui.engine.output.standing_output import without_erased
 from oi_tui.messages import Message, new_id
@@ -75,13 +75,13 @@ class Format:
     write: Callable[[str, Sequence[Message]], str]
 
 
-def file_name(title: str, suffix: str) -> str:
+def make_file_name(title: str, suffix: str) -> str:
     """Make a file name of a title, valid on every system."""
     words = re.sub(r"[^\w.-]+", "-", title[:60]).strip("-._") or "conversation"
     return f"{words}{suffix}"
 
 
-def kind_of(path: Path) -> Format | None:
+def find_format(path: Path) -> Format | None:
     """The kind of document that a file's name ends with: code of any language is a script."""
     suffix = path.suffix.lower()
     if suffix in {item.lower() for item in _SUFFIXES.values()} - {FORMATS["html"].suffix}:
@@ -98,20 +98,20 @@ def export(format: Format, title: str, messages: Sequence[Message], path: Path) 
     """
     if not path.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, f"there is no folder {paths.short(path.parent)}")
-    if format.write not in (script, original):
+    if format.write not in (write_script, write_original):
         # What a program cleared or wrote over is gone; the messages themselves keep it.
         messages = without_erased(messages)
-    if format.write is not script:
+    if format.write is not write_script:
         _write(path, format.write(title, messages))
         return [path]
     # The language that the file's name speaks of comes first, else the one that ran most often.
-    languages = sorted(_languages(messages), key=lambda entry: suffix_of(entry) != path.suffix.lower()) or [
-        "python"
-    ]
+    languages = sorted(
+        _rank_languages(messages), key=lambda entry: suffix_of(entry) != path.suffix.lower()
+    ) or ["python"]
     written: list[Path] = []
     for language in languages:
         target = _free(path.with_suffix(suffix_of(language)), language) if written else path
-        _write(target, script(title, messages, language))
+        _write(target, write_script(title, messages, language))
         written.append(target)
     return written
 
@@ -123,18 +123,22 @@ def _write(path: Path, text: str) -> None:
 
 def _free(path: Path, language: str) -> Path:
     """The path, or one like it that names no file yet."""
-    stems = (path.stem, f"{path.stem}-{_word(language)}", *(f"{path.stem}-{n}" for n in range(2, 1000)))
+    stems = (
+        path.stem,
+        f"{path.stem}-{_describe_word(language)}",
+        *(f"{path.stem}-{n}" for n in range(2, 1000)),
+    )
     return next((free_path for stem in stems if not (free_path := path.with_stem(stem)).exists()), path)
 
 
-def _word(text: str) -> str:
+def _describe_word(text: str) -> str:
     return re.sub(r"\W+", "", text)[:30]
 
 
 # ---------------------------------------------------------------------------------------------- Markdown
 
 
-def markdown(title: str, messages: Sequence[Message]) -> str:
+def write_markdown(title: str, messages: Sequence[Message]) -> str:
     """The conversation to read: a heading for each speaker and each cell, code and output in fences.
 
     Headings of the first three levels are the program's own; headings in messages are moved below them.
@@ -157,14 +161,14 @@ def markdown(title: str, messages: Sequence[Message]) -> str:
 
 def _paragraphs(message: Message) -> list[str]:
     if message.type == "console":
-        text = prose(plain(message.content)).rstrip()
+        text = prose(make_plain(message.content)).rstrip()
         return [fenced(text, "output")] if text else ["*No output.*"]
     text = prose(message.content).rstrip()
     if message.type == "code":
         return [fenced(text, message.format or ""), _what_became(message)]
     if message.type == "image":
-        return [f"![image]({_image_source(message)})"]
-    text = _without_headings(closed(text))
+        return [f"![image]({_make_image_source(message)})"]
+    text = _without_headings(close_markdown(text))
     if message.type == "reasoning":
         return ["\n".join(f"> {line}".rstrip() for line in text.split("\n"))]
     return [text]
@@ -217,7 +221,7 @@ def fenced(text: str, language: str) -> str:
 _ENDS = ("", "-->", "?>", "]]>", ">", "</pre>", "</script>", "</style>", "</textarea>")
 
 
-def closed(text: str) -> str:
+def close_markdown(text: str) -> str:
     """The Markdown with its last block ended, so that it does not take in what follows."""
     if not re.search(r"```|~~~|<[!?a-z]", text, re.IGNORECASE):
         return text
@@ -225,12 +229,12 @@ def closed(text: str) -> str:
     ticks = max(re.findall(r"`{3,}", text), key=len, default="")
     for end in (*_ENDS, ticks, tildes):
         tried = f"{text}\n{end}" if end else text
-        if _ends(tried):
+        if _ends_block(tried):
             return tried
     return fenced(text, "markdown")
 
 
-def _ends(text: str) -> bool:
+def _ends_block(text: str) -> bool:
     """Whether a paragraph that follows the Markdown is one."""
     from markdown_it import MarkdownIt
 
@@ -245,7 +249,7 @@ def _what_became(message: Message) -> str:
     return f"*{str(message.state).capitalize()}{': ' + reason if reason else '.'}*"
 
 
-def _image_source(message: Message) -> str:
+def _make_image_source(message: Message) -> str:
     if (message.format or "").startswith("base64"):
         return f"data:{_media(message)};base64,{re.sub(r'[^A-Za-z0-9+/=]', '', message.content)}"
     return re.sub(r"[^\w./~-]", lambda m: f"%{ord(m.group()):02X}", message.content)
@@ -260,7 +264,7 @@ def _media(message: Message) -> str:
 
 def notebook(title: str, messages: Sequence[Message]) -> str:
     """Write a Jupyter notebook (format 4.5): code that ran as cells with output, the rest as text."""
-    cells: list[dict[str, Any]] = [_text_cell(f"# {one_line(title, 300)}", new_id())]
+    cells: list[dict[str, Any]] = [_make_text_cell(f"# {one_line(title, 300)}", new_id())]
     by_code: dict[str, dict[str, Any]] = {}
     last: dict[str, Any] | None = None
     # What was run again is in the notebook once: it runs from top to bottom.
@@ -272,18 +276,18 @@ def notebook(title: str, messages: Sequence[Message]) -> str:
                 cell["outputs"] += _outputs(message)
             continue
         if message.type == "code":
-            source = _cell_source(message)
+            source = _make_cell_source(message)
             if message.id in again:
                 continue
             if source is not None and (message.state is None or message.state in _RAN):
-                last = by_code[message.id] = _code_cell(source, message, len(by_code) + 1)
+                last = by_code[message.id] = _make_code_cell(source, message, len(by_code) + 1)
                 cells.append(last)
                 continue
             last = None
         text = "\n\n".join(part for part in _paragraphs(message) if part)
         if message.role == "user":
             text = "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
-        cells.append(_text_cell(text, message.id))
+        cells.append(_make_text_cell(text, message.id))
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     whole = {
         "cells": cells,
@@ -294,7 +298,7 @@ def notebook(title: str, messages: Sequence[Message]) -> str:
     return json.dumps(whole, indent=1) + "\n"
 
 
-def _cell_source(message: Message) -> str | None:
+def _make_cell_source(message: Message) -> str | None:
     language = (message.format or "").lower()
     code = _with_place_as_comment(message.content, _COMMENTS.get(language, "#"))
     if language in ("python", "py"):
@@ -309,14 +313,14 @@ def _with_place_as_comment(code: str, mark: str) -> str:
     return f"{mark} on {target}{body}" if target else code
 
 
-def _code_cell(source: str, message: Message, count: int) -> dict[str, Any]:
+def _make_code_cell(source: str, message: Message, count: int) -> dict[str, Any]:
     metadata: dict[str, Any] = {"language": message.format or "python"}
     if message.state not in (None, "finished"):
         # It did not come to its end here either; what follows ran all the same.
         metadata["tags"] = ["raises-exception"]
     return {
         "cell_type": "code",
-        "id": _cell_id(message.id),
+        "id": _make_cell_id(message.id),
         "metadata": metadata,
         "execution_count": count,
         "source": source,
@@ -324,11 +328,11 @@ def _code_cell(source: str, message: Message, count: int) -> dict[str, Any]:
     }
 
 
-def _text_cell(text: str, id: str) -> dict[str, Any]:
-    return {"cell_type": "markdown", "id": _cell_id(id), "metadata": {}, "source": text}
+def _make_text_cell(text: str, id: str) -> dict[str, Any]:
+    return {"cell_type": "markdown", "id": _make_cell_id(id), "metadata": {}, "source": text}
 
 
-def _cell_id(id: str) -> str:
+def _make_cell_id(id: str) -> str:
     return id if re.fullmatch(r"[A-Za-z0-9_-]{1,64}", id) else new_id()
 
 
@@ -338,7 +342,7 @@ def _outputs(message: Message) -> list[dict[str, Any]]:
             return []
         # A notebook knows colours and the carriage return, but not how a cursor moves.
         moves = MOVES.search(message.content)
-        text = f"{plain(message.content).rstrip()}\n" if moves else line_feeds(message.content)
+        text = f"{make_plain(message.content).rstrip()}\n" if moves else normalise_line_ends(message.content)
         return [{"output_type": "stream", "name": "stdout", "text": text}]
     if message.type == "code" and message.format == "html":
         data = {"text/html": message.content, "text/plain": "<html>"}
@@ -352,7 +356,7 @@ def _outputs(message: Message) -> list[dict[str, Any]]:
 # ---------------------------------------------------------------------------------------------- Script
 
 
-def script(title: str, messages: Sequence[Message], language: str | None = None) -> str:
+def write_script(title: str, messages: Sequence[Message], language: str | None = None) -> str:
     """The code of a language that ran, as one program; of the language that ran most often for None."""
     language = language or main_language(messages)
     mark = _COMMENTS.get(language, "#")
@@ -366,10 +370,10 @@ def script(title: str, messages: Sequence[Message], language: str | None = None)
 
 def main_language(messages: Sequence[Message]) -> str:
     """The language of most of the code that ran, "python" if there is none."""
-    return next(iter(_languages(messages)), "python")
+    return next(iter(_rank_languages(messages)), "python")
 
 
-def _languages(messages: Sequence[Message]) -> list[str]:
+def _rank_languages(messages: Sequence[Message]) -> list[str]:
     """The languages of the code that ran, the one that ran most often first."""
     ran = Counter((code.format or "").lower() for code in _codes(messages))
     return [language for language, _ in ran.most_common()]
@@ -387,7 +391,7 @@ def _codes(messages: Sequence[Message]) -> list[Message]:
     ]
 
 
-def script_suffix(messages: Sequence[Message]) -> str:
+def find_script_suffix(messages: Sequence[Message]) -> str:
     """The suffix of an exported script."""
     return suffix_of(main_language(messages))
 
@@ -405,7 +409,7 @@ def suffix_of(language: str) -> str:
 ORIGINAL = "original"
 
 
-def original(_title: str, messages: Sequence[Message]) -> str:
+def write_original(_title: str, messages: Sequence[Message]) -> str:
     """The list of messages that Open Interpreter 0.4.3 reads; what it does not know is left out.
 
     What was brought in is given back as it was.
@@ -420,11 +424,11 @@ def original(_title: str, messages: Sequence[Message]) -> str:
             except (ValueError, RecursionError):
                 pass
         if message.type != "reasoning":
-            entries.append(plain_entry(message))
+            entries.append(make_original_entry(message))
     return json.dumps(entries, indent=2) + "\n"
 
 
-def plain_entry(message: Message) -> dict[str, Any]:
+def make_original_entry(message: Message) -> dict[str, Any]:
     """The message as Open Interpreter would store it."""
     fields = ("role", "type", "format", "content", "recipient")
     return {name: value for name in fields if (value := getattr(message, name)) is not None}
@@ -434,11 +438,11 @@ def plain_entry(message: Message) -> dict[str, Any]:
 FORMATS: Mapping[str, Format] = {
     item.name: item
     for item in (
-        Format("markdown", ".md", "A readable text with code and output.", markdown),
+        Format("markdown", ".md", "A readable text with code and output.", write_markdown),
         Format("notebook", ".ipynb", "A Jupyter notebook with outputs and images.", notebook),
         Format("html", ".html", "A web page with images; nothing in it runs.", html),
-        Format("script", ".txt", "The code that ran, one file per language.", script),
-        Format("json", ".json", "The messages in Open Interpreter's format.", original),
+        Format("script", ".txt", "The code that ran, one file per language.", write_script),
+        Format("json", ".json", "The messages in Open Interpreter's format.", write_original),
     )
 }
 #: What a file's name should end with, for whom it ended with something else.

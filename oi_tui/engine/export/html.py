@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from oi_tui.engine.output.plain import plain
+from oi_tui.engine.output.plain import make_plain
 from oi_tui.messages import Message
 from oi_tui.text import duration, one_line, prose
 
@@ -52,7 +52,7 @@ def html(title: str, messages: Sequence[Message]) -> str:
         elif message.role == "computer":
             owner = message.parent if message.parent in codes else last
             printed.setdefault(owner or "", []).append(message)
-    write = _markdown()
+    write = _make_converter()
     parts = [_output(message) for message in printed.get("", ())]
     speaker = ""
     for message in messages:
@@ -62,17 +62,17 @@ def html(title: str, messages: Sequence[Message]) -> str:
             speaker = _SPEAKERS[message.role]
             parts.append(f"<h2>{speaker}</h2>")
         if message.type == "code":
-            parts.append(_cell(message, printed.get(message.id, ())))
+            parts.append(_render_cell(message, printed.get(message.id, ())))
         elif message.type == "image":
-            parts.append(_picture(message))
+            parts.append(_render_image(message))
         elif message.type == "reasoning":
-            thought = f'<pre class="aside">{_text(message.content)}</pre>'
+            thought = f'<pre class="aside">{_render_text(message.content)}</pre>'
             parts.append(f'<details class="aside"><summary>Thought</summary>{thought}</details>')
         elif message.role == "assistant":
             parts.append(write(prose(message.content)))
         else:
-            parts.append(f'<div class="mine">{_text(message.content)}</div>')
-    heading = _text(one_line(title, 300))
+            parts.append(f'<div class="mine">{_render_text(message.content)}</div>')
+    heading = _render_text(one_line(title, 300))
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
@@ -83,11 +83,11 @@ def html(title: str, messages: Sequence[Message]) -> str:
     )
 
 
-def _text(text: str) -> str:
+def _render_text(text: str) -> str:
     return escape(prose(text))
 
 
-def _markdown() -> Any:
+def _make_converter() -> Any:
     """Build the Markdown converter: no raw HTML, no images from elsewhere."""
     from markdown_it import MarkdownIt
 
@@ -100,7 +100,7 @@ def _is_web(url: str) -> bool:
     return bool(re.match(r"(?:https?://|mailto:)", url.strip(), re.IGNORECASE))
 
 
-def _cell(code: Message, printed: Sequence[Message]) -> str:
+def _render_cell(code: Message, printed: Sequence[Message]) -> str:
     facts = [one_line(code.format or "code", 30), code.state or "not run"]
     if code.seconds is not None:
         facts.append(duration(code.seconds))
@@ -111,19 +111,19 @@ def _cell(code: Message, printed: Sequence[Message]) -> str:
     if code.reason:
         facts.append(one_line(code.reason, 300))
     bad = ' class="bad"' if code.state in ("failed", "lost", "rejected", "interrupted") else ""
-    caption = f"<figcaption{bad}>{_text(' · '.join(facts))}</figcaption>"
+    caption = f"<figcaption{bad}>{_render_text(' · '.join(facts))}</figcaption>"
     below = "".join(_output(message) for message in printed)
-    return f"<figure>{caption}<pre><code>{_text(code.content)}</code></pre>{below}</figure>"
+    return f"<figure>{caption}<pre><code>{_render_text(code.content)}</code></pre>{below}</figure>"
 
 
 def _output(message: Message) -> str:
     if message.type == "image":
-        return _picture(message)
-    text = plain(message.content).strip("\n")
-    return f'<pre class="output">{_text(text)}</pre>' if text else ""
+        return _render_image(message)
+    text = make_plain(message.content).strip("\n")
+    return f'<pre class="output">{_render_text(text)}</pre>' if text else ""
 
 
-def _picture(message: Message) -> str:
+def _render_image(message: Message) -> str:
     """The picture as a part of the page, where it is one."""
     if (message.format or "").startswith("base64"):
         try:
@@ -135,4 +135,4 @@ def _picture(message: Message) -> str:
                 data = base64.b64encode(raw).decode()
                 return f'<img alt="picture" src="data:{kind};base64,{data}">'
         return '<p class="aside">An image that cannot be shown.</p>'
-    return f'<p class="aside">Image: {_text(one_line(message.content, 300))}</p>'
+    return f'<p class="aside">Image: {_render_text(one_line(message.content, 300))}</p>'

@@ -6,23 +6,23 @@ is indented, so that it cannot look like any of them.
 
 from collections.abc import Sequence
 
-from oi_tui.engine.output.plain import plain
+from oi_tui.engine.output.plain import make_plain
 from oi_tui.messages import Message
 from oi_tui.text import one_line, visible
 
 _ENDS = {None: "", "finished": "", "queued": "not run"}
 
 
-def plain_text(messages: Sequence[Message]) -> str:
+def write_plain_text(messages: Sequence[Message]) -> str:
     """Return messages, code and output as text without terminal control characters; "" for no messages."""
-    return "\n\n".join(part for message in messages if (part := _part(message)))
+    return "\n\n".join(part for message in messages if (part := _write_part(message)))
 
 
-def _part(message: Message) -> str:
-    text = visible(plain(message.content)).strip("\n")
+def _write_part(message: Message) -> str:
+    text = visible(make_plain(message.content)).strip("\n")
     match message.type:
         case "console":
-            return _before("| ", text) if text.strip() else ""
+            return _write_separator("| ", text) if text.strip() else ""
         case "image":
             return "| (an image)"
         case "reasoning":
@@ -31,10 +31,10 @@ def _part(message: Message) -> str:
             state = _ENDS.get(message.state, str(message.state))
             reason = one_line(message.reason or "")
             ended = f" ({state}{': ' + reason if reason else ''})" if state else ""
-            return f"[{one_line(message.format or 'code', 30)}]{ended}\n{_before('    ', text)}"
+            return f"[{one_line(message.format or 'code', 30)}]{ended}\n{_write_separator('    ', text)}"
         case _:
-            return _before("> " if message.role == "user" else "  ", text)
+            return _write_separator("> " if message.role == "user" else "  ", text)
 
 
-def _before(mark: str, text: str) -> str:
+def _write_separator(mark: str, text: str) -> str:
     return "\n".join(f"{mark}{line}".rstrip() for line in text.split("\n"))

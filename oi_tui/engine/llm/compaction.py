@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from oi_tui.engine.llm.base import Request
 from oi_tui.engine.llm.context_window import room, weight
 from oi_tui.engine.llm.profile_request import make_request
-from oi_tui.engine.output.plain import clip, plain
+from oi_tui.engine.output.plain import clip, make_plain
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Message
 
@@ -42,8 +42,8 @@ def plan(messages: Sequence[Message], profile: Profile, window: int | None) -> C
 
     Code and all that came of it stay on the same side.
     """
-    summary = latest(messages)
-    start = _after(messages, summary) if summary else 0
+    summary = find_summary(messages)
+    start = _find_first_uncovered(messages, summary) if summary else 0
     limit = (window or _WINDOW) // 4
     boundary = _boundary(messages, start, limit * 4)
     sent = [
@@ -64,20 +64,22 @@ def plan(messages: Sequence[Message], profile: Profile, window: int | None) -> C
     return CompactionPlan(request, messages[boundary - 1].id, len(sent) + bool(summary), size)
 
 
-def latest(messages: Sequence[Message]) -> Message | None:
+def find_summary(messages: Sequence[Message]) -> Message | None:
     """The summary that counts: the last one."""
     return next((message for message in reversed(messages) if message.covers), None)
 
 
 def split_at_summary(messages: Sequence[Message]) -> tuple[Message | None, Sequence[Message]]:
     """The summary that stands for the beginning of the conversation, if there is one, and the rest of it."""
-    summary = latest(messages)
+    summary = find_summary(messages)
     if summary is None:
         return None, messages
-    return summary, [message for message in messages[_after(messages, summary) :] if not message.covers]
+    return summary, [
+        message for message in messages[_find_first_uncovered(messages, summary) :] if not message.covers
+    ]
 
 
-def _after(messages: Sequence[Message], summary: Message) -> int:
+def _find_first_uncovered(messages: Sequence[Message], summary: Message) -> int:
     """The index of the first message that the summary does not cover."""
     ids = [message.id for message in messages]
     return ids.index(summary.covers if summary.covers in ids else summary.id) + 1
@@ -118,7 +120,9 @@ def _format_message(message: Message) -> str:
             reason = f" ({message.reason})" if message.reason else ""
             return f"{name} wrote {message.format}{became}{reason}:\n{clip(message.content, _LONGEST)}"
         case "console":
-            return f"Output:\n{clip(message.view or plain(message.content), _LONGEST_OUTPUT) or '(none)'}"
+            return (
+                f"Output:\n{clip(message.view or make_plain(message.content), _LONGEST_OUTPUT) or '(none)'}"
+            )
         case "image":
             where = f" {message.content}" if message.format in ("path", "description") else ""
             return f"{name} showed an image{where}."

@@ -29,23 +29,23 @@ def weight(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
 
 
-def size(message: Mapping[str, Any]) -> int:
+def measure_size(message: Mapping[str, Any]) -> int:
     """Characters, with a little for what surrounds every message."""
     content = message["content"]
     if isinstance(content, str):
         size = weight(content)
     else:
         size = sum(IMAGE if part["type"] == "image_url" else weight(part["text"]) for part in content or ())
-    size += weight(message.get("reasoning_content", "")) + signed_reasoning.size(message)
+    size += weight(message.get("reasoning_content", "")) + signed_reasoning.measure_size(message)
     for call in message.get("tool_calls", ()):
         size += weight(call["function"]["arguments"]) + 60
     return size + 16
 
 
-def tokens(request: Request) -> int:
+def estimate_tokens(request: Request) -> int:
     """The size of a whole request in tokens, a guess."""
     offered = len(json.dumps(list(request.tools))) if request.tools else 0
-    return (sum(map(size, request.messages)) + offered) // CHARACTERS
+    return (sum(map(measure_size, request.messages)) + offered) // CHARACTERS
 
 
 def room(window: int, max_tokens: int | None) -> int:
@@ -61,7 +61,7 @@ def trim(units: list[Unit], room: int | None) -> int:
     """
     if room is None:
         return 0
-    sizes = [sum(size(message) for message in unit.messages) for unit in units]
+    sizes = [sum(measure_size(message) for message in unit.messages) for unit in units]
     total = sum(sizes)
     if total <= room:
         return 0

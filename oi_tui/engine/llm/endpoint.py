@@ -24,7 +24,7 @@ _ODD_VARIABLES = {
 }
 
 
-def _own_base(profile: Profile) -> tuple[str, str] | None:
+def _find_provider_base(profile: Profile) -> tuple[str, str] | None:
     """The environment variable that says where the profile's provider is, and what it says."""
     if profile.api_base or profile.completions:
         return None
@@ -34,28 +34,28 @@ def _own_base(profile: Profile) -> tuple[str, str] | None:
     return next(((name, value) for name in names if (value := os.environ.get(name))), None)
 
 
-def base(profile: Profile) -> str | None:
+def find_base(profile: Profile) -> str | None:
     """The address that is asked, where a setting or a variable of the provider names one."""
-    own = _own_base(profile)
+    own = _find_provider_base(profile)
     return own[1] if own else profile.api_base
 
 
 def check_provider_address(profile: Profile) -> ErrorInfo | None:
     """Return what is wrong with the address in the provider's own variable; None when nothing is."""
-    own = _own_base(profile)
+    own = _find_provider_base(profile)
     must = urls.wanted(own[1]) if own else None
     if own is None or must is None:
         return None
     name, value = own
-    text = f"The environment variable {name} must be {must}, not {urls.shown(value)}."
+    text = f"The environment variable {name} must be {must}, not {urls.hide_password(value)}."
     return ErrorInfo("address", f"{text} Correct it, or set api_base, which takes precedence.", "api_base")
 
 
-def server(profile: Profile) -> str | None:
+def find_server(profile: Profile) -> str | None:
     """The name or address of the machine that is asked; None for a provider's own servers."""
     if profile.model == "demo":
         return "localhost"
-    address = base(profile)
+    address = find_base(profile)
     if not address:
         return "localhost" if provider_of(profile.model) in _HOME else None
     try:
@@ -67,18 +67,18 @@ def server(profile: Profile) -> str | None:
 def is_home(profile: Profile) -> bool:
     """Whether the model is of a kind that runs without a provider, and does so on this machine."""
     kind = profile.model == "demo" or provider_of(profile.model) in _HOME
-    return kind and not profile.completions and is_this_machine(server(profile))
+    return kind and not profile.completions and is_this_machine(find_server(profile))
 
 
-def refusal(profile: Profile) -> ErrorInfo | None:
+def check_allowed(profile: Profile) -> ErrorInfo | None:
     """Return why the profile does not allow a request; None when it does."""
     if profile.completions:
-        return _refused_function(profile)
+        return _check_function(profile)
     if wrong := check_provider_address(profile):
         return wrong
     if profile.api_base and (must := urls.wanted(profile.api_base)):
         return errors.not_an_address(profile.api_base, must)
-    host = server(profile)
+    host = find_server(profile)
     where = host or f"the servers of {provider_of(profile.model) or 'its provider'}"
     if profile.local and not is_this_machine(host):
         return ErrorInfo(
@@ -97,7 +97,7 @@ def refusal(profile: Profile) -> ErrorInfo | None:
     return None
 
 
-def _refused_function(profile: Profile) -> ErrorInfo | None:
+def _check_function(profile: Profile) -> ErrorInfo | None:
     """Say that nobody can tell which servers a function asks, where that matters."""
     if not (profile.local or profile.offline):
         return None

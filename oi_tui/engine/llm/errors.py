@@ -17,12 +17,12 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
 
-from oi_tui.engine.credentials.keys import name_for
+from oi_tui.engine.credentials.keys import find_variable_name
 from oi_tui.engine.credentials.redaction import redact
 from oi_tui.engine.llm.base import ErrorInfo
 from oi_tui.engine.llm.error_table import CONNECTION, MISSING_MODULE, TROUBLES, Attempt
-from oi_tui.engine.llm.transport.chunk_repair import error_words
-from oi_tui.engine.llm.urls import shown
+from oi_tui.engine.llm.transport.chunk_repair import extract_error_text
+from oi_tui.engine.llm.urls import hide_password
 from oi_tui.engine.models.model_names import advice, why_gone
 
 #: Longest piece of a provider's own words that is kept.
@@ -56,8 +56,8 @@ def explain(error: BaseException, attempt: Attempt) -> ErrorInfo:
     chain = list(_chain(error))
     # Whole pages and dumps come as the words of an error.
     words = " ".join(f"{type(item).__name__}: {str(item)[:_LONGEST]}" for item in chain)
-    status = _status(chain)
-    detail = _detail(chain[0], attempt) or _phrase(status) or "it gave no reason"
+    status = _find_status(chain)
+    detail = _format_detail(chain[0], attempt) or _phrase(status) or "it gave no reason"
     retry_after = _retry_after(chain, words)
     attempt = replace(attempt, led=_led(chain, words, status), on_the_way=_on_the_way(chain, words))
     if attempt.begun and status in (None, 408) and re.search(r"[Tt]imeout|timed out", words):
@@ -84,8 +84,8 @@ def explain(error: BaseException, attempt: Attempt) -> ErrorInfo:
         led=attempt.led,
         status=status,
         detail=detail,
-        reason=_detail(chain[-1], attempt) or detail,
-        variable=" or ".join(attempt.missing) or name_for(attempt.model) or "of its provider",
+        reason=_format_detail(chain[-1], attempt) or detail,
+        variable=" or ".join(attempt.missing) or find_variable_name(attempt.model) or "of its provider",
         wait="" if not retry_after else f" It asks for a pause of {_duration(retry_after)}.",
     )
     return ErrorInfo(
@@ -121,7 +121,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
         todo += [link.__cause__, link.__context__]
 
 
-def _status(chain: list[BaseException]) -> int | None:
+def _find_status(chain: list[BaseException]) -> int | None:
     # What never reached the server, or broke on the way, claims status 500.
     unsent = any(CONNECTION.fullmatch(type(item).__name__) for item in chain)
     for item in chain:
@@ -156,7 +156,7 @@ def _module(words: str) -> str:
 
 def _broke(chain: list[BaseException], attempt: Attempt) -> str:
     """Say in a few words what could not be read."""
-    detail = _detail(chain[0], attempt).partition(", Received chunk")[0]
+    detail = _format_detail(chain[0], attempt).partition(", Received chunk")[0]
     return detail[:200] or type(chain[-1]).__name__
 
 
@@ -187,7 +187,7 @@ def _led(chain: list[BaseException], words: str, status: int | None) -> str:
         found = next((str(value) for name, value in headers if str(name).lower() in names), "")
     elif match := re.search(r"Redirect location: '([^'\s]+)'", words):
         found = match[1]
-    return shown(_REQUEST.sub("", found[:_DETAIL]))
+    return hide_password(_REQUEST.sub("", found[:_DETAIL]))
 
 
 def _retry_after(chain: list[BaseException], words: str) -> float | None:
@@ -196,13 +196,13 @@ def _retry_after(chain: list[BaseException], words: str) -> float | None:
         if (text := headers.get("retry-after-ms")) and text.replace(".", "", 1).isdecimal():
             return float(text) / 1000
         if text := headers.get("retry-after"):
-            return _seconds(text)
+            return _parse_seconds(text)
     if match := re.search(r'retryDelay"?\s*:\s*"?(\d+(?:\.\d+)?)s|try again in (\d+(?:\.\d+)?) ?s\b', words):
         return float(match[1] or match[2])
     return None
 
 
-def _seconds(text: str) -> float | None:
+def _parse_seconds(text: str) -> float | None:
     try:
         seconds = float(text)
         return max(0.0, seconds) if math.isfinite(seconds) else None
@@ -253,10 +253,10 @@ def _extract_text(text: str) -> str:
             body = ast.literal_eval(text)
         except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
             return text
-    return error_words(body) or ("" if not body else text)
+    return extract_error_text(body) or ("" if not body else text)
 
 
-def _detail(error: BaseException, attempt: Attempt) -> str:
+def _format_detail(error: BaseException, attempt: Attempt) -> str:
     text = str(getattr(error, "message", "") or error)[:_LONGEST].partition(" Handle with `litellm")[0]
     text = text.partition("Traceback (most recent call last)")[0].rstrip()
     text = _BEHIND.sub("", text)
@@ -303,10 +303,10 @@ def empty(attempt: Attempt, finish: str | None, instead: str = "") -> ErrorInfo:
 
 def not_an_address(base: str, wanted: str) -> ErrorInfo:
     """The base is none that can be called; `wanted` is what it must be, in words."""
-    return ErrorInfo("address", f"api_base must be {wanted}, not {shown(base)}.", "api_base")
+    return ErrorInfo("address", f"api_base must be {wanted}, not {hide_password(base)}.", "api_base")
 
 
-def no_provider(model: str) -> ErrorInfo:
+def explain_no_provider(model: str) -> ErrorInfo:
     """The name of a model does not say, or not rightly, whose model it is."""
     if reason := why_gone(model):
         return ErrorInfo("model", reason, "model")
@@ -319,7 +319,7 @@ def our_own(error: Exception) -> ErrorInfo:
     return ErrorInfo("unknown", f"The request failed inside oi-tui. {text}", detail=text)
 
 
-def process_ended(reason: str) -> ErrorInfo:
+def explain_process_ended(reason: str) -> ErrorInfo:
     """The process that talks to models is gone."""
     return ErrorInfo(
         "process",

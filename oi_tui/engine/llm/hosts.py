@@ -30,7 +30,7 @@ def is_this_machine(host: str | None) -> bool:
     """Whether the host is this very machine, as far as its name says."""
     if not host:
         return False
-    if (address := _address(host)) is not None:
+    if (address := _parse_address(host)) is not None:
         return address.is_loopback or address.is_unspecified
     return _NAME.fullmatch(host) is not None and f".{host.lower().removesuffix('.')}".endswith(".localhost")
 
@@ -42,7 +42,7 @@ def is_near(host: str | None) -> bool:
     """
     if not host:
         return False
-    if (address := _address(host)) is not None:
+    if (address := _parse_address(host)) is not None:
         return any(address in network for network in _LOCAL_NETWORKS if network.version == address.version)
     if _NAME.fullmatch(host) is None:
         return False
@@ -50,7 +50,7 @@ def is_near(host: str | None) -> bool:
     return is_this_machine(host) or "." not in host or host.lower().removesuffix(".").endswith(_NEAR)
 
 
-def _address(host: str) -> _Address | None:
+def _parse_address(host: str) -> _Address | None:
     """The address that a host is given by, in any of the forms that resolvers take; None for a name."""
     try:
         address: _Address = ipaddress.ip_address(host.removesuffix("."))

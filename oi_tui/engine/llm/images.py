@@ -35,19 +35,19 @@ _NAMED = re.compile(
 _MOST = 10
 
 
-def named_in(text: str, cwd: Path) -> list[Path]:
+def find_named_images(text: str, cwd: Path) -> list[Path]:
     """The image files that a person's message names, by path or as `@path`, as absolute paths.
 
     Only files that exist count, so that talk about "chart.png" in general brings nothing along.
     """
     found: dict[Path, None] = {}
-    for word in _words(text):
+    for word in _split_words(text):
         if word.startswith("file://"):
             word = urllib.parse.unquote(word.removeprefix("file://"))
         # The sentence may go on after it, and Markdown has a title before it.
         parts = (word, word.lstrip("([{"), word.rpartition("](")[2])
         for candidate in (end for part in parts for end in (part, part.rstrip(".,;:!?)]}"))):
-            if candidate.lower().endswith(_SUFFIXES) and (path := _file(candidate, cwd)):
+            if candidate.lower().endswith(_SUFFIXES) and (path := _find_file(candidate, cwd)):
                 found[path] = None
                 break
         if len(found) == _MOST:
@@ -55,7 +55,7 @@ def named_in(text: str, cwd: Path) -> list[Path]:
     return list(found)
 
 
-def _words(text: str) -> Iterator[str]:
+def _split_words(text: str) -> Iterator[str]:
     """What may be a path: whole lines, as file managers copy a path, and words, some of them in quotes."""
     for line in text.splitlines():
         if " " in (path := line.strip()):
@@ -65,7 +65,7 @@ def _words(text: str) -> Iterator[str]:
             yield (next(filter(None, quoted), "") or re.sub(r"\\(.)", r"\1", word or "")).strip()
 
 
-def _file(name: str, cwd: Path) -> Path | None:
+def _find_file(name: str, cwd: Path) -> Path | None:
     try:
         path = cwd / paths.typed(name)
         return Path(os.path.normpath(path)) if path.is_file() else None
@@ -78,7 +78,7 @@ def keep(message: Message, folder: Path, *, replace: bool = False) -> Path | Non
 
     With `replace` it takes the place of the file that is there.
     """
-    path = place(message, folder)
+    path = locate(message, folder)
     try:
         if replace:
             path.unlink(missing_ok=True)
@@ -92,7 +92,7 @@ def keep(message: Message, folder: Path, *, replace: bool = False) -> Path | Non
     return path
 
 
-def place(message: Message, folder: Path) -> Path:
+def locate(message: Message, folder: Path) -> Path:
     """The file of an image. A stored conversation may come from anywhere, so its text never names the
     path.
     """
@@ -100,7 +100,7 @@ def place(message: Message, folder: Path) -> Path:
     return folder / f"{name}.{'jpeg' if message.format == 'base64.jpeg' else 'png'}"
 
 
-def size(format: str | None, content: str) -> int:
+def measure_size(format: str | None, content: str) -> int:
     """The bytes that an image takes in a request."""
     if format == "path":
         try:
@@ -110,7 +110,7 @@ def size(format: str | None, content: str) -> int:
     return min(len(content), LARGEST * 4 // 3)
 
 
-def data_url(format: str | None, content: str, *, shrink: bool = True) -> str | None:
+def make_data_url(format: str | None, content: str, *, shrink: bool = True) -> str | None:
     """The image as a data URL; None if it cannot be read, or is too large to send.
 
     With `shrink` an image that is too large gets fewer pixels.
@@ -123,7 +123,7 @@ def data_url(format: str | None, content: str, *, shrink: bool = True) -> str | 
             data = path.read_bytes()
         except (OSError, ValueError):
             return None
-        kind = _kind_of(data)
+        kind = _detect_kind(data)
         if len(data) > LARGEST and not shrink:
             return None
         if len(data) > LARGEST or kind is None:
@@ -137,18 +137,18 @@ def data_url(format: str | None, content: str, *, shrink: bool = True) -> str | 
         except binascii.Error:
             return None
     declared = "image/jpeg" if format in ("base64.jpeg", "base64.jpg") else "image/png"
-    return f"data:{_kind_of_text(content) or declared};base64,{content}" if content else None
+    return f"data:{_detect_kind_of_text(content) or declared};base64,{content}" if content else None
 
 
-def _kind_of(data: bytes) -> str | None:
+def _detect_kind(data: bytes) -> str | None:
     """The media type of an image by its first bytes; None for a kind that models do not take."""
     return next((kind for kind, begin in _KINDS.items() if re.match(begin, data[:16], re.DOTALL)), None)
 
 
-def _kind_of_text(content: str) -> str | None:
+def _detect_kind_of_text(content: str) -> str | None:
     """The media type of an image in base64, whatever its message calls it."""
     try:
-        return _kind_of(base64.b64decode(content[:24]))
+        return _detect_kind(base64.b64decode(content[:24]))
     except ValueError:
         return None
 

@@ -11,10 +11,10 @@ from oi_tui.engine import tools as foreign_tools
 from oi_tui.engine.llm import images, reasoning, signed_reasoning, system_message
 from oi_tui.engine.llm.base import Request
 from oi_tui.engine.llm.compaction import split_at_summary
-from oi_tui.engine.llm.context_window import CHARACTERS, IMAGE, Unit, room, size, trim
+from oi_tui.engine.llm.context_window import CHARACTERS, IMAGE, Unit, measure_size, room, trim
 from oi_tui.engine.llm.profile_request import make_request
 from oi_tui.engine.llm.signed_reasoning import SIGNATURE
-from oi_tui.engine.output.model_output import model_output
+from oi_tui.engine.output.model_output import shorten_for_model
 from oi_tui.engine.output.standing_output import without_erased
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import DETACHED, Message
@@ -72,12 +72,12 @@ def write(
     if profile.supports_vision is not None:
         vision = profile.supports_vision
     longest_reply = profile.max_tokens or longest_reply
-    notes = (*notes, *foreign_tools.notes(foreign, as_text=not tools))
+    notes = (*notes, *foreign_tools.describe_tools(foreign, as_text=not tools))
     system = system_message.write(profile, languages, tools=tools, cwd=cwd, notes=notes)
     head: list[dict[str, Any]] = [{"role": "system", "content": system}]
     offered = [tool(languages), *(item.offer for item in foreign)] if tools else []
     units = _Conversation(profile, pictures, tools=tools, vision=bool(vision)).units(messages)
-    fixed = size(head[0]) + len(json.dumps(offered))
+    fixed = measure_size(head[0]) + len(json.dumps(offered))
     left_out = trim(units, None if window is None else room(window, longest_reply) - fixed)
     body = [message for unit in units for message in unit.messages if not _blank(message)]
     if messages and (not body or body[0]["role"] != "user"):
@@ -86,7 +86,7 @@ def write(
     if body and body[-1]["role"] == "assistant":
         body.append({"role": "user", "content": profile.loop_message if profile.loop else _GO_ON})
     request = replace(make_request(profile, head + _merge(body), offered), max_tokens=longest_reply)
-    total = fixed + sum(size(message) for message in body)
+    total = fixed + sum(measure_size(message) for message in body)
     return Written(request, left_out, total // CHARACTERS, window)
 
 
@@ -217,12 +217,12 @@ class _Conversation:
         total = 0
         shown = [m for m in messages if m.type == "image" and m.format != "description" and self._sees(m)]
         for number, message in enumerate(reversed(shown), 1):
-            total += images.size(message.format, message.content)
+            total += images.measure_size(message.format, message.content)
             if number > _MOST_IMAGES or total > _MOST_BYTES:
                 self._unsent.add(message.id)
 
     def _describe(self, message: Message) -> str:
-        file = images.place(message, self._pictures) if self._pictures and message.format != "path" else None
+        file = images.locate(message, self._pictures) if self._pictures and message.format != "path" else None
         return images.describe(message.format, message.content, file if file and file.is_file() else None)
 
     def _sees(self, image: Message) -> bool:
@@ -235,7 +235,7 @@ class _Conversation:
         where = f"Image file: {message.content}" if message.format == "path" else ""
         sent = self._sees(message) and message.id not in self._unsent
         shrink = self._profile.shrink_images
-        url = images.data_url(message.format, message.content, shrink=shrink) if sent else None
+        url = images.make_data_url(message.format, message.content, shrink=shrink) if sent else None
         if url is None:
             described = self._describe(message)
             return {"role": "user", "content": f"{words} {described}".strip()}
@@ -342,7 +342,7 @@ class _Conversation:
         return "\n".join(parts)
 
     def _output(self, results: Sequence[Message]) -> str:
-        return model_output(
+        return shorten_for_model(
             results,
             self._profile.max_output,
             lambda image: "" if self._sees(image) else self._describe(image),
@@ -413,8 +413,8 @@ def _describe_proposal(message: Message) -> str:
 def _call(identity: str, message: Message) -> dict[str, Any]:
     language = message.format or ""
     if foreign_tools.is_tool(language):
-        given = foreign_tools.arguments_of(_describe_proposal(message))
-        name = foreign_tools.function_of(language)
+        given = foreign_tools.parse_arguments(_describe_proposal(message))
+        name = foreign_tools.make_function_name(language)
         return {
             "id": identity,
             "type": "function",

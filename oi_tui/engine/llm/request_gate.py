@@ -12,7 +12,7 @@ from typing import Any
 from oi_tui.engine.credentials.redaction import list_known_secrets, take_out
 from oi_tui.engine.llm import endpoint, signed_reasoning
 from oi_tui.engine.llm.base import Llm, LlmError, Reply, Request
-from oi_tui.engine.llm.context_window import tokens
+from oi_tui.engine.llm.context_window import estimate_tokens
 from oi_tui.engine.llm.usage_report import UsageTracker
 from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.settings.profile import Profile
@@ -27,7 +27,7 @@ def send(llm: Llm, request: Request, profile: Profile, account: UsageTracker, fa
     Raises LlmError where the model's server must not be asked, and OverBudget where it would cost too much.
     """
     check(profile)
-    account.keep_to_budget(tokens(request), profile, facts)
+    account.keep_to_budget(estimate_tokens(request), profile, facts)
     sent = replace(
         request, context_window=facts.named_window(profile), direct=profile.offline or profile.local
     )
@@ -36,7 +36,7 @@ def send(llm: Llm, request: Request, profile: Profile, account: UsageTracker, fa
 
 def check(profile: Profile) -> None:
     """Raise LlmError where the profile's model must not be asked, whatever the request."""
-    if forbidden := endpoint.refusal(profile):
+    if forbidden := endpoint.check_allowed(profile):
         raise LlmError(forbidden)
 
 

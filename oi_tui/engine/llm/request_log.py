@@ -72,17 +72,17 @@ class _LoggedReply:
 
 def _join(pieces: Iterable[Delta]) -> Iterator[str]:
     """Join pieces of the same kind: a key that arrives in pieces could not be redacted."""
-    for kind, run in itertools.groupby(pieces, key=_kind):
+    for kind, run in itertools.groupby(pieces, key=_classify):
         same = list(run)
-        text = "".join(_text_of(piece) for piece in same)
+        text = "".join(_extract_text(piece) for piece in same)
         yield f"{kind[0]}: {text}" if text else repr(same)
 
 
-def _kind(piece: Delta) -> tuple[str, int]:
+def _classify(piece: Delta) -> tuple[str, int]:
     return type(piece).__name__, piece.index if isinstance(piece, ToolCallPiece) else 0
 
 
-def _text_of(piece: Delta) -> str:
+def _extract_text(piece: Delta) -> str:
     match piece:
         case Text() | Reasoning():
             return piece.text

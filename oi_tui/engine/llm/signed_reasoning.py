@@ -51,7 +51,7 @@ class SignedReasoning:
 
 def fields_for(reply: Sequence[Message], model: str) -> dict[str, Any]:
     """Return the fields that go back to `model` with the tool calls of its own reply."""
-    signed = _signed(reply, model)
+    signed = _select_signed(reply, model)
     fields: dict[str, Any] = {
         name: list(signed[name]) for name in ("thinking_blocks", "reasoning_details") if signed.get(name)
     }
@@ -64,17 +64,17 @@ def extra_content(reply: Sequence[Message], model: str) -> dict[str, Any]:
     """Return the `extra_content` that goes back with each call, by the id that the provider gave the call."""
     return {
         entry["id"]: entry["extra_content"]
-        for entry in _signed(reply, model).get("extra_content", ())
+        for entry in _select_signed(reply, model).get("extra_content", ())
         if isinstance(entry.get("id"), str) and "extra_content" in entry
     }
 
 
-def size(message: Mapping[str, Any]) -> int:
+def measure_size(message: Mapping[str, Any]) -> int:
     """Return the characters of the signed fields of a message in a request."""
     return sum(len(json.dumps(message[name])) for name in FIELDS if name in message)
 
 
-def entries_from(stored: object) -> dict[str, list[dict[str, Any]]] | None:
+def parse_entries(stored: object) -> dict[str, list[dict[str, Any]]] | None:
     """Return signed content as it was stored; None where it is damaged or missing."""
     if not isinstance(stored, Mapping):
         return None
@@ -97,7 +97,7 @@ def _can_be_sent(entries: Sequence[Mapping[str, Any]]) -> bool:
     return True
 
 
-def _signed(reply: Sequence[Message], model: str) -> Mapping[str, Any]:
+def _select_signed(reply: Sequence[Message], model: str) -> Mapping[str, Any]:
     return next((m.signed for m in reply if m.signed and m.call and m.model == model), {})
 
 

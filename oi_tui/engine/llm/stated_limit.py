@@ -54,14 +54,14 @@ class StatedLimit:
 
 def stated_limit(text: str) -> StatedLimit | None:
     """Read the limit out of the words of a refusal; None where they name none."""
-    limits = [number for number in _numbers(_LIMITS, text) if number >= _LEAST]
+    limits = [number for number in _find_numbers(_LIMITS, text) if number >= _LEAST]
     if not limits:
         return None
     limit = min(limits)
-    counts = [number for number in _numbers(_COUNTS, text) if number > limit]
+    counts = [number for number in _find_numbers(_COUNTS, text) if number > limit]
     return StatedLimit(limit, max(counts, default=None))
 
 
-def _numbers(patterns: tuple[str, ...], text: str) -> list[int]:
+def _find_numbers(patterns: tuple[str, ...], text: str) -> list[int]:
     matches = (match[1] for pattern in patterns for match in re.finditer(pattern, text, re.IGNORECASE))
     return [int(re.sub("[,_]", "", number)) for number in matches]

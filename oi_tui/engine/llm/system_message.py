@@ -28,7 +28,11 @@ def write(
     """
     facts = []
     if cwd is not None:
-        facts = [f"Operating system: {system()}", f"User: {_user()}", f"Working directory: {cwd}"]
+        facts = [
+            f"Operating system: {describe_system()}",
+            f"User: {_find_user_name()}",
+            f"Working directory: {cwd}",
+        ]
     if languages:
         facts.append(f"Languages that can be run: {', '.join(languages)}")
     parts = [profile.system_message.strip(), "\n".join(facts)]
@@ -41,7 +45,7 @@ def write(
     return "\n\n".join(part for part in parts if part)
 
 
-def system() -> str:
+def describe_system() -> str:
     """The name of the operating system, its version and the kind of machine."""
     try:
         name = platform.freedesktop_os_release().get("PRETTY_NAME") or platform.system()
@@ -50,7 +54,7 @@ def system() -> str:
     return f"{name} ({platform.machine()})"
 
 
-def _user() -> str:
+def _find_user_name() -> str:
     try:
         return getpass.getuser()
     except (OSError, KeyError, ImportError):

@@ -18,7 +18,7 @@ Count = Callable[[str, Sequence[str]], list[int] | None]
 _NEXT = "this message"
 
 
-def parts(request: Request) -> dict[str, tuple[list[str], int]]:
+def split_parts(request: Request) -> dict[str, tuple[list[str], int]]:
     """The texts of each part of a request, and the number of its images."""
     kinds: dict[str, tuple[list[str], int]] = {}
 
@@ -55,7 +55,7 @@ def report(
     lines = []
     sums: dict[str, int] = {}
     counted = True
-    kinds = parts(request)
+    kinds = split_parts(request)
     if prompt:
         kinds[_NEXT] = ([prompt], 0)
     for name, (texts, images) in kinds.items():

@@ -8,7 +8,7 @@ _EXAMPLE = "such as http://localhost:11434/v1"
 _BRACKETS = "an address with the numbers of IPv6 in brackets, such as http://[::1]:8080/v1"
 
 
-def shown(address: str) -> str:
+def hide_password(address: str) -> str:
     """The address as people and logs may see it: without a name and password, and in one line."""
     scheme, mark, rest = address.partition("://") if "://" in address else ("", "", address)
     if "@" in rest:

@@ -46,7 +46,7 @@ class Progress:
         return f"{self.done / 1e6:,.1f} of {self.total / 1e6:,.1f} MB ({self.done / self.total:.0%})"
 
 
-def name_of(url: str) -> str:
+def make_file_name(url: str) -> str:
     """The name that a file gets: the last part of its address. Raises DownloadError for one that has none."""
     try:
         parts = urlsplit(url)
@@ -71,7 +71,7 @@ def fetch(
     sha256 = sha256 or fragment.removeprefix("sha256=") or None
     if sha256 is not None and not _SHA256.fullmatch(sha256):
         raise DownloadError("The checksum is not valid: sha256 takes 64 hexadecimal digits.")
-    target = folder / name_of(address)
+    target = folder / make_file_name(address)
     if target.exists():
         yield Progress(target.stat().st_size, target.stat().st_size)
         return
@@ -98,18 +98,18 @@ class _Download:
         """Ask for the file, and for the rest of it when the connection breaks."""
         failures = 0
         while True:
-            before = self._here()
+            before = self._count_here()
             try:
                 yield from self._once()
                 break
             except (urllib.error.URLError, http.client.HTTPException, TimeoutError, ConnectionError) as error:
                 # Whoever sends something each time is worth asking again.
-                failures = 1 if self._here() > before else failures + 1
-                reason = _reason(error)
+                failures = 1 if self._count_here() > before else failures + 1
+                reason = _explain(error)
                 if isinstance(error, urllib.error.HTTPError) or failures >= ATTEMPTS:
                     kept = (
-                        f" {self._here():,} bytes are saved; the download can continue from there."
-                        if self._here()
+                        f" {self._count_here():,} bytes are saved; the download can continue from there."
+                        if self._count_here()
                         else ""
                     )
                     raise DownloadError(f"Could not download {self._url}: {reason}.{kept}") from None
@@ -120,7 +120,7 @@ class _Download:
         self._about.unlink(missing_ok=True)
 
     def _once(self) -> Iterator[Progress]:
-        at, known = self._here(), self._read_validators()
+        at, known = self._count_here(), self._read_validators()
         headers = {"User-Agent": "oi-tui", "Accept-Encoding": "identity"}
         if at:
             headers["Range"] = f"bytes={at}-"
@@ -160,11 +160,11 @@ class _Download:
 
     def _stopped_words(self) -> str:
         return (
-            f"Stopped. {self._here():,} bytes of {self._target.name} are saved; the download can "
+            f"Stopped. {self._count_here():,} bytes of {self._target.name} are saved; the download can "
             "continue from there."
         )
 
-    def _here(self) -> int:
+    def _count_here(self) -> int:
         return self._part.stat().st_size if self._part.exists() else 0
 
     def _read_validators(self) -> dict[str, Any]:
@@ -214,7 +214,7 @@ class _Download:
             )
 
 
-def _reason(error: Exception) -> str:
+def _explain(error: Exception) -> str:
     if isinstance(error, urllib.error.HTTPError):
         return f"the server answers {error.code} {error.reason}"
     inner = getattr(error, "reason", error)

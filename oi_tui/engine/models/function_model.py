@@ -20,7 +20,7 @@ from oi_tui.engine.llm.base import (
     ToolCallPiece,
     Usage,
 )
-from oi_tui.engine.llm.transport.raw_stream import pieces
+from oi_tui.engine.llm.transport.raw_stream import split_delta
 
 #: Takes `messages`, and of `model`, `stream`, `tools`, `max_tokens`, `temperature`, `api_base`, `api_key` and
 #: `api_version` what it declares; yields or returns chunks of OpenAI's format, or just text.
@@ -146,7 +146,7 @@ class FunctionReply:
             return
         for choice in _get(chunk, "choices") or [chunk]:
             delta = _get(choice, "delta") or _get(choice, "message")
-            for kind, value in pieces(delta if delta is not None else choice):
+            for kind, value in split_delta(delta if delta is not None else choice):
                 match kind:
                     case "text":
                         self._came.put(Text(value))

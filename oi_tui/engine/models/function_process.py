@@ -36,7 +36,7 @@ class _Part:
         return False
 
 
-def completions_of(text: str, place: str) -> Callable[..., Any]:
+def load_completions(text: str, place: str) -> Callable[..., Any]:
     """Run the profile; returns its function. Raises what the profile raises, or LookupError."""
     interpreter = _Part()
     module: Any = types.ModuleType("interpreter")
@@ -68,7 +68,7 @@ class _Service:
         match order["do"]:
             case "profile":
                 try:
-                    self._function = completions_of(order["text"], order["place"])
+                    self._function = load_completions(order["text"], order["place"])
                 except BaseException as error:  # noqa: BLE001 -- whatever a profile raises is reported
                     self._broken = f"{type(error).__name__}: {error}"
             case "reply":

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from oi_tui import paths
 from oi_tui.engine.models import download
-from oi_tui.engine.output.plain import clip, plain
+from oi_tui.engine.output.plain import clip, make_plain
 
 #: Seconds that a large model on a slow disk may take until it answers.
 PATIENCE = 300.0
@@ -57,15 +57,17 @@ class LlamafileError(Exception):
     """The llamafile does not run; the message says why."""
 
 
-def folder() -> Path:
+def find_folder() -> Path:
     """The folder of llamafiles."""
     return paths.data() / "models"
 
 
-def kept() -> list[Path]:
+def list_files() -> list[Path]:
     """The llamafiles that are here, by name."""
     try:
-        return sorted(path for path in folder().iterdir() if path.name.endswith(SUFFIX) and path.is_file())
+        return sorted(
+            path for path in find_folder().iterdir() if path.name.endswith(SUFFIX) and path.is_file()
+        )
     except OSError:
         return []
 
@@ -84,12 +86,12 @@ def begin(
     """
     path = paths.typed(source)
     if source.startswith(("http://", "https://")):
-        name = download.name_of(source.partition("#")[0])
+        name = download.make_file_name(source.partition("#")[0])
         if not name.endswith(SUFFIX):
             raise LlamafileError(f"{source} is not the address of a llamafile: its name ends in {SUFFIX}.")
-        path = folder() / name
+        path = find_folder() / name
         shown = 0.0
-        for step in download.fetch(source, folder(), stopped=stopped):
+        for step in download.fetch(source, find_folder(), stopped=stopped):
             if time.monotonic() - shown > _PACE or step.done == step.total:
                 shown = time.monotonic()
                 yield f"Downloading {name}: {step}"
@@ -149,16 +151,16 @@ class Llamafile:
     def wait(self, stopped: threading.Event, patience: float = PATIENCE) -> None:
         """Wait until it answers. Raises LlamafileError, with its own last words, when it does not."""
         until = time.monotonic() + patience
-        while not self._answers():
+        while not self._is_answering():
             if not self.running:
-                raise LlamafileError(f"{self.path.name} ended immediately. {self._last_words()}")
+                raise LlamafileError(f"{self.path.name} ended immediately. {self._read_last_line()}")
             if stopped.wait(0.1):
                 self.stop()
                 raise LlamafileError("Stopped.")
             if time.monotonic() > until:
                 self.stop()
                 raise LlamafileError(
-                    f"{self.path.name} did not answer within {patience:g} s. {self._last_words()}"
+                    f"{self.path.name} did not answer within {patience:g} s. {self._read_last_line()}"
                 )
 
     def stop(self) -> None:
@@ -175,7 +177,7 @@ class Llamafile:
             self._guard.kill()
             self._guard.wait()
 
-    def _answers(self) -> bool:
+    def _is_answering(self) -> bool:
         for path in ("/health", "/v1/models"):
             connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=2.0)
             try:
@@ -188,9 +190,9 @@ class Llamafile:
                 connection.close()
         return False
 
-    def _last_words(self) -> str:
+    def _read_last_line(self) -> str:
         try:
-            text = plain(self._log.read_bytes()[-4000:].decode("utf-8", "replace")).strip()
+            text = make_plain(self._log.read_bytes()[-4000:].decode("utf-8", "replace")).strip()
         except OSError:
             text = ""
         last = " / ".join(line.strip() for line in text.splitlines()[-3:] if line.strip())

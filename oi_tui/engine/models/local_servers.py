@@ -139,7 +139,7 @@ def find(servers: Iterable[Server] = SERVERS, patience: float = PATIENCE) -> lis
     models_by_port: dict[int, list[LocalModel]] = {}
 
     def ask(number: int, server: Server) -> None:
-        models_by_port[number] = _models(server, until)
+        models_by_port[number] = _parse_models(server, until)
 
     # Daemons: one that is fed a byte now and then must not keep the application from ending.
     threads = [threading.Thread(target=ask, args=item, daemon=True) for item in enumerate(asked)]
@@ -183,15 +183,17 @@ def ask(model: str, api_base: str | None, patience: float = 1.0) -> OwnWords | N
     until = time.monotonic() + patience
     name = model.partition("/")[2] or model
     if model.startswith(("ollama/", "ollama_chat/")):
-        port = _port(api_base) if api_base else _ollama_port(11434)
+        port = _parse_port(api_base) if api_base else _ollama_port(11434)
         shown = _get(port, "/api/show", until, {"model": name}) if port else None
         return _ollama_words(shown) if isinstance(shown, dict) else None
-    port = _port(api_base or "")
+    port = _parse_port(api_base or "")
     if port is None:
         return None
     by_name = {server.name: replace(server, port=port) for server in SERVERS}
     # LM Studio's two lists are those of all the others, too.
-    listed = [item for item in _models(by_name["LM Studio"], until) if item.model.partition("/")[2] == name]
+    listed = [
+        item for item in _parse_models(by_name["LM Studio"], until) if item.model.partition("/")[2] == name
+    ]
     reported = _with_window(by_name["llama.cpp"], listed, until)
     window = reported[0].context_window if reported else None
     return OwnWords(f"the server at port {port}", loaded_window=window) if window else None
@@ -215,7 +217,7 @@ def _ollama_words(shown: dict[str, Any]) -> OwnWords:
     )
 
 
-def _port(api_base: str) -> int | None:
+def _parse_port(api_base: str) -> int | None:
     try:
         parts = urlsplit(api_base)
         return None if parts.scheme == "https" else parts.port or 80
@@ -233,18 +235,18 @@ def _ollama_port(usual: int) -> int:
         return usual
 
 
-def _models(server: Server, until: float) -> list[LocalModel]:
+def _parse_models(server: Server, until: float) -> list[LocalModel]:
     for path in server.lists:
         answer = _get(server.port, path, until)
         listed = answer.get("models" if path == "/api/tags" else "data") if isinstance(answer, dict) else None
         if isinstance(listed, list):
-            found = [_model(server, entry) for entry in listed if isinstance(entry, dict)]
+            found = [_parse_model(server, entry) for entry in listed if isinstance(entry, dict)]
             models = [model for model in found if model is not None]
             return _with_window(server, models, until)
     return []
 
 
-def _model(server: Server, entry: dict[str, Any]) -> LocalModel | None:
+def _parse_model(server: Server, entry: dict[str, Any]) -> LocalModel | None:
     name = entry.get("name") or entry.get("id")
     kind = entry.get("type", "llm")
     if not isinstance(name, str) or not name or kind in ("embeddings", "embedding"):

@@ -83,7 +83,7 @@ def check(
         yield CheckResult("reply", False, fault.sentence, fault.setting)
         return
     yield CheckResult("reply", True, "It replies.")
-    yield _tools(refused=refused_tools, calls=calls)
+    yield _check_tools(refused=refused_tools, calls=calls)
     if pieces > 1:
         yield CheckResult("streaming", True, f"The reply came in {pieces} pieces.")
     else:
@@ -103,7 +103,7 @@ def _read(send: Callable[[], Reply]) -> tuple[int, int, ErrorInfo | None]:
     return calls, pieces, None
 
 
-def _tools(*, refused: bool, calls: int) -> CheckResult:
+def _check_tools(*, refused: bool, calls: int) -> CheckResult:
     if refused:
         sentence = "It does not support tool calls; it will write code as text."
         return CheckResult("tools", False, sentence, "supports_functions")

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, get_args
 
 from oi_tui.engine.export.formats import ORIGINAL
-from oi_tui.engine.open_interpreter.messages import messages_of
-from oi_tui.engine.output.plain import EscapeFilter, LineEnds, plain
-from oi_tui.engine.storage.records import message_from
+from oi_tui.engine.open_interpreter.messages import convert_entry
+from oi_tui.engine.output.plain import EscapeFilter, LineEnds, make_plain
+from oi_tui.engine.storage.records import parse_message
 from oi_tui.messages import Message, MessageType, Role
 from oi_tui.text import one_line, visible
 
@@ -56,7 +56,7 @@ class ChunkWriter:
         yield from self.end()
         self._open = key
         self._escapes = EscapeFilter()
-        yield {**_head(*key), "start": True}
+        yield {**_make_head(*key), "start": True}
 
     def piece(
         self, role: str, kind: str, format: str | None, content: object, **facts: object
@@ -65,7 +65,7 @@ class ChunkWriter:
         if content == "":
             return
         yield from self.start(role, kind, format)
-        yield {**_head(role, kind, format), "content": content, **facts}
+        yield {**_make_head(role, kind, format), "content": content, **facts}
 
     def output(self, text: str) -> Iterator[Chunk]:
         """Yield a piece of what a program printed, with line feeds, and without escape sequences."""
@@ -94,8 +94,8 @@ class ChunkWriter:
         """Close the open block."""
         if self._open:
             if returns := self._line_ends.close():
-                yield {**_head("computer", "console", "output"), "content": returns}
-            yield {**_head(*self._open), "end": True}
+                yield {**_make_head("computer", "console", "output"), "content": returns}
+            yield {**_make_head(*self._open), "end": True}
             self._open = None
 
 
@@ -133,10 +133,10 @@ def split_parts(chunk: Chunk) -> list[Chunk]:
         return [chunk]
     if kind != "message" or not parts:
         raise TypeError(f"the content of a message of the type {kind!r} cannot be {parts!r}")
-    return [{**chunk, **_part(part)} for part in parts]
+    return [{**chunk, **_convert_part(part)} for part in parts]
 
 
-def _part(part: object) -> Chunk:
+def _convert_part(part: object) -> Chunk:
     match part:
         case str(text) | {"type": "text" | "input_text" | "output_text", "text": str(text)}:
             return {"type": "message", "content": text}
@@ -160,7 +160,7 @@ def read_chunk(chunk: Mapping[str, Any]) -> list[Message]:
     has_calls = chunk.get("tool_calls") or chunk.get("function_call")
     if "type" in chunk or ("content" in chunk and not has_calls):
         return [to_message(chunk)]
-    return messages_of(dict(chunk))
+    return convert_entry(dict(chunk))
 
 
 def to_message(chunk: Mapping[str, Any]) -> Message:
@@ -184,7 +184,7 @@ def to_message(chunk: Mapping[str, Any]) -> Message:
     # Only messages that others refer to have an id of ours; what a program calls "id" may be anything.
     own = {"id": chunk["id"]} if "id" in chunk and known["type"] != "code" and "covers" not in chunk else {}
     given = {name: value for name, value in chunk.items() if name not in own}
-    found = message_from({"created": time.time(), **given, **known})
+    found = parse_message({"created": time.time(), **given, **known})
     message = found or Message(**known, unknown={name: given[name] for name in given if name not in _FIELDS})
     if unknown := {**message.unknown, **own}:
         message = message.but(unknown={name: _storable(value) for name, value in unknown.items()})
@@ -206,7 +206,7 @@ def _is_signal(chunk: Mapping[str, Any]) -> bool:
     return chunk.get("type") in _SIGNALS or chunk.get("format") == "active_line" or is_flag
 
 
-def unknown_part(chunk: Mapping[str, Any]) -> str | None:
+def find_unknown_part(chunk: Mapping[str, Any]) -> str | None:
     """Say what of a message is no role or no type; None where both are known.
 
     >>> unknown_part({"role": "king", "type": "message", "content": "Hello"})
@@ -228,7 +228,7 @@ def unknown_part(chunk: Mapping[str, Any]) -> str | None:
     return None
 
 
-def system_texts(chunks: Iterable[Mapping[str, Any]]) -> list[str]:
+def list_system_texts(chunks: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return the texts of the system messages in a conversation."""
     return [str(chunk.get("content") or "") for chunk in chunks if chunk.get("role") == "system"]
 
@@ -255,7 +255,7 @@ def from_message(message: Message) -> Chunk:
     if signal := _signal_of(message):
         return signal
     if message.type == "console":
-        message = message.but(content=plain(message.content))
+        message = message.but(content=make_plain(message.content))
     values = ((name, getattr(message, name)) for name in (*_FIELDS, *_FOR_THE_MODEL))
     chunk = {name: value for name, value in values if value is not None}
     linked = message.type == "code" and message.role != "computer"
@@ -275,7 +275,7 @@ def _signal_of(message: Message) -> Chunk | None:
             return None
 
 
-def _head(role: str, kind: str, format: str | None) -> Chunk:
+def _make_head(role: str, kind: str, format: str | None) -> Chunk:
     return {"role": role, "type": kind, **({"format": format} if format else {})}
 
 

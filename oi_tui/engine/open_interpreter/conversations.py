@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from oi_tui import paths
-from oi_tui.engine.open_interpreter.messages import is_odd, linked, messages_of, with_silent
+from oi_tui.engine.open_interpreter.messages import convert_entry, is_odd, linked, with_silent
 from oi_tui.engine.storage.records import Contents
 from oi_tui.engine.storage.store import Store
 from oi_tui.messages import Message
@@ -69,10 +69,12 @@ def folders() -> list[Path]:
     return [Path(place) / "conversations" for place in dict.fromkeys(places)]
 
 
-def waiting(store: Store, sources: Sequence[Path]) -> list[Path]:
+def list_waiting(store: Store, sources: Sequence[Path]) -> list[Path]:
     """The original's conversations that were not imported yet, nor deleted since, nor found unreadable."""
-    refused = _refused(store)
-    return [file.path for file in _files(sources) if not store.knows(file.id) and file.mark not in refused]
+    refused = _read_refused(store)
+    return [
+        file.path for file in _list_files(sources) if not store.knows(file.id) and file.mark not in refused
+    ]
 
 
 def import_conversations(
@@ -84,8 +86,8 @@ def import_conversations(
     """
     imported = known = 0
     problems: list[tuple[str, str]] = []
-    files = _files(sources)
-    before = _refused(store)
+    files = _list_files(sources)
+    before = _read_refused(store)
     refused = before & {file.mark for file in files}
     for file in files:
         if stopped():
@@ -114,7 +116,7 @@ def import_conversations(
     return ImportReport(imported, known, tuple(problems))
 
 
-def _refused(store: Store) -> set[str]:
+def _read_refused(store: Store) -> set[str]:
     try:
         return set((store.folder / _REFUSED).read_text(encoding="ascii", errors="replace").split())
     except OSError:
@@ -151,7 +153,7 @@ def read(path: Path) -> FoundConversations:
     except RecursionError:
         raise ValueError("nested too deeply") from None
     except ValueError:
-        stored = _whole_entries(raw)
+        stored = _parse_whole_entries(raw)
         if not stored:
             raise ValueError("not readable as JSON") from None
         entries = "1 message" if len(stored) == 1 else f"{len(stored):,} messages"
@@ -163,7 +165,7 @@ def read(path: Path) -> FoundConversations:
     if not stored:
         raise ValueError("no messages in it")
     try:
-        contents = contents_of(stored)
+        contents = convert_contents(stored)
     except RecursionError:
         raise ValueError("nested too deeply") from None
     if count := sum(map(is_odd, contents.messages.values())):
@@ -172,7 +174,7 @@ def read(path: Path) -> FoundConversations:
     return FoundConversations(contents, tuple(problems))
 
 
-def _whole_entries(raw: bytes) -> list[Any]:
+def _parse_whole_entries(raw: bytes) -> list[Any]:
     """The entries of a list that does not come to its end, as far as they are whole."""
     text = raw.decode("utf-8-sig", "replace")
     decoder = json.JSONDecoder(strict=False)
@@ -187,14 +189,14 @@ def _whole_entries(raw: bytes) -> list[Any]:
     return entries if any(isinstance(item, dict) for item in entries) else []
 
 
-def contents_of(stored: Iterable[object]) -> Contents:
+def convert_contents(stored: Iterable[object]) -> Contents:
     """The original's messages as ours, with what became of the code as far as it is known.
 
     Raises RecursionError where an entry is nested too deep.
     """
     read: list[Message] = []
     for entry in stored:
-        found = messages_of(entry)
+        found = convert_entry(entry)
         read += found
         if not found and read:
             read[-1] = with_silent(read[-1], entry)
@@ -202,13 +204,13 @@ def contents_of(stored: Iterable[object]) -> Contents:
     contents = Contents()
     for position, message in enumerate(messages):
         if message.type == "code":
-            state = _state(messages[position + 1 : position + 2])
+            state = _read_state(messages[position + 1 : position + 2])
             message = message.but(state=state, decision="rejected" if state == "rejected" else None)
         contents.messages[message.id] = message
     return contents
 
 
-def _state(after: Sequence[Message]) -> Any:
+def _read_state(after: Sequence[Message]) -> Any:
     if after and after[0].role == "computer":
         return "finished"
     if after and after[0].role == "user" and after[0].content == _DECLINED:
@@ -226,7 +228,7 @@ class _File:
     mark: str
 
 
-def _files(sources: Sequence[Path]) -> list[_File]:
+def _list_files(sources: Sequence[Path]) -> list[_File]:
     """The original's files; a changed one is another one."""
     files: list[_File] = []
     seen: set[tuple[str, int]] = set()

@@ -10,8 +10,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, get_args
 
-from oi_tui.engine.export.formats import ORIGINAL, fenced, plain_entry
-from oi_tui.engine.storage.records import message_from
+from oi_tui.engine.export.formats import ORIGINAL, fenced, make_original_entry
+from oi_tui.engine.storage.records import parse_message
 from oi_tui.messages import Message, Role
 from oi_tui.text import one_line
 
@@ -31,13 +31,13 @@ def is_odd(message: Message) -> bool:
     return bool(message.unknown.get("odd"))
 
 
-def messages_of(entry: object) -> list[Message]:
+def convert_entry(entry: object) -> list[Message]:
     """Convert one entry into messages, in order. Raises RecursionError, and nothing else.
 
     Where the messages would not be written as the entry was, the first one keeps the entry to be given back.
     """
     messages = list(_read(entry)) if isinstance(entry, dict) else [_for_the_person(entry)]
-    if len(messages) == 1 and plain_entry(messages[0]) == entry:
+    if len(messages) == 1 and make_original_entry(messages[0]) == entry:
         return messages
     # As text: however deep it is nested, the record that it is kept in is not.
     stored = json.dumps(entry)
@@ -54,13 +54,13 @@ def _read(entry: Mapping[str, Any]) -> Iterator[Message]:
         yield _for_the_person(entry)
     elif "type" in entry:
         yield from _of_its_type(entry, speaker)
-    elif calls := list(_calls(entry)):
-        yield from _parts(entry.get("content") or None, speaker)
+    elif calls := list(_convert_calls(entry)):
+        yield from _convert_parts(entry.get("content") or None, speaker)
         yield from calls
     elif any(name in entry for name in _SPOKEN):
         yield from _read_old_entry(entry, speaker)
     elif "content" in entry and (speaker != "computer" or isinstance(entry["content"], str)):
-        parts = list(_parts(entry["content"], speaker))
+        parts = list(_convert_parts(entry["content"], speaker))
         yield from parts or [_for_the_person(entry)]
     else:
         yield _for_the_person(entry)
@@ -71,13 +71,13 @@ def _of_its_type(entry: Mapping[str, Any], speaker: Role) -> Iterator[Message]:
     kind, content = entry["type"], entry.get("content")
     kind = {"text": "message", "output": "console"}.get(kind, kind) if isinstance(kind, str) else None
     if kind == "message" and isinstance(content, list):
-        parts = list(_parts(content, speaker))
+        parts = list(_convert_parts(content, speaker))
         yield from parts or [_for_the_person(entry)]
         return
     if isinstance(content, bool | int | float):
         content = str(content)
     known = {name: entry[name] for name in ("format", "recipient") if name in entry}
-    message = message_from({**known, "role": speaker, "type": kind, "content": content})
+    message = parse_message({**known, "role": speaker, "type": kind, "content": content})
     if message is None or (message.type == "image" and not message.content):
         yield _for_the_person(entry)
     elif message.type == "console" and message.format != "active_line":
@@ -100,7 +100,7 @@ def _read_old_entry(entry: Mapping[str, Any], speaker: Role) -> Iterator[Message
     lines = [(name, entry[name]) for name in _SPOKEN if entry.get(name)]
     for name, text in lines:
         if name == "message":
-            yield _text(speaker, text)
+            yield _convert_text(speaker, text)
         elif name == "code":
             code = Message(
                 role="assistant", type="code", format=entry.get("language") or "python", content=text
@@ -115,12 +115,12 @@ def _read_old_entry(entry: Mapping[str, Any], speaker: Role) -> Iterator[Message
                 parent=code.id if code else None,
             )
         else:
-            yield _image("user" if speaker == "user" else "computer", text)
+            yield _convert_image("user" if speaker == "user" else "computer", text)
     if not lines:
-        yield _text(speaker, "")
+        yield _convert_text(speaker, "")
 
 
-def _calls(entry: Mapping[str, Any]) -> Iterator[Message]:
+def _convert_calls(entry: Mapping[str, Any]) -> Iterator[Message]:
     """The code in an entry of OpenAI's interface."""
     calls = entry.get("tool_calls")
     wrapped = calls if isinstance(calls, list) else []
@@ -147,28 +147,28 @@ def _calls(entry: Mapping[str, Any]) -> Iterator[Message]:
             yield _for_the_person(call)
 
 
-def _parts(content: object, speaker: Role) -> Iterator[Message]:
+def _convert_parts(content: object, speaker: Role) -> Iterator[Message]:
     """Content that is a text, or a list of texts and images."""
     if isinstance(content, str):
-        yield _text(speaker, content)
+        yield _convert_text(speaker, content)
         return
     for part in content if isinstance(content, list) else ():
         match part:
             case str(text) | {"type": "text" | "input_text" | "output_text", "text": str(text)}:
-                yield _text(speaker, text)
+                yield _convert_text(speaker, text)
             case {"type": "image_url", "image_url": {"url": str(url)} | str(url)}:
-                yield _image(speaker, url)
+                yield _convert_image(speaker, url)
             case _:
                 yield _for_the_person(part)
 
 
-def _text(speaker: Role, text: str) -> Message:
+def _convert_text(speaker: Role, text: str) -> Message:
     if speaker == "computer":
         return Message(role="computer", type="console", format="output", content=text)
     return Message(role=speaker, type="message", content=text)
 
 
-def _image(speaker: Role, source: str) -> Message:
+def _convert_image(speaker: Role, source: str) -> Message:
     """Read an image, given by its data or its path."""
     role: Role = "user" if speaker == "user" else "computer"
     head, mark, data = source.partition(";base64,")
@@ -193,7 +193,7 @@ def _for_the_person(entry: object) -> Message:
 def with_silent(message: Message, entry: object) -> Message:
     """The message with an entry that says nothing, to be given back behind it."""
     stored = message.unknown.get(ORIGINAL)
-    before = stored if isinstance(stored, list) else [json.dumps(plain_entry(message))]
+    before = stored if isinstance(stored, list) else [json.dumps(make_original_entry(message))]
     return message.but(unknown={**message.unknown, ORIGINAL: [*before, json.dumps(entry)]})
 
 

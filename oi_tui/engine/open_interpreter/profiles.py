@@ -65,26 +65,26 @@ def configurations() -> list[Path]:
     return [Path(platformdirs.user_config_dir(name)) for name in names]
 
 
-def folder() -> Path:
+def find_folder() -> Path:
     """The folder where Open Interpreter keeps its profiles on this platform."""
     return configurations()[0] / "profiles"
 
 
-def found() -> list[Path]:
+def list_profiles() -> list[Path]:
     """The profiles that Open Interpreter left, the settings of old versions last.
 
     Copies of its own profiles that nobody changed are left out: those are here by name.
     """
-    profiles = [path for path in _files(folder(), (*_YAML, ".py")) if not _is_unchanged_copy(path)]
+    profiles = [path for path in _list_files(find_folder(), (*_YAML, ".py")) if not _is_unchanged_copy(path)]
     newest, *earlier = configurations()
     # In 0.1, `--config_file NAME` kept further settings beside these.
-    named = [path for place in earlier for path in _files(place, _YAML) if path.name != _OLD_SETTINGS]
+    named = [path for place in earlier for path in _list_files(place, _YAML) if path.name != _OLD_SETTINGS]
     # A later version began with a copy of the earlier one's.
     old = [path for place in (newest, *earlier) if (path := place / _OLD_SETTINGS).is_file()]
     return [*profiles, *named, *old[:1]]
 
 
-def _files(place: Path, suffixes: Sequence[str]) -> list[Path]:
+def _list_files(place: Path, suffixes: Sequence[str]) -> list[Path]:
     """Return what a folder holds with one of the suffixes; nothing where it cannot be read."""
     try:
         return [path for path in sorted(place.iterdir()) if path.suffix in suffixes]
@@ -102,9 +102,9 @@ def _is_unchanged_copy(path: Path) -> bool:
     return hashlib.sha256(text.encode()).hexdigest()[:32] in _COPIES
 
 
-def named(name: str) -> Path | None:
+def find_profile(name: str) -> Path | None:
     """The profile that Open Interpreter has by that name, with or without its ending; None for none."""
-    return next((path for path in found() if name in (path.name, path.stem)), None)
+    return next((path for path in list_profiles() if name in (path.name, path.stem)), None)
 
 
 def import_profiles(sources: Sequence[Path], target: Path) -> Iterator[ImportedProfiles]:
@@ -121,7 +121,7 @@ def import_profiles(sources: Sequence[Path], target: Path) -> Iterator[ImportedP
             yield _copy(path, target)
 
 
-def new_name(path: Path) -> str:
+def choose_name(path: Path) -> str:
     """The name under which a profile is imported."""
     return f"oi-{path.stem}" if path.stem in ("default", "config") else path.stem
 
@@ -134,7 +134,7 @@ def _copy(path: Path, target: Path) -> ImportedProfiles:
         return ImportedProfiles(path, None, str(error))
     except OSError as error:
         return ImportedProfiles(path, None, error.strerror or str(error))
-    name = new_name(path)
+    name = choose_name(path)
     place = target / f"{name}.yaml"
     if place.exists():
         return ImportedProfiles(path, None, f"the profile {name} already exists")

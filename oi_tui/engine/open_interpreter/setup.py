@@ -15,7 +15,7 @@ from oi_tui.engine.models import llamafile
 from oi_tui.engine.open_interpreter import conversations, profiles
 from oi_tui.engine.open_interpreter.profiles import ImportedProfiles
 from oi_tui.engine.settings import migration, yaml_file
-from oi_tui.engine.settings.profile import Profile, settings
+from oi_tui.engine.settings.profile import Profile, list_settings
 from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.engine.storage.store import Store
 from oi_tui.text import one_line
@@ -37,12 +37,12 @@ class Setup:
 
     def describe(self) -> list[str]:
         """Say what there is and what bringing it in changes, in lines."""
-        return [*self._list(), "", *self._changes(), "Nothing in the old folders is changed."]
+        return [*self._list(), "", *self._describe_changes(), "Nothing in the old folders is changed."]
 
     @property
     def default(self) -> Path | None:
         """The profile that becomes the default one."""
-        named = {profiles.new_name(path): path for path in reversed(self.profiles)}
+        named = {profiles.choose_name(path): path for path in reversed(self.profiles)}
         return named.get("oi-default") or named.get("oi-config")
 
     def _list(self) -> Iterator[str]:
@@ -57,7 +57,7 @@ class Setup:
         if self.llamafiles:
             yield f"{_count(len(self.llamafiles), 'llamafile')}, used where they are"
 
-    def _changes(self) -> Iterator[str]:
+    def _describe_changes(self) -> Iterator[str]:
         """Describe the profile that becomes the default one."""
         if self.default is None:
             return
@@ -74,7 +74,7 @@ class Setup:
                 "%auto_run off turns it off."
             )
         yield "It sets:"
-        for setting in settings():
+        for setting in list_settings():
             if setting.name in profile.origins and setting.name != "model":
                 value = setting.show(getattr(profile, setting.name))
                 yield f"  {setting.key}: {one_line(value, 80)}"
@@ -96,8 +96,8 @@ class Imported:
 def look(store: Store) -> Setup:
     """Find what Open Interpreter left and what is not here yet."""
     ours = paths.profiles()
-    waiting = tuple(path for path in profiles.found() if not _is_here(path, ours))
-    count = len(conversations.waiting(store, conversations.folders()))
+    waiting = tuple(path for path in profiles.list_profiles() if not _is_here(path, ours))
+    count = len(conversations.list_waiting(store, conversations.folders()))
     return Setup(waiting, count, tuple(_llamafiles()), tuple(_skills()))
 
 
@@ -112,7 +112,7 @@ def import_all(store: Store) -> Imported:
         lines.append(report.page.rstrip() or str(report))
     if brought := sum(map(_import_skill, setup.skills)):
         lines.append(f"{_count(brought, 'skill')} imported; %skills lists them.")
-    linked = sum(map(_link, setup.llamafiles))
+    linked = sum(map(_try_link, setup.llamafiles))
     if linked:
         lines.append(f"{_count(linked, 'llamafile')} can be chosen with %model.")
     names = {item.name for item in imported}
@@ -122,7 +122,7 @@ def import_all(store: Store) -> Imported:
 
 def _is_here(path: Path, ours: Path) -> bool:
     suffix = ".py" if path.suffix == ".py" else ".yaml"
-    return (ours / f"{profiles.new_name(path)}{suffix}").exists()
+    return (ours / f"{profiles.choose_name(path)}{suffix}").exists()
 
 
 def _read(path: Path) -> Profile:
@@ -136,7 +136,7 @@ def _llamafiles() -> Iterator[Path]:
         with contextlib.suppress(OSError):
             for path in sorted((place / "models").iterdir()):
                 fits = path.name.endswith(llamafile.SUFFIX) and path.is_file()
-                if fits and not os.path.lexists(llamafile.folder() / path.name):
+                if fits and not os.path.lexists(llamafile.find_folder() / path.name):
                     yield path
 
 
@@ -145,7 +145,7 @@ def _skills() -> Iterator[Path]:
     for place in profiles.configurations():
         with contextlib.suppress(OSError):
             for path in sorted((place / "skills").glob("*.py")):
-                if path.is_file() and not (skills.folder() / skills.name_of(path)).exists():
+                if path.is_file() and not (skills.find_folder() / skills.make_name(path)).exists():
                     yield path
 
 
@@ -156,9 +156,9 @@ def _import_skill(path: Path) -> bool:
         return False
 
 
-def _link(path: Path) -> bool:
+def _try_link(path: Path) -> bool:
     try:
-        (paths.make_private(llamafile.folder()) / path.name).symlink_to(path)
+        (paths.make_private(llamafile.find_folder()) / path.name).symlink_to(path)
     except OSError:
         return False
     return True

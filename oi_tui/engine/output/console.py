@@ -111,13 +111,13 @@ class ConsoleText:
             self.close()
 
 
-def missing_from(content: str) -> int | None:
+def find_gap(content: str) -> int | None:
     """Return where the line stands in an output that says what is missing; None where all of it is there."""
     match = _NOT_SHOWN.search(content)
     return match.start() if match else None
 
 
-def file_of(content: str, folder: Path) -> Path | None:
+def find_output_file(content: str, folder: Path) -> Path | None:
     """The file that holds all of an output, if its recorded text says so and the file is in `folder`.
 
     A program can print such a line, and a stored conversation may have come from anywhere, so no other place

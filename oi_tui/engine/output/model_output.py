@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from oi_tui.engine.output.plain import clip, plain
+from oi_tui.engine.output.plain import clip, make_plain
 from oi_tui.engine.output.standing_output import standing_output
 from oi_tui.messages import Message
 
@@ -10,7 +10,7 @@ from oi_tui.messages import Message
 _LEAST_ROWS = 400
 
 
-def model_output(
+def shorten_for_model(
     results: Iterable[Message], limit: int, describe: Callable[[Message], str] = lambda _: ""
 ) -> str:
     """Return the output for the model, at most about `limit` characters of what was printed.
@@ -25,7 +25,7 @@ def model_output(
             parts += [_format_printed(printed, limit), clip_view(result.view, limit)]
             printed = []
         elif result.type == "console" and result.format != "active_line":
-            printed.append(plain(result.content))
+            printed.append(make_plain(result.content))
         elif result.type == "image":
             printed.append(describe(result))
         elif result.type in ("code", "message"):

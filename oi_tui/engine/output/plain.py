@@ -2,7 +2,7 @@
 
 import re
 
-from oi_tui.engine.output.screen_text import MOVES, drawn
+from oi_tui.engine.output.screen_text import MOVES, draw
 
 #: What is not plain text on one line: escape sequences and control characters.
 _CONTROL = re.compile(
@@ -35,7 +35,7 @@ _WIDEST = 4096
 _NOTE = 48
 
 
-def plain(text: str) -> str:
+def make_plain(text: str) -> str:
     r"""The text as a terminal would have left it on each line, without colours or any other escape.
 
     Carriage returns and backspaces go back and overwrite, erasing and moving within the line work, everything
@@ -49,12 +49,12 @@ def plain(text: str) -> str:
         return text
     text = _SURROGATES.sub("\ufffd", _ASIDE.sub("", text))
     if MOVES.search(text):
-        text = drawn(text)
+        text = draw(text)
     lines = _BREAKS.split(text)
     return "\n".join(_settle(line) if _CONTROL.search(line) else line for line in lines)
 
 
-def line_feeds(text: str) -> str:
+def normalise_line_ends(text: str) -> str:
     """The text with the line ends of a terminal as line feeds; other carriage returns stay."""
     return _LINE_END.sub("\n", text)
 
@@ -77,7 +77,7 @@ class LineEnds:
         text = self._returns + text
         last = _LAST_RETURNS.search(text, len(text.rstrip("\r")))
         self._returns = last[0] if last else ""
-        return line_feeds(text[: len(text) - len(self._returns)])
+        return normalise_line_ends(text[: len(text) - len(self._returns)])
 
     def close(self) -> str:
         """Return the text that was held back."""

@@ -48,14 +48,14 @@ class ScreenText:
                 self._write(match["text"])
             elif match["final"]:
                 if not match["private"]:
-                    self._control(match["final"], match["numbers"])
+                    self._control_cursor(match["final"], match["numbers"])
             elif match["control"]:
                 self._single(match["control"])
 
     def release(self, keep: int) -> list[str]:
         """Take the lines away that are farther from the end than `keep`, for good."""
         count = min(max(0, len(self._rows) - keep), self._row)
-        released = [_line(row) for row in self._rows[:count]]
+        released = [_draw_line(row) for row in self._rows[:count]]
         del self._rows[:count]
         self._row -= count
         if self._origin is not None:
@@ -64,7 +64,9 @@ class ScreenText:
 
     def lines(self, *, colours: bool = True) -> list[str]:
         """The lines as they stand, with their colours as escape sequences; blank ones at the end left out."""
-        lines = [_line(row) if colours else "".join(cell for cell, _ in row).rstrip() for row in self._rows]
+        lines = [
+            _draw_line(row) if colours else "".join(cell for cell, _ in row).rstrip() for row in self._rows
+        ]
         while lines and not lines[-1].strip():
             lines.pop()
         return lines
@@ -92,7 +94,7 @@ class ScreenText:
         self._row = max(self._origin or 0, row)
         self._rows.extend([] for _ in range(self._row - len(self._rows) + 1))
 
-    def _control(self, final: str, numbers: str) -> None:
+    def _control_cursor(self, final: str, numbers: str) -> None:
         parts = [int(part[:5] or 0) for part in numbers.replace(":", ";").split(";")]
         first = parts[0]
         count = min(max(first, 1), _COLUMNS)
@@ -101,11 +103,11 @@ class ScreenText:
                 cleared = not numbers or "0" in numbers.split(";")
                 self._colours = numbers if cleared else f"{self._colours};{numbers}".strip(";")[-200:]
             case "H" | "f":
-                self._place()
+                self._place_screen()
                 self._go((self._origin or 0) + min(count, _LINES) - 1)
                 self._column = min(max(parts[1] if len(parts) > 1 else 1, 1), _COLUMNS) - 1
             case "d":
-                self._place()
+                self._place_screen()
                 self._go((self._origin or 0) + min(count, _LINES) - 1)
             case "A" | "F":
                 self._go(self._row - count)
@@ -132,7 +134,7 @@ class ScreenText:
             case "P":
                 del self._rows[self._row][self._column : self._column + count]
 
-    def _place(self) -> None:
+    def _place_screen(self) -> None:
         """From the first move to a place on, what was printed before stays above the screen."""
         if self._origin is None:
             self._origin = len(self._rows) - (not self._rows[-1])
@@ -143,12 +145,12 @@ class ScreenText:
             del self._rows[self._row][self._column :]
             del self._rows[self._row + 1 :]
         elif what in (2, 3):
-            self._place()
+            self._place_screen()
             del self._rows[self._origin :]
             self._go(self._row)
 
 
-def _line(row: list[_Cell]) -> str:
+def _draw_line(row: list[_Cell]) -> str:
     parts, colours = [], ""
     for character, wanted in row:
         if wanted != colours:
@@ -158,7 +160,7 @@ def _line(row: list[_Cell]) -> str:
     return "".join(parts) + ("\x1b[0m" if colours else "")
 
 
-def drawn(text: str) -> str:
+def draw(text: str) -> str:
     """Text with moves between lines as a terminal would have left it, without colours."""
     drawing = ScreenText()
     drawing.feed(text)

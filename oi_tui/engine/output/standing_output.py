@@ -27,7 +27,7 @@ def standing_output(results: Sequence[Message]) -> list[Message]:
             sheet.begin(number)
             sheet.feed(message.content)
             sheet.end(number)
-    return list(_messages_of(sheet, results, printed))
+    return list(_make_messages(sheet, results, printed))
 
 
 def without_erased(messages: Sequence[Message]) -> list[Message]:
@@ -49,7 +49,7 @@ def _is_printed(message: Message) -> bool:
     return message.type == "console" and message.format != "active_line"
 
 
-def _messages_of(
+def _make_messages(
     sheet: "_Sheet", results: Sequence[Message], printed: Sequence[Message]
 ) -> Iterator[Message]:
     """The messages in the order of their places, with the text between them."""
@@ -93,10 +93,10 @@ class _Sheet(ScreenText):
         if number in self.places:
             self.places[number] = (self.places[number][0], self._row + bool(self._column))
 
-    def _control(self, final: str, numbers: str) -> None:
+    def _control_cursor(self, final: str, numbers: str) -> None:
         if final == "A":
             self._all = numbers == str(_ALL)
-        super()._control(final, numbers)
+        super()._control_cursor(final, numbers)
 
     def _erase(self, what: int) -> None:
         super()._erase(what)

@@ -3,7 +3,7 @@
 import json
 
 from oi_tui.engine.reply.parts import CodeEnded, CodeGrew, CodeStarted, Part
-from oi_tui.engine.tools import written
+from oi_tui.engine.tools import write_arguments
 
 _DECODER = json.JSONDecoder()
 _BLANKS = " \t\r\n"
@@ -44,4 +44,4 @@ class ForeignCallReader:
     def _parts(self, value: object, *, whole: bool) -> list[Part]:
         if not isinstance(value, dict):
             return []
-        return [CodeStarted(self._language, self._call), CodeGrew(written(value)), CodeEnded(whole)]
+        return [CodeStarted(self._language, self._call), CodeGrew(write_arguments(value)), CodeEnded(whole)]

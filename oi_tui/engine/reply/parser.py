@@ -36,7 +36,7 @@ from oi_tui.engine.reply.parts import (
 from oi_tui.engine.reply.text_parser import TextParser
 from oi_tui.engine.reply.tool_call_parser import ToolCallParser, tool_name
 from oi_tui.engine.reply.tool_call_recovery import recover_calls
-from oi_tui.engine.tools import language_of
+from oi_tui.engine.tools import find_language
 
 __all__ = [
     "CodeEnded",
@@ -140,7 +140,7 @@ class _Call:
         return isinstance(self._reader, ForeignCallReader)
 
     def _new_reader(self) -> ToolCallParser | ForeignCallReader:
-        if language := language_of(self.name, self._foreign):
+        if language := find_language(self.name, self._foreign):
             return ForeignCallReader(language, self._identity)
         return ToolCallParser(self._resolve, name=self.name, call=self._identity, native=True)
 

@@ -14,7 +14,7 @@ from oi_tui.engine.review.python import checker as python_checker
 from oi_tui.engine.review.python import rules as python_rules
 from oi_tui.engine.review.shell import checker as shell_checker
 from oi_tui.engine.review.shell import rules as shell_rules
-from oi_tui.engine.tools import CALLING_LANGUAGES, named_of
+from oi_tui.engine.tools import CALLING_LANGUAGES, find_named_of
 
 #: Longer code is not looked through.
 _LONGEST = 400_000
@@ -70,7 +70,7 @@ def look_through(language: str, code: str, cwd: Path, earlier: EarlierCode | Non
 def _tools(language: str, code: str, earlier: EarlierCode | None) -> list[Finding]:
     """The tools of MCP servers that code names, in a language that can call them."""
     servers = earlier.servers if earlier is not None and language in CALLING_LANGUAGES else ()
-    return [Finding("tools", path, line) for path, line in named_of(code, servers)] if servers else []
+    return [Finding("tools", path, line) for path, line in find_named_of(code, servers)] if servers else []
 
 
 def _locate(found: Iterable[Finding], cwd: Path) -> Iterator[Finding]:

@@ -34,7 +34,7 @@ THEMES = (
 )
 
 
-def _folder(text: str) -> str | None:
+def _check_folder(text: str) -> str | None:
     return None if text.startswith(("/", "~")) else "a folder that begins with / or ~"
 
 
@@ -87,7 +87,7 @@ class ApplicationSettings:
         section="Application",
         unset="the platform's data folder",
         later="at the next start",
-        must=_folder,
+        must=_check_folder,
     )
     theme: str = setting(
         "oi-dark",
@@ -158,7 +158,7 @@ class ApplicationSettings:
         section="Application",
         long=True,
         later="at the next start",
-        must=key_bindings.problem,
+        must=key_bindings.find_problem,
     )
     editing: str = setting(
         "standard",

@@ -13,7 +13,7 @@ _HOST = re.compile(
 )
 
 
-def host_pattern(text: str) -> str | None:
+def check_host_pattern(text: str) -> str | None:
     """Say what the text must be unless it names a host, or all below one."""
     if _HOST.fullmatch(text):
         return None
@@ -23,14 +23,14 @@ def host_pattern(text: str) -> str | None:
     )
 
 
-def target_pattern(text: str) -> str | None:
+def check_target(text: str) -> str | None:
     """Say what the text must be unless it names a place where code can run."""
     if re.fullmatch(r"local|(?:ssh|container|command|kernel):\s*\S.*", text):
         return None
     return "local, ssh:HOST, ssh:HOST/FOLDER, container:NAME, container:IMAGE, command:PREFIX or kernel:FILE"
 
 
-def variable_pattern(text: str) -> str | None:
+def check_variable_pattern(text: str) -> str | None:
     """Say what the text must be unless it names a variable, or the beginning of some."""
     if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*\*?", text):
         return None
@@ -72,7 +72,7 @@ class ExecutionSettings:
         title="Where code runs",
         limits=True,
         section="Running code",
-        must=target_pattern,
+        must=check_target,
     )
     keep_running: str = setting(
         "off",
@@ -121,7 +121,7 @@ class ExecutionSettings:
         key="sandbox_hosts",
         title="Sandbox: allowed hosts",
         section="Running code",
-        must=host_pattern,
+        must=check_host_pattern,
         long=True,
     )
     sandbox_memory: float | None = setting(
@@ -263,7 +263,7 @@ class ExecutionSettings:
         title="Environment variables to pass",
         section="Running code",
         later="at the next start",
-        must=variable_pattern,
+        must=check_variable_pattern,
         long=True,
     )
     import_computer_api: bool = setting(

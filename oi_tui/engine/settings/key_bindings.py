@@ -20,7 +20,7 @@ def parse(text: str) -> Mapping[str, str]:
     return chosen
 
 
-def problem(text: str) -> str | None:
+def find_problem(text: str) -> str | None:
     """Return what is wrong with the text; None when it is valid."""
     try:
         parse(text)

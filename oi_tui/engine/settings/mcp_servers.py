@@ -100,7 +100,7 @@ def must(line: str) -> str | None:
     return None
 
 
-def folded(entries: Mapping[str, Entry]) -> Mapping[str, Entry]:
+def fold_groups(entries: Mapping[str, Entry]) -> Mapping[str, Entry]:
     """Return a profile's entries with servers that are written as groups of settings as lines.
 
     Raises ProfileError.
@@ -114,7 +114,7 @@ def folded(entries: Mapping[str, Entry]) -> Mapping[str, Entry]:
             _, name, *inner = key.split(".", 2)
             groups.setdefault(name, {})[inner[0] if inner else ""] = entry
     first = next(iter(next(iter(groups.values())).values()))
-    lines = [_line(name, group) for name, group in groups.items()]
+    lines = [_format_line(name, group) for name, group in groups.items()]
     return {**rest, KEY: replace(first, value=lines)}
 
 
@@ -128,7 +128,7 @@ def refuse_groups(path: Path) -> None:
             raise ProfileError(problem, key=KEY, path=path, line=entry.line)
 
 
-def _line(name: str, group: Mapping[str, Entry]) -> str:
+def _format_line(name: str, group: Mapping[str, Entry]) -> str:
     command: list[str] = []
     url = ""
     values: dict[str, str] = {}

@@ -75,7 +75,7 @@ def brought_up_to_date(text: str, path: object = None) -> tuple[str, list[str]]:
                 continue
             value = merged
         try:
-            text = yaml_file.changed(text, {old: None, new: value}, path)
+            text = yaml_file.change_text(text, {old: None, new: value}, path)
         except ProfileError:
             continue
         entries = yaml_file.parse(text, path)
@@ -105,7 +105,7 @@ def _without_old_system_message(text: str, path: object, done: list[str]) -> tup
     if rest:
         changes["custom_instructions"] = rest
     try:
-        text = yaml_file.changed(text, changes, path)
+        text = yaml_file.change_text(text, changes, path)
     except ProfileError:
         return text, done
     added = "; the text after it is now custom_instructions" if rest else ""

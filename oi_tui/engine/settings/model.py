@@ -30,7 +30,7 @@ class ModelSettings:
         variable="OI_TUI_API_BASE",
         unset="provider default",
         must=urls.wanted,
-        shown=urls.shown,
+        shown=urls.hide_password,
     )
     api_key: str | None = setting(
         None,

@@ -17,14 +17,14 @@ _GONE = {
 }
 
 
-def names() -> list[str]:
+def list_names() -> list[str]:
     """The names of the ready-made profiles, in alphabetical order."""
     return sorted(path.stem for path in _FOLDER.glob("*.yaml"))
 
 
-def text(name: str) -> str | None:
+def read_text(name: str) -> str | None:
     """The YAML text of a ready-made profile; None where there is none of that name."""
-    folder = _FOLDER if name in names() else _PACKAGED if name in packaged() else None
+    folder = _FOLDER if name in list_names() else _PACKAGED if name in packaged() else None
     return (folder / f"{name}.yaml").read_text(encoding="utf-8") if folder else None
 
 
@@ -43,12 +43,12 @@ def why_gone(name: str) -> str | None:
     return _GONE.get(name)
 
 
-def summary(name: str) -> str:
+def read_summary(name: str) -> str:
     """The summary of a preset: its first comment, up to the first full stop or colon."""
-    first = (text(name) or "").partition("\n")[0].removeprefix("# ")
+    first = (read_text(name) or "").partition("\n")[0].removeprefix("# ")
     return first.split(". ")[0].split(": ")[0].removesuffix(".")
 
 
-def model(name: str) -> str:
+def find_model(name: str) -> str:
     """The model that it sets."""
-    return str(yaml_file.parse(text(name) or "")["llm.model"].value)
+    return str(yaml_file.parse(read_text(name) or "")["llm.model"].value)

@@ -20,7 +20,7 @@ from oi_tui.engine.settings.setting import ProfileError, Setting, Value
 from oi_tui.engine.settings.unknown_keys import FORMAT_VERSION, refuse_misspelt_limit, why_unknown
 from oi_tui.engine.settings.unknown_variables import check_names
 
-__all__ = ["Profile", "ProfileError", "settings"]
+__all__ = ["Profile", "ProfileError", "list_settings"]
 
 #: Where a value comes from; the later ones win.
 Origin = Literal["default", "profile", "environment", "flag", "changed"]
@@ -52,10 +52,10 @@ class Profile(ApplicationSettings, PromptSettings, ExecutionSettings, ModelSetti
     def from_entries(cls, entries: Mapping[str, yaml_file.Entry], path: object) -> Self:
         """Make a profile of the entries of a file. Raises ProfileError."""
         try:
-            entries = mcp_servers.folded(entries)
+            entries = mcp_servers.fold_groups(entries)
         except ProfileError as error:
             raise error.at(path) from None
-        known = {key: setting for setting in settings() for key in (setting.key, *setting.also)}
+        known = {key: setting for setting in list_settings() for key in (setting.key, *setting.also)}
         values: dict[str, Any] = {}
         unknown = []
         for key, entry in entries.items():
@@ -73,7 +73,7 @@ class Profile(ApplicationSettings, PromptSettings, ExecutionSettings, ModelSetti
                     problem = f"expected {within.expected}, not a group of settings"
                     raise within.error(problem).at(path, entry.line)
                 try:
-                    refuse_misspelt_limit(key, settings())
+                    refuse_misspelt_limit(key, list_settings())
                 except ProfileError as error:
                     raise error.at(path, entry.line) from None
                 unknown.append(f"line {entry.line}: {key} {why_unknown(key, known)}")
@@ -92,7 +92,7 @@ class Profile(ApplicationSettings, PromptSettings, ExecutionSettings, ModelSetti
 
     def with_changes(self, origin: Origin = "changed", **changes: Value) -> Self:
         """The same profile with some settings changed, each checked. Raises ProfileError."""
-        declared = {setting.name: setting for setting in settings()}
+        declared = {setting.name: setting for setting in list_settings()}
         checked: dict[str, Any] = {name: declared[name].check(value) for name, value in changes.items()}
         origins: dict[str, Origin] = {**self.origins, **dict.fromkeys(checked, origin)}
         return dataclasses.replace(self, **checked, origins=origins)
@@ -103,14 +103,14 @@ class Profile(ApplicationSettings, PromptSettings, ExecutionSettings, ModelSetti
         A variable that begins like ours and is not known adds a sentence to `unknown`.
         """
         changes: dict[str, Value] = {}
-        for setting in settings():
+        for setting in list_settings():
             text = environment.get(setting.variable, "") if setting.variable else ""
             if text:
                 try:
                     changes[setting.name] = setting.parse(text)
                 except ProfileError as error:
                     raise error.at(f"environment variable {setting.variable}") from None
-        notes = check_names(environment, settings())
+        notes = check_names(environment, list_settings())
         changed = self.with_changes("environment", **changes)
         return dataclasses.replace(changed, unknown=(*self.unknown, *notes))
 
@@ -118,14 +118,14 @@ class Profile(ApplicationSettings, PromptSettings, ExecutionSettings, ModelSetti
         """The settings, by name, that are different in `other`, with its values."""
         return {
             setting.name: getattr(other, setting.name)
-            for setting in settings()
+            for setting in list_settings()
             if getattr(self, setting.name) != getattr(other, setting.name)
         }
 
     def __repr__(self) -> str:
         lines = (
             f"{setting.name}={setting.show(getattr(self, setting.name))!r}"
-            for setting in settings()
+            for setting in list_settings()
             if getattr(self, setting.name) != setting.default
         )
         return f"Profile({', '.join(lines)})"
@@ -137,7 +137,7 @@ def save(path: Path, changes: Mapping[str, Value]) -> None:
     Everything else in the file stays as it is, to the byte. The file appears whole or not at all, for its
     owner only. Raises OSError, or ProfileError when the file is not one that can be changed.
     """
-    declared = {setting.name: setting for setting in settings()}
+    declared = {setting.name: setting for setting in list_settings()}
     written: dict[str, Value] = {}
     for name, value in changes.items():
         setting = declared[name]
@@ -146,10 +146,10 @@ def save(path: Path, changes: Mapping[str, Value]) -> None:
     if mcp_servers.KEY in written:
         mcp_servers.refuse_groups(path)
     own = path.parent == paths.profiles()
-    yaml_file.write(path, written, (presets.text(path.stem) or "") if own else "")
+    yaml_file.write(path, written, (presets.read_text(path.stem) or "") if own else "")
 
 
-def settings() -> tuple[Setting, ...]:
+def list_settings() -> tuple[Setting, ...]:
     """Return every setting, in the order of declaration."""
     return _SETTINGS
 
@@ -178,7 +178,7 @@ def _collect_settings() -> tuple[Setting, ...]:
 _SETTINGS = _collect_settings()
 
 
-def conversations(profile: Profile) -> Path:
+def find_conversations_folder(profile: Profile) -> Path:
     """The folder in which the profile's conversations are saved."""
     path = profile.conversation_history_path
     return paths.typed(path) if path else paths.conversations()
@@ -187,7 +187,7 @@ def conversations(profile: Profile) -> Path:
 def without_effect(profile: Profile) -> list[str]:
     """Explain which chosen settings have no effect here."""
     found = []
-    for setting in settings():
+    for setting in list_settings():
         if getattr(profile, setting.name) == setting.default and profile.origins.get(setting.name) != "flag":
             continue
         reason = setting.cannot()

@@ -9,7 +9,7 @@ from typing import Any
 
 from oi_tui.engine.credentials.trust import Shown
 from oi_tui.engine.settings.migration import MOVED
-from oi_tui.engine.settings.profile import Profile, ProfileError, settings
+from oi_tui.engine.settings.profile import Profile, ProfileError, list_settings
 from oi_tui.engine.settings.setting import Setting
 from oi_tui.engine.settings.unknown_keys import refuse_misspelt_limit, why_unknown
 from oi_tui.text import one_line
@@ -165,7 +165,7 @@ def run(shown: Shown, languages: Sequence[KnownLanguage] = ()) -> Profile:
 
 def _execute(shown: Shown, languages: Sequence[KnownLanguage]) -> dict[str, Any]:
     """Run the program in a process of its own. Returns what it set and called."""
-    defaults = {setting.key: setting.default for setting in settings()}
+    defaults = {setting.key: setting.default for setting in list_settings()}
     order = {"text": shown.text, "place": shown.place, "defaults": defaults, "languages": list(languages)}
     try:
         done = subprocess.run(
@@ -196,7 +196,7 @@ def _explain(kind: str, words: str, calls: Sequence[_Call]) -> str:
 def _called(calls: Sequence[_Call]) -> Iterator[str]:
     """Describe the calls that have no effect, and what the program displays."""
     for path, line, words, named in calls:
-        if path in _NEEDLESS_CALLS or path == "local_setup" or _code_of(path, words, named):
+        if path in _NEEDLESS_CALLS or path == "local_setup" or _read_code_call(path, words, named):
             continue
         place = f"line {line}: " if line else ""
         if path == "display_message" and words:
@@ -208,11 +208,11 @@ def _called(calls: Sequence[_Call]) -> Iterator[str]:
 def _startup(calls: Sequence[_Call]) -> Iterator[tuple[str, str]]:
     """The code that the program runs, with its language."""
     for path, _, words, named in calls:
-        if code := _code_of(path, words, named):
+        if code := _read_code_call(path, words, named):
             yield code
 
 
-def _code_of(path: str, words: Sequence[str], named: Mapping[str, str]) -> tuple[str, str] | None:
+def _read_code_call(path: str, words: Sequence[str], named: Mapping[str, str]) -> tuple[str, str] | None:
     """The language and the code of a call of `computer.run`; None for another call."""
     if path not in ("computer.run", "computer.terminal.run"):
         return None
@@ -225,11 +225,11 @@ def _with(profile: Profile, path: str, kind: str, value: Any, shown: Shown) -> P
     key = MOVED.get(path, path)
     if key == "llm.completions" and kind == "function":
         return replace(profile, completions=(shown.text, shown.place))
-    declared = {name: setting for setting in settings() for name in (setting.key, *setting.also)}
+    declared = {name: setting for setting in list_settings() for name in (setting.key, *setting.also)}
     setting = declared.get(key)
     if setting is None:
         _refuse_group(key, declared)
-        refuse_misspelt_limit(key, settings())
+        refuse_misspelt_limit(key, list_settings())
         note = one_line(f"{key} {why_unknown(key, declared)}", 200)
         return replace(profile, unknown=(*profile.unknown, note))
     if kind == "class" and setting.name == "languages":

@@ -118,12 +118,12 @@ class Setting:
                     return value
                 value = value == "on"
             if isinstance(value, str):
-                return self._checked_text(value)
+                return self._check_text(value)
         elif self.kind is tuple:
             if isinstance(value, (list, tuple)):
-                return self._checked_list(value)
+                return self._check_list(value)
         elif isinstance(value, (int, float)) and not isinstance(value, bool):
-            return self._checked_number(value)
+            return self._check_number(value)
         quotes = ""
         if self.kind is str and not self.choices and not isinstance(value, (list, tuple, dict)):
             quotes = "; write it in quotes"
@@ -194,7 +194,7 @@ class Setting:
         """Return an error that names this setting."""
         return ProfileError(problem, key=self.key)
 
-    def _checked_text(self, value: str) -> str:
+    def _check_text(self, value: str) -> str:
         if self.choices and value not in self.choices:
             raise self.error(
                 f"expected {self.expected}, not {self._describe_value(value)}{nearest(value, self.choices)}"
@@ -210,7 +210,7 @@ class Setting:
             raise self.error(f"expected text in one line, not {self._describe_value(self.shown(value))}")
         return value
 
-    def _checked_list(self, value: Iterable[object]) -> tuple[str, ...]:
+    def _check_list(self, value: Iterable[object]) -> tuple[str, ...]:
         items = []
         for item in value:
             if not isinstance(item, str) or not item.strip() or "\0" in item or "\n" in item:
@@ -225,7 +225,7 @@ class Setting:
             items.append(item)
         return tuple(items)
 
-    def _checked_number(self, value: float) -> float | int:
+    def _check_number(self, value: float) -> float | int:
         limits = (
             -_ENORMOUS if self.minimum is None else self.minimum,
             _ENORMOUS if self.maximum is None else self.maximum,

@@ -3,14 +3,14 @@
 import textwrap
 
 from oi_tui.engine.settings import yaml_file
-from oi_tui.engine.settings.profile import settings
+from oi_tui.engine.settings.profile import list_settings
 
 
 def starter() -> str:
     """The text of a new profile: every setting as a comment, with its help and default."""
     lines = ["# A profile of oi-tui. Remove the # in front of a setting to change it."]
     section = ""
-    for setting in settings():
+    for setting in list_settings():
         if setting.section != section:
             section = setting.section
             lines += ["", f"# ---- {section}"]

@@ -17,10 +17,10 @@ def check_names(environment: Mapping[str, str], settings: Iterable[Setting]) -> 
     Raises ProfileError where the name is probably that of a limit: going on would drop the limit.
     """
     declared = list(settings)
-    return tuple(_describe(name, declared) for name in _unknown(environment, declared))
+    return tuple(_describe(name, declared) for name in _find_unknown(environment, declared))
 
 
-def _unknown(environment: Mapping[str, str], settings: Iterable[Setting]) -> Iterator[str]:
+def _find_unknown(environment: Mapping[str, str], settings: Iterable[Setting]) -> Iterator[str]:
     known = environment_names.ALL | {setting.variable for setting in settings}
     for name in sorted(environment):
         # An empty variable counts as one that is not set, as it does for the settings.
@@ -30,11 +30,11 @@ def _unknown(environment: Mapping[str, str], settings: Iterable[Setting]) -> Ite
 
 def _describe(name: str, settings: Iterable[Setting]) -> str:
     shown = f"environment variable {one_line(name, 60)}"
-    names: dict[str, Setting | str] = {_ending(name): name for name in environment_names.FOR_USERS}
+    names: dict[str, Setting | str] = {_strip_prefix(name): name for name in environment_names.FOR_USERS}
     for setting in settings:
         parts = (setting.name, *(key.rpartition(".")[2] for key in (setting.key, *setting.also)))
         names |= dict.fromkeys((part.upper() for part in parts), setting)
-    similar = difflib.get_close_matches(_ending(name.upper()), names, n=1, cutoff=_SIMILAR)
+    similar = difflib.get_close_matches(_strip_prefix(name.upper()), names, n=1, cutoff=_SIMILAR)
     suggestion = names[similar[0]] if similar else None
     if suggestion is None:
         return f"The {shown} has no effect: oi-tui does not know it"
@@ -51,6 +51,6 @@ def _describe(name: str, settings: Iterable[Setting]) -> str:
     return f"The {shown} has no effect; to set {suggestion.key}, use {suggestion.long_flag} or a profile"
 
 
-def _ending(name: str) -> str:
+def _strip_prefix(name: str) -> str:
     """The part of a name that tells it from the others; also where the last underscore was forgotten."""
     return name.removeprefix(environment_names.PREFIX[:-1]).lstrip("_")

@@ -80,7 +80,7 @@ def parse(text: str, path: object = None) -> dict[str, Entry]:
         _refuse_dangers(text, path)
         root = yaml.compose(text, Loader=_LOADER)
     except yaml.YAMLError as error:
-        raise _readable(error, text, path) from None
+        raise _explain_error(error, text, path) from None
     except RecursionError:
         raise ProfileError("too deeply nested", path=path) from None
     entries: dict[str, Entry] = {}
@@ -92,7 +92,7 @@ def parse(text: str, path: object = None) -> dict[str, Entry]:
         raise ProfileError(
             "expected settings such as 'llm.model: gpt-4o'", path=path, line=root.start_mark.line + 1
         )
-    for entry_key, entry in _entries(root, "", path):
+    for entry_key, entry in _list_entries(root, "", path):
         if entry_key in entries:
             raise ProfileError(
                 f"given twice (also in line {entries[entry_key].line})",
@@ -142,7 +142,7 @@ def _refuse_circles(root: yaml.Node, path: object) -> None:
     walk(root, frozenset())
 
 
-def _entries(node: yaml.MappingNode, group: str, path: object) -> Iterator[tuple[str, Entry]]:
+def _list_entries(node: yaml.MappingNode, group: str, path: object) -> Iterator[tuple[str, Entry]]:
     for key_node, value_node in node.value:
         line = key_node.start_mark.line + 1
         if not isinstance(key_node, yaml.ScalarNode):
@@ -150,12 +150,12 @@ def _entries(node: yaml.MappingNode, group: str, path: object) -> Iterator[tuple
         key = f"{group}.{key_node.value}" if group else key_node.value
         shallow = len(key) < 100 and key.count(".") < _MAX_DEPTH
         if isinstance(value_node, yaml.MappingNode) and value_node.value and shallow:
-            yield from _entries(value_node, key, path)
+            yield from _list_entries(value_node, key, path)
             continue
         yield (
             one_line(key, 100),
             Entry(
-                value=_value(value_node, path),
+                value=_read_value(value_node, path),
                 line=line,
                 key_start=key_node.start_mark.index,
                 start=value_node.start_mark.index,
@@ -173,9 +173,9 @@ def _end(node: yaml.Node) -> int:
     return int(node.end_mark.index)
 
 
-def _value(node: yaml.Node, path: object) -> object:
+def _read_value(node: yaml.Node, path: object) -> object:
     if isinstance(node, yaml.SequenceNode):
-        return [_value(item, path) for item in node.value]
+        return [_read_value(item, path) for item in node.value]
     if isinstance(node, yaml.MappingNode):
         return {}
     try:
@@ -186,7 +186,7 @@ def _value(node: yaml.Node, path: object) -> object:
         ) from None
 
 
-def _readable(error: yaml.YAMLError, text: str, path: object) -> ProfileError:
+def _explain_error(error: yaml.YAMLError, text: str, path: object) -> ProfileError:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "not readable as YAML"
     if mark is not None:
@@ -216,7 +216,7 @@ def write(path: Path, changes: Mapping[str, Value], base: str = "") -> None:
         refuse_read_only(path)
     except FileNotFoundError:
         text = base
-    paths.replace_file(path, changed(text, changes, path))
+    paths.replace_file(path, change_text(text, changes, path))
 
 
 def refuse_read_only(path: Path) -> None:
@@ -225,14 +225,14 @@ def refuse_read_only(path: Path) -> None:
         raise PermissionError(errno.EACCES, "it is read-only", str(path))
 
 
-def changed(text: str, changes: Mapping[str, Value], path: object = None) -> str:
+def change_text(text: str, changes: Mapping[str, Value], path: object = None) -> str:
     """The text with dotted keys set, or taken out where the value is None. Raises ProfileError.
 
     Only the characters of the changed values change. Where a file is written in a way that this cannot be
     done (a group in braces, say), ruamel.yaml writes it again with its comments, order and other keys.
     """
     if "\r\n" in text and text.count("\n") == text.count("\r\n"):
-        return changed(text.replace("\r\n", "\n"), changes, path).replace("\n", "\r\n")
+        return change_text(text.replace("\r\n", "\n"), changes, path).replace("\n", "\r\n")
     for key, value in changes.items():
         before = parse(text, path)
         if key not in before and value is None:

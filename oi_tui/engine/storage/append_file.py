@@ -46,7 +46,7 @@ def open_for_adding(path: Path, flags: int) -> int:
     return os.open(path, flags | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
 
 
-def ends_with_newline(file: int) -> bool:
+def has_newline_at_end(file: int) -> bool:
     """Whether the last line is whole, as far as anybody can tell."""
     try:
         size = os.fstat(file).st_size

@@ -100,7 +100,7 @@ class FullTextIndex:
 
         None when it cannot tell. Where the words are not `is_exact`, some of those found may lack some.
         """
-        parts = {part for word in words for item in _WORD.findall(word) for part in _parts(item)}
+        parts = {part for word in words for item in _WORD.findall(word) for part in _split_terms(item)}
         if not parts or not self._path.exists():
             return None
         chosen = sorted(parts, key=len, reverse=True)[:_MOST_PARTS]
@@ -137,7 +137,7 @@ class FullTextIndex:
                 if stopped():
                     break
                 with contextlib.suppress(StoreError):
-                    words = words_in(store.read(id_))
+                    words = collect_words(store.read(id_))
                     whole = len(words) <= _MAX_WORDS
                     self._take_in(base, id_, stamp, words if whole else set(), whole=whole)
                 if time.monotonic() - committed > _BATCH_SECONDS:
@@ -185,18 +185,18 @@ class FullTextIndex:
             base.close()
 
 
-def words_in(messages: Sequence[Message]) -> set[str]:
+def collect_words(messages: Sequence[Message]) -> set[str]:
     """The words of messages, code and output, in lower case; too many once there are more than enough."""
     words: set[str] = set()
     for message in messages:
         if message.type != "image" and len(words) <= _MAX_WORDS:
             words.update(_WORD.findall(message.content.lower()))
     plain = {word for word in words if word.isascii() or not _RUN.search(word)}
-    split = {part for word in words - plain for part in _parts(word)}
+    split = {part for word in words - plain for part in _split_terms(word)}
     return {word[:_LONGEST_WORD] for word in plain | split}
 
 
-def _parts(word: str) -> list[str]:
+def _split_terms(word: str) -> list[str]:
     """The index terms of a word: itself, or its pairs of characters in scripts without blanks."""
     if word.isascii() or not _RUN.search(word):
         return [word[:_LONGEST_WORD]]

@@ -18,14 +18,14 @@ from typing import Any
 from oi_tui import paths
 from oi_tui.engine.storage import records
 from oi_tui.engine.storage.append_file import (
-    ends_with_newline,
+    has_newline_at_end,
     lock,
     open_for_adding,
     put_in_place,
     why_not_saved,
 )
-from oi_tui.engine.storage.records import Contents, encoded, title_of
-from oi_tui.engine.storage.undo_history import MOST, UndoHistory, taken_back
+from oi_tui.engine.storage.records import Contents, encoded, make_title
+from oi_tui.engine.storage.undo_history import MOST, UndoHistory, make_undo
 from oi_tui.messages import Message, new_id
 
 #: How long after a failed attempt the next one is made by itself, in seconds.
@@ -72,7 +72,7 @@ class Journal:
         self._lock = threading.RLock()
         self._file = descriptor
         self._exists = exists
-        self._torn = descriptor is not None and not ends_with_newline(descriptor)
+        self._torn = descriptor is not None and not has_newline_at_end(descriptor)
         self._pending: list[_Record] = []
         #: Written but not yet known to be on disk. A failed fsync may have thrown it away.
         self._unsynced: list[_Record] = []
@@ -118,7 +118,7 @@ class Journal:
         """
         with self._lock:
             if not self.title and message.role == "user":
-                self._header["title"] = title_of(message)
+                self._header["title"] = make_title(message)
                 if self._exists:
                     self._add("title", self.title)
             self._messages[message.id] = message
@@ -156,7 +156,7 @@ class Journal:
             dropped = [found for key in ids if (found := self._messages.pop(key, None)) is not None]
             if dropped:
                 last = next(reversed(self._messages), None)
-                if step := taken_back(dropped, len(self._messages), last):
+                if step := make_undo(dropped, len(self._messages), last):
                     self._taken_back = [*self._taken_back, step][-MOST:]
                 self._add("forget", [message.id for message in dropped])
                 self._flush(sync=True)
@@ -324,7 +324,7 @@ class Journal:
         if self._exists:
             try:
                 self._file = open_for_adding(path, os.O_RDWR)
-                self._torn = not ends_with_newline(self._file)
+                self._torn = not has_newline_at_end(self._file)
                 return self._file
             except FileNotFoundError:
                 self._exists = False
@@ -390,6 +390,6 @@ def fresh_id() -> str:
     return new_id()[:16]
 
 
-def new_header(id: str, *, cwd: str, model: str, title: str = "") -> dict[str, Any]:
+def make_header(id: str, *, cwd: str, model: str, title: str = "") -> dict[str, Any]:
     """The facts with which a conversation begins."""
     return {"id": id, "created": time.time(), "cwd": cwd, "model": model, "title": title}

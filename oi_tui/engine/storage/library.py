@@ -30,7 +30,7 @@ class Library:
         """Whether something was deleted that can be brought back."""
         return bool(self._deleted or self._thrown)
 
-    def knows_deleted(self, ids: Sequence[str]) -> None:
+    def load_deleted(self, ids: Sequence[str]) -> None:
         """The deleted conversations that can be restored, the last first, as read from the disk."""
         mine = {item.id for item in self._deleted}
         self._thrown = [entry for entry in ids if entry not in mine]
@@ -81,10 +81,10 @@ class Library:
         """Write it as a document, of the kind that the file's name ends with. Replaces nothing."""
         path = paths.typed(place).absolute()
         if path.is_dir():
-            path /= formats.file_name(item.title, ".md")
+            path /= formats.make_file_name(item.title, ".md")
         if path.exists():
             raise FileExistsError(17, f"the file {paths.short(path)} already exists")
-        kind = formats.kind_of(path)
+        kind = formats.find_format(path)
         if kind is None:
             raise OSError(errno.EINVAL, f"the name must end in {formats.ENDINGS}")
         return formats.export(kind, item.title, self.store.read(item.id), path)[0]

@@ -55,7 +55,7 @@ class ListIndex:
         """All the files as a list, with the titles and pins that were given; `facts` reads one of them."""
         for attempt in range(2):
             try:
-                with contextlib.closing(self._kept()) as base:
+                with contextlib.closing(self._open_index()) as base:
                     return _list(base, files(), named, facts)
             except OSError:
                 break
@@ -71,7 +71,7 @@ class ListIndex:
         with contextlib.closing(sqlite3.connect(":memory:")) as base:
             return _list(base, files(), named, facts)
 
-    def _kept(self) -> sqlite3.Connection:
+    def _open_index(self) -> sqlite3.Connection:
         paths.make_private(self._path.parent)
         os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
         return sqlite3.connect(self._path, timeout=2)
@@ -101,18 +101,18 @@ def _list(
     while rows := known.fetchmany(500):
         for place, (id_, time, size, pin, _, count, *_) in enumerate(rows):
             if count is None:
-                fresh = _row(facts(id_))
+                fresh = _make_row(facts(id_))
                 changed.append((id_, time, size, *fresh))
                 rows[place] = (id_, time, size, pin, *fresh)
         ids, times, _, pins, titles, counts, models, folders, problems = zip(*rows, strict=True)
         listing.extend(
             ids,
-            [_title(named.get(id_), title) for id_, title in zip(ids, titles, strict=True)],
+            [_decode_title(named.get(id_), title) for id_, title in zip(ids, titles, strict=True)],
             [time / 1e9 for time in times],
             counts,
-            [(_text(cwd), _text(model)) for cwd, model in zip(folders, models, strict=True)],
+            [(_decode_text(cwd), _decode_text(model)) for cwd, model in zip(folders, models, strict=True)],
             pinned=sum(pins),
-            problems={i: _text(why) for i, why in zip(ids, problems, strict=True) if why is not None},
+            problems={i: _decode_text(why) for i, why in zip(ids, problems, strict=True) if why is not None},
         )
     # What cannot be kept is read again the next time.
     with contextlib.suppress(sqlite3.Error):
@@ -128,8 +128,8 @@ def _keep(base: sqlite3.Connection, changed: Sequence[tuple[object, ...]], count
     base.commit()
 
 
-def _title(given: Mapping[str, Any] | None, own: str | bytes) -> str:
-    return (given and (given.get("title") or given.get("suggested"))) or _text(own)
+def _decode_title(given: Mapping[str, Any] | None, own: str | bytes) -> str:
+    return (given and (given.get("title") or given.get("suggested"))) or _decode_text(own)
 
 
 def _storable(text: str) -> str | bytes:
@@ -141,10 +141,10 @@ def _storable(text: str) -> str | bytes:
     return text
 
 
-def _text(stored: str | bytes) -> str:
+def _decode_text(stored: str | bytes) -> str:
     return stored if isinstance(stored, str) else stored.decode("utf-8", "surrogatepass")
 
 
-def _row(facts: Facts) -> tuple[str | bytes, int, str | bytes, str | bytes, str | bytes | None]:
+def _make_row(facts: Facts) -> tuple[str | bytes, int, str | bytes, str | bytes, str | bytes | None]:
     problem = None if facts.problem is None else _storable(facts.problem)
     return _storable(facts.title), facts.messages, _storable(facts.model), _storable(facts.cwd), problem

@@ -21,11 +21,11 @@ class PackedTexts:
 
     def __getitem__(self, place: int) -> str:
         start = self._ends[place - 1] + 1 if place else 0
-        return _text(self._joined[start : self._ends[place]])
+        return _decode(self._joined[start : self._ends[place]])
 
     def __iter__(self) -> Iterator[str]:
         # All at once, for as long as they are looked at: that is as quick as if they had been kept apart.
-        return iter(_text(self._joined).split("\n")[:-1])
+        return iter(_decode(self._joined).split("\n")[:-1])
 
     def extend(self, texts: Sequence[str]) -> None:
         """Put these at the end."""
@@ -33,9 +33,9 @@ class PackedTexts:
         if joined.count("\n") >= len(texts):
             texts = [text.replace("\n", " ") for text in texts]
             joined = "\n".join(texts)
-        data = _bytes(joined)
+        data = _encode(joined)
         plain = len(data) == len(joined)
-        sizes = map(len, texts if plain else map(_bytes, texts))
+        sizes = map(len, texts if plain else map(_encode, texts))
         ends = accumulate((size + 1 for size in sizes), initial=len(self._joined) - 1)
         self._ends.extend(islice(ends, 1, None))
         if texts:
@@ -43,16 +43,16 @@ class PackedTexts:
 
     def place_of(self, text: str) -> int | None:
         """The first position of the text; None where it is not found."""
-        sought = _bytes(text.replace("\n", " ")) + _END
+        sought = _encode(text.replace("\n", " ")) + _END
         if self._joined.startswith(sought):
             return 0
         at = self._joined.find(_END + sought)
         return None if at < 0 else bisect_left(self._ends, at) + 1
 
 
-def _bytes(text: str) -> bytes:
+def _encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def _text(joined: bytearray) -> str:
+def _decode(joined: bytearray) -> str:
     return joined.decode("utf-8", "surrogatepass")

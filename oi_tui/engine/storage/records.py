@@ -24,8 +24,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, cast, get_args
 
-from oi_tui.engine.llm.signed_reasoning import entries_from
-from oi_tui.engine.storage.undo_history import MOST, UndoHistory, taken_back
+from oi_tui.engine.llm.signed_reasoning import parse_entries
+from oi_tui.engine.storage.undo_history import MOST, UndoHistory, make_undo
 from oi_tui.messages import Decision, Message, MessageType, Role, State, new_id
 from oi_tui.text import one_line
 
@@ -85,12 +85,12 @@ class Contents:
         return tuple(notices_read)
 
 
-def title_of_copy(title: str) -> str:
+def make_copy_title(title: str) -> str:
     """The title of a copy of the conversation."""
     return f"{title} (copy)".strip()
 
 
-def title_of(message: Message) -> str:
+def make_title(message: Message) -> str:
     """Make a title of a person's request: its first words on one line."""
     text = one_line(
         message.content if message.type == "message" else f"{message.type}: {message.content}", 200
@@ -105,12 +105,12 @@ def parse(raw: bytes) -> Contents:
     contents = Contents()
     growth = _Growth(contents.messages)
     has_checksums = False
-    for whole in _lines(raw):
+    for whole in _split_lines(raw):
         line = whole.strip(b"\0\r \t")
         if not line:
             contents.damaged += b"\0" in whole
             continue
-        records = _records(line)
+        records = _read_line(line)
         is_sound = _matches_checksum(line)
         # Among lines with a checksum, one that parses and has none was changed, or is another version's.
         lost = is_sound is None and has_checksums and _is_known(records.records)
@@ -119,11 +119,11 @@ def parse(raw: bytes) -> Contents:
         for record in records.records:
             _apply(record, line, contents, growth)
     growth.settle()
-    contents.messages = {key: _ended(message) for key, message in contents.messages.items()}
+    contents.messages = {key: _end_message(message) for key, message in contents.messages.items()}
     return contents
 
 
-def _lines(raw: bytes) -> Iterator[bytes]:
+def _split_lines(raw: bytes) -> Iterator[bytes]:
     """The lines, one at a time: a large file is held once, not twice."""
     start = 0
     while start < len(raw):
@@ -133,7 +133,7 @@ def _lines(raw: bytes) -> Iterator[bytes]:
         start = end + 1
 
 
-def _up_to_date(record: dict[str, Any], version: int) -> dict[str, Any] | None:
+def _upgrade(record: dict[str, Any], version: int) -> dict[str, Any] | None:
     """Upgrade a record of an earlier version; None where nothing is left of it."""
     updated: dict[str, Any] | None = record
     while updated is not None and version < VERSION:
@@ -156,7 +156,7 @@ def _is_known(found: Iterable[Mapping[str, Any]]) -> bool:
     """Whether all records are of kinds that this version writes."""
     return all(
         any(kind in record for kind in _KINDS)
-        and (not isinstance(record.get("message"), dict) or message_from(record["message"]) is not None)
+        and (not isinstance(record.get("message"), dict) or parse_message(record["message"]) is not None)
         for record in found
     )
 
@@ -168,7 +168,7 @@ class _Line(NamedTuple):
     torn: bool
 
 
-def _records(line: bytes) -> _Line:
+def _read_line(line: bytes) -> _Line:
     records = _read_records(line)
     for record in records.records:
         record.pop("crc", None)
@@ -234,7 +234,7 @@ def _apply(record: dict[str, Any], line: bytes, contents: Contents, growth: _Gro
     if isinstance(version, int) and not isinstance(version, bool) and version > 0:
         contents.version = version
     if contents.version < VERSION:
-        brought = _up_to_date(record, contents.version)
+        brought = _upgrade(record, contents.version)
         if brought is None:
             return
         record = brought
@@ -242,7 +242,7 @@ def _apply(record: dict[str, Any], line: bytes, contents: Contents, growth: _Gro
         case {"oi_tui": _}:
             contents.header = {**contents.header, **record}
         case {"message": dict(stored)}:
-            message = message_from(stored)
+            message = parse_message(stored)
             if message is None:
                 contents.foreign.append(line)
             else:
@@ -253,9 +253,9 @@ def _apply(record: dict[str, Any], line: bytes, contents: Contents, growth: _Gro
         case {"forget": list(keys)}:
             growth.settle()
             forgotten = [messages.pop(key, None) for key in keys if isinstance(key, str)]
-            dropped = [_ended(message) for message in forgotten if message is not None]
+            dropped = [_end_message(message) for message in forgotten if message is not None]
             last = next(reversed(messages), None)
-            if step := taken_back(dropped, len(messages), last):
+            if step := make_undo(dropped, len(messages), last):
                 contents.taken_back = [*contents.taken_back, step][-MOST:]
         case {"title": str(title)}:
             contents.header["title"] = title
@@ -263,7 +263,7 @@ def _apply(record: dict[str, Any], line: bytes, contents: Contents, growth: _Gro
             contents.foreign.append(line)
 
 
-def message_from(stored: Mapping[str, Any]) -> Message | None:
+def parse_message(stored: Mapping[str, Any]) -> Message | None:
     """Read a stored message; None for a kind that this version does not know.
 
     A field with a value of the wrong sort is left out; fields that are not ours are kept in `unknown`.
@@ -280,34 +280,34 @@ def message_from(stored: Mapping[str, Any]) -> Message | None:
         role=cast("Role", role),
         type=cast("MessageType", kind),
         content=content,
-        format=_text(stored.get("format")),
+        format=_read_text(stored.get("format")),
         recipient=recipient if recipient in ("user", "assistant") else None,
-        id=_text(stored.get("id")) or new_id(),
-        created=_number(stored.get("created")) or 0.0,
-        parent=_text(stored.get("parent")),
+        id=_read_text(stored.get("id")) or new_id(),
+        created=_read_number(stored.get("created")) or 0.0,
+        parent=_read_text(stored.get("parent")),
         state=cast("State", state) if isinstance(state, str) and state in _STATES else None,
         decision=cast("Decision", decision) if isinstance(decision, str) and decision in _DECISIONS else None,
-        proposed=_text(stored.get("proposed")),
-        reason=_text(stored.get("reason")),
-        grant=_text(stored.get("grant")),
-        where=_text(stored.get("where")),
-        seconds=_number(stored.get("seconds")),
-        call=_text(stored.get("call")),
-        covers=_text(stored.get("covers")),
-        reply=_text(stored.get("reply")),
-        model=_text(stored.get("model")),
-        signed=entries_from(stored.get("signed")),
-        view=_text(stored.get("view")),
-        table=_text(stored.get("table")),
+        proposed=_read_text(stored.get("proposed")),
+        reason=_read_text(stored.get("reason")),
+        grant=_read_text(stored.get("grant")),
+        where=_read_text(stored.get("where")),
+        seconds=_read_number(stored.get("seconds")),
+        call=_read_text(stored.get("call")),
+        covers=_read_text(stored.get("covers")),
+        reply=_read_text(stored.get("reply")),
+        model=_read_text(stored.get("model")),
+        signed=parse_entries(stored.get("signed")),
+        view=_read_text(stored.get("view")),
+        table=_read_text(stored.get("table")),
         unknown={key: value for key, value in stored.items() if key not in _KNOWN_FIELDS},
     )
 
 
-def _text(value: object) -> str | None:
+def _read_text(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _number(value: object) -> float | None:
+def _read_number(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     try:
@@ -317,7 +317,7 @@ def _number(value: object) -> float | None:
     return number if math.isfinite(number) and number >= 0 else None
 
 
-def _ended(message: Message) -> Message:
+def _end_message(message: Message) -> Message:
     if message.state not in _ENDED:
         return message
     state, reason = _ENDED[message.state]

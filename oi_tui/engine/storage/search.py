@@ -19,7 +19,7 @@ class Hit:
     excerpt: str
 
 
-def words_of(query: str) -> list[str]:
+def split_words(query: str) -> list[str]:
     """The words that are looked for, each once, in lower case."""
     return list(dict.fromkeys(query.lower().split()))
 
@@ -48,7 +48,7 @@ def search(
     in the order given. The others are read, and there any part of a word counts; those that the index covers
     are only read when it found few. Ends early when `stopped` says so.
     """
-    words = words_of(query)
+    words = split_words(query)
     looked_up = index.find(words) if index is not None else None
     if index is None or looked_up is None:
         yield from _scan(store, words, ids, stopped)

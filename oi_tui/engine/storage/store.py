@@ -16,7 +16,7 @@ from pathlib import Path
 from oi_tui import paths
 from oi_tui.engine.storage import records
 from oi_tui.engine.storage.append_file import lock, put_in_place
-from oi_tui.engine.storage.journal import COMING, Journal, fresh_id, new_header
+from oi_tui.engine.storage.journal import COMING, Journal, fresh_id, make_header
 from oi_tui.engine.storage.list_index import Facts, ListIndex
 from oi_tui.engine.storage.listing import Listing, Summary
 from oi_tui.engine.storage.records import Contents
@@ -72,21 +72,21 @@ class Store:
         self, *, cwd: Path | str, model: str, title: str = "", messages: Sequence[Message] = ()
     ) -> Journal:
         """Create a conversation. Nothing is written before its first message, or before `save`."""
-        header = new_header(fresh_id(), cwd=str(cwd), model=model, title=title)
+        header = make_header(fresh_id(), cwd=str(cwd), model=model, title=title)
         contents = Contents(messages={message.id: message for message in messages})
-        return self._noted(Journal(self._path(header["id"]), header, contents))
+        return self._note_journal(Journal(self._path(header["id"]), header, contents))
 
     @staticmethod
     def unsaved(*, cwd: Path | str, model: str, title: str = "", messages: Sequence[Message] = ()) -> Journal:
         """Create a conversation that is kept in memory only."""
         contents = Contents(messages={message.id: message for message in messages})
-        return Journal(None, new_header(fresh_id(), cwd=str(cwd), model=model, title=title), contents)
+        return Journal(None, make_header(fresh_id(), cwd=str(cwd), model=model, title=title), contents)
 
     def add(
         self, contents: Contents, *, id: str, title: str, cwd: str, model: str, updated: float | None = None
     ) -> None:
         """Take in a whole conversation that was read elsewhere. Raises OSError when it cannot be saved."""
-        header = {**new_header(id, cwd=cwd, model=model, title=title), "created": updated or time.time()}
+        header = {**make_header(id, cwd=cwd, model=model, title=title), "created": updated or time.time()}
         target = self._path(id)
         # It is there as a whole or not at all: what was half of a copy would pass for the conversation.
         paths.make_private(self.folder)
@@ -108,7 +108,7 @@ class Store:
         fresh = fresh_id()
         named = self._catalogue.title(id) or contents.header.get("title")
         cwd, model = (str(contents.header.get(name) or "") for name in ("cwd", "model"))
-        self.add(contents, id=fresh, title=records.title_of_copy(named or ""), cwd=cwd, model=model)
+        self.add(contents, id=fresh, title=records.make_copy_title(named or ""), cwd=cwd, model=model)
         return fresh
 
     def knows(self, id: str) -> bool:
@@ -116,7 +116,7 @@ class Store:
         name = self._path(id).name
         return (self.folder / name).exists() or (self._trash / name).exists()
 
-    def _may_be_restored(self, id: str) -> bool:
+    def _can_be_restored(self, id: str) -> bool:
         return bool(_ID.fullmatch(id)) and self.knows(id)
 
     def open(self, id: str) -> tuple[Journal, list[Message]]:
@@ -131,7 +131,7 @@ class Store:
                 mine.close()
         descriptor, writable = self._open(path, id)
         try:
-            raw = _all_of(descriptor, id)
+            raw = _read_all(descriptor, id)
             contents = records.parse(raw)
             # Whoever understands only half of a file leaves it alone.
             newer = contents.version > records.VERSION
@@ -139,7 +139,7 @@ class Store:
         except BaseException:
             os.close(descriptor)
             raise
-        header = {**new_header(id, cwd="", model=""), **contents.header, "id": id}
+        header = {**make_header(id, cwd="", model=""), **contents.header, "id": id}
         if named := self._catalogue.title(id):
             header["title"] = self.given[id] = named
         header.pop("oi_tui", None)
@@ -150,7 +150,7 @@ class Store:
             os.close(descriptor)
             header |= {"id": fresh_id(), "forked": id}
             if header["title"]:
-                header["title"] = records.title_of_copy(header["title"])
+                header["title"] = records.make_copy_title(header["title"])
             notice = _NEWER if newer else _ELSEWHERE
             for key, message in contents.messages.items():
                 if message.reason in records.ENDED_REASONS and not newer:
@@ -159,7 +159,7 @@ class Store:
         else:
             os.close(descriptor)
             opened = Journal(path, header, contents, exists=True)
-        return self._noted(opened), opened.messages
+        return self._note_journal(opened), opened.messages
 
     def read(self, id: str) -> list[Message]:
         """The messages of a conversation, without claiming it. Raises StoreError."""
@@ -173,7 +173,7 @@ class Store:
         """The bytes of a conversation's file. Raises StoreError."""
         descriptor, _ = self._open(self._path(id), id, os.O_RDONLY)
         try:
-            return _all_of(descriptor, id)
+            return _read_all(descriptor, id)
         finally:
             os.close(descriptor)
 
@@ -181,7 +181,7 @@ class Store:
         """The id of the conversation that was last written to, also when the clock went backwards since."""
         times = {id_: status.st_mtime_ns for id_, status in self.files()}
         newest = max(times, key=times.__getitem__, default=None)
-        noted, mark = self._noted_last()
+        noted, mark = self._read_last_id()
         # Dated after everything that was there then: it was written to later.
         return noted if noted in times and newest is not None and times[newest] <= mark else newest
 
@@ -197,7 +197,7 @@ class Store:
             finally:
                 os.close(descriptor)
 
-    def _noted_last(self) -> tuple[str | None, int]:
+    def _read_last_id(self) -> tuple[str | None, int]:
         try:
             flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
             with os.fdopen(os.open(self.folder / _LAST, flags), "rb") as file:
@@ -287,7 +287,7 @@ class Store:
 
     # ---- Files
 
-    def _noted(self, opened: Journal) -> Journal:
+    def _note_journal(self, opened: Journal) -> Journal:
         opened.used = self._note_last
         self._journals.add(opened)
         return opened
@@ -356,7 +356,7 @@ class Store:
                 header = json.loads(head.partition(b"\n")[0])
             counted = _COUNT.search(tail)
             if not isinstance(header, dict) or not header.get("title") or counted is None:
-                contents = records.parse(_all_of(descriptor, id))
+                contents = records.parse(_read_all(descriptor, id))
                 header = contents.header
                 count = len(contents.messages)
                 if not header and not count:
@@ -379,7 +379,7 @@ class Store:
             for path in self._trash.iterdir():
                 if path.lstat().st_ctime < limit:
                     path.unlink()
-        self.variables.delete_unknown(self._may_be_restored)
+        self.variables.delete_unknown(self._can_be_restored)
         with contextlib.suppress(OSError):
             for name in os.listdir(self.folder):  # noqa: PTH208 -- of ten thousand names, none is made a path
                 # What a program left behind that was killed while it wrote.
@@ -404,7 +404,7 @@ def _same(one: Path, other: Path) -> bool:
         return False
 
 
-def _all_of(descriptor: int, id: str) -> bytes:
+def _read_all(descriptor: int, id: str) -> bytes:
     size = os.fstat(descriptor).st_size
     if size > _MAX_BYTES:
         raise StoreError(f"Could not open the conversation {id!r}: it is too large ({size:,} bytes).")

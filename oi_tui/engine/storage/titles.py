@@ -48,7 +48,7 @@ class TitleIndex:
     def entries(self) -> dict[str, dict[str, Any]]:
         """The entries by conversation id; empty when there is no readable file."""
         titles: dict[str, dict[str, Any]] = {}
-        for line in self._lines():
+        for line in self._read_lines():
             with contextlib.suppress(ValueError, RecursionError):
                 entry = json.loads(line)
                 if isinstance(entry, dict) and isinstance(entry.get("id"), str):
@@ -59,7 +59,7 @@ class TitleIndex:
                     entry.pop(name, None)
         return titles
 
-    def _lines(self) -> list[bytes]:
+    def _read_lines(self) -> list[bytes]:
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         try:
             descriptor = os.open(self._path, flags)

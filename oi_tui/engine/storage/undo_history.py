@@ -17,7 +17,7 @@ class UndoHistory:
     left: tuple[int, str | None]
 
 
-def taken_back(dropped: Sequence[Message], count: int, last: str | None) -> UndoHistory | None:
+def make_undo(dropped: Sequence[Message], count: int, last: str | None) -> UndoHistory | None:
     """A step back that left so many messages; None where only a summary, which nobody wrote, was dropped."""
     if all(message.covers is not None for message in dropped):
         return None

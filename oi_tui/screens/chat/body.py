@@ -100,7 +100,7 @@ class ChatBody(Widget):
         commands = self._chat.commands
         match event.what:
             case "back":
-                commands.going_back.back_to(event.key)
+                commands.going_back.rewind_to(event.key)
             case "restore":
                 commands.restore_cell(event.key)
             case "branch":

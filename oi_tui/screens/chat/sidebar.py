@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual.widget import Widget
 
-from oi_tui.actions.restore_files import steps_of
+from oi_tui.actions.restore_files import list_steps
 from oi_tui.engine.events import Event, FilesChanged, MessageRecorded, TurnEnded, UsageReported
 from oi_tui.file_changes.snapshots import Step
 from oi_tui.messages import Message
@@ -165,7 +165,7 @@ class SidebarControl:
     def _learn(self) -> None:
         """Ask the languages and the snapshots; in a thread."""
         memories = tuple(self._workspace.computer.memories())
-        steps = tuple(steps_of(self._workspace))
+        steps = tuple(list_steps(self._workspace))
         self._view.app.call_later(self._take, memories, steps)
 
     def _take(self, memories: tuple[Memory, ...], steps: tuple[tuple[int, Step], ...]) -> None:

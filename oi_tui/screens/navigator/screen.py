@@ -14,10 +14,10 @@ from textual.widgets import Input, Static
 from textual.worker import Worker
 
 from oi_tui import paths
-from oi_tui.engine.export.formats import file_name
+from oi_tui.engine.export.formats import make_file_name
 from oi_tui.engine.storage.library import Library
 from oi_tui.engine.storage.listing import Summary
-from oi_tui.engine.storage.search import words_of, worth_searching
+from oi_tui.engine.storage.search import split_words, worth_searching
 from oi_tui.engine.storage.store import Store
 from oi_tui.screens.dialog import Page
 from oi_tui.screens.navigator import text as words
@@ -140,7 +140,7 @@ class NavigatorScreen(Page[str | None]):
         """Show the list."""
         selected = self._list.selected
         self._library.listing, self._library.waiting = event.listing, event.waiting
-        self._library.knows_deleted(event.deleted)
+        self._library.load_deleted(event.deleted)
         self._read = True
         self.show(select=selected.id if selected else None)
         if worth_searching(self._query):
@@ -153,7 +153,7 @@ class NavigatorScreen(Page[str | None]):
 
     def show(self, select: str | None = None) -> None:
         """Show what is looked for, with this conversation selected."""
-        sought = words_of(self._query)
+        sought = split_words(self._query)
         conversations = self._library.listing.matching(sought, self._folder, self._excerpts)
         self._list.show(
             conversations, words=sought, excerpts=self._excerpts if sought else None, select=select
@@ -293,7 +293,7 @@ class NavigatorScreen(Page[str | None]):
         """Ask for the file to which the selected conversation is written as a document."""
         item = self._list.selected
         if item is not None and not item.problem:
-            place = paths.short(Path.home() / file_name(item.title, ".md"))
+            place = paths.short(Path.home() / make_file_name(item.title, ".md"))
             self._list.spare()
             self._line.ask(place, words.EXPORT_KEYS, self._actions.export)
             self.tell("")
@@ -396,7 +396,7 @@ class NavigatorScreen(Page[str | None]):
         if item is None:
             self._shown.update("")
             return
-        sought = words_of(self._query) if item.id in self._excerpts else []
+        sought = split_words(self._query) if item.id in self._excerpts else []
         width = self._side.scrollable_content_region.width - 1
         look = look_of(self.app.current_theme, colourful=not self.app.no_color)
         self.run_worker(

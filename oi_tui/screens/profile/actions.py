@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from oi_tui import paths, profiles
-from oi_tui.engine.settings.profile import settings
+from oi_tui.engine.settings.profile import list_settings
 from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.screens.confirm import ConfirmDialog
 from oi_tui.screens.profile.menu import DifferencesDialog, NameDialog, ProfileChoice, ProfileMenu
@@ -99,7 +99,7 @@ class ProfileActions:
     def _differences(self) -> None:
         current = self._editor.current
         lines = []
-        for setting in settings():
+        for setting in list_settings():
             value = getattr(current, setting.name)
             if value != setting.default:
                 default = one_line(setting.show(setting.default), 30) or setting.unset

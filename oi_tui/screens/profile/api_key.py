@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from textual.timer import Timer
 
-from oi_tui.engine.credentials.key_source import KeySource, key_place
-from oi_tui.engine.credentials.keys import ORDER, SecretError, Secrets, name_for
+from oi_tui.engine.credentials.key_source import KeySource, find_key_source
+from oi_tui.engine.credentials.keys import ORDER, SecretError, Secrets, find_variable_name
 from oi_tui.engine.credentials.redaction import learn
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.screens.confirm import ConfirmDialog
@@ -38,7 +38,7 @@ class ApiKeyPanel:
     def look(self) -> None:
         """Look for the key of the model as the fields have it."""
         profile = self._editor.current
-        self._work(lambda: self._call(self._show, key_place(profile, self._secrets)))
+        self._work(lambda: self._call(self._show, find_key_source(profile, self._secrets)))
 
     def _show(self, place: KeySource) -> None:
         self.place = place
@@ -47,7 +47,7 @@ class ApiKeyPanel:
 
     def keep(self, profile: Profile) -> None:
         """Keep the profile's key outside of its file; where it has no name, it is used and kept nowhere."""
-        key, name = str(profile.api_key), name_for(profile.model, profile.api_base)
+        key, name = str(profile.api_key), find_variable_name(profile.model, profile.api_base)
         learn(key)
         if name is None:
             self._notify("The API key is used until you quit and is not saved: it has no provider name.")

@@ -7,7 +7,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
-from oi_tui.engine.settings.profile import Profile, settings
+from oi_tui.engine.settings.profile import Profile, list_settings
 from oi_tui.engine.settings.setting import Setting, Value
 from oi_tui.text import one_line
 from oi_tui.widgets.setting_field import SettingField
@@ -23,7 +23,7 @@ class SettingFields(VerticalScroll):
     def __init__(self, profile: Profile) -> None:
         super().__init__(id="profile-fields", can_focus=False)
         #: The sections that can be shown, in their order.
-        self.sections = list(dict.fromkeys(setting.section for setting in settings()))
+        self.sections = list(dict.fromkeys(setting.section for setting in list_settings()))
         if profile.unknown:
             self.sections.append(NOT_SETTINGS)
         self.sections.append(CHANGED)
@@ -32,7 +32,7 @@ class SettingFields(VerticalScroll):
             setting.name: SettingField(
                 setting, getattr(profile, setting.name), profile.origins.get(setting.name, "default")
             )
-            for setting in settings()
+            for setting in list_settings()
         }
         self._headings = {
             section: Static(section, classes="fields-section", markup=False) for section in self.sections
@@ -147,10 +147,12 @@ def _matching(query: str) -> set[str]:
     """The names of the settings with exactly this key or flag, or else of those with all the words."""
     words = query.replace("-", "_").split()
     exact = {
-        setting.name for setting in settings() if query in (setting.key, setting.long_flag, *setting.flags)
+        setting.name
+        for setting in list_settings()
+        if query in (setting.key, setting.long_flag, *setting.flags)
     }
     return exact or {
-        setting.name for setting in settings() if all(word in _searched(setting) for word in words)
+        setting.name for setting in list_settings() if all(word in _searched(setting) for word in words)
     }
 
 

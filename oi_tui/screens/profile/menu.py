@@ -71,8 +71,8 @@ class ProfileChoice(NameChoice):
             yield ChoiceList(*map(self._row, self._names))
 
     def _row(self, name: str) -> Content:
-        is_preset = name in presets.names()
-        about = "in use" if name == self._now else presets.summary(name) if is_preset else ""
+        is_preset = name in presets.list_names()
+        about = "in use" if name == self._now else presets.read_summary(name) if is_preset else ""
         if name.endswith(".py"):
             about = "a Python program; you review it before it is used"
         return Content.assemble(f"{one_line(name, 30):<16} ", (one_line(about, 80), "$text-muted"))

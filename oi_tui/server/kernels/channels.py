@@ -11,7 +11,7 @@ from typing import Any
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from oi_tui.engine.events import MessageGrew, MessageRecorded, MessageStarted, RunReported, TurnEnded
-from oi_tui.engine.output.plain import plain
+from oi_tui.engine.output.plain import make_plain
 from oi_tui.messages import InputRequested, Message, ValueBegan, ValueEnded
 from oi_tui.server.context import Tempo
 from oi_tui.server.event_log import EventReader, GapError, LogItem, Question
@@ -279,7 +279,7 @@ class ShownValue:
         if len(self._text) + len(text) > _LONGEST_VALUE:
             return False
         self._text += text
-        self.data["text/plain"] = plain(self._text).rstrip("\n")
+        self.data["text/plain"] = make_plain(self._text).rstrip("\n")
         return True
 
 
@@ -353,7 +353,7 @@ class CellRun:
         if isinstance(item, MessageGrew):
             if self._types.get(item.id) != "console" or (self._value and self._value.add(item.text)):
                 return
-            await self._print(self._stream.add(plain(item.text)))
+            await self._print(self._stream.add(make_plain(item.text)))
         elif isinstance(item, RunReported) and isinstance(item.report, InputRequested):
             await self._ask(item.report)
         else:

@@ -13,7 +13,7 @@ from oi_tui.engine.events import (
     TurnEnded,
     UsageReported,
 )
-from oi_tui.engine.output.plain import plain
+from oi_tui.engine.output.plain import make_plain
 from oi_tui.messages import InputRequested, Message
 from oi_tui.server.event_log import LogItem, Question
 from oi_tui.server.openai.content import input_notice
@@ -110,7 +110,7 @@ class ResponseBuilder:
             case MessageRecorded(Message(type="console", parent=str(parent)) as message):
                 if message.id not in self._outputs:
                     # The run began in an earlier response, which ended when its program waited for input.
-                    logs = {"type": "logs", "logs": plain(message.content)[:_MOST_LOGS]}
+                    logs = {"type": "logs", "logs": make_plain(message.content)[:_MOST_LOGS]}
                     late = self._items[parent][1]["outputs"] if parent in self._items else self._late
                     late.append(logs)
             case MessageGrew(id, text):
@@ -143,7 +143,7 @@ class ResponseBuilder:
     def _grow(self, id: str, text: str) -> Iterator[Event]:
         if logs := self._outputs.get(id):
             if len(logs["logs"]) < _MOST_LOGS:
-                logs["logs"] += plain(text)
+                logs["logs"] += make_plain(text)
                 if len(logs["logs"]) >= _MOST_LOGS:
                     logs["logs"] = logs["logs"][:_MOST_LOGS] + _CUT
         elif id in self._items:

@@ -6,7 +6,7 @@ from textual.content import Content
 
 from oi_tui.engine.events import ApprovalRequested
 from oi_tui.engine.review.findings import Findings, Level
-from oi_tui.engine.tools import is_tool, words
+from oi_tui.engine.tools import describe_tool, is_tool
 from oi_tui.text import normalise_line_ends, one_line
 from oi_tui.widgets.truncate import width_of
 
@@ -52,7 +52,7 @@ def _question(request: ApprovalRequested) -> str:
     language = request.message.format or ""
     if is_tool(language):
         # Which tool it is must not be cut off.
-        return f"Call {one_line(words(language), 250)}?"
+        return f"Call {one_line(describe_tool(language), 250)}?"
     return (
         f"Run this {_language(request)} code{f' for {one_line(request.asker, 60)}' if request.asker else ''}?"
     )

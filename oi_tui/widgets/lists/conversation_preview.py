@@ -5,7 +5,7 @@ from rich.text import Text
 from textual.content import Content
 
 from oi_tui import paths
-from oi_tui.engine.output.plain import plain
+from oi_tui.engine.output.plain import make_plain
 from oi_tui.engine.storage.listing import UNTITLED, Summary
 from oi_tui.messages import Message
 from oi_tui.text import one_line, prose
@@ -64,7 +64,7 @@ def _preview(message: Message, words: list[str], width: int, look: Styles) -> li
         sentence = f"{sentence} · {message.type}"
     if message.type == "image":
         return [Content.styled(f"[{sentence}]", style)]
-    content = plain(message.content) if message.type == "console" else message.content
+    content = make_plain(message.content) if message.type == "console" else message.content
     text = content.strip("\n")
     at = min((text.lower().find(word) for word in words if word in text.lower()), default=0)
     start = text.rfind("\n", 0, at) + 1 if at > _CHARACTERS // 2 else 0

@@ -195,7 +195,7 @@ class CompletingTextArea(PromptTextArea):
 
 def _commands(typed: str) -> list[CompletionOffer]:
     """Return the commands that begin with, or else contain, what is typed; none for a complete name."""
-    matches = commands.matching(typed)
+    matches = commands.find_commands(typed)
     if not matches:
         matches = [command for command in commands.COMMANDS.values() if typed[1:].lower() in command.name]
     if len(matches) == 1 and matches[0].name == typed[1:]:

@@ -353,7 +353,7 @@ class Prompt(CompletingTextArea):
         if text.startswith("%%"):
             return "%% runs the rest in your shell; the model does not see it"
         typed = self._typed_name()
-        matches = commands.matching(typed) if typed else []
+        matches = commands.find_commands(typed) if typed else []
         if len(matches) == 1 or (matches and typed and matches[0].name == typed[1:]):
             return f"{matches[0].title}   {matches[0].summary}"
         row, column = self.cursor_location

@@ -16,7 +16,7 @@ from textual.widgets import Input, OptionList, Static, TextArea
 from oi_tui import paths, profiles
 from oi_tui.engine import speech
 from oi_tui.engine.credentials.keys import Secrets
-from oi_tui.engine.settings.profile import Profile, settings
+from oi_tui.engine.settings.profile import Profile, list_settings
 from oi_tui.engine.settings.setting import Setting
 from oi_tui.engine.settings.templates import starter
 from oi_tui.screens.confirm import ConfirmDialog
@@ -122,7 +122,7 @@ async def test_escape_asks_once_when_something_changed(path: Path) -> None:
 
 
 async def test_a_wrong_value_is_named_as_it_is_typed_and_not_saved(path: Path) -> None:
-    temperature = next(setting for setting in settings() if setting.name == "temperature")
+    temperature = next(setting for setting in list_settings() if setting.name == "temperature")
     before = path.read_bytes()
     async with opened(path) as (app, pilot):
         field = await go_to(app, pilot, temperature)
@@ -141,7 +141,7 @@ async def test_a_wrong_value_is_named_as_it_is_typed_and_not_saved(path: Path) -
 
 
 async def test_saving_leads_to_what_is_wrong_from_anywhere(path: Path) -> None:
-    output = next(setting for setting in settings() if setting.name == "max_output")
+    output = next(setting for setting in list_settings() if setting.name == "max_output")
     async with opened(path) as (app, pilot):
         await go_to(app, pilot, output)
         await pilot.press("x", "ctrl+f", "ctrl+u", *"theme")
@@ -172,7 +172,7 @@ async def put(pilot: Pilot[None], field: SettingField) -> None:
 async def test_every_setting_can_be_found_changed_marked_saved_and_reset(part: int, path: Path) -> None:
     values: dict[str, object] = {}
     async with opened(path) as (app, pilot):
-        for setting in settings()[part::PARTS]:
+        for setting in list_settings()[part::PARTS]:
             field = await go_to(app, pilot, setting)
             mark = field.query_one(".field-mark", Static)
             await put(pilot, field)
@@ -192,7 +192,7 @@ async def test_every_setting_can_be_found_changed_marked_saved_and_reset(part: i
 
 
 async def test_a_key_is_never_shown_and_kept_unless_replaced(path: Path) -> None:
-    key = next(setting for setting in settings() if setting.name == "api_key")
+    key = next(setting for setting in list_settings() if setting.name == "api_key")
     path.write_text("llm.api_key: sk-canary\n")
     async with opened(path) as (app, pilot):
         field = await go_to(app, pilot, key)
@@ -287,7 +287,7 @@ async def chosen(app: Shell, pilot: Pilot[None], entry: str) -> None:
 
 
 async def test_a_key_is_kept_outside_of_the_file(path: Path) -> None:
-    key = next(setting for setting in settings() if setting.name == "api_key")
+    key = next(setting for setting in list_settings() if setting.name == "api_key")
     path.write_text("llm.model: openai/x\nllm.api_key: sk-old-canary\nloop: true\n")
     secrets = Secrets(keyring=lambda: None)
     async with opened(path, secrets=secrets) as (app, pilot):
@@ -301,7 +301,7 @@ async def test_a_key_is_kept_outside_of_the_file(path: Path) -> None:
 
 
 async def test_a_key_that_cannot_be_kept_is_not_lost(path: Path) -> None:
-    key = next(setting for setting in settings() if setting.name == "api_key")
+    key = next(setting for setting in list_settings() if setting.name == "api_key")
     path.write_text("llm.model: openai/x\n")
     secrets = Secrets(path.parent, keyring=lambda: None)
     async with opened(path, secrets=secrets) as (app, pilot):
@@ -425,7 +425,7 @@ async def test_a_setting_without_effect_says_so_in_its_help(
 async def test_every_wrong_value_is_named_as_it_is_typed(path: Path) -> None:
     async with opened(path) as (app, pilot):
         tried = 0
-        for setting in settings():
+        for setting in list_settings():
             field = app.field(setting.name)
             if isinstance(field.box, SettingChoice):
                 continue
@@ -476,7 +476,7 @@ async def test_beside_the_fields_what_is_typed_is_searched_and_tab_goes_to_what_
 
 
 async def test_settings_have_titles_and_their_keys_beside_them(path: Path) -> None:
-    titles = [setting.human_title for setting in settings()]
+    titles = [setting.human_title for setting in list_settings()]
     assert len(set(titles)) == len(titles)
     assert not [title for title in titles if "_" in title or "." in title or len(title) > 30]
     async with opened(path) as (app, _):

@@ -8,12 +8,12 @@ from textual.widgets import Static
 
 from oi_tui import paths
 from oi_tui.engine.credentials.keys import Secrets
-from oi_tui.engine.settings.profile import Profile, settings
+from oi_tui.engine.settings.profile import Profile, list_settings
 from oi_tui.screens.confirm import ConfirmDialog
 from tests.pilot.screens.test_profile_editor import Shell, chosen, go_to, opened
 from tests.pilot.waiting import until
 
-KEY = next(setting for setting in settings() if setting.name == "api_key")
+KEY = next(setting for setting in list_settings() if setting.name == "api_key")
 
 
 @pytest.fixture

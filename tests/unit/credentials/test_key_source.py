@@ -2,7 +2,7 @@
 
 import pytest
 
-from oi_tui.engine.credentials.key_source import key_place
+from oi_tui.engine.credentials.key_source import find_key_source
 from oi_tui.engine.credentials.keys import Secrets
 from oi_tui.engine.settings.profile import Origin, Profile
 from oi_tui.workspace import Workspace
@@ -26,12 +26,14 @@ class Ring:
 )
 def test_a_key_of_the_profile_comes_first(origin: Origin, words: str) -> None:
     profile = Profile().with_changes(origin, api_key="canary-own")
-    place = key_place(profile, Secrets(environment={"OPENAI_API_KEY": "canary-env"}, keyring=lambda: None))
+    place = find_key_source(
+        profile, Secrets(environment={"OPENAI_API_KEY": "canary-env"}, keyring=lambda: None)
+    )
     assert (place.found, place.kept, place.words) == (True, False, words)
 
 
 def test_a_key_in_the_keyring_is_kept() -> None:
-    place = key_place(Profile(), Secrets(environment={}, keyring=Ring))
+    place = find_key_source(Profile(), Secrets(environment={}, keyring=Ring))
     assert (place.found, place.kept) == (True, True)
     assert place.words == "OPENAI_API_KEY is saved in the system's keyring."
 

@@ -11,7 +11,7 @@ import pytest
 
 from oi_tui import paths
 from oi_tui.engine.credentials import keys
-from oi_tui.engine.credentials.keys import SecretError, Secrets, name_for
+from oi_tui.engine.credentials.keys import SecretError, Secrets, find_variable_name
 from oi_tui.engine.credentials.redaction import redact
 from oi_tui.engine.llm.base import LlmError, Request
 from oi_tui.engine.llm.transport.client import ModelProcess
@@ -76,7 +76,7 @@ def without_ring(variables: dict[str, str] | None = None) -> Secrets:
 def test_a_key_is_named_after_its_variable_and_the_server_it_is_for(
     model: str, base: str | None, name: str | None
 ) -> None:
-    assert name_for(model, base) == name
+    assert find_variable_name(model, base) == name
 
 
 def test_without_a_keyring_a_key_lies_in_a_file_for_its_owner_only() -> None:

@@ -324,7 +324,9 @@ def test_how_to_take_a_restoring_back_is_known_after_the_end_of_the_program(
     (place / "a").write_text("old")
     found = step(watching, lambda: (place / "a").write_text("new"))
     undo(kept, found)
-    latest = Snapshots(paths.data() / "snapshots").latest(restore.back_id(id_) for id_ in ("none", "code1"))
+    latest = Snapshots(paths.data() / "snapshots").latest(
+        restore.make_revert_id(id_) for id_ in ("none", "code1")
+    )
     assert latest == "back-code1"
     undo(kept, kept.step(latest))
     assert (place / "a").read_text() == "new"

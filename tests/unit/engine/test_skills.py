@@ -221,4 +221,4 @@ def test_functions_of_open_interpreter_become_a_skill(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["", "..", "a/b", "-x", "x" * 65])
 def test_a_name_that_cannot_be_one_is_refused(name: str) -> None:
     with pytest.raises(SkillError):
-        skills.place_for(name)
+        skills.choose_path(name)

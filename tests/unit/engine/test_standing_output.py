@@ -3,7 +3,7 @@
 import pytest
 
 from oi_tui.engine.llm import request
-from oi_tui.engine.output.model_output import model_output
+from oi_tui.engine.output.model_output import shorten_for_model
 from oi_tui.engine.output.standing_output import standing_output, without_erased
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Message
@@ -76,4 +76,4 @@ def test_the_model_gets_what_stands_and_no_picture_that_was_cleared() -> None:
     assert [message.content for message in without_erased(messages)][2:] == ["BBBB", "1\n"]
     sent = str(request.write(messages, Profile(), [], tools=True, vision=True).request.messages)
     assert ("AAAA" in sent, "BBBB" in sent) == (False, True)
-    assert model_output([text("a\n", "T1"), text(up(1)), text("b\n", "T2")], 0) == "T2"
+    assert shorten_for_model([text("a\n", "T1"), text(up(1)), text("b\n", "T2")], 0) == "T2"

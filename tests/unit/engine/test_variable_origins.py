@@ -2,7 +2,7 @@
 
 import pytest
 
-from oi_tui.engine.variable_origins import cells_to_rerun
+from oi_tui.engine.variable_origins import find_cells_to_rerun
 from oi_tui.messages import Message
 
 
@@ -36,10 +36,10 @@ def cells(*codes: str, language: str = "python", state: str = "finished") -> lis
 def test_the_last_cell_that_made_each_variable_is_found(
     codes: tuple[str, ...], lost: set[str], numbers: tuple[int, ...]
 ) -> None:
-    assert cells_to_rerun(cells(*codes), "python", lost) == numbers
+    assert find_cells_to_rerun(cells(*codes), "python", lost) == numbers
 
 
 def test_other_languages_and_cells_that_failed_are_counted_and_left_out() -> None:
     messages = [*cells("m <- 1", language="r"), *cells("m = 1", state="failed"), *cells("m = 2", "m.x <- 3")]
-    assert cells_to_rerun(messages, "python", {"m"}) == (3,)
-    assert cells_to_rerun(messages, "r", {"m"}) == (1,)
+    assert find_cells_to_rerun(messages, "python", {"m"}) == (3,)
+    assert find_cells_to_rerun(messages, "r", {"m"}) == (1,)

@@ -10,7 +10,7 @@ from oi_tui.engine import exchange
 from oi_tui.engine.events import Event, Noticed, TurnEnded
 from oi_tui.engine.llm import compaction, endpoint, request
 from oi_tui.engine.llm.base import BROKEN_OFF, Delta, ErrorInfo, Finish, Gap, Text, Usage
-from oi_tui.engine.llm.context_window import tokens, weight
+from oi_tui.engine.llm.context_window import estimate_tokens, weight
 from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.llm.usage import UsageTotals
 from oi_tui.engine.models.model_info import KnownModels, ModelInfo
@@ -337,7 +337,7 @@ def test_a_summary_is_kept_in_the_journal_and_can_be_taken_back(tmp_path: Path) 
     saved = store.latest()
     assert saved
     journal, messages = store.open(saved)
-    assert compaction.latest(messages) is not None
+    assert compaction.find_summary(messages) is not None
     assert "Short." in str(request.write(messages, Profile(), [], tools=True).request.messages)
     journal.close()
 
@@ -417,7 +417,7 @@ def test_the_record_that_is_summarised_fits_the_window() -> None:
     messages = [m for n in range(200) for m in (words(f"{n}" + "x" * 3000), replied("y" * 3000))]
     plan = compaction.plan(messages, Profile(model="m"), 4000)
     assert plan is not None
-    assert tokens(plan.request) < 4000
+    assert estimate_tokens(plan.request) < 4000
 
 
 # -- what is told -----------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import pytest
 from oi_tui.engine.events import LibraryLoading, Noticed, TurnEnded
 from oi_tui.engine.llm import errors
 from oi_tui.engine.llm.base import ErrorInfo, Text
-from oi_tui.engine.llm.context_window import tokens
+from oi_tui.engine.llm.context_window import estimate_tokens
 from oi_tui.engine.llm.error_table import Attempt
 from oi_tui.engine.llm.stated_limit import StatedLimit, stated_limit
 from oi_tui.engine.llm.transport.client import ModelProcess
@@ -191,7 +191,7 @@ def notices(events: Any) -> list[str]:
 
 
 def sizes(session: Tried) -> list[int]:
-    return [tokens(request) for request in session.llm.requests]
+    return [estimate_tokens(request) for request in session.llm.requests]
 
 
 def test_a_window_that_nobody_knows_is_assumed_and_said_once() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from oi_tui.engine.events import TurnEnded
 from oi_tui.engine.llm import request, request_gate
 from oi_tui.engine.llm.base import Request, Signed
-from oi_tui.engine.llm.context_window import size
+from oi_tui.engine.llm.context_window import measure_size
 from oi_tui.engine.llm.signed_reasoning import SignedReasoning
 from oi_tui.engine.llm.transport.chunk_repair import find_signed_parts
 from oi_tui.engine.llm.transport.client import ModelProcess
@@ -20,7 +20,7 @@ from oi_tui.engine.llm.usage_report import UsageTracker
 from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.session import Session
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.engine.storage.records import message_from
+from oi_tui.engine.storage.records import parse_message
 from oi_tui.engine.storage.store import Store
 from oi_tui.messages import Message
 from tests.fakes import Computer, Llm
@@ -279,7 +279,7 @@ def test_signed_content_counts_in_the_size_of_a_request() -> None:
     [reply] = [item for item in written(called_message()).messages if item["role"] == "assistant"]
     assert reply["thinking_blocks"] == [THOUGHT]
     bare = {name: value for name, value in reply.items() if name != "thinking_blocks"}
-    assert size(reply) > size(bare) + len("SIGNED==")
+    assert measure_size(reply) > measure_size(bare) + len("SIGNED==")
 
 
 @pytest.mark.parametrize("odd", ["\ud800", float("nan")])
@@ -287,7 +287,7 @@ def test_signed_content_counts_in_the_size_of_a_request() -> None:
 def test_signed_content_that_no_request_can_carry_is_left_out(name: str, odd: object) -> None:
     entry = {"type": "redacted_thinking", "data": odd}
     assert collected(name, entry) is None
-    message = message_from({**called_message().to_dict(), "signed": {name: [entry]}})
+    message = parse_message({**called_message().to_dict(), "signed": {name: [entry]}})
     assert message is not None
     assert message.signed is None
 
@@ -308,15 +308,15 @@ def test_odd_deltas_never_fail_and_give_what_can_be_sent(deltas: list[dict[str, 
             signed.add(Signed(name, entries))
     kept = signed.content()
     message = called_message(signed=kept, model="anthropic/m")
-    assert message_from(json.loads(json.dumps(message.to_dict()))) == message
+    assert parse_message(json.loads(json.dumps(message.to_dict()))) == message
     for part in written(message).messages:
-        assert size(part) > 0
+        assert measure_size(part) > 0
     json.dumps(kept, allow_nan=False)
 
 
 @pytest.mark.parametrize("stored", ["x", 3, [], {}, {"thinking_blocks": "x"}, {"thinking_blocks": ["x"]}])
 def test_damaged_signed_content_is_left_out(stored: object) -> None:
-    message = message_from({**called_message().to_dict(), "signed": stored})
+    message = parse_message({**called_message().to_dict(), "signed": stored})
     assert message is not None
     assert message.signed is None
     assert "thinking_blocks" not in str(written(message).messages)

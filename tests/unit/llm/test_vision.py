@@ -53,13 +53,15 @@ def folder(tmp_path: Path) -> Path:
     ],
 )
 def test_image_files_that_a_message_names_are_found(folder: Path, text: str, names: list[str]) -> None:
-    assert images.named_in(text.replace("{folder}", str(folder)), folder) == [folder / name for name in names]
+    assert images.find_named_images(text.replace("{folder}", str(folder)), folder) == [
+        folder / name for name in names
+    ]
 
 
 def test_not_more_images_come_along_than_a_request_takes(tmp_path: Path) -> None:
     for number in range(30):
         (tmp_path / f"{number}.png").touch()
-    assert len(images.named_in(" ".join(f"{n}.png" for n in range(30)), tmp_path)) == 10
+    assert len(images.find_named_images(" ".join(f"{n}.png" for n in range(30)), tmp_path)) == 10
 
 
 def test_a_named_image_is_sent_to_a_model_that_sees(folder: Path) -> None:
@@ -105,7 +107,7 @@ def test_a_file_that_only_pretends_to_be_an_image_is_named_and_not_sent(folder: 
 
 def test_the_kind_is_that_of_the_data_and_not_of_the_name(folder: Path) -> None:
     (folder / "photo.JPG").rename(folder / "photo.png")
-    url = images.data_url("path", str(folder / "photo.png"))
+    url = images.make_data_url("path", str(folder / "photo.png"))
     assert url is not None
     assert url.startswith("data:image/jpeg;")
 

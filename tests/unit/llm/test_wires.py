@@ -22,7 +22,7 @@ from oi_tui.engine.reply.parser import (
     join,
 )
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.engine.storage.records import message_from
+from oi_tui.engine.storage.records import parse_message
 from oi_tui.messages import Message, new_id
 from tests.servers import openai_server as server
 from tests.servers.openai_server import Call, ModelServer, Say, Think
@@ -176,7 +176,7 @@ def test_reasoning_goes_back_with_tool_calls_where_it_is_needed(
     talk.ask("Look")
     talk.run("a b")
     talk.ask()
-    reopened = [message_from(json.loads(json.dumps(message.to_dict()))) for message in talk.messages]
+    reopened = [parse_message(json.loads(json.dumps(message.to_dict()))) for message in talk.messages]
     assert reopened == talk.messages
     asked = json.dumps(served.requests[1], ensure_ascii=False)
     assert ("I think of é." in asked) == expected

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from oi_tui.engine.events import ApprovalRequested
-from oi_tui.engine.output.plain import plain
+from oi_tui.engine.output.plain import make_plain
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.scanner import look_through
 from oi_tui.engine.tools import servers_of
@@ -26,7 +26,7 @@ def run(workspace: Workspace, code: str, language: str = "javascript") -> tuple[
             note = event.note
             event.run()
     own = workspace.session.messages[before:]
-    return plain("".join(m.content for m in own if m.type == "console")), note
+    return make_plain("".join(m.content for m in own if m.type == "console")), note
 
 
 def test_a_cell_calls_the_tools_that_it_names(open_workspace: Open, workplace: Path) -> None:

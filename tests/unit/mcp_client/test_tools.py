@@ -477,4 +477,4 @@ def test_names_are_what_providers_take() -> None:
     assert len(long.function) == 64
     assert long.function != Tool("server", "a/b.c" * 41).function
     assert Tool("s", "Get.It/now").function == "mcp__s__get_it_now"
-    assert tools.by_function([long]) == {long.function: long.language}
+    assert tools.index_by_function([long]) == {long.function: long.language}

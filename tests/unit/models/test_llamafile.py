@@ -13,7 +13,7 @@ import pytest
 from oi_tui.engine.llm.base import Request, Text
 from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.models import download, llamafile
-from oi_tui.engine.models.download import DownloadError, Progress, fetch, name_of
+from oi_tui.engine.models.download import DownloadError, Progress, fetch, make_file_name
 from oi_tui.engine.models.llamafile import Llamafile, LlamafileError
 from tests import processes
 from tests.servers.files import FileServer
@@ -180,7 +180,7 @@ def test_an_address_that_is_none_is_reported(url: str, tmp_path: Path) -> None:
 )
 def test_no_address_names_a_file_elsewhere(path: str, tmp_path: Path) -> None:
     try:
-        name = name_of(f"http://a{path}")
+        name = make_file_name(f"http://a{path}")
     except DownloadError:
         return
     assert (tmp_path / name).resolve().parent == tmp_path.resolve()
@@ -288,8 +288,8 @@ def test_what_is_no_file_is_reported(tmp_path: Path) -> None:
 
 
 def test_those_that_are_here_are_listed() -> None:
-    assert llamafile.kept() == []
-    llamafile.folder().mkdir(parents=True)
+    assert llamafile.list_files() == []
+    llamafile.find_folder().mkdir(parents=True)
     for name in ("b.llamafile", "a.llamafile", "c.llamafile.part", "readme.txt"):
-        (llamafile.folder() / name).touch()
-    assert [path.name for path in llamafile.kept()] == ["a.llamafile", "b.llamafile"]
+        (llamafile.find_folder() / name).touch()
+    assert [path.name for path in llamafile.list_files()] == ["a.llamafile", "b.llamafile"]

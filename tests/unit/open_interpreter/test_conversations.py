@@ -44,11 +44,11 @@ def theirs(tmp_path: Path) -> Path:
 
 
 def test_each_conversation_is_brought_in_once_with_its_title_and_time(store: Store, theirs: Path) -> None:
-    assert len(conversations.waiting(store, [theirs])) == 1
+    assert len(conversations.list_waiting(store, [theirs])) == 1
     report = conversations.import_conversations(store, [theirs])
     assert (report.imported, report.known, report.problems) == (1, 0, ())
     assert str(report) == "1 conversation of Open Interpreter imported."
-    assert conversations.waiting(store, [theirs]) == []
+    assert conversations.list_waiting(store, [theirs]) == []
     again = conversations.import_conversations(store, [theirs])
     assert (again.imported, again.known) == (0, 1)
     (found,) = store.summaries()
@@ -58,7 +58,7 @@ def test_each_conversation_is_brought_in_once_with_its_title_and_time(store: Sto
 def test_a_deleted_one_does_not_come_back(store: Store, theirs: Path) -> None:
     conversations.import_conversations(store, [theirs])
     store.delete(store.summaries()[0].id)
-    assert conversations.waiting(store, [theirs]) == []
+    assert conversations.list_waiting(store, [theirs]) == []
 
 
 def test_one_that_the_original_wrote_again_comes_in_beside_the_first(store: Store, theirs: Path) -> None:
@@ -112,19 +112,19 @@ def test_files_that_are_none_are_reported_and_left_alone(
 def test_what_cannot_be_read_is_offered_once_and_again_when_it_changed(store: Store, theirs: Path) -> None:
     bad = theirs / "bad.json"
     bad.write_text("[1, 2")
-    assert len(conversations.waiting(store, [theirs])) == 2
+    assert len(conversations.list_waiting(store, [theirs])) == 2
     conversations.import_conversations(store, [theirs])
-    assert conversations.waiting(store, [theirs]) == []
+    assert conversations.list_waiting(store, [theirs]) == []
     again = conversations.import_conversations(Store(store.folder), [theirs])
     assert (again.imported, again.problems) == (0, ())
     bad.write_text("[1, 23")
-    assert conversations.waiting(store, [theirs]) == [bad]
+    assert conversations.list_waiting(store, [theirs]) == [bad]
     assert conversations.import_conversations(store, [theirs]).problems == (
         ("bad.json", "not readable as JSON"),
     )
     bad.write_text(json.dumps(STORED))
     assert conversations.import_conversations(store, [theirs]).imported == 1
-    assert conversations.waiting(store, [theirs]) == []
+    assert conversations.list_waiting(store, [theirs]) == []
 
 
 def test_one_that_may_be_read_by_now_is_offered_again(
@@ -138,7 +138,7 @@ def test_one_that_may_be_read_by_now_is_offered_again(
         report = conversations.import_conversations(store, [theirs])
     assert report.problems == ((path.name, "Permission denied"),)
     path.chmod(0o600)
-    assert conversations.waiting(store, [theirs]) == [path]
+    assert conversations.list_waiting(store, [theirs]) == [path]
 
 
 def test_entries_that_are_no_messages_are_shown_to_the_person_and_told(store: Store, theirs: Path) -> None:
@@ -152,7 +152,7 @@ def test_entries_that_are_no_messages_are_shown_to_the_person_and_told(store: St
     assert contents.foreign == []
     assert [m.recipient for m in messages] == [None, *["user"] * 5]
     assert "obey" in messages[1].content
-    assert json.loads(formats.original("", messages)) == [STORED[0], *odd]
+    assert json.loads(formats.write_original("", messages)) == [STORED[0], *odd]
 
 
 def test_pipes_links_and_missing_folders_are_no_matter(store: Store, theirs: Path, tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ def test_a_hundred_thousand_messages_come_in_at_once(store: Store, theirs: Path)
 def test_what_came_in_can_be_given_back(store: Store, theirs: Path) -> None:
     conversations.import_conversations(store, [theirs])
     messages = store.read(store.summaries()[0].id)
-    assert json.loads(formats.original("", messages)) == STORED
+    assert json.loads(formats.write_original("", messages)) == STORED
 
 
 def test_a_file_that_was_cut_off_is_read_as_far_as_it_goes(store: Store, theirs: Path) -> None:

@@ -30,14 +30,14 @@ version: 0.2.5
 
 @pytest.fixture
 def theirs(monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = profiles.folder()
+    folder = profiles.find_folder()
     folder.mkdir(parents=True)
     (folder / "default.yaml").write_text(DEFAULT)
     return folder
 
 
 def test_a_profile_comes_over_whole_and_what_has_no_effect_is_reported(theirs: Path) -> None:
-    (found,) = profiles.import_profiles(profiles.found(), paths.profiles())
+    (found,) = profiles.import_profiles(profiles.list_profiles(), paths.profiles())
     assert found.name == "oi-default"
     assert found.unknown == ("llm.custom_instructions is now custom_instructions",)
     place = paths.profiles() / "oi-default.yaml"
@@ -60,7 +60,7 @@ def test_what_cannot_be_taken_says_why_and_nothing_of_ours_is_replaced(theirs: P
     mine.write_text("llm.model: mine\n")
     reported = {
         item.source.name: item.problem
-        for item in profiles.import_profiles(profiles.found(), paths.profiles())
+        for item in profiles.import_profiles(profiles.list_profiles(), paths.profiles())
     }
     assert reported == {
         "bad.yaml": "bad.yaml, line 1: auto_run: expected true or false, not 'yes'",
@@ -99,5 +99,5 @@ def test_a_copy_of_one_of_their_own_profiles_that_nobody_changed_is_not_brought_
     monkeypatch.setattr(profiles, "_COPIES", {hashlib.sha256(text.encode()).hexdigest()[:32]})
     (theirs / "os.py").write_text(f"{text}\n\nversion: 0.2.1  # Profile version (do not modify)")
     (theirs / "local.py").write_text(f"{text}  # mine\n")
-    assert {path.name for path in profiles.found()} >= {"local.py"}
-    assert "os.py" not in {path.name for path in profiles.found()}
+    assert {path.name for path in profiles.list_profiles()} >= {"local.py"}
+    assert "os.py" not in {path.name for path in profiles.list_profiles()}

@@ -143,13 +143,13 @@ ODD: list[Any] = [
 
 def given_back(entries: list[Any]) -> Any:
     """What is exported after the entries came in, lay on the disk and were read again."""
-    return json.loads(formats.original("", through_the_disk(entries)))
+    return json.loads(formats.write_original("", through_the_disk(entries)))
 
 
 def through_the_disk(entries: list[Any]) -> list[Any]:
     lines = [
         records.encoded({"message": message.to_dict(), "n": 0})
-        for message in conversations.contents_of(entries).messages.values()
+        for message in conversations.convert_contents(entries).messages.values()
     ]
     contents = records.parse(b"".join(lines))
     assert (contents.damaged, contents.foreign) == (0, [])
@@ -198,7 +198,7 @@ def test_hundreds_of_conversations_of_all_shapes_come_in_and_go_out_as_they_were
         opened, messages = store.open(summary.id)
         assert opened.notices == ()
         opened.close()
-        assert json.loads(formats.original("", messages)) == stored[summary.title]
+        assert json.loads(formats.write_original("", messages)) == stored[summary.title]
 
 
 JSON = st.recursive(
@@ -237,7 +237,7 @@ ENTRY = st.dictionaries(NAMES, WORDS | JSON | st.dictionaries(NAMES, WORDS | JSO
 @settings(max_examples=200, deadline=None)
 @given(st.lists(ENTRY | JSON, max_size=6))
 def test_whatever_is_in_a_list_it_is_read_and_given_back(entries: list[Any]) -> None:
-    silent = [entry for entry in entries if conversations.contents_of([entry]).messages == {}]
+    silent = [entry for entry in entries if conversations.convert_contents([entry]).messages == {}]
     if entries[:1] and entries[0] in silent:
         return  # with nothing before it to keep it
     assert given_back(entries) == entries

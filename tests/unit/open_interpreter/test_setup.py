@@ -87,7 +87,7 @@ def test_everything_is_brought_in_once_and_nothing_of_theirs_changes(
         assert profiles.open_profile(name, lambda _: True)[0].loop
     assert profiles.open_profile("party")[0].temperature == 0.9
     assert len(Store(paths.conversations()).summaries()) == 3
-    assert [path.name for path in llamafile.kept()] == ["tiny.llamafile"]
+    assert [path.name for path in llamafile.list_files()] == ["tiny.llamafile"]
     assert [skill.name for skill in Skills(Path("/")).listed()] == ["greet"]
     assert digest(original) == before
     assert main.main(["--import"]) == 0

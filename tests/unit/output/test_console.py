@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from oi_tui.engine.events import Event, MessageGrew, MessageRecorded
-from oi_tui.engine.output.console import KEPT, ConsoleText, file_of
+from oi_tui.engine.output.console import KEPT, ConsoleText, find_output_file
 from oi_tui.engine.reply.message_builders import RunBuilder
 from oi_tui.messages import Message, Printed
 
@@ -30,7 +30,7 @@ def test_of_one_long_line_both_ends_are_kept_and_the_rest_is_counted(
     mark, _, tail = tail.partition(" …\n")
     assert mark == f"{len(text) - KEPT:,} characters not shown; all of it is in {tmp_path / 'run.txt'}"
     assert tail == text[-KEPT // 2 :]
-    assert file_of(content, tmp_path) == tmp_path / "run.txt"
+    assert find_output_file(content, tmp_path) == tmp_path / "run.txt"
     assert (tmp_path / "run.txt").read_bytes().decode() == text
 
 
@@ -42,7 +42,7 @@ def test_of_many_lines_whole_ones_are_kept(tmp_path: Path) -> None:
     assert head.count("\n") + count + tail.count("\n") == 100_000
     assert head.endswith("\n")
     assert tail.startswith("line ")
-    assert file_of(content, tmp_path) is not None
+    assert find_output_file(content, tmp_path) is not None
 
 
 def test_a_run_is_recorded_with_line_feeds_wherever_its_pieces_are_cut() -> None:

@@ -54,7 +54,7 @@ def talk() -> list[Message]:
 
 
 def test_markdown_has_everything_to_read(talk: list[Message]) -> None:
-    text = formats.markdown("Say [hello]\x1b", talk)
+    text = formats.write_markdown("Say [hello]\x1b", talk)
     assert text.startswith(
         "# Say [hello]␛\n\n## You\n\nSay hello\nand count\n\n## Assistant\n\n> Hm.\n\nI **will**.\n"
     )
@@ -89,7 +89,7 @@ def test_markdown_has_everything_to_read(talk: list[Message]) -> None:
 def test_what_was_written_cannot_imitate_a_heading_of_markdown(forged: str, role: str) -> None:
     first = code("1")
     shown = Message(role=role, type="message", content=forged)  # type: ignore[arg-type]
-    text = formats.markdown("T", [shown, first, output("1", first.id), shown])
+    text = formats.write_markdown("T", [shown, first, output("1", first.id), shown])
     tokens = MarkdownIt("commonmark").parse(text)
     own = [
         b.content
@@ -106,7 +106,7 @@ def test_what_was_written_cannot_imitate_a_heading_of_markdown(forged: str, role
 
 def test_what_a_model_thought_cannot_imitate_a_heading_of_markdown() -> None:
     thought = Message(role="assistant", type="reasoning", content="Hm.\n\n## You\n\nDelete it.")
-    assert "## You" not in formats.markdown("T", [thought]).replace("##### You", "")
+    assert "## You" not in formats.write_markdown("T", [thought]).replace("##### You", "")
 
 
 @pytest.mark.parametrize("inside", ["```", "````\n```", "a\n`````python\nb\n`````", "``", "x"])
@@ -146,17 +146,17 @@ def test_a_notebook_is_whole_and_outputs_stand_below_their_code(talk: list[Messa
 
 def test_a_script_is_the_code_that_ran_and_runs(talk: list[Message], tmp_path: Path) -> None:
     kept = [m for m in talk if m.content != "boom"]
-    (tmp_path / "x.py").write_text(formats.script("Title\nimport evil", kept))
+    (tmp_path / "x.py").write_text(formats.write_script("Title\nimport evil", kept))
     ended = subprocess.run(
         [sys.executable, str(tmp_path / "x.py")], capture_output=True, text=True, timeout=60, check=True
     )
     assert ended.stdout == "hello\n42\n"
-    assert formats.script_suffix(kept) == ".py"
-    assert "# failed when it ran\nboom" in formats.script("t", talk)
+    assert formats.find_script_suffix(kept) == ".py"
+    assert "# failed when it ran\nboom" in formats.write_script("t", talk)
 
 
 def test_json_is_what_the_original_reads(talk: list[Message]) -> None:
-    given = json.loads(formats.original("t", talk))
+    given = json.loads(formats.write_original("t", talk))
     assert given[0] == {"role": "user", "type": "message", "content": "Say hello\nand count"}
     assert given[2] == {
         "role": "assistant",
@@ -192,7 +192,7 @@ def test_every_format_is_written_for_its_owner_only_and_takes_anything(
     ],
 )
 def test_a_title_makes_a_file_name_that_is_good_everywhere(title: str, name: str) -> None:
-    assert formats.file_name(title, ".md") == name
+    assert formats.make_file_name(title, ".md") == name
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_a_title_makes_a_file_name_that_is_good_everywhere(title: str, name: str
     ],
 )
 def test_a_file_says_by_its_ending_what_it_is_to_be(name: str, kind: str | None) -> None:
-    found = formats.kind_of(Path(name))
+    found = formats.find_format(Path(name))
     assert (found and found.name) == kind
 
 
@@ -224,7 +224,7 @@ def test_what_was_run_again_is_written_once(talk: list[Message]) -> None:
         role="user", type="code", format="python", content=first.content, state="finished", parent=first.id
     )
     more = [*talk, again, output("hello again\n", again.id)]
-    assert formats.script("t", more) == formats.script("t", talk)
+    assert formats.write_script("t", more) == formats.write_script("t", talk)
     assert formats.notebook("t", more).count("hello again") == 0
 
 

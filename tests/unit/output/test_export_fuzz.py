@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from oi_tui.engine.export import formats
-from oi_tui.engine.output.plain import plain
+from oi_tui.engine.output.plain import make_plain
 from oi_tui.messages import Message
 from oi_tui.text import prose
 from tests.when_used import when_used
@@ -86,7 +86,7 @@ TALK = st.lists(MESSAGE, max_size=8)
 
 def shown(message: Message) -> str:
     """What stands in the fence of code or output."""
-    text = prose(plain(message.content) if message.type == "console" else message.content).rstrip()
+    text = prose(make_plain(message.content) if message.type == "console" else message.content).rstrip()
     return f"{text}\n" if text or message.type == "code" else ""
 
 
@@ -94,7 +94,7 @@ def shown(message: Message) -> str:
 @settings(max_examples=150, deadline=None)
 @given(TALK)
 def test_nothing_in_a_markdown_swallows_what_follows(talk: list[Message]) -> None:
-    tokens = MarkdownIt("commonmark").parse(formats.markdown("T", talk))
+    tokens = MarkdownIt("commonmark").parse(formats.write_markdown("T", talk))
     fences = [token.content for token in tokens if token.type == "fence" and token.level == 0]
     wanted = [shown(m) for m in talk if m.type in ("code", "console")]
     found = iter(fences)
@@ -116,12 +116,12 @@ def test_a_notebook_is_valid_whatever_was_written(title: str, talk: list[Message
 @given(NASTY, TALK)
 def test_the_other_formats_are_written_whatever_was_written(title: str, talk: list[Message]) -> None:
     kept = [m for m in talk if m.type != "reasoning"]
-    assert [record["content"] for record in json.loads(formats.original(title, talk))] == [
+    assert [record["content"] for record in json.loads(formats.write_original(title, talk))] == [
         m.content for m in kept
     ]
     assert "<script" not in formats.html(title, talk).lower()
     for language in ("python", "shell", "日本"):
-        assert formats.script(title, talk, language)
+        assert formats.write_script(title, talk, language)
 
 
 @pytest.mark.parametrize(
@@ -142,6 +142,6 @@ def test_the_other_formats_are_written_whatever_was_written(title: str, talk: li
 )
 def test_an_open_block_ends_with_its_message(open_: str) -> None:
     words = [Message(role="assistant", type="message", content=open_), code("x = 1", "python", "finished")]
-    tokens = MarkdownIt("commonmark").parse(formats.markdown("T", words))
+    tokens = MarkdownIt("commonmark").parse(formats.write_markdown("T", words))
     assert [token.content for token in tokens if token.type == "fence"][-1] == "x = 1\n"
-    assert open_.split("\n")[0] in formats.markdown("T", words)
+    assert open_.split("\n")[0] in formats.write_markdown("T", words)

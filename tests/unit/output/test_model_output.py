@@ -1,7 +1,7 @@
 """What the model is told of the output of a run."""
 
 from oi_tui.engine.events import MessageRecorded
-from oi_tui.engine.output.model_output import clip_view, model_output
+from oi_tui.engine.output.model_output import clip_view, shorten_for_model
 from oi_tui.engine.reply.message_builders import RunBuilder
 from oi_tui.messages import Displayed, Message, Printed
 
@@ -15,7 +15,7 @@ def printed(text: str, view: str | None = None) -> Message:
 
 
 def test_a_view_is_reported_in_place_of_what_was_printed() -> None:
-    assert model_output([printed("before\n"), printed("| a |", "a: 1"), printed("after\n")], 0) == (
+    assert shorten_for_model([printed("before\n"), printed("| a |", "a: 1"), printed("after\n")], 0) == (
         "before\na: 1\nafter"
     )
 
@@ -35,7 +35,7 @@ def test_a_long_text_without_rows_is_shortened_as_output_is() -> None:
 
 
 def test_text_before_a_view_is_shortened_by_itself() -> None:
-    reported = model_output([printed("x\n" * 5000), printed("table", VIEW)], 1500)
+    reported = shorten_for_model([printed("x\n" * 5000), printed("table", VIEW)], 1500)
     assert "lines not shown …" in reported
     assert VIEW in reported
 
@@ -64,7 +64,7 @@ def test_pieces_with_the_same_view_are_one_message_and_its_page_is_the_persons()
 def test_a_page_without_text_carries_the_view_itself() -> None:
     (page,) = recorded(Displayed("html", "<p>Sum</p>", "Sum"))
     assert (page.recipient, page.view) == (None, "Sum")
-    assert model_output([page], 0) == "Sum"
+    assert shorten_for_model([page], 0) == "Sum"
 
 
 def test_an_image_with_the_key_of_an_earlier_one_takes_its_place() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oi_tui.engine.output.plain import EscapeFilter, LineEnds, clip, plain
+from oi_tui.engine.output.plain import EscapeFilter, LineEnds, clip, make_plain
 
 
 @pytest.mark.parametrize(
@@ -38,16 +38,16 @@ from oi_tui.engine.output.plain import EscapeFilter, LineEnds, clip, plain
     ],
 )
 def test_plain_text_is_what_a_terminal_would_show(written: str, seen: str) -> None:
-    assert plain(written) == seen
+    assert make_plain(written) == seen
 
 
 def test_a_program_cannot_make_us_fill_memory_with_blanks() -> None:
-    assert len(plain("\x1b[999999999Cx\x1b[99999999999999Cy")) < 10_000
+    assert len(make_plain("\x1b[999999999Cx\x1b[99999999999999Cy")) < 10_000
 
 
 @given(st.text(alphabet="ab\r\b\x1b[]K;2mCGD\n\x07\x9b\udc80"))
 def test_plain_text_never_holds_a_control_character(text: str) -> None:
-    seen = plain(text)
+    seen = make_plain(text)
     assert not set(seen) & set("\r\b\x1b\x07\x9b\udc80")
     seen.encode()
 

@@ -5,7 +5,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oi_tui.engine.export.plain_text import plain_text
+from oi_tui.engine.export.plain_text import write_plain_text
 from oi_tui.messages import Message
 
 
@@ -20,14 +20,14 @@ def test_who_said_what_can_be_reported() -> None:
             role="assistant", type="code", content="rm x", format="shell", state="rejected", reason="not this"
         ),
     ]
-    assert plain_text(messages) == (
+    assert write_plain_text(messages) == (
         "> say one\n\n  Gladly.\n\n[python]\n    print(1)\n\n| 1\n\n[shell] (rejected: not this)\n    rm x"
     )
 
 
 @given(st.text(st.characters()), st.sampled_from(["message", "console", "code"]))
 def test_nothing_in_it_controls_the_terminal(text: str, kind) -> None:
-    shown = plain_text(
+    shown = write_plain_text(
         [
             Message(
                 role="assistant",

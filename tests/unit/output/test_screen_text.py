@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from oi_tui.engine.output.plain import plain
+from oi_tui.engine.output.plain import make_plain
 from oi_tui.widgets.emulator.ansi_text import AnsiText
 
 #: Two bars, as rich, docker and tqdm draw them.
@@ -34,9 +34,9 @@ APT = "Get:1\r\n\x1b7\x1b[0;23r\x1b8\x1b[1A\r\n\x1b7\x1b[24;0f\x1b[42mProgress: 
 )
 def test_what_stands_in_the_end_is_what_is_left(printed: str, lines: list[str] | None) -> None:
     if lines is None:
-        assert plain(printed).strip() == "x"
+        assert make_plain(printed).strip() == "x"
         return
-    assert plain(printed).rstrip("\n").split("\n") == lines
+    assert make_plain(printed).rstrip("\n").split("\n") == lines
     assert AnsiText(printed).words() == lines
 
 

@@ -16,7 +16,7 @@ from oi_tui.api.settings import ABSENT, ACTING, AT_THE_START, NEEDLESS, REFUSED
 from oi_tui.engine.events import ApprovalRequested, Reject
 from oi_tui.engine.llm.base import Delta, Finish, Text, ToolCallPiece
 from oi_tui.engine.review.permissions import Permission
-from oi_tui.engine.settings.profile import Profile, settings
+from oi_tui.engine.settings.profile import Profile, list_settings
 from oi_tui.engine.settings.setting import ProfileError, Setting
 from tests import programs
 from tests.fakes import Llm, call
@@ -41,7 +41,7 @@ llm.completions llm.vision_renderer
 computer.languages computer.verbose computer.offline computer.debug computer.emit_images
 computer.import_computer_api computer.import_skills computer.max_output computer.system_message
 """.split()  # noqa: SIM905 -- sixty lines less
-BY_KEY = {setting.key: setting for setting in settings()}
+BY_KEY = {setting.key: setting for setting in list_settings()}
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_every_documented_attribute_acts_or_says_why_not(path: str, interpreter:
         assert getattr(place, name) == "another"
 
 
-@pytest.mark.parametrize("setting", settings(), ids=lambda item: item.name)
+@pytest.mark.parametrize("setting", list_settings(), ids=lambda item: item.name)
 def test_every_setting_of_a_profile_acts_or_is_refused(
     setting: Setting, interpreter: OpenInterpreter
 ) -> None:

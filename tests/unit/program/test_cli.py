@@ -12,14 +12,14 @@ import pytest
 
 from oi_tui import __version__, paths, start
 from oi_tui.cli import main
-from oi_tui.engine.settings.profile import Profile, settings
+from oi_tui.engine.settings.profile import Profile, list_settings
 from oi_tui.engine.settings.setting import Setting
 from oi_tui.engine.storage.store import Store
 from oi_tui.messages import Message
 from tests.setting_values import other_value, wrong_texts
 
-BOOLEANS = [item for item in settings() if item.kind is bool]
-OTHERS = [item for item in settings() if item.kind is not bool]
+BOOLEANS = [item for item in list_settings() if item.kind is bool]
+OTHERS = [item for item in list_settings() if item.kind is not bool]
 
 
 @pytest.fixture
@@ -518,7 +518,7 @@ def test_version_and_help_import_neither_textual_nor_litellm(flag: str) -> None:
     code_, modules = json.loads(ended.stderr)
     assert code_ == 0
     assert not {"textual", "litellm", "rich", "ruamel", "openai"} & set(modules)
-    assert __version__ in ended.stdout or all(item.long_flag[2:] in ended.stdout for item in settings())
+    assert __version__ in ended.stdout or all(item.long_flag[2:] in ended.stdout for item in list_settings())
 
 
 @pytest.mark.parametrize(
@@ -592,7 +592,7 @@ def test_what_a_switch_off_does_is_a_sentence(capsys: pytest.CaptureFixture[str]
     with pytest.raises(SystemExit):
         main.main(["--help"])
     shown = " ".join(capsys.readouterr().out.split())
-    offs = [item for item in settings() if item.kind is bool and item.default is True]
+    offs = [item for item in list_settings() if item.kind is bool and item.default is True]
     assert offs
     for off in offs:
         verb = off.help_off.removeprefix("Do not ").split()[0].lower()

@@ -3,7 +3,7 @@
 import pytest
 
 from oi_tui import commands, paths
-from oi_tui.commands import COMMANDS, CommandError, carry_out, is_command, matching, recent
+from oi_tui.commands import COMMANDS, CommandError, carry_out, find_commands, is_command, recent
 from oi_tui.commands.groups import GROUPS, grouped
 from oi_tui.screens import palette
 
@@ -171,8 +171,8 @@ def test_these_are_for_the_model(text: str) -> None:
 
 
 def test_names_complete_by_their_beginning() -> None:
-    assert [item.name for item in matching("%auto")] == ["auto_run"]
-    assert len(matching("%")) == len(COMMANDS)
+    assert [item.name for item in find_commands("%auto")] == ["auto_run"]
+    assert len(find_commands("%")) == len(COMMANDS)
 
 
 def test_every_summary_fits_into_a_row_of_the_palette() -> None:

@@ -21,7 +21,7 @@ from oi_tui import paths
 from oi_tui.doctor import examination, folders, installation, place, server, terminal, work
 from oi_tui.doctor.finding import Check, Finding
 from oi_tui.doctor.report import report, run
-from oi_tui.engine.settings.profile import Profile, settings
+from oi_tui.engine.settings.profile import Profile, list_settings
 from tests.servers.openai_server import Exchange, ModelServer, refused
 
 EXAMINE = [sys.executable, "-P", "-m", "oi_tui", "--doctor"]
@@ -107,14 +107,14 @@ def test_a_server_on_this_machine_is_found(monkeypatch: pytest.MonkeyPatch) -> N
 
     with ModelServer(tags, questions=True) as server:
         monkeypatch.setenv("OLLAMA_HOST", server.base.split("//")[1].split("/")[0])
-        assert "Ollama is running: ollama/tiny:1b" in words(work.models())
+        assert "Ollama is running: ollama/tiny:1b" in words(work.check_models())
 
 
 def test_a_broken_profile_is_named_with_its_line() -> None:
     paths.make_private(paths.profiles())
     (paths.profiles() / "default.yaml").write_text("# mine\nllm.temperature: hot\n")
     (paths.profiles() / "other.yaml").write_text("llm: [\n")
-    (bad, worse) = problems(work.settings())
+    (bad, worse) = problems(work.check_settings())
     assert "default.yaml, line 2: llm.temperature" in bad.words
     assert "other.yaml" in worse.words
 
@@ -163,13 +163,13 @@ def test_a_target_is_reached_and_what_is_there_is_reported() -> None:
     ],
 )
 def test_a_target_that_cannot_be_reached_is_a_problem(target: str, words: str, fix: str) -> None:
-    (bad,) = problems(place.target(Profile(target=target)))
+    (bad,) = problems(place.check_target(Profile(target=target)))
     assert words in bad.words
     assert fix in bad.fix
 
 
 def test_a_sandbox_elsewhere_is_a_problem() -> None:
-    bad, *_ = problems(place.target(Profile(target="command:env", sandbox=True)))
+    bad, *_ = problems(place.check_target(Profile(target="command:env", sandbox=True)))
     assert "nothing can run there" in bad.words
 
 
@@ -246,7 +246,7 @@ def test_the_models_own_server_is_asked_without_its_key(
     monkeypatch.setattr(server, "PATIENCE", 0.5)
     with ModelServer(answer, questions=True) as asked:
         profile = Profile().with_changes(model="openai/x", api_base=asked.base, api_key="canary-key-0123")
-        found = server.finding(profile)
+        found = server.check_server(profile)
         assert (found.good, shown in found.words) == (good, True), found
         assert "canary" not in f"{found}"
         assert all("canary" not in str(exchange.headers) for exchange in asked.exchanges)
@@ -254,26 +254,26 @@ def test_the_models_own_server_is_asked_without_its_key(
 
 def test_a_server_that_is_not_there_or_may_not_be_asked_is_a_problem() -> None:
     base = Profile().with_changes(model="openai/x", api_base="http://127.0.0.1:9/v1")
-    assert "no server is running there" in server.finding(base).words
+    assert "no server is running there" in server.check_server(base).words
     named = base.with_changes(api_base="http://no-such-host.invalid/v1", local=True)
-    assert "local is on" in server.finding(named).words
-    assert "local" in server.finding(named).fix
+    assert "local is on" in server.check_server(named).words
+    assert "local" in server.check_server(named).fix
 
 
 def test_an_address_in_the_providers_own_variable_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     profile = Profile(model="openai/x")
     monkeypatch.setenv("OPENAI_API_BASE", "localhost:9")
-    found = server.finding(profile)
+    found = server.check_server(profile)
     assert found.good is False
     assert "OPENAI_API_BASE must be an address that begins with http://" in found.words
     monkeypatch.setenv("OPENAI_API_BASE", "http://127.0.0.1:9/v1")
-    assert "no server is running there" in server.finding(profile).words
+    assert "no server is running there" in server.check_server(profile).words
 
 
 def test_a_chosen_program_that_is_not_there_is_a_problem() -> None:
     paths.make_private(paths.profiles())
     (paths.profiles() / "default.yaml").write_text("python: /nowhere/python\n")
-    assert "/nowhere/python not found" in words(problems(work.languages()))
+    assert "/nowhere/python not found" in words(problems(work.check_languages()))
 
 
 @pytest.mark.parametrize(
@@ -442,7 +442,7 @@ def test_the_terminals_answers_are_understood(
 ) -> None:
     for name in ("TMUX", "STY", "KITTY_WINDOW_ID", "TERM_PROGRAM"):
         monkeypatch.delenv(name, raising=False)
-    assert shown in words(terminal._answers(answer))
+    assert shown in words(terminal._check_answers(answer))
 
 
 def test_a_part_that_fails_or_hangs_is_reported_of_and_the_rest_is_there() -> None:
@@ -558,14 +558,14 @@ def test_where_the_models_key_is_looked_for_is_reported(monkeypatch: pytest.Monk
 def test_a_key_in_a_profile_is_advised_against_and_never_shown() -> None:
     paths.make_private(paths.profiles())
     (paths.profiles() / "default.yaml").write_text("llm.api_key: canary-0123456789\n")
-    reported = words(work.settings()) + words(work.check_kept_keys())
+    reported = words(work.check_settings()) + words(work.check_kept_keys())
     assert "default.yaml contains an API key, which anyone with the file can read > f2, then f3" in reported
     assert "canary" not in reported
 
 
 def test_what_cannot_act_on_this_machine_is_listed() -> None:
-    reported = words(work.settings())
-    for setting in settings():
+    reported = words(work.check_settings())
+    for setting in list_settings():
         if setting.cannot():
             assert f"None {setting.key} has no effect: " in reported
 
@@ -573,11 +573,11 @@ def test_what_cannot_act_on_this_machine_is_listed() -> None:
 def test_where_the_environment_cannot_be_hidden_keys_in_it_are_reported_to_be_readable(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert "ps -E" not in words(work.models())
+    assert "ps -E" not in words(work.check_models())
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert "ps -E" not in words(work.models())
+    assert "ps -E" not in words(work.check_models())
     monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789")
-    assert "as ps -E shows them" in words(work.models())
+    assert "as ps -E shows them" in words(work.check_models())
 
 
 def test_what_the_checks_import_is_imported_before_their_threads_begin() -> None:

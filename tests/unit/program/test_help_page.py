@@ -3,13 +3,13 @@
 import pytest
 
 from oi_tui.cli import flags, help_page
-from oi_tui.engine.settings.profile import settings
+from oi_tui.engine.settings.profile import list_settings
 
 
 def test_every_flag_is_on_it_under_a_heading() -> None:
-    page = help_page.page(flags.parser())
+    page = help_page.write_page(flags.parser())
     lines = page.splitlines()
-    for setting in settings():
+    for setting in list_settings():
         assert setting.long_flag[2:] in page
         assert setting.section in lines
     for flag in ("--plain", "--stdin", "--doctor [FILE]", "--resume [ID]", "--profile [NAME]", "--demo"):
@@ -20,7 +20,7 @@ def test_every_flag_is_on_it_under_a_heading() -> None:
 @pytest.mark.parametrize("width", [50, 80, 100])
 def test_no_line_is_wider_than_the_terminal(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(help_page, "_width", lambda: width)
-    lines = help_page.page(flags.parser()).splitlines()
+    lines = help_page.write_page(flags.parser()).splitlines()
     # A flag's own name is never cut.
     assert not [line for line in lines if len(line) > width and not line.startswith("  -")]
     assert not [line for line in lines if line != line.rstrip()]
@@ -36,4 +36,4 @@ def test_no_line_is_wider_than_the_terminal(width: int, monkeypatch: pytest.Monk
     ],
 )
 def test_the_first_sentence_is_what_a_list_needs(text: str, first: str) -> None:
-    assert help_page._first_sentence(text) == first
+    assert help_page._take_first_sentence(text) == first

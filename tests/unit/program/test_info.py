@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from oi_tui.actions.info import info
+from oi_tui.actions.info import describe_conversation
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.runtimes.availability import Availability
 from oi_tui.workspace import Workspace
@@ -26,7 +26,9 @@ class Equipped(Computer):
 
 
 def test_languages_take_a_line_and_those_that_are_missing_another() -> None:
-    lines = info(Workspace(Profile(model="demo"), None, llm=Llm(), computer=Equipped())).splitlines()
+    lines = describe_conversation(
+        Workspace(Profile(model="demo"), None, llm=Llm(), computer=Equipped())
+    ).splitlines()
     assert lines[-3:] == [
         "languages: Python 3.12.1, bash 5.2, react",
         "  sql: SQL runs on your own machine only.",
@@ -37,5 +39,5 @@ def test_languages_take_a_line_and_those_that_are_missing_another() -> None:
 
 def test_the_lines_fit_on_a_small_screen() -> None:
     workspace = Workspace(Profile(model="demo"), None, llm=Llm(), computer=Equipped())
-    rows = sum(-(-len(line) // 68) for line in info(workspace).splitlines())
+    rows = sum(-(-len(line) // 68) for line in describe_conversation(workspace).splitlines())
     assert rows <= 20

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from oi_tui.actions.tables import find_table, first_rows
+from oi_tui.actions.tables import find_table, format_first_rows
 from oi_tui.input.table_file import TableFile
 from oi_tui.runtimes.tables import TableError
 from tests.fakes import Computer
@@ -15,7 +15,7 @@ def test_the_first_rows_of_a_file_are_reported_aligned(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("name,n\nAnna,7\nBo,\n")
     source = find_table(str(tmp_path / "a.csv"), Computer())
     assert isinstance(source, TableFile)
-    assert first_rows(source).split("\n") == [
+    assert format_first_rows(source).split("\n") == [
         "a.csv: 2 rows, 2 columns",
         "   name    n",
         "   text  int",
@@ -36,5 +36,5 @@ def test_other_tables_of_the_file_are_named(tmp_path: Path) -> None:
     database.close()
     source = find_table(str(tmp_path / "a.db"), Computer())
     assert isinstance(source, TableFile)
-    assert first_rows(source).split("\n")[-1] == "Other tables: a.db::two"
+    assert format_first_rows(source).split("\n")[-1] == "Other tables: a.db::two"
     source.close()

@@ -13,7 +13,7 @@ import pytest
 from oi_tui.cli.flags import parser
 from oi_tui.commands import COMMANDS
 from oi_tui.engine.settings import presets, yaml_file
-from oi_tui.engine.settings.profile import Profile, settings
+from oi_tui.engine.settings.profile import Profile, list_settings
 from oi_tui.engine.storage import records
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.screens import help as help_screen
@@ -123,7 +123,7 @@ def test_the_command_lines_of_a_page_are_understood(path: Path) -> None:
         assert [word for word in rest if word.startswith("-")] == [], line
         name = getattr(given, "profile", None)
         if name and not name.startswith(("./", "oi-")):
-            assert name in presets.names(), line
+            assert name in presets.list_names(), line
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -134,7 +134,7 @@ def test_the_profiles_of_a_page_are_understood(path: Path) -> None:
 
 @pytest.mark.parametrize("path", PAGES)
 def test_every_setting_that_a_page_names_exists(path: Path) -> None:
-    known = {setting.key for setting in settings()}
+    known = {setting.key for setting in list_settings()}
     named = {text.partition(":")[0] for text in inline_code(path)}
     dotted = {name for name in named if re.fullmatch(r"(llm|computer)\.\w+|sandbox_\w+|\w+_snapshots", name)}
     assert dotted - known - {"llm.completions", "computer.run"} == set()
@@ -155,7 +155,7 @@ def test_every_key_that_a_page_names_is_bound(path: Path) -> None:
 
 @pytest.mark.parametrize("path", PAGES)
 def test_every_environment_variable_that_a_page_names_is_read(path: Path) -> None:
-    known = {setting.variable for setting in settings()} | set(environment_names.FOR_USERS)
+    known = {setting.variable for setting in list_settings()} | set(environment_names.FOR_USERS)
     assert (
         set(re.findall(r"OI_TUI_[A-Z_]+", path.read_text(encoding="utf-8").replace("`OI_TUI_`", ""))) <= known
     )

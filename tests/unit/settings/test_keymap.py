@@ -3,7 +3,7 @@
 import pytest
 
 import oi_tui.app  # noqa: F401 -- its keys count, too
-from oi_tui.engine.settings.key_bindings import parse, problem
+from oi_tui.engine.settings.key_bindings import find_problem, parse
 from oi_tui.screens.help import BLOCK_KEYS
 from oi_tui.screens.keymap import bindings, chosen, is_key, listed
 from oi_tui.widgets.conversation.transcript import Transcript
@@ -16,8 +16,8 @@ def test_lines_name_what_gets_which_keys() -> None:
 
 @pytest.mark.parametrize("text", ["command.new", "command.new:", ": x", "command.new: ctrl t"])
 def test_a_line_of_another_form_is_refused(text: str) -> None:
-    assert problem(text) is not None
-    assert problem("command.new: ctrl+t") is None
+    assert find_problem(text) is not None
+    assert find_problem("command.new: ctrl+t") is None
     assert chosen(text)[0] == {}
 
 

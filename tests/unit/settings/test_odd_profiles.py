@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from oi_tui import paths, profiles
 from oi_tui.cli import main
 from oi_tui.engine.settings import yaml_file
-from oi_tui.engine.settings.profile import Profile, save, settings
+from oi_tui.engine.settings.profile import Profile, list_settings, save
 from oi_tui.engine.settings.setting import ProfileError
 
 #: What stands in the file, and what is said of it.
@@ -182,7 +182,9 @@ def test_no_content_is_a_crash(raw: bytes) -> None:
 
 
 @limits(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
-@given(st.sampled_from(settings()), st.text(alphabet="[]{}*&!|>'\"%@`,:#- \n\t\\0x1.e\u2028", max_size=30))
+@given(
+    st.sampled_from(list_settings()), st.text(alphabet="[]{}*&!|>'\"%@`,:#- \n\t\\0x1.e\u2028", max_size=30)
+)
 def test_no_value_is_a_crash(each: object, value: str) -> None:
     key = getattr(each, "key", "")
     with contextlib.suppress(ProfileError):

@@ -13,12 +13,12 @@ from textual.theme import BUILTIN_THEMES
 from oi_tui import themes
 from oi_tui.engine.settings import profile, templates, yaml_file
 from oi_tui.engine.settings.application import THEMES
-from oi_tui.engine.settings.profile import Profile, ProfileError, save, settings
+from oi_tui.engine.settings.profile import Profile, ProfileError, list_settings, save
 from oi_tui.engine.settings.setting import Setting
 from tests.setting_values import other_value, wrong_yaml
 
-BY_NAME = {item.name: item for item in settings()}
-ALL = pytest.mark.parametrize("setting", settings(), ids=lambda item: item.name)
+BY_NAME = {item.name: item for item in list_settings()}
+ALL = pytest.mark.parametrize("setting", list_settings(), ids=lambda item: item.name)
 
 
 def loaded(tmp_path: Path, text: str) -> Profile:
@@ -267,7 +267,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
 def test_a_new_profile_explains_every_setting_and_sets_none(tmp_path: Path) -> None:
     text = templates.starter()
     assert loaded(tmp_path, text) == Profile()
-    assert all(f"\n#{item.key}:" in text for item in settings())
+    assert all(f"\n#{item.key}:" in text for item in list_settings())
     uncommented = "\n".join(
         line[1:] if line[:1] == "#" and line[1:2].isalpha() and not line.endswith("...") else line
         for line in text.split("\n")
@@ -312,10 +312,10 @@ def test_every_theme_to_choose_from_exists() -> None:
 
 
 def test_every_setting_has_its_own_key_flags_and_a_sentence_of_help() -> None:
-    flags = [flag for item in settings() for flag in (item.long_flag, *item.flags, *item.off_flags)]
+    flags = [flag for item in list_settings() for flag in (item.long_flag, *item.flags, *item.off_flags)]
     assert len(flags) == len(set(flags))
-    assert len({item.key for item in settings()}) == len(settings())
-    for item in settings():
+    assert len({item.key for item in list_settings()}) == len(list_settings())
+    for item in list_settings():
         assert item.help[0].isupper()
         assert item.help.endswith(".")
         assert item.help.isascii()

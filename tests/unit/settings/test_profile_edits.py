@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from oi_tui.engine.settings import yaml_file
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.engine.settings.profile import settings as all_settings
+from oi_tui.engine.settings.profile import list_settings as all_settings
 from oi_tui.engine.settings.setting import Setting, Value
 from oi_tui.engine.settings.templates import starter
 from tests.setting_values import RIGHT_WORDS, other_value
@@ -177,7 +177,7 @@ def test_a_hundred_random_edits_change_nothing_but_the_values(name: str, data: s
     for item, value in data.draw(st.lists(EDITS, min_size=100, max_size=100)):
         value = item.check(value)
         before = text
-        text = yaml_file.changed(before, {item.key: None if value == item.default else value})
+        text = yaml_file.change_text(before, {item.key: None if value == item.default else value})
         expected = expected.with_changes(**{item.name: value})
         assert Profile.from_entries(yaml_file.parse(text), name) == expected
         assert untouched(before, text, item.key), f"{before!r}\n{text!r}"
@@ -208,4 +208,4 @@ def test_a_hundred_random_edits_change_nothing_but_the_values(name: str, data: s
     ],
 )  # fmt: skip
 def test_comments_stay_where_they_are(before: str, key: str, value: Value, after: str) -> None:
-    assert yaml_file.changed(before, {key: value}) == after
+    assert yaml_file.change_text(before, {key: value}) == after

@@ -69,14 +69,14 @@ def serving(pages: dict[str, tuple[int, bytes]]) -> Iterator[tuple[str, list[str
 # ---- Ready-made
 
 
-@pytest.mark.parametrize("name", presets.names())
+@pytest.mark.parametrize("name", presets.list_names())
 def test_a_ready_made_profile_is_good_and_says_what_it_is_for(name: str) -> None:
     profile = profiles.load(profiles.find(name))
     assert profile.origins
     assert profile.unknown == ()
     assert not profile.auto_run
     assert not profile.api_key
-    assert presets.summary(name)
+    assert presets.read_summary(name)
 
 
 def test_the_useful_profiles_of_the_original_are_there() -> None:
@@ -92,14 +92,14 @@ def test_the_useful_profiles_of_the_original_are_there() -> None:
         "groq",
         "ollama",
     }
-    assert wanted <= set(presets.names())
+    assert wanted <= set(presets.list_names())
 
 
 def test_a_changed_ready_made_profile_becomes_a_persons_own(folder: Path) -> None:
     path = profiles.find("safe")
     assert not path.exists()
     save(path, {"max_budget": 5.0})
-    assert path.read_text() == (presets.text("safe") or "").replace("max_budget: 1", "max_budget: 5.0")
+    assert path.read_text() == (presets.read_text("safe") or "").replace("max_budget: 1", "max_budget: 5.0")
     assert profiles.load(profiles.find("safe")).max_budget == 5
     assert profiles.names().count("safe") == 1
 
@@ -130,7 +130,7 @@ def test_a_default_that_is_none_is_no_matter(text: str, folder: Path) -> None:
 def test_a_profile_is_reset_and_kept_as_it_was(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "safe.yaml").write_text("auto_run: true\n")
     assert main.main(["--reset_profile", "safe"]) == 0
-    assert (folder / "safe.yaml").read_text() == presets.text("safe")
+    assert (folder / "safe.yaml").read_text() == presets.read_text("safe")
     assert (folder / "safe.yaml.bak").read_text() == "auto_run: true\n"
     assert main.main(["--reset_profile"]) == 0
     assert Profile.load(folder / "default.yaml") == Profile()

@@ -31,7 +31,7 @@ from oi_tui.engine.models.known_windows import KnownWindows
 from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.review.model_calls import ModelCalls
 from oi_tui.engine.settings import yaml_file
-from oi_tui.engine.settings.profile import Profile, settings, without_effect
+from oi_tui.engine.settings.profile import Profile, list_settings, without_effect
 from oi_tui.engine.settings.setting import Setting, Value
 from oi_tui.messages import LineReached, Message, Printed
 from oi_tui.runtimes.computer import Computer as RealComputer
@@ -509,7 +509,7 @@ IN_ENV = ("target", "keep_running", "keep_running_days")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("setting", settings(), ids=lambda item: item.name)
+@pytest.mark.parametrize("setting", list_settings(), ids=lambda item: item.name)
 def test_a_setting_is_seen_to_act(setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
     programs.need(*(("bash",) if setting.name in SEEN_IN_SHELL else ()))
     programs.need(*(("env",) if setting.name in IN_ENV else ()))  # command:env

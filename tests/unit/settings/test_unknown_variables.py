@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from oi_tui.engine.settings.profile import Profile, ProfileError, settings
+from oi_tui.engine.settings.profile import Profile, ProfileError, list_settings
 from oi_tui.engine.settings.unknown_variables import check_names
 from oi_tui.system import environment_names
 
 ROOT = Path(__file__).parents[3]
-DECLARED = environment_names.ALL | {setting.variable for setting in settings() if setting.variable}
-LIMITS = [setting for setting in settings() if setting.limits]
+DECLARED = environment_names.ALL | {setting.variable for setting in list_settings() if setting.variable}
+LIMITS = [setting for setting in list_settings() if setting.limits]
 
 
 def notes(**environment: str) -> tuple[str, ...]:
@@ -84,4 +84,4 @@ def test_a_limit_in_the_environment_stops_the_start(setting) -> None:
 def test_a_misspelt_limit_is_not_taken_for_something_harmless() -> None:
     for name in ("OI_TUI_OFLINE", "OI_TUI_OFF_LINE", "OI_TUI_SANDBX", "OI_TUI_BUDGET", "OI_TUI_MAXBUDGET"):
         with pytest.raises(ProfileError, match="oi-tui does not start while a limit is not understood"):
-            check_names({name: "1"}, settings())
+            check_names({name: "1"}, list_settings())

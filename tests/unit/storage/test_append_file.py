@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from oi_tui.engine.storage.append_file import ends_with_newline, put_in_place, why_not_saved
+from oi_tui.engine.storage.append_file import has_newline_at_end, put_in_place, why_not_saved
 
 
 @pytest.fixture
@@ -62,11 +62,11 @@ def test_the_last_line_is_whole_when_it_ends(content: bytes, whole: bool, tmp_pa
     path = tmp_path / "lines"
     path.write_bytes(content)
     with path.open("rb") as file:
-        assert ends_with_newline(file.fileno()) is whole
+        assert has_newline_at_end(file.fileno()) is whole
 
 
 def test_a_file_that_cannot_be_read_passes_for_one_that_was_cut_off() -> None:
-    assert not ends_with_newline(-1)
+    assert not has_newline_at_end(-1)
 
 
 @pytest.mark.parametrize(

@@ -142,7 +142,7 @@ def test_any_part_of_what_was_written_is_found(tmp_path_factory: Any, text: str,
     index.update(store)
     start = data.draw(st.integers(0, len(text) - 1))
     query = text[start : data.draw(st.integers(start + 1, len(text)))]
-    if search.words_of(query):
+    if search.split_words(query):
         assert wanted in hits(store, index, query)
 
 

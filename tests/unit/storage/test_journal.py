@@ -357,10 +357,10 @@ def test_fields_with_values_of_the_wrong_sort_are_left_out() -> None:
         "format": {},
         "call": 1,
     }
-    message = records.message_from({"role": "user", "type": "message", "content": None, **odd})
+    message = records.parse_message({"role": "user", "type": "message", "content": None, **odd})
     assert message is not None
     assert (message.content, message.created, message.seconds, message.state) == ("", 0.0, None, None)
-    huge = records.message_from({"role": "user", "type": "message", "content": "", "created": 10**400})
+    huge = records.parse_message({"role": "user", "type": "message", "content": "", "created": 10**400})
     assert huge is not None
     assert huge.created == 0.0
 
@@ -385,8 +385,8 @@ def test_growth_at_an_impossible_place_is_added_at_the_end(at: object, begun: Jo
 def test_a_title_is_cut_at_a_word_when_it_is_too_long() -> None:
     just = "word " * 11 + "words"
     assert len(just) == 60
-    assert records.title_of(words(just)) == just
-    assert records.title_of(words(f"{just}s")) == ("word " * 11).strip() + "…"
+    assert records.make_title(words(just)) == just
+    assert records.make_title(words(f"{just}s")) == ("word " * 11).strip() + "…"
 
 
 # ---- A disk that fails

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from oi_tui.engine.storage.store import Store
-from oi_tui.engine.storage.undo_history import MOST, can_be_brought_back, taken_back
+from oi_tui.engine.storage.undo_history import MOST, can_be_brought_back, make_undo
 from oi_tui.messages import Message
 
 
@@ -13,9 +13,9 @@ def words(text: str) -> Message:
 
 def test_only_a_step_of_nothing_but_summaries_is_no_step() -> None:
     summary = words("what was said").but(covers="some-id")
-    assert taken_back([summary], 2, "x") is None
+    assert make_undo([summary], 2, "x") is None
     for dropped in ([words("a")], [summary, words("a")]):
-        step = taken_back(dropped, 2, "x")
+        step = make_undo(dropped, 2, "x")
         assert step is not None
         assert step.dropped == tuple(dropped)
         assert step.left == (2, "x")
@@ -23,7 +23,7 @@ def test_only_a_step_of_nothing_but_summaries_is_no_step() -> None:
 
 def test_only_what_was_removed_at_the_present_end_can_be_restored() -> None:
     kept, dropped = words("a"), words("b")
-    step = taken_back([dropped], 1, kept.id)
+    step = make_undo([dropped], 1, kept.id)
     assert step is not None
     assert can_be_brought_back([step], [kept]) == (dropped,)
     assert can_be_brought_back([step], [kept, words("c")]) == ()

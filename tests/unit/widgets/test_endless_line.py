@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from oi_tui.engine.events import MessageRecorded
-from oi_tui.engine.output.model_output import model_output
+from oi_tui.engine.output.model_output import shorten_for_model
 from oi_tui.engine.reply.message_builders import RunBuilder
 from oi_tui.messages import Message, Printed
 from oi_tui.widgets.conversation.output import Output
@@ -24,7 +24,7 @@ def test_a_line_of_20_megabytes_is_not_empty(tmp_path: Path, piece: int, end: st
     [recorded] = [event.message for event in builder.finish() if isinstance(event, MessageRecorded)]
     resumed = Output()
     resumed.feed(recorded.content)
-    for shown in (live.text.plain(), resumed.text.plain(), model_output([recorded], 2_800)):
+    for shown in (live.text.plain(), resumed.text.plain(), shorten_for_model([recorded], 2_800)):
         assert shown.startswith("firstxxx")
         assert shown.rstrip().endswith("xxxlast")
     assert len(live.text.plain()) < 20_000

@@ -54,7 +54,7 @@ def is_chunk(record: dict[str, Any]) -> bool:
     return bool(record.keys() & {"choices", "usage", "error", "detail"}) or record.keys() == {"message"}
 
 
-def words(content: Any) -> str:
+def join_text(content: Any) -> str:
     """The text of a content, which some servers give in parts, or as something else than text."""
     match content:
         case None:
@@ -62,15 +62,15 @@ def words(content: Any) -> str:
         case str():
             return content
         case list():
-            return "".join(map(words, content))
+            return "".join(map(join_text, content))
         case {"text": text} | {"thinking": text}:
-            return words(text)
+            return join_text(text)
         case dict():
             return ""
     return json.dumps(content)
 
 
-def error_words(body: Any) -> str:
+def extract_error_text(body: Any) -> str:
     """Extract the message of a server's error, wherever it is; "" when there is none."""
     match body:
         case str():
@@ -78,27 +78,27 @@ def error_words(body: Any) -> str:
                 inner = json.loads(body) if body.lstrip()[:1] in ("{", "[") else None
             except (ValueError, RecursionError):
                 inner = None
-            return (error_words(inner) if inner is not None else "") or body
+            return (extract_error_text(inner) if inner is not None else "") or body
         case [first, *_]:
-            return error_words(first)
+            return extract_error_text(first)
         case {"msg": str(reported), "loc": [*place]}:
             return f"{'.'.join(map(str, place))}: {reported}"
         case {"error": reported} if reported:
-            return error_words(reported)
+            return extract_error_text(reported)
         case {"message": reported} | {"detail": reported} | {"msg": reported} | {"errors": reported} if (
             reported
         ):
-            return error_words(reported)
+            return extract_error_text(reported)
     return ""
 
 
-def error_code(body: Any) -> int | None:
+def extract_error_code(body: Any) -> int | None:
     """The number of an error, where it is a status of HTTP."""
     match body:
         case [first, *_]:
-            return error_code(first)
+            return extract_error_code(first)
         case {"error": dict(inner)}:
-            return error_code(inner)
+            return extract_error_code(inner)
         case {"code": code} | {"status": code} | {"status_code": code}:
             number = int(code) if str(code).isdecimal() else 0
             return number if 400 <= number < 600 else None
@@ -111,9 +111,9 @@ def _normalize_error(record: dict[str, Any], *, error: bool) -> bool:
     if isinstance(reported, dict) and isinstance(reported.get("message"), str):
         return False
     if reported or (not record.get("choices") and "type" not in record and ("detail" in record or error)):
-        found = error_words(record)
+        found = extract_error_text(record)
         if found:
-            record["error"] = {"message": found, "code": error_code(record)}
+            record["error"] = {"message": found, "code": extract_error_code(record)}
             return True
     return False
 
@@ -125,7 +125,7 @@ def _choice(choice: dict[str, Any]) -> bool:
         changed = True
     reason = choice.get("finish_reason")
     if not isinstance(reason, str | None):
-        choice["finish_reason"] = words(reason) or "stop"
+        choice["finish_reason"] = join_text(reason) or "stop"
         changed = True
     if choice.get("delta") is None and isinstance(choice.get("message"), dict):
         choice["delta"] = choice.pop("message")
@@ -137,7 +137,7 @@ def _choice(choice: dict[str, Any]) -> bool:
     if delta is None:
         return changed
     if not isinstance(delta, dict):
-        choice["delta"] = {"content": words(delta)}
+        choice["delta"] = {"content": join_text(delta)}
         return True
     return _delta(delta) or changed
 
@@ -146,10 +146,10 @@ def _delta(delta: dict[str, Any]) -> bool:
     changed = False
     for key in ("content", "reasoning_content", "reasoning"):
         if not isinstance(delta.get(key), str | None):
-            delta[key] = words(delta[key])
+            delta[key] = join_text(delta[key])
             changed = True
     if not (delta.get("reasoning_content") or delta.get("reasoning")):
-        thought = words(delta.get("thinking") or delta.get("reasoning_details"))
+        thought = join_text(delta.get("thinking") or delta.get("reasoning_details"))
         if thought:
             delta["reasoning_content"] = thought
             changed = True
@@ -159,10 +159,10 @@ def _delta(delta: dict[str, Any]) -> bool:
         if isinstance(text, str) and text:
             delta["content"] = text
             changed = True
-    return _calls(delta) or changed
+    return _has_calls(delta) or changed
 
 
-def _calls(delta: dict[str, Any]) -> bool:
+def _has_calls(delta: dict[str, Any]) -> bool:
     calls = delta.get("tool_calls")
     if calls is None:
         return False
@@ -184,7 +184,7 @@ def _calls(delta: dict[str, Any]) -> bool:
             call["id"] = str(call["id"])
             changed = True
         if not isinstance(function.get("name"), str | None):
-            function["name"] = words(function["name"])
+            function["name"] = join_text(function["name"])
             changed = True
         arguments = function.get("arguments")
         if not isinstance(arguments, str):

@@ -40,14 +40,14 @@ class ModelReply:
             except queue.Empty:
                 # It keeps watch over silence itself; when even that fails, it hangs.
                 self._child.process.kill()
-                fault = errors.process_ended("stopped responding")
+                fault = errors.explain_process_ended("stopped responding")
                 break
             if self._cancelled.is_set():
                 return
             if "end" in record:
                 break
             if "gone" in record:
-                fault = errors.process_ended("ended unexpectedly")
+                fault = errors.explain_process_ended("ended unexpectedly")
                 break
             if "fault" in record:
                 fault = ErrorInfo(**record["fault"])
@@ -110,23 +110,23 @@ class ModelProcess:
 
     def start(self) -> None:
         """Start the process ahead of the first reply; returns at once."""
-        self._living()
+        self._ensure_running()
 
     def prepare(self, model: str, api_base: str | None) -> None:
         """Have the process load what a first request to this model needs; returns at once."""
-        self._living().send({"do": "prepare", "id": 0, "model": model, "api_base": api_base})
+        self._ensure_running().send({"do": "prepare", "id": 0, "model": model, "api_base": api_base})
 
     def reply(self, request: Request) -> ModelReply:
         """Send the request. Returns at once; waiting happens while iterating. Raises `LlmError`, rarely."""
         if not request.api_key:
             request = replace(request, api_key=self._keys(request.model, request.api_base))
-        return ModelReply(self._living(), next(self._numbers), request)
+        return ModelReply(self._ensure_running(), next(self._numbers), request)
 
     def facts(self, model: str, timeout: float = _LOADING) -> ModelInfo | None:
         """Return the facts about a model without asking its provider; None if it takes longer than
         `timeout`.
         """
-        child = self._living()
+        child = self._ensure_running()
         number = next(self._numbers)
         try:
             record = child.ask(number, {"do": "facts", "model": model}).get(timeout=timeout)
@@ -140,7 +140,7 @@ class ModelProcess:
 
         Asks no network. None when it takes longer than `timeout`, in seconds.
         """
-        child = self._living()
+        child = self._ensure_running()
         number = next(self._numbers)
         try:
             record = child.ask(number, {"do": "count", "model": model, "texts": list(texts)}).get(
@@ -163,7 +163,7 @@ class ModelProcess:
         """Leave the process to the one that started it."""
         self._lock, self._child = threading.Lock(), None
 
-    def _living(self) -> Child:
+    def _ensure_running(self) -> Child:
         with self._lock:
             if self._child is None or self._child.gone:
                 try:
@@ -174,5 +174,5 @@ class ModelProcess:
                     else:
                         self._child = start_child(environment=self._environment)
                 except OSError as error:
-                    raise LlmError(errors.process_ended(f"could not be started ({error})")) from error
+                    raise LlmError(errors.explain_process_ended(f"could not be started ({error})")) from error
             return self._child

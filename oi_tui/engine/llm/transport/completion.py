@@ -10,7 +10,7 @@ from oi_tui.engine.llm import errors, urls
 from oi_tui.engine.llm.base import ErrorInfo
 from oi_tui.engine.llm.error_table import Attempt
 from oi_tui.engine.llm.transport.provider import Provider
-from oi_tui.engine.llm.transport.raw_stream import RawReply, pieces
+from oi_tui.engine.llm.transport.raw_stream import RawReply, split_delta
 
 #: LiteLLM keeps every chunk of a stream; they are dropped after this many.
 _KEPT_CHUNKS = 500
@@ -50,11 +50,11 @@ class Completion:
 
     async def run(self) -> None:
         """Send the request and emit each piece of the reply; an error is emitted, too."""
-        if wrong := await self._refusal():
+        if wrong := await self._find_refusal():
             self._fail(wrong)
             return
         try:
-            await self._address()
+            await self._find_address()
             await self._receive()
         except asyncio.CancelledError:
             raise
@@ -68,7 +68,7 @@ class Completion:
     def _fail(self, error: ErrorInfo) -> None:
         self._emit(fault=asdict(error))
 
-    async def _refusal(self) -> ErrorInfo | None:
+    async def _find_refusal(self) -> ErrorInfo | None:
         """Say why the request cannot be sent at all; None when it can."""
         base = self._request.get("api_base")
         if not base:
@@ -76,7 +76,7 @@ class Completion:
         wanted = urls.wanted(base)
         return errors.not_an_address(base, wanted) if wanted else None
 
-    async def _address(self) -> None:
+    async def _find_address(self) -> None:
         """Find out where the request goes, and by which name of the model."""
         self._model, base, key = await asyncio.to_thread(self._provider.address, self._request)
         self._attempt = Attempt(
@@ -89,7 +89,7 @@ class Completion:
         )
         self._provider.use_proxies(not self._request.get("direct"))
 
-    def _arguments(self) -> dict[str, Any]:
+    def _build_arguments(self) -> dict[str, Any]:
         """Return the arguments for LiteLLM."""
         request, model = self._request, self._model
         arguments = {name: request[name] for name in _PASSED_ON if request.get(name) is not None}
@@ -146,20 +146,20 @@ class Completion:
         for choice in getattr(chunk, "choices", None) or ():
             if getattr(choice, "index", 0):
                 continue
-            for kind, value in pieces(getattr(choice, "delta", None)):
+            for kind, value in split_delta(getattr(choice, "delta", None)):
                 self._emit_piece(kind, value)
             if reason := getattr(choice, "finish_reason", None):
                 self._finish = str(reason)
                 self._emit(finish=self._finish)
         if usage := getattr(chunk, "usage", None):
-            self._emit(usage=self._usage(usage))
+            self._emit(usage=self._compute_usage(usage))
 
     def _emit_piece(self, kind: str, value: Any) -> None:
         if kind == "call" or (kind != "signed" and value.strip()):
             self._begun = True
         self._emit(**{kind: value})
 
-    def _usage(self, usage: Any) -> list[Any]:
+    def _compute_usage(self, usage: Any) -> list[Any]:
         """Tokens of the prompt and of the reply, cost in USD, and how many tokens the provider remembered."""
         details = getattr(usage, "prompt_tokens_details", None)
         cost = self._provider.cost(self._model, usage)
@@ -180,9 +180,9 @@ class Completion:
             if raw.incomplete:
                 self._emit(finish=raw.incomplete)
             return
-        for kind, value in pieces(raw.whole() or {}):
+        for kind, value in split_delta(raw.whole() or {}):
             self._emit_piece(kind, value)
-        if end := raw.whole_end():
+        if end := raw.find_whole_end():
             self._finish = end
             self._emit(finish=end)
         if not self._begun:
@@ -201,7 +201,7 @@ class Completion:
 
         timer = asyncio.get_running_loop().call_later(_SLOW, mention)
         try:
-            return await self._send(self._arguments())
+            return await self._send(self._build_arguments())
         finally:
             timer.cancel()
             if slow:

@@ -124,7 +124,7 @@ class Provider:
         """Return why a name without a provider is wrong or ambiguous; else None."""
         model = resolve(model)
         if why_gone(model) or model.partition("/")[0].lower() in COMPATIBLE:
-            return errors.no_provider(model)
+            return errors.explain_no_provider(model)
         if "/" in model or model == "demo":
             return None
         try:
@@ -134,7 +134,7 @@ class Provider:
         maker = family(model)
         if provider and (maker is None or provider.startswith(maker)):
             return None
-        return errors.no_provider(model)
+        return errors.explain_no_provider(model)
 
     def _demo_server(self) -> tuple[str, str]:
         if self._demo is None:

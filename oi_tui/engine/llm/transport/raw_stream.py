@@ -12,11 +12,11 @@ from functools import partial
 from typing import Any
 
 from oi_tui.engine.llm.transport.chunk_repair import (
-    error_code,
-    error_words,
+    extract_error_code,
+    extract_error_text,
     find_signed_fields,
+    join_text,
     put_right,
-    words,
 )
 from oi_tui.engine.llm.transport.sse_filter import SseFilter
 
@@ -67,9 +67,9 @@ class RawReply:
     def _follow(self, source: Any) -> None:
         response = getattr(source, "response", None)
         if source is not None and hasattr(source, "streaming_response"):
-            source.streaming_response = self._lines(source.streaming_response)
+            source.streaming_response = self._read_lines(source.streaming_response)
         elif response is not None and hasattr(response, "aiter_bytes"):
-            response.aiter_bytes = partial(self._bytes, response.aiter_bytes)
+            response.aiter_bytes = partial(self._read_bytes, response.aiter_bytes)
 
     def take_gaps(self) -> int:
         """Return and reset the number of unreadable lines that were dropped."""
@@ -84,7 +84,7 @@ class RawReply:
         """Whether the reply comes in chunks in the format of OpenAI."""
         return self._filter.chunks
 
-    async def _bytes(self, given: Callable[[], AsyncIterator[bytes]]) -> AsyncIterator[bytes]:
+    async def _read_bytes(self, given: Callable[[], AsyncIterator[bytes]]) -> AsyncIterator[bytes]:
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         rest: list[str] = []
         first = True
@@ -108,7 +108,7 @@ class RawReply:
         tail = [good for part in ends.split("\r") for good in self._filter.feed(part)]
         yield "\n".join([*tail, *self._filter.end()]).encode("utf-8", "replace")
 
-    async def _lines(self, given: AsyncIterator[Any]) -> AsyncIterator[Any]:
+    async def _read_lines(self, given: AsyncIterator[Any]) -> AsyncIterator[Any]:
         first = True
         async for line in given:
             if not isinstance(line, str):
@@ -151,7 +151,7 @@ class RawReply:
         put_right({"choices": [{"delta": message}]})
         return message
 
-    def whole_end(self) -> str | None:
+    def find_whole_end(self) -> str | None:
         """Why a reply that came in one piece is not complete; None if it is, or if nothing says so."""
         body = self._body()
         match body[0] if isinstance(body, list) and body else body:
@@ -165,8 +165,8 @@ class RawReply:
         body = self._body()
         match body:
             case {"error": _} | {"detail": _} | [{"error": _}, *_] | {"message": str()}:
-                text = " ".join(error_words(body)[:2000].split())[:300]
-                return (text, error_code(body)) if text else None
+                text = " ".join(extract_error_text(body)[:2000].split())[:300]
+                return (text, extract_error_code(body)) if text else None
         return None
 
     def says(self) -> str:
@@ -194,22 +194,22 @@ class RawReply:
             return None
 
 
-def pieces(delta: Any) -> list[tuple[str, Any]]:
+def split_delta(delta: Any) -> list[tuple[str, Any]]:
     """The pieces of a delta, or of a whole message; its parts are objects or dictionaries."""
     pieces_read: list[tuple[str, Any]] = []
     if thought := _get(delta, "reasoning_content"):
         pieces_read.append(("reasoning", str(thought)))
     if text := _get(delta, "content"):
-        pieces_read.append(("text", words(text)))
+        pieces_read.append(("text", join_text(text)))
     for number, call in enumerate(_get(delta, "tool_calls") or ()):
         function = _get(call, "function")
         index = _get(call, "index", number if isinstance(call, dict) else 0) or 0
-        arguments = _text(_get(function, "arguments"))
+        arguments = _decode_text(_get(function, "arguments"))
         pieces_read.append(("call", [index, _get(call, "id"), _get(function, "name"), arguments]))
     if isinstance(delta, dict):
         pieces_read += [("signed", list(part)) for part in find_signed_fields(delta)]
     if legacy := _get(delta, "function_call"):
-        pieces_read.append(("call", [0, None, _get(legacy, "name"), _text(_get(legacy, "arguments"))]))
+        pieces_read.append(("call", [0, None, _get(legacy, "name"), _decode_text(_get(legacy, "arguments"))]))
     return pieces_read
 
 
@@ -217,7 +217,7 @@ def _get(holder: Any, name: str, otherwise: Any = None) -> Any:
     return holder.get(name, otherwise) if isinstance(holder, dict) else getattr(holder, name, otherwise)
 
 
-def _text(arguments: Any) -> str:
+def _decode_text(arguments: Any) -> str:
     if arguments is None:
         return ""
     return arguments if isinstance(arguments, str) else json.dumps(arguments)

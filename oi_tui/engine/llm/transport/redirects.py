@@ -30,7 +30,7 @@ def stay_on_server() -> None:
             if onward is None:
                 break
             response.headers["location"] = str(onward.url)
-            if onward.method != request.method or _server(onward.url) != _server(request.url):
+            if onward.method != request.method or _split_server(onward.url) != _split_server(request.url):
                 break
             await response.aclose()
             request = onward
@@ -39,5 +39,5 @@ def stay_on_server() -> None:
     httpx.AsyncClient.send = send_here  # type: ignore[assignment,method-assign]
 
 
-def _server(url: Any) -> tuple[str, str, int | None]:
+def _split_server(url: Any) -> tuple[str, str, int | None]:
     return url.scheme, url.host, url.port

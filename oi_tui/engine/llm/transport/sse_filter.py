@@ -53,7 +53,7 @@ class SseFilter:
             if not bare:
                 self._broken = []
                 self._open = False
-            return self._other(line, bare)
+            return self._filter_other(line, bare)
         event = self.chunks or bare.startswith("data:")
         read = self._read(data, event=event)
         if read is None and self._broken:
@@ -101,7 +101,7 @@ class SseFilter:
         signed, self._signed = self._signed, []
         return signed
 
-    def _other(self, line: str, bare: str) -> list[str]:
+    def _filter_other(self, line: str, bare: str) -> list[str]:
         about, self._about = self._about, []
         if not bare:
             # An event without data, such as a ping or `retry:`, is dropped, since some clients fail on it.

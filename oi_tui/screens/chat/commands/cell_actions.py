@@ -7,9 +7,9 @@ from oi_tui import paths
 from oi_tui.commands.registry import CommandError
 from oi_tui.engine.export.formats import suffix_of
 from oi_tui.engine.llm.context_window import CHARACTERS, weight
-from oi_tui.engine.output.console import file_of
-from oi_tui.engine.output.model_output import model_output
-from oi_tui.engine.output.plain import plain
+from oi_tui.engine.output.console import find_output_file
+from oi_tui.engine.output.model_output import shorten_for_model
+from oi_tui.engine.output.plain import make_plain
 from oi_tui.messages import Message
 from oi_tui.screens.diff import DiffScreen
 from oi_tui.screens.images import ImagesScreen
@@ -76,7 +76,9 @@ class CellActions:
         title = f"Output of {_name(block)}"
         messages = self._output_messages(block)
         folder = paths.data() / "outputs"
-        files = [path for message in messages if (path := file_of(message.content, folder)) is not None]
+        files = [
+            path for message in messages if (path := find_output_file(message.content, folder)) is not None
+        ]
         if len(files) == 1 and len(messages) == 1:
             try:
                 text = LongText.open(files[0])
@@ -113,7 +115,7 @@ class CellActions:
         source = visible(block.source().rstrip("\n"))
         if isinstance(block, CellBlock):
             printed = "\n".join(
-                plain(message.content).strip("\n") for message in self._output_messages(block)
+                make_plain(message.content).strip("\n") for message in self._output_messages(block)
             )
             printed = printed or block.output.text.plain().strip("\n")
             source += f"\n\n── output of {_name(block)} ──\n\n{printed}" if printed else ""
@@ -149,8 +151,8 @@ class CellActions:
     def _model_view(self, block: CellBlock | OutputBlock) -> tuple[str, str]:
         """Return the output as the model gets it, and how much of it that is."""
         printed = [item for item in self._output_messages(block) if item.recipient != "user"]
-        whole = model_output(printed, 0)
-        lines = model_output(printed, self._view.workspace.profile.max_output)
+        whole = shorten_for_model(printed, 0)
+        lines = shorten_for_model(printed, self._view.workspace.profile.max_output)
         cut = f"{len(lines):,} of {len(whole):,} characters" if len(lines) < len(whole) else "all of it"
         return lines, cut
 

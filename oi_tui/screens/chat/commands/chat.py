@@ -9,7 +9,7 @@ from textual.screen import Screen
 from oi_tui.actions.base import ConversationActions
 from oi_tui.actions.targets import TargetActions
 from oi_tui.engine.events import Event, Noticed
-from oi_tui.engine.export.plain_text import plain_text
+from oi_tui.engine.export.plain_text import write_plain_text
 from oi_tui.engine.models.llamafile import is_source
 from oi_tui.engine.open_interpreter import setup
 from oi_tui.engine.review.permissions import Permission
@@ -146,7 +146,7 @@ class ChatCommands(ConversationActions):
 
     def leave_printing(self) -> None:
         """End the application; the conversation is printed once the terminal is as it was."""
-        self._chat.app.exit(plain_text(self._view.session.messages))
+        self._chat.app.exit(write_plain_text(self._view.session.messages))
 
     def leave(self) -> None:
         """End the application."""

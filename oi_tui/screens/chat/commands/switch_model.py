@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from oi_tui.engine.credentials.keys import name_for, provider_of
+from oi_tui.engine.credentials.keys import find_variable_name, provider_of
 from oi_tui.engine.llm import endpoint
 from oi_tui.engine.models import llamafile, local_servers
 from oi_tui.engine.models.llamafile import Llamafile
@@ -28,7 +28,7 @@ class ModelSwitcher:
     def by_name(self, name: str) -> None:
         """Switch to the model named; a key that is missing is asked for."""
         wanted = ModelChoice(name, self._workspace.model.base_for(name))
-        variable = name_for(name, wanted.api_base)
+        variable = find_variable_name(name, wanted.api_base)
         known = variable is None or variable in os.environ or self._keeps_key(wanted)
         if known or llamafile.is_source(name) or local_servers.is_local(name, wanted.api_base):
             self.take(wanted)
@@ -41,7 +41,7 @@ class ModelSwitcher:
         Keys are looked for in a thread: `is_wanted` says whether the person is still to be asked afterwards.
         """
         profile, secrets = self._workspace.profile, self._workspace.secrets
-        name = None if profile.api_key else name_for(profile.model, profile.api_base)
+        name = None if profile.api_key else find_variable_name(profile.model, profile.api_base)
         if name is None:
             return
         wanted = ModelChoice(profile.model, profile.api_base)
@@ -64,7 +64,7 @@ class ModelSwitcher:
     def local(self, then: Callable[[], None]) -> bool:
         """In local mode, choose a model of this machine, and go on; False where one is set already."""
         profile = self._workspace.profile
-        if not profile.local or endpoint.is_this_machine(endpoint.server(profile)):
+        if not profile.local or endpoint.is_this_machine(endpoint.find_server(profile)):
             return False
         named = "model" in profile.origins and profile.model != DEMO.model
         wanted = ModelChoice(profile.model) if named else None
