@@ -14,12 +14,13 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from oi_tui.engine.credentials import redaction
-from tests import processes, programs, settling
+from tests import parsed_styles, processes, programs, settling
 
 # How fast a machine is at the moment is no fault of what is tried.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
 settling.install()
+parsed_styles.install()
 
 ROOT = Path(__file__).parent.parent
 #: How long what a test started may take to end, in seconds.

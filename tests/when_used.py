@@ -1,23 +1,24 @@
 """Modules that are imported when they are first used.
 
 Each worker collects all tests, and few of them run the tests that need these: together they take more than
-three seconds of a processor to import.
+five seconds of a processor to import.
 """
 
-import importlib.util
-import sys
+import importlib
+from types import ModuleType
 from typing import Any
 
 
+class _Later(ModuleType):
+    """Stands for a module that is not imported yet."""
+
+    #: pytest and its plugins ask all that is in a module of tests for this.
+    __test__ = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(importlib.import_module(self.__name__), name)
+
+
 def when_used(name: str) -> Any:
-    """Return the module; the first look at what is in it imports it."""
-    if name in sys.modules:
-        return sys.modules[name]
-    spec = importlib.util.find_spec(name)
-    assert spec
-    assert spec.loader
-    loader = importlib.util.LazyLoader(spec.loader)
-    spec.loader = loader
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    loader.exec_module(module)
-    return module
+    """Return what stands for the module; the first look at what is in it imports it."""
+    return _Later(name)

@@ -1,6 +1,7 @@
 """Imports point down, and what is heavy is imported only where it is wanted."""
 
 import ast
+import functools
 import json
 import subprocess
 import sys
@@ -51,13 +52,19 @@ HEAVY = {
 }
 
 
+@functools.cache
 def modules() -> list[Path]:
     # What runs inside a language's own process is a program, not a part.
     return [path for path in sorted(PACKAGE.rglob("*.py")) if "drivers" not in path.parts]
 
 
-def imports(path: Path) -> Iterator[tuple[str, int]]:
+@functools.cache
+def imports(path: Path) -> tuple[tuple[str, int], ...]:
     """Every module that the file imports, anywhere in it, with the line."""
+    return tuple(_imports(path))
+
+
+def _imports(path: Path) -> Iterator[tuple[str, int]]:
     package = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts[:-1])
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -68,6 +75,7 @@ def imports(path: Path) -> Iterator[tuple[str, int]]:
             yield from ((f"{module}.{alias.name}", node.lineno) for alias in node.names)
 
 
+@functools.cache
 def part(module: str) -> str | None:
     """The part of ours that a dotted name belongs to; None for what is not ours, or the package itself."""
     names = module.split(".")
@@ -82,19 +90,21 @@ def test_every_part_has_its_level() -> None:
     assert parts - set(RANK) - {"__init__", None} == set(), "say in LEVELS where it stands"
 
 
-@pytest.mark.parametrize("path", modules(), ids=[str(path.relative_to(PACKAGE)) for path in modules()])
-def test_imports_point_down(path: Path) -> None:
-    relative = path.relative_to(PACKAGE)
-    if str(relative) == "__init__.py":
-        return
-    own = relative.with_suffix("").parts[0]
-    for module, line in imports(path):
-        other = part(module)
-        if other is not None and other != own:
-            assert RANK[other] < RANK[own], f"{relative}:{line} imports {module}, which is not below {own}"
-        name = module.split(".")[0]
-        if name in HEAVY:
-            assert str(relative).startswith(tuple(HEAVY[name])), f"{relative}:{line} imports {name}"
+def test_imports_point_down() -> None:
+    wrong = []
+    for path in modules():
+        relative = path.relative_to(PACKAGE)
+        if str(relative) == "__init__.py":
+            continue
+        own = relative.with_suffix("").parts[0]
+        for module, line in imports(path):
+            other = part(module)
+            if other is not None and other != own and RANK[other] >= RANK[own]:
+                wrong.append(f"{relative}:{line} imports {module}, which is not below {own}")
+            name = module.split(".")[0]
+            if name in HEAVY and not str(relative).startswith(tuple(HEAVY[name])):
+                wrong.append(f"{relative}:{line} imports {name}")
+    assert wrong == []
 
 
 @pytest.mark.slow

@@ -1,0 +1,42 @@
+"""What makes the tests quick changes nothing of what they see."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from textual.css.stylesheet import Stylesheet
+
+from tests.when_used import when_used
+
+
+def _sheet(text: str, **variables: str) -> Stylesheet:
+    sheet = Stylesheet(variables=variables)
+    sheet.add_source(text, ("a file", ""))
+    sheet.parse()
+    return sheet
+
+
+def test_style_sheets_are_parsed_once_for_each_set_of_variables() -> None:
+    text = "Label { color: $mine; }"
+    red, again, blue = _sheet(text, mine="red"), _sheet(text, mine="red"), _sheet(text, mine="blue")
+    assert red.rules[0] is again.rules[0]
+    assert "color: #FF0000" in red.css
+    assert "color: #0000FF" in blue.css
+    red.set_variables({"mine": "green"})
+    red.reparse()
+    assert "color: #008000" in red.css
+    assert "color: #FF0000" in again.css
+
+
+def test_a_module_is_imported_when_it_is_used_and_not_when_tests_are_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "library"
+    folder.mkdir()
+    (folder / "rarely_used.py").write_text("ANSWER = 42\n")
+    monkeypatch.syspath_prepend(folder)
+    module = when_used("rarely_used")
+    assert not module.__test__
+    assert "rarely_used" not in sys.modules
+    assert module.ANSWER == 42
+    assert "rarely_used" in sys.modules
