@@ -147,6 +147,8 @@ class Owner:
                 elicitation_callback=self._ask,
                 client_info=Implementation(name="oi-tui", version=__version__),
             ) as client:
+                # A hostile schema can hold the whole process up, with a regular expression that never ends.
+                client.session.validate_tool_result = _accept  # type: ignore[method-assign]
                 self._client = client
                 listens = asyncio.Event()
                 listening = asyncio.create_task(self._listen(client, listens))
@@ -273,7 +275,6 @@ def _sentence(error: BaseException) -> str:
             f"the tool asks for {match[1]} in a way that its server does not allow with this version of the "
             "protocol"
         )
-    # An output that does not fit its schema is followed by all of both.
     return str(error).partition("\n\n")[0] or type(error).__name__
 
 
@@ -302,6 +303,10 @@ async def _all(ask: Callable[[str | None], Awaitable[Any]], field: str) -> list[
         if not cursor or len(items) >= _MOST_ENTRIES:
             break
     return items[:_MOST_ENTRIES]
+
+
+async def _accept(*_: Any) -> None:
+    """Take each result as it is: the schema of an output is only what its server promises."""
 
 
 def _plain(item: Any) -> dict[str, Any]:

@@ -24,7 +24,7 @@ def _repair_tool(tool: Mapping[str, Any]) -> dict[str, Any]:
     repaired = {**tool, "inputSchema": _repair_schema(tool.get("inputSchema"))}
     output = tool.get("outputSchema")
     if not isinstance(output, dict) or output.get("type") != "object":
-        # A result that is checked against it could never be used.
+        # The package would refuse all tools of the server.
         repaired.pop("outputSchema", None)
     if not isinstance(repaired.get("description", ""), str):
         del repaired["description"]

@@ -89,6 +89,20 @@ def test_a_server_that_cannot_be_used_is_named_with_the_reason(
     assert named in (status.problem or codes(workspace)[0].reason or "")
 
 
+def test_a_result_that_does_not_fit_its_schema_is_used_and_never_measured_by_it(open_workspace: Open) -> None:
+    workspace = open_workspace(CALL, [Text("Done.")], servers=[faulty("lies", "none")], auto_run=True)
+    assert work(workspace)[-1] == TurnEnded("done")
+    assert "a" * 40 + "!" in output(workspace)
+
+
+def test_a_server_that_asks_for_what_was_not_offered_gets_errors(open_workspace: Open) -> None:
+    workspace = open_workspace(CALL, [Text("Done.")], servers=[faulty("pesters", "none")], auto_run=True)
+    assert work(workspace)[-1] == TurnEnded("done")
+    answers = dict(line.split(": ", 1) for line in output(workspace).strip().splitlines())
+    assert answers.pop("ping") == "{}"
+    assert answers == dict.fromkeys(("sampling/createMessage", "roots/list", "tools/call"), "error")
+
+
 @pytest.mark.parametrize("step", STEPS)
 def test_a_server_that_never_answers_holds_nothing_up(
     open_workspace: Open, monkeypatch: pytest.MonkeyPatch, step: str
