@@ -148,7 +148,7 @@ class Owner:
                 client_info=Implementation(name="oi-tui", version=__version__),
             ) as client:
                 # A hostile schema can hold the whole process up, with a regular expression that never ends.
-                client.session.validate_tool_result = _accept  # type: ignore[method-assign]
+                client.session.validate_tool_result = _accept  # type: ignore[assignment]
                 self._client = client
                 listens = asyncio.Event()
                 listening = asyncio.create_task(self._listen(client, listens))
@@ -305,7 +305,7 @@ async def _all(ask: Callable[[str | None], Awaitable[Any]], field: str) -> list[
     return items[:_MOST_ENTRIES]
 
 
-async def _accept(*_: Any) -> None:
+async def _accept(_name: str, _result: Any) -> None:
     """Take each result as it is: the schema of an output is only what its server promises."""
 
 
