@@ -145,9 +145,11 @@ class Application(Starlette):
 
     @asynccontextmanager
     async def _while_running(self, _app: Starlette) -> AsyncIterator[None]:
-        self.announce()
-        yield
-        await self._sessions.close()
+        try:
+            self.announce()
+            yield
+        finally:
+            await self._sessions.close()
 
 
 def _nothing() -> None:

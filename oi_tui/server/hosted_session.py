@@ -5,7 +5,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from oi_tui.engine.events import (
     ApprovalRequested,
@@ -42,6 +42,20 @@ class ConflictError(Exception):
 def code_hash(code: str) -> str:
     """The hash by which an answer names the code that was shown."""
     return hashlib.sha256(code.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class Snapshot(NamedTuple):
+    """A session at one moment."""
+
+    #: The number of the newest event.
+    number: int
+    #: The messages, unfinished ones too, and the ids of those.
+    messages: list[Message]
+    unfinished: frozenset[str]
+    question: Question | None
+    waits_for: InputRequested | None
+    #: How the newest turn ended; None while one goes on.
+    ended: TurnEnded | None
 
 
 class HostedSession:
@@ -82,13 +96,17 @@ class HostedSession:
         """The conversation so far."""
         return self.backend.messages
 
-    def snapshot(self) -> tuple[int, list[Message]]:
-        """Return the number of the newest event, and the messages at that moment, unfinished ones too."""
+    def snapshot(self) -> Snapshot:
+        """Return the state at this moment, from which the events behind its number go on."""
         with self._lock:
             messages = {message.id: message for message in self.messages}
+            unfinished = frozenset(self._writing) - messages.keys()
             for message, text in self._writing.values():
                 messages.setdefault(message.id, message.but(content=text.content()))
-            return self.log.last, list(messages.values())
+            ended = None if self.busy else self._ended or TurnEnded("done")
+            return Snapshot(
+                self.log.last, list(messages.values()), unfinished, self.question, self.waits_for, ended
+            )
 
     def say(self, prompt: Prompt) -> None:
         """Begin a turn. Raises ConflictError while another one goes on."""

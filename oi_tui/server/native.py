@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
+from time import monotonic
 from typing import Any
 
 from starlette.requests import Request
@@ -13,7 +14,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from oi_tui.server import wire
 from oi_tui.server.backend import picture
 from oi_tui.server.context import Tempo, context_of, read_object, subprotocol, text_of, while_connected
-from oi_tui.server.event_log import EventReader, GapError
+from oi_tui.server.event_log import EventReader, GapError, Question
 from oi_tui.server.guard import RefusedError
 from oi_tui.server.hosted_session import ConflictError, HostedSession
 from oi_tui.server.openai.content import content_messages
@@ -68,15 +69,26 @@ async def stream_events(request: Request) -> Response:
     """The events as server-sent events; `Last-Event-ID` or `?after=` resumes behind an event."""
     session = await _session(request)
     after = _number(request.headers.get("last-event-id") or request.query_params.get("after"))
-    return StreamingResponse(_lines(session, after), media_type="text/event-stream")
+    seconds = context_of(request).options.limits.unwatched_seconds
+    return StreamingResponse(_lines(session, after, seconds), media_type="text/event-stream")
 
 
-async def _lines(session: HostedSession, after: int | None) -> AsyncIterator[bytes]:
-    async for record in _records(session, after, _HEARTBEAT):
+async def _lines(session: HostedSession, after: int | None, seconds: float) -> AsyncIterator[bytes]:
+    """The lines of the stream, which ends when a question stays open for so long.
+
+    Nothing else shows whether anybody still reads. Whoever does connects again, as browsers do by themselves.
+    """
+    asked: Question | None = None
+    since = 0.0
+    async for record in _records(session, after, min(_HEARTBEAT, seconds)):
         if record is None:
             yield b": alive\n\n"
         else:
             yield f"id: {record['number']}\ndata: {json.dumps(record)}\n\n".encode()
+        if session.question is not asked:
+            asked, since = session.question, monotonic()
+        elif asked and monotonic() - since >= seconds:
+            return
 
 
 async def _records(

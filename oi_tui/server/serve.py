@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import h11
 import uvicorn
@@ -169,8 +169,9 @@ def serve(app: App, options: ServerOptions, listening: socket.socket) -> None:
 def web_server(app: App, options: ServerOptions) -> uvicorn.Server:
     """The web server with every limit set."""
     limits = options.limits
-    config = uvicorn.Config(
+    config = _Config(
         app,
+        limits.send_seconds,
         http=_StrictProtocol,
         ws=_AnsweringWebSocketProtocol,
         ws_max_size=limits.message_bytes,
@@ -208,7 +209,49 @@ class _Server(uvicorn.Server):
                 signal.signal(number, handler)
 
 
-class _AnsweringWebSocketProtocol(WebSocketsSansIOProtocol):
+class _Config(uvicorn.Config):
+    def __init__(self, app: App, send_seconds: float, **options: Any) -> None:
+        super().__init__(app, **options)
+        self.send_seconds = send_seconds
+
+
+if TYPE_CHECKING:
+    _Protocol = asyncio.Protocol
+else:
+    _Protocol = object
+
+
+class _EndsStalled(_Protocol):
+    """Ends a connection whose client takes nothing for too long; it would be kept for ever otherwise."""
+
+    config: Any
+    transport: Any
+    loop: asyncio.AbstractEventLoop
+    _stalled: asyncio.TimerHandle | None = None
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._stalled = self.loop.call_later(self.config.send_seconds, self._abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._go_on()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._go_on()
+
+    def _go_on(self) -> None:
+        if self._stalled:
+            self._stalled.cancel()
+            self._stalled = None
+
+    def _abort(self) -> None:
+        # What is still to be sent would keep a connection open that is only closed.
+        self.transport.abort()
+
+
+class _AnsweringWebSocketProtocol(_EndsStalled, WebSocketsSansIOProtocol):
     """Refuses a WebSocket whose request its parser cannot take; it would stay open without an answer."""
 
     def data_received(self, data: bytes) -> None:
@@ -218,7 +261,7 @@ class _AnsweringWebSocketProtocol(WebSocketsSansIOProtocol):
             self.transport.close()
 
 
-class _StrictProtocol(H11Protocol):
+class _StrictProtocol(_EndsStalled, H11Protocol):
     """Closes a connection on which headers do not arrive in time, and refuses folded headers.
 
     h11 joins the lines of a folded header. Whoever stands between may read them in another way, so RFC 9112

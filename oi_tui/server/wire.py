@@ -97,13 +97,13 @@ def of_message(message: Message, session: str) -> dict[str, Any]:
 
 def of_state(session: HostedSession) -> dict[str, Any]:
     """The whole state of a session; events behind `number` go on from it."""
-    number, messages = session.snapshot()
-    question, request = session.question, session.waits_for
+    state = session.snapshot()
+    question, request = state.question, state.waits_for
     return {
         "event": "state",
-        "number": number,
+        "number": state.number,
         **of_summary(session),
-        "messages": [of_message(message, session.id) for message in messages],
+        "messages": [of_message(message, session.id) for message in state.messages],
         "question": of_question(question) if question else None,
         "input": {"prompt": request.prompt, "masked": request.masked} if request else None,
     }

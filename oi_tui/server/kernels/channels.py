@@ -337,7 +337,7 @@ class CellRun:
         """Say that output is missing, and find out what else was: an end, or a question of the program."""
         await self._print(self._stream.flush() + _GAP)
         session = self._kernel.session
-        _, messages = session.snapshot()
+        messages = session.snapshot().messages
         self._types |= {message.id: message.type for message in messages}
         self._value = None
         for message in messages:

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from oi_tui.engine.events import (
@@ -16,10 +16,13 @@ from oi_tui.engine.events import (
 from oi_tui.engine.output.plain import make_plain
 from oi_tui.messages import InputRequested, Message
 from oi_tui.server.event_log import LogItem, Question
+from oi_tui.server.hosted_session import Snapshot
 from oi_tui.server.openai.content import input_notice
 from oi_tui.server.openai.response_request import LABEL, Item, ResponseRequest
 
 _FINAL = ("finished", "failed", "interrupted", "lost", "rejected", "skipped", "unfinished")
+#: States of code that has begun to run.
+_RAN = ("running", "finished", "failed", "interrupted", "lost")
 _IMAGES = {"base64.png": "image/png", "base64.jpeg": "image/jpeg"}
 #: So much of what one call prints is sent, in characters.
 _MOST_LOGS = 1_000_000
@@ -30,10 +33,17 @@ Event = dict[str, Any]
 class ResponseBuilder:
     """Puts a response together, and tells each step as an event of its stream."""
 
-    def __init__(self, id: str, request: ResponseRequest, known: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        id: str,
+        request: ResponseRequest,
+        known: frozenset[str] = frozenset(),
+        before: Sequence[Message] = (),
+    ) -> None:
+        """`known` are the ids of messages that the client sent; `before` is the conversation so far."""
         self._number = -1
-        #: Messages that the client sent itself.
         self._known = known
+        self._before = {message.id: message for message in before}
         self._items: dict[str, tuple[int, Event]] = {}
         self._outputs: dict[str, Event] = {}
         #: Output whose call has no item here yet.
@@ -121,8 +131,9 @@ class ResponseBuilder:
                 yield from self._record_code(message)
             case MessageRecorded(Message(type="image", parent=str(parent)) as message):
                 kind = _IMAGES.get(message.format or "")
-                if kind and parent in self._items:
+                if kind and parent in self._items and message.id not in self._outputs:
                     image = {"type": "image", "url": f"data:{kind};base64,{message.content}"}
+                    self._outputs[message.id] = image
                     self._items[parent][1]["outputs"].append(image)
             case UsageReported():
                 self._count(item)
@@ -139,6 +150,46 @@ class ResponseBuilder:
                     self.fail(reason or "The turn ended early.")
                 elif outcome == "interrupted":
                     self.response["status"] = "cancelled"
+
+    def missed(self, state: Snapshot) -> Iterator[LogItem]:
+        """What stands for events of the session that are gone. `state` is what they have led to."""
+        messages = [
+            message
+            for message in state.messages
+            if message.id not in self._known and self._before.get(message.id) != message
+        ]
+        for message in messages:
+            yield from self._catch_up(message)
+        recorded = [message for message in messages if message.id not in state.unfinished]
+        # Code is over once all is there that it has shown.
+        for message in sorted(recorded, key=lambda message: message.type == "code"):
+            yield MessageRecorded(message)
+        if state.question:
+            yield state.question
+        elif state.waits_for:
+            code = next(message.id for message in reversed(state.messages) if message.type == "code")
+            yield RunReported(code, state.waits_for)
+        elif state.ended:
+            yield state.ended
+
+    def _catch_up(self, message: Message) -> Iterator[LogItem]:
+        """Bring a message up to what it is now, without its end."""
+        if message.type == "image":
+            return
+        if message.id in self._before:
+            if message.id not in self._items and message.state in _RAN:
+                yield MessageRecorded(message.but(state="running"))
+            return
+        if logs := self._outputs.get(message.id):
+            logs["logs"] = plain(message.content)[:_MOST_LOGS]
+            return
+        shown = ""
+        if message.id in self._items:
+            item = self._items[message.id][1]
+            shown = item["content"][0]["text"] if item["type"] == "message" else item["code"]
+        else:
+            yield MessageStarted(message.but(content=""))
+        yield MessageGrew(message.id, message.content[len(shown) :])
 
     def _grow(self, id: str, text: str) -> Iterator[Event]:
         if logs := self._outputs.get(id):

@@ -16,7 +16,6 @@ from oi_tui.server.openai.response_request import Item, ResponseRequest, digests
 #: So many responses are kept, and about so many bytes of them and their events.
 _MOST_KEPT = 1_000
 _MOST_BYTES = 64_000_000
-_GAP = "Not everything could be sent. The conversation in oi-tui has all of it."
 
 
 class StoredResponse:
@@ -59,7 +58,8 @@ class StoredResponse:
 
     async def begin(self, work: Callable[[], None], messages: Sequence[Message]) -> None:
         """Begin the work, and follow it in a task. Raises what `work` raises."""
-        self._builder = ResponseBuilder(self.id, self.request, frozenset(message.id for message in messages))
+        known = frozenset(message.id for message in messages)
+        self._builder = ResponseBuilder(self.id, self.request, known, self.session.messages)
         reader = EventReader(self.session.log)
         reader.__enter__()
         try:
@@ -75,13 +75,14 @@ class StoredResponse:
         try:
             while not self._builder.is_over():
                 try:
-                    entries = await reader.next()
+                    items = [entry.item for entry in await reader.next()]
                 except GapError:
-                    self._builder.fail(_GAP)
-                    break
-                for entry in entries:
+                    state = self.session.snapshot()
+                    reader.number = state.number
+                    items = list(self._builder.missed(state))
+                for item in items:
                     if not self._builder.is_over():
-                        for event in self._builder.take(entry.item):
+                        for event in self._builder.take(item):
                             self._add(event)
         finally:
             reader.__exit__(None, None, None)

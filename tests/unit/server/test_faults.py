@@ -15,6 +15,7 @@ pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed h
 from oi_tui.engine.llm.base import Text
 from oi_tui.server.options import Limits
 from tests import processes
+from tests.fakes import call
 from tests.unit.server.conftest import Serve
 from tests.unit.server.running import Running
 
@@ -115,6 +116,47 @@ def test_a_thousand_connects_leave_nothing_behind(serve: Serve) -> None:
     assert processes.wait_until(lambda: open_files() <= before[0] + 5, 20)
     assert threading.active_count() <= before[1] + 10
     still_works(running)
+
+
+@pytest.mark.parametrize("opening", ["sse", "websocket", "page"])
+def test_a_client_that_never_reads_is_let_go(serve: Serve, opening: str) -> None:
+    """Also one without a token, which asks for the page again and again."""
+    running = serve([Text("word " * 20_000) for _ in range(4)], limits=Limits(send_seconds=0.3))
+    # The connections inherit it: little is kept for a client that does not read.
+    running.listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+    lines = (f"GET {EVENTS} HTTP/1.1", f"Host: 127.0.0.1:{running.options.port}", "X-API-KEY: {token}")
+    requests = {
+        "sse": "\r\n".join((*lines, "", "")).replace("{token}", running.options.token).encode(),
+        "websocket": handshake(running, EVENTS),
+        "page": "\r\n".join(("GET /page/page.js HTTP/1.1", lines[1], "", "")).encode() * 400,
+    }
+    connections = running.server.server_state.connections
+    with socket.socket() as deaf:
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        deaf.connect(("127.0.0.1", running.options.port))
+        deaf.sendall(requests[opening])
+        assert processes.wait_until(lambda: len(connections) == 1, 20)
+        if opening != "page":
+            readers = running.app.state.context.sessions
+            assert processes.wait_until(lambda: readers.all and readers.all[0].log.readers, 20)
+            with running.http() as client:
+                client.post("/v1/sessions/default/say", json={"content": "Hello"})
+        assert processes.wait_until(lambda: not connections, 20)
+    for session in running.app.state.context.sessions.all:
+        assert processes.wait_until(lambda log=session.log: log.readers == 0, 20)  # type: ignore[misc]
+
+
+def test_a_stream_ends_where_a_question_stays_open_so_that_nobody_passes_for_a_reader(serve: Serve) -> None:
+    running = serve([call("print(1)")], limits=Limits(unwatched_seconds=0.2))
+    with running.http() as client, client.stream("GET", EVENTS) as stream:
+        lines = stream.iter_lines()
+        next(lines)
+        client.post("/v1/sessions/default/say", json={"content": "Hello"})
+        assert any("question.asked" in line for line in lines)
+        assert not any("question.answered" in line for line in lines)
+    session = running.app.state.context.sessions.all[0]
+    assert session.wait(20)
+    assert [message.state for message in session.messages if message.type == "code"] == ["skipped"]
 
 
 def test_a_model_that_says_much_while_its_client_is_gone_is_kept_within_bounds(serve: Serve) -> None:

@@ -75,6 +75,38 @@ def test_a_stream_tells_each_step_and_ends_with_the_whole(serve: Serve) -> None:
     assert "".join(texts) == "One two.Done." == events[-1].response.output_text
 
 
+def test_a_response_is_whole_also_where_events_of_its_session_are_gone(serve: Serve) -> None:
+    """The newest event alone is kept here, so that most are gone before they are read."""
+
+    def answers(**options: Any) -> list[Any]:
+        words = [Text(f"{number} ") for number in range(60)]
+        running = serve([*words, call("picture")], [call("flood")], [*words, call("fail")], **options)
+        with client_of(running) as client:
+            found, question, response = [], None, None
+            while not found or question:
+                given: dict[str, Any] = {"input": "Go"}
+                if response:
+                    answer = {"type": "mcp_approval_response", "approval_request_id": question}
+                    given = {"previous_response_id": response.id, "input": [{**answer, "approve": True}]}
+                *events, last = client.responses.create(model="x", stream=True, **given)
+                response = last.response
+                texts = "".join(e.delta for e in events if e.type == "response.output_text.delta")
+                assert texts == response.output_text
+                question = next((i.id for i in response.output if i.type == "mcp_approval_request"), None)
+                found.append((last.type, [shown(item) for item in response.output]))
+        return found
+
+    def shown(item: Any) -> Any:
+        if item.type == "code_interpreter_call":
+            outputs = [(o.type, getattr(o, "logs", "")[:50]) for o in item.outputs]
+            return item.type, item.status, item.code, outputs
+        return item.type, item.content[0].text if item.type == "message" else item.name
+
+    whole = answers()
+    assert [kind for kind, _ in whole] == ["response.completed"] * 4
+    assert answers(limits=Limits(history_bytes=1)) == whole
+
+
 def test_a_conversation_goes_on_by_the_id_of_the_last_response(serve: Serve) -> None:
     running = serve([Text("One.")], [Text("Two.")], [Text("Three.")])
     with client_of(running) as client:

@@ -12,8 +12,10 @@ pytest.importorskip("starlette", reason="starlette (extra server) is not install
 pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed here")
 
 from oi_tui.server import serve as server
+from oi_tui.server.hosted_session import HostedSession
 from oi_tui.server.options import ServerOptions
 from tests.unit.server.conftest import Serve
+from tests.unit.server.running import Running
 
 
 def test_the_greeting_names_address_token_and_how_code_runs() -> None:
@@ -98,3 +100,17 @@ def test_it_serves_https_with_a_certificate_and_its_own_origin_is_https(serve: S
         assert running.address.startswith("https://")
         for origin, status in ((running.address, 200), (running.address.replace("https", "http"), 403)):
             assert client.get("/v1/sessions", headers={"Origin": origin}).status_code == status
+
+
+async def test_an_error_around_the_application_ends_its_sessions_too() -> None:
+    running = Running()
+
+    async def fail() -> None:
+        async with running.app.router.lifespan_context(running.app):
+            sessions.append(await running.app.state.context.sessions.create())
+            raise ZeroDivisionError
+
+    sessions: list[HostedSession] = []
+    with running.listening, pytest.raises(ZeroDivisionError):
+        await fail()
+    assert sessions[0].closed
