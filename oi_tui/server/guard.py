@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import hmac
 import json
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
 from time import monotonic
 from typing import Any
 
@@ -173,7 +173,7 @@ class Guard:
             raise RefusedError(413, f"A request may have {self._options.limits.message_bytes:,} bytes.")
         kind = b"".join(headers.all(b"content-type")).split(b";")[0].strip().lower()
         has_body = length > 0 or bool(headers.all(b"transfer-encoding"))
-        if has_body and kind != (FORM if _signs_in(scope) else b"application/json"):
+        if has_body and kind not in _body_types(scope):
             raise RefusedError(415, "The body must be JSON, with Content-Type: application/json.")
         codings = {item.strip().lower() for item in headers.all(b"content-encoding")}
         if codings - {b"identity"}:
@@ -277,6 +277,15 @@ def _is_public(scope: Scope) -> bool:
 def _signs_in(scope: Scope) -> bool:
     """Whether the request brings a password for kernels, which its route compares."""
     return scope["type"] == "http" and scope["method"] == "POST" and scope["path"] == LOGIN
+
+
+def _body_types(scope: Scope) -> Sequence[bytes]:
+    """The types that a body may have."""
+    if _signs_in(scope):
+        return (FORM,)
+    # JupyterLab's own library names no type, and browsers then send this one. A page of another server could
+    # send it too, but not the header that goes with it.
+    return (b"application/json", b"text/plain") if is_for_kernels(scope["path"]) else (b"application/json",)
 
 
 def _in_address(scope: Scope) -> str:

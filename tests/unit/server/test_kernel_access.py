@@ -213,6 +213,17 @@ def test_a_foreign_page_cannot_sign_in_or_use_the_cookie(serve: Serve) -> None:
             connect_now(address, additional_headers={"Cookie": cookies}, open_timeout=PATIENCE)
 
 
+def test_a_body_of_a_kernel_may_be_called_text_as_jupyterlab_does(serve: Serve) -> None:
+    """The token is asked for all the same, and other addresses take JSON alone."""
+    running = serve()
+    text = {"content": b'{"name": "python3"}', "headers": {"Content-Type": "text/plain;charset=UTF-8"}}
+    with running.http() as client, running.http(headers={}) as foreign:
+        assert client.post("/api/kernels", **text).status_code == 201
+        assert client.post("/v1/sessions", **text).status_code == 415
+        foreign.cookies = client.cookies
+        assert foreign.post("/api/kernels", **text).status_code == 401
+
+
 def test_the_password_belongs_to_the_token_and_does_not_tell_it() -> None:
     first, second = ServerOptions(), ServerOptions()
     assert first.kernel_password == ServerOptions(token=first.token).kernel_password
