@@ -4,6 +4,7 @@ import asyncio
 import base64
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -54,6 +55,9 @@ class Editor:
 
     def written(self, kind: str = "agent_message_chunk") -> str:
         return "".join(u.content.text for u in self.updates if u.session_update == kind)
+
+    def updates_of(self, kind: str) -> list[Any]:
+        return [update for update in self.updates if update.session_update == kind]
 
     async def until(self, condition: Callable[[], bool]) -> None:
         async with asyncio.timeout(_BOUND):
@@ -139,6 +143,60 @@ async def test_code_that_is_not_allowed_does_not_run(workplace: Path) -> None:
             await connection.prompt(session_id=session, prompt=words("make"))
             assert "Then not." in editor.written()
     assert not (workplace / "made").exists()
+
+
+async def test_modes_exist_where_the_start_allows_code_without_a_question(workplace: Path) -> None:
+    """From outside, a session can only be made to ask, and be set back to what the start allowed."""
+    editor = Editor()
+    with ModelServer(*[spoken(part) for _ in range(3) for part in (call(CODE), Say("Done."))]) as server:
+        async with agent(editor, server) as (connection, _):
+            session = await connection.new_session(cwd=str(workplace))
+            assert session.modes is None
+            for mode, named in (("auto", "start oi-tui with -y"), ("root", "no mode root")):
+                with pytest.raises(acp.RequestError, match=named):
+                    await connection.set_session_mode(session_id=session.session_id, mode_id=mode)
+            await connection.prompt(session_id=session.session_id, prompt=words("Go"))
+            assert len(editor.questions) == 1
+        async with agent(editor, server, "-y") as (connection, _):
+            session = await connection.new_session(cwd=str(workplace))
+            assert session.modes
+            assert session.modes.current_mode_id == "auto"
+            assert [mode.id for mode in session.modes.available_modes] == ["ask", "auto"]
+            for mode, questions in (("ask", 2), ("auto", 2)):
+                await connection.set_session_mode(session_id=session.session_id, mode_id=mode)
+                await connection.prompt(session_id=session.session_id, prompt=words("Go"))
+                assert len(editor.questions) == questions
+                assert editor.updates_of("current_mode_update")[-1].current_mode_id == mode
+
+
+async def test_commands_are_offered_and_carried_out_in_the_session(workplace: Path) -> None:
+    editor = Editor()
+    (workplace / "t.csv").write_text("a,b\n1,2\n")
+    with ModelServer(spoken(call("x = 6")), spoken(Say("Done.")), spoken(Say("Again."))) as server:
+        async with agent(editor, server) as (connection, _):
+            session = (await connection.new_session(cwd=str(workplace))).session_id
+            await editor.until(lambda: bool(editor.updates_of("available_commands_update")))
+            offered = editor.updates_of("available_commands_update")[0].available_commands
+            assert {"variables", "undo", "restart"} < {item.name for item in offered}
+            await connection.prompt(session_id=session, prompt=words("Go"))
+
+            async def told(prompt: str) -> str:
+                editor.updates.clear()
+                await connection.prompt(session_id=session, prompt=words(prompt))
+                return editor.written()
+
+            assert re.search(r"python +x +.*6", await told("/variables"))
+            assert "a" in await told("/table t.csv")
+            assert "Removed" in (removed := await told("/undo"))
+            assert "/redo restores them" in removed
+            assert "Restored" in await told("/redo")
+            assert "Interpreters restarted" in await told("/restart")
+            assert await told("/variables") == "No matching variables.\n\n"
+            assert "takes no argument" in await told("/restart now")
+            assert len(server.requests) == 2
+            # Everything else is for the model: also commands that would lift a limit or run code.
+            assert await told("/auto_run on") == "Again."
+            assert len(editor.questions) == 1
 
 
 async def test_the_settings_of_a_folder_are_those_of_its_own_sessions(
