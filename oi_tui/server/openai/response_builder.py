@@ -181,7 +181,7 @@ class ResponseBuilder:
                 yield MessageRecorded(message.but(state="running"))
             return
         if logs := self._outputs.get(message.id):
-            logs["logs"] = plain(message.content)[:_MOST_LOGS]
+            logs["logs"] = make_plain(message.content)[:_MOST_LOGS]
             return
         shown = ""
         if message.id in self._items:
