@@ -324,6 +324,14 @@ TROUBLES = (
         _CLIENT,
     ),
     ErrorPattern(
+        "context",
+        "context_window",
+        "The request has more tokens than your account at {host} may send in a minute. Lower "
+        "context_window, so that old messages are left out: {detail}",
+        r"request too large.{0,200}\blimit:? \d",
+        (*_CLIENT, 429),
+    ),
+    ErrorPattern(
         "quota",
         "model",
         "The account at {host} has no credit or quota left. Top it up, or choose another model.",
@@ -360,6 +368,14 @@ TROUBLES = (
         "model", "model", "{host} has no model “{name}”. Check the spelling of model.", _NO_MODEL, _CLIENT
     ),
     # What the status says.
+    ErrorPattern(
+        "address",
+        "base",
+        "{host} answered with {detail} ({status}), not like a model server. A login or a proxy may be in "
+        "between. Check api_base and the network.",
+        r"<(?:!doctype html|html|head|body)\b",
+        statuses=(401, 403, 407),
+    ),
     ErrorPattern(
         "key",
         "api_key",

@@ -21,7 +21,8 @@ from oi_tui.engine.credentials.keys import find_variable_name
 from oi_tui.engine.credentials.redaction import redact
 from oi_tui.engine.llm.base import ErrorInfo
 from oi_tui.engine.llm.error_table import CONNECTION, MISSING_MODULE, TROUBLES, Attempt
-from oi_tui.engine.llm.transport.chunk_repair import extract_error_text
+from oi_tui.engine.llm.transport.chunk_repair import describe_page, extract_error_text, remove_traceback
+from oi_tui.engine.llm.transport.foreign_format import ForeignFormat
 from oi_tui.engine.llm.urls import hide_password
 from oi_tui.engine.models.model_names import advice, why_gone
 
@@ -29,6 +30,11 @@ from oi_tui.engine.models.model_names import advice, why_gone
 _DETAIL = 600
 #: And as much as is looked at.
 _LONGEST = 20_000
+#: No server asks for a longer wait, in seconds, and means it.
+_LONGEST_WAIT = 366 * 86400.0
+#: A length of time as providers write it: hours, minutes, seconds and milliseconds.
+_NUMBER = r"(?:(\d{1,15}(?:\.\d{0,15})?) ?"
+_LENGTH = re.compile(rf"{_NUMBER}h)?{_NUMBER}m(?!s))?{_NUMBER}s)?{_NUMBER}ms)?")
 _CODE = re.compile(r"\AError code: \d+(?: - |\Z)")
 #: The bytes of a body, as Python shows them, after names of exceptions.
 _BODY = re.compile(
@@ -163,7 +169,7 @@ def _broke(chain: list[BaseException], attempt: Attempt) -> str:
 def _duration(seconds: float) -> str:
     """A length of time as a person says it: "20 s", "5 min", "24 h"."""
     if seconds < 120:
-        return f"{seconds:.0f} s"
+        return f"{max(seconds, 1):.0f} s"
     if seconds < 2 * 3600:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.0f} h" if seconds < 48 * 3600 else f"{seconds / 86400:.0f} days"
@@ -193,28 +199,43 @@ def _led(chain: list[BaseException], words: str, status: int | None) -> str:
 def _retry_after(chain: list[BaseException], words: str) -> float | None:
     for item in chain:
         headers = {str(k).lower().removeprefix("llm_provider-"): str(v) for k, v in _headers(item).items()}
-        if (text := headers.get("retry-after-ms")) and text.replace(".", "", 1).isdecimal():
-            return float(text) / 1000
+        if text := headers.get("retry-after-ms"):
+            return _limit_wait(_parse_length(f"{text}ms"))
         if text := headers.get("retry-after"):
-            return _parse_seconds(text)
-    if match := re.search(r'retryDelay"?\s*:\s*"?(\d+(?:\.\d+)?)s|try again in (\d+(?:\.\d+)?) ?s\b', words):
-        return float(match[1] or match[2])
-    return None
+            return _limit_wait(_parse_seconds(text))
+    match = re.search(r'(?:retryDelay"?\s*:\s*"?|(?:try again|retry) in )([\d.]+ ?[hms][\w.]{0,40})', words)
+    return _limit_wait(_parse_length(match[1])) if match else None
+
+
+def _limit_wait(seconds: float | None) -> float | None:
+    """The seconds of a wait that a server asks for; None where they cannot be meant."""
+    if seconds is None or not math.isfinite(seconds) or seconds > _LONGEST_WAIT:
+        return None
+    return max(0.0, seconds)
+
+
+def _parse_length(text: str) -> float | None:
+    """The seconds of a length of time, such as `7m12.5s` or `320ms`; None where it is none."""
+    match = _LENGTH.match(text)
+    if not match or not any(match.groups()):
+        return None
+    hours, minutes, seconds, milliseconds = (float(part or 0) for part in match.groups())
+    return hours * 3600 + minutes * 60 + seconds + milliseconds / 1000
 
 
 def _parse_seconds(text: str) -> float | None:
+    """The seconds of a header Retry-After: a number, a length of time, or a date."""
     try:
-        seconds = float(text)
-        return max(0.0, seconds) if math.isfinite(seconds) else None
+        return float(text)
     except ValueError:
         pass
     try:
         moment = parsedate_to_datetime(text)
     except (TypeError, ValueError):
-        return None
+        return _parse_length(text)
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - datetime.now(UTC)).total_seconds())
+    return (moment - datetime.now(UTC)).total_seconds()
 
 
 def explain_body(words: str, code: int | None, attempt: Attempt) -> ErrorInfo | None:
@@ -258,20 +279,22 @@ def _extract_text(text: str) -> str:
 
 def _format_detail(error: BaseException, attempt: Attempt) -> str:
     text = str(getattr(error, "message", "") or error)[:_LONGEST].partition(" Handle with `litellm")[0]
-    text = text.partition("Traceback (most recent call last)")[0].rstrip()
-    text = _BEHIND.sub("", text)
+    text = _BEHIND.sub("", remove_traceback(text))
     while (match := _PREFIX.match(text)) and len(match.group()) < 60:
         text = text[match.end() :]
     text = _extract_text(text.strip())
-    if re.search(r"<(?:!doctype|html|body|head)\b", text[:2000], re.IGNORECASE):
-        title = re.search(r"<(?:title|h1)[^>]{0,200}>\s{0,50}([^<]{1,100})", text, re.IGNORECASE)
-        text = f"a web page: {title[1].strip()}" if title else "a web page"
+    text = describe_page(text) or text
     flat = " ".join(redact(text[:_LONGEST], attempt.api_key).split())
     return flat if len(flat) <= _DETAIL else flat[: _DETAIL - 1] + "…"
 
 
-def empty(attempt: Attempt, finish: str | None, instead: str = "") -> ErrorInfo:
-    """A reply that ended without a word, a call or a thought; `instead` is what came in its place."""
+def empty(
+    attempt: Attempt, finish: str | None, instead: str = "", foreign: ForeignFormat | None = None
+) -> ErrorInfo:
+    """A reply that ended without a word, a call or a thought.
+
+    `instead` is what came in its place, and `foreign` its format where that is another than OpenAI's.
+    """
     if finish == "length":
         return ErrorInfo(
             "empty",
@@ -290,6 +313,9 @@ def empty(attempt: Attempt, finish: str | None, instead: str = "") -> ErrorInfo:
             "empty", f"{attempt.host} gave up the reply before its first word. Try again.", "model"
         )
     base = attempt.api_base
+    if foreign and not instead and attempt.provider not in foreign.providers:
+        hint = foreign.advice.format(name=attempt.name)
+        return ErrorInfo("empty", f"{attempt.host} answered {foreign.title}. {hint}.", foreign.setting)
     if instead:
         words = redact(instead, attempt.api_key)
         text = f"{attempt.host} sent an unexpected answer: {words.rstrip('.')}."

@@ -26,6 +26,8 @@ _LIMITS = (
     rf"must have less than {_N} tokens",
     # LM Studio
     rf"context length of only {_N}",
+    # Groq, OpenAI: the tokens of a minute
+    rf"request too large.{{0,200}}?\blimit:? {_N}",
     # Cerebras, SambaNova
     rf"while limit is {_N}",
 )
@@ -39,6 +41,7 @@ _COUNTS = (
     rf"n_prompt_tokens\W+{_N}",
     rf"keep the first {_N}",
     rf"Current length is {_N}",
+    rf"\bRequested {_N}",
 )
 #: Fewer tokens than this are no window of any model, but some other number.
 _LEAST = 128

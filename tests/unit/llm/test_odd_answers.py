@@ -246,6 +246,57 @@ FAULTS: dict[str, tuple[Answer, str, str | None, str]] = {
         "model",
         "too many requests",
     ),
+    "a login page with a refusal": (
+        refused(403, "<!DOCTYPE html><title>Just a moment &amp; wait</title>", "text/html"),
+        "address",
+        "api_base",
+        "a web page: Just a moment & wait (403), not like a model server",
+    ),
+    "more tokens than an account may send in a minute": (
+        reported(413, "Request too large for m on tokens per min (TPM): Limit 6000, Requested 9000"),
+        "context",
+        "context_window",
+        "may send in a minute",
+    ),
+    "errors, and no success": (
+        refused(200, {"success": False, "errors": [{"code": 7003, "message": "no route"}]}),
+        "empty",
+        "api_base",
+        "unexpected answer: no route",
+    ),
+    "an error with success, without words": (
+        refused(200, {"error": {"type": "invalid", "code": "bad"}}),
+        "empty",
+        "api_base",
+        'unexpected answer: {"error": {"type": "invalid", "code": "bad"}}',
+    ),
+    "a traceback with success": (
+        refused(200, {"error": 'Traceback (most recent call last):\n  File "x", line 1\nKeyError: 7'}),
+        "empty",
+        "api_base",
+        "unexpected answer: KeyError: 7",
+    ),
+    "a number": (refused(200, 42), "empty", "api_base", "unexpected answer: 42"),
+    "no text": (
+        refused(200, "\ufffd\0\x03", "application/octet-stream"),
+        "empty",
+        "api_base",
+        "unexpected answer: data that is not text",
+    ),
+    "only comments": (events(b": hi\n\n", b": hi\n\n"), "empty", "api_base", "an empty answer"),
+    "an error after comments": (
+        events(b": hi\n\n", json.dumps({"error": {"message": "no gpu", "code": 500}}, indent=2).encode()),
+        "server",
+        None,
+        "(500): no gpu",
+    ),
+    "no choices": (refused(200, {"choices": []}), "empty", "api_base", "an empty answer"),
+    "only usage": (
+        events(record({"choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": 0}}), DONE),
+        "empty",
+        "api_base",
+        "an empty answer",
+    ),
     "a call without a function": (
         events(CHUNK({"tool_calls": [{"index": 0, "id": "c", "function": None}]}), END, DONE),
         "empty",
@@ -300,6 +351,10 @@ REPLIES: dict[str, tuple[Answer, str]] = {
         sent(HEAD.replace(b"Connection", b"Content-Encoding: gzip\r\nConnection"),
              gzip.compress(BEGUN + END + DONE)),
         "begun ",
+    ),
+    "comments before a whole reply": (
+        events(b": hi\n\n", b'{"choices":[{"message":{"content":"whole"}}]}'),
+        "whole",
     ),
     "a whole reply": (refused(200, {"choices": [{"message": {"content": "whole"}}]}), "whole"),
     "a whole reply in a list": (refused(200, [{"choices": [{"message": {"content": "whole"}}]}]), "whole"),
@@ -398,14 +453,130 @@ def test_an_odd_call_is_a_call(models: ModelProcess, served: ModelServer, calls:
     assert json.loads(arguments) == json.loads(CODE)
 
 
-@pytest.mark.parametrize("key", ["reasoning_content", "reasoning", "thinking"])
+@pytest.mark.parametrize(
+    "delta",
+    [
+        *({key: "hm"} for key in ("reasoning_content", "reasoning", "thinking", "reasoning_text", "thought")),
+        {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}]},
+        {"content": [{"type": "reasoning", "text": "hm"}, {"type": "text", "text": ""}]},
+    ],
+)
 def test_a_thought_is_a_thought_wherever_it_stands(
-    models: ModelProcess, served: ModelServer, key: str
+    models: ModelProcess, served: ModelServer, delta: dict[str, Any]
 ) -> None:
-    served.answer(events(CHUNK({key: "hm"}), CHUNK({"content": "z"}), END, DONE))
+    served.answer(events(CHUNK(delta), CHUNK({"content": "z"}), END, DONE))
     heard, _ = ask(models, served)
     assert "".join(delta.text for delta in heard if isinstance(delta, Reasoning)) == "hm"
     assert words(heard) == "z"
+
+
+def lines_of(*records: Any) -> Answer:
+    return sent(
+        HEAD.replace(b"text/event-stream", b"application/x-ndjson"),
+        *(json.dumps(item).encode() + b"\n" for item in records),
+    )
+
+
+#: Answers in the formats of other providers, and what is told of them.
+FORMATS: dict[str, tuple[Answer, str]] = {
+    "Ollama": (
+        lines_of({"message": {"role": "assistant", "content": "hi"}, "done": False}, {"done": True}),
+        "in Ollama's own format. Let api_base end in /v1, or set model to ollama_chat/m.",
+    ),
+    "Ollama, generate": (lines_of({"response": "hi", "done": True}), "in Ollama's own format"),
+    "Anthropic": (
+        events(
+            record({"type": "message_start", "message": {"id": "x", "role": "assistant", "content": []}}),
+            record(
+                {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "hi"}}
+            ),
+            record({"type": "message_stop"}),
+        ),
+        "in Anthropic's format. Set model to anthropic/m.",
+    ),
+    "Anthropic, whole": (
+        refused(200, {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "hi"}]}),
+        "in Anthropic's format",
+    ),
+    "Gemini": (
+        events(record({"candidates": [{"content": {"parts": [{"text": "hi"}]}, "finishReason": "STOP"}]})),
+        "in Gemini's format. Set model to gemini/m.",
+    ),
+    "Gemini, a list": (refused(200, [{"candidates": []}, {"candidates": []}]), "in Gemini's format"),
+    "Cohere": (
+        events(record({"type": "message-start"}), record({"type": "content-delta", "delta": {}})),
+        "in Cohere's format. Set model to cohere_chat/m.",
+    ),
+    "Cohere, whole": (
+        refused(200, {"finish_reason": "COMPLETE", "message": {"role": "assistant", "content": []}}),
+        "in Cohere's format",
+    ),
+    "responses": (
+        events(record({"type": "response.created", "response": {}})),
+        "in the format of OpenAI's Responses API. Set model to openai/responses/m.",
+    ),
+    "responses, whole": (refused(200, {"object": "response", "output": []}), "OpenAI's Responses API"),
+    "Text Generation Inference": (
+        events(record({"token": {"id": 1, "text": "hi"}, "generated_text": None})),
+        "in the format of Text Generation Inference. Let api_base end in /v1.",
+    ),
+    "llama.cpp": (events(record({"content": "hi", "stop": True})), "in llama.cpp's own format"),
+    "a list of models": (refused(200, {"object": "list", "data": []}), "with a list of its models."),
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_an_answer_in_another_format_is_called_by_its_name(
+    models: ModelProcess, served: ModelServer, name: str
+) -> None:
+    answer, says = FORMATS[name]
+    served.answer(answer)
+    _, fault = ask(models, served)
+    assert fault is not None
+    assert f" answered {says}" in fault.sentence or says in fault.sentence
+    assert fault.setting == ("model" if "set model" in says.lower() else fault.setting)
+
+
+def test_an_empty_reply_in_the_format_of_its_provider_is_empty(
+    models: ModelProcess, served: ModelServer
+) -> None:
+    served.answer(lines_of({"model": "m", "message": {"role": "assistant", "content": ""}, "done": True}))
+    request = Request(
+        model="ollama_chat/m",
+        messages=[{"role": "user", "content": "Hi"}],
+        api_base=served.root,
+        timeout=30.0,
+    )
+    with pytest.raises(LlmError, match="sent an empty answer"):
+        list(models.reply(request))
+
+
+@pytest.mark.parametrize(
+    ("headers", "message", "wait"),
+    [
+        ({"Retry-After": "5s"}, "slow", 5.0),
+        ({"Retry-After": "1m30s"}, "slow", 90.0),
+        ({"Retry-After": "-5"}, "slow", 0.0),
+        ({"Retry-After": "99999999999999999999"}, "slow", None),
+        ({"Retry-After": "nan"}, "slow", None),
+        ({"Retry-After": "soon"}, "slow", None),
+        ({"Retry-After": "Thu, 01 Jan 1970 00:00:00 GMT"}, "slow", 0.0),
+        ({"Retry-After-Ms": "1500"}, "slow", 1.5),
+        ({"Retry-After-Ms": "9" * 400}, "slow", None),
+        ({}, "Rate limit reached. Please try again in 7m12.5s. Visit", 432.5),
+        ({}, "Rate limit reached. Please try again in 320ms. Visit", 0.32),
+        ({}, "Rate limit reached. Please try again in 1h2m. Visit", 3720.0),
+        ({}, "Please try again in a while", None),
+    ],
+)
+def test_a_server_says_in_many_ways_how_long_to_wait(
+    models: ModelProcess, served: ModelServer, headers: dict[str, str], message: str, wait: float | None
+) -> None:
+    served.answer(refused(429, {"error": {"message": message}}, **headers))
+    _, fault = ask(models, served)
+    assert fault is not None
+    assert (fault.kind, fault.retry_after) == ("rate", wait)
+    assert "pause of 0 s" not in fault.sentence
 
 
 def test_a_stream_that_just_ends_is_reported_from_one_that_is_complete(

@@ -1,7 +1,13 @@
 """Repairs unusual values in a chunk of a streamed reply, to match the format of OpenAI."""
 
+import html
 import json
+import re
 from typing import Any
+
+#: Where servers put thoughts, beside the two places that clients know.
+_THOUGHTS = ("thinking", "reasoning_details", "reasoning_text", "thought", "thoughts")
+_KINDS_OF_THOUGHTS = ("thinking", "reasoning", "thought")
 
 
 def put_right(record: dict[str, Any], *, error: bool = False) -> bool:
@@ -92,6 +98,23 @@ def extract_error_text(body: Any) -> str:
     return ""
 
 
+def describe_page(text: str) -> str:
+    """Say in a few words that a text is a web page, and which; "" for another text."""
+    if not re.search(r"<(?:!doctype|html|body|head)\b", text[:2000], re.IGNORECASE):
+        return ""
+    title = re.search(r"<(?:title|h1)[^>]{0,200}>\s{0,50}([^<]{1,100})", text, re.IGNORECASE)
+    return f"a web page: {html.unescape(title[1]).strip()}" if title else "a web page"
+
+
+def remove_traceback(text: str) -> str:
+    """Return the words of an error without a traceback of Python: those before it, else its last line."""
+    before, traceback, lines = text.partition("Traceback (most recent call last)")
+    if before.strip() or not traceback:
+        return before.rstrip()
+    last: str = (lines.strip().splitlines() or [""])[-1]
+    return last.strip().removeprefix(":").strip()
+
+
 def extract_error_code(body: Any) -> int | None:
     """The number of an error, where it is a status of HTTP."""
     match body:
@@ -143,13 +166,13 @@ def _choice(choice: dict[str, Any]) -> bool:
 
 
 def _delta(delta: dict[str, Any]) -> bool:
-    changed = False
+    changed = _take_thoughts_out(delta)
     for key in ("content", "reasoning_content", "reasoning"):
         if not isinstance(delta.get(key), str | None):
             delta[key] = join_text(delta[key])
             changed = True
     if not (delta.get("reasoning_content") or delta.get("reasoning")):
-        thought = join_text(delta.get("thinking") or delta.get("reasoning_details"))
+        thought = join_text(next((delta[name] for name in _THOUGHTS if delta.get(name)), None))
         if thought:
             delta["reasoning_content"] = thought
             changed = True
@@ -160,6 +183,19 @@ def _delta(delta: dict[str, Any]) -> bool:
             delta["content"] = text
             changed = True
     return _has_calls(delta) or changed
+
+
+def _take_thoughts_out(delta: dict[str, Any]) -> bool:
+    """Move the thoughts among the parts of a content, such as those of Mistral, to where thoughts are."""
+    parts = delta.get("content")
+    if not isinstance(parts, list):
+        return False
+    thoughts = [part for part in parts if isinstance(part, dict) and part.get("type") in _KINDS_OF_THOUGHTS]
+    if not thoughts:
+        return False
+    delta["content"] = [part for part in parts if part not in thoughts]
+    delta["reasoning_content"] = join_text(delta.get("reasoning_content")) + join_text(thoughts)
+    return True
 
 
 def _has_calls(delta: dict[str, Any]) -> bool:

@@ -12,12 +12,15 @@ from functools import partial
 from typing import Any
 
 from oi_tui.engine.llm.transport.chunk_repair import (
+    describe_page,
     extract_error_code,
     extract_error_text,
     find_signed_fields,
     join_text,
     put_right,
+    remove_traceback,
 )
+from oi_tui.engine.llm.transport.foreign_format import ForeignFormat, recognise
 from oi_tui.engine.llm.transport.sse_filter import SseFilter
 
 #: What the providers' own words for the end of a reply mean where it is not complete.
@@ -37,6 +40,8 @@ _INCOMPLETE = {
     "network_error": "given_up",
     "insufficient_system_resource": "given_up",
 }
+#: Comments before a reply in one piece.
+_COMMENTS = re.compile(r"\A(?:\s*:[^\n]*\n)+")
 #: How many bytes are kept to find out what they are.
 _KEPT = 1_000_000
 
@@ -164,8 +169,15 @@ class RawReply:
         """The words and the number of an error that came in place of a reply, with a status of success."""
         body = self._body()
         match body:
-            case {"error": _} | {"detail": _} | [{"error": _}, *_] | {"message": str()}:
-                text = " ".join(extract_error_text(body)[:2000].split())[:300]
+            case (
+                {"error": _}
+                | {"errors": _}
+                | {"detail": _}
+                | [{"error": _}, *_]
+                | {"message": str()}
+                | {"msg": str()}
+            ):
+                text = " ".join(remove_traceback(extract_error_text(body)[:20_000]).split())[:300]
                 return (text, extract_error_code(body)) if text else None
         return None
 
@@ -174,24 +186,34 @@ class RawReply:
         if error := self.error():
             return error[0]
         text = self._text()[:100_000]
-        if re.search(r"<(?:!doctype|html|body|head)\b", text[:2000], re.IGNORECASE):
-            title = re.search(r"<(?:title|h1)[^>]*>\s*([^<]{1,100})", text, re.IGNORECASE)
-            return f"a web page: {title[1].strip()}" if title else "a web page"
+        if page := describe_page(text):
+            return page
+        if self.foreign or '"choices"' in text:
+            return ""
         sentence = " ".join(text[:1000].split())[:100]
-        return (
-            sentence
-            if sentence.isprintable() and sentence[:1] not in ("{", "[", '"') and " " in sentence
-            else ""
-        )
+        return "" if not sentence else sentence if _is_readable(sentence) else "data that is not text"
+
+    @property
+    def foreign(self) -> ForeignFormat | None:
+        """The format of the reply where it is another than OpenAI's, as far as it is known."""
+        return None if self._filter.chunks else self._filter.foreign or recognise(self._body())
 
     def _text(self) -> str:
-        return "" if self._events else self._beginning.decode("utf-8", "replace")
+        """The reply without the comments that kept the connection open; "" for one in events."""
+        if self._events:
+            return ""
+        text = self._beginning.decode("utf-8", "replace").removeprefix("\ufeff")
+        return _COMMENTS.sub("", text)
 
     def _body(self) -> Any:
         try:
             return json.loads(self._text())
         except (ValueError, RecursionError):
             return None
+
+
+def _is_readable(text: str) -> bool:
+    return text.isprintable() and "\ufffd" not in text
 
 
 def split_delta(delta: Any) -> list[tuple[str, Any]]:

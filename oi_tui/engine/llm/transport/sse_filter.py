@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from oi_tui.engine.llm.transport.chunk_repair import find_signed_parts, is_chunk, put_right
+from oi_tui.engine.llm.transport.foreign_format import ForeignFormat, recognise
 
 #: Lines of server-sent events that carry no data.
 _ABOUT = ("event:", "id:", "retry:", ":")
@@ -22,6 +23,8 @@ class SseFilter:
         self.chunks = False
         #: Records came in a format that marks the end of a reply, and one of them did.
         self.begun = self.ended = False
+        #: The format of the first record that has another than OpenAI's.
+        self.foreign: ForeignFormat | None = None
         #: The provider's own word for why the reply ended.
         self.reason = ""
         #: How many lines were dropped since somebody asked; see `take_gaps`.
@@ -132,6 +135,7 @@ class SseFilter:
             data = json.dumps(record)
         if not isinstance(record, dict):
             return None
+        self.foreign = self.foreign or recognise(record)
         if (reason := read_end(record)) is not None:
             self._note_end(reason)
         announced = any(line.strip().replace(" ", "") == "event:error" for line in self._about)
