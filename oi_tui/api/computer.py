@@ -14,9 +14,11 @@ from oi_tui.api.finalizers import finalize
 from oi_tui.api.language_names import original, respell
 from oi_tui.api.model import ApiModel
 from oi_tui.api.notebook import Display
+from oi_tui.api.replaced import ReplacedComputer
 from oi_tui.api.script_computer import ATTRIBUTES, ScriptComputer
 from oi_tui.api.settings import ApiSettings, SettingGroup
 from oi_tui.api.terminal import ProgramInput
+from oi_tui.computer.terminal import install_package
 from oi_tui.custom_languages import CustomLanguages
 from oi_tui.engine.open_interpreter.chunks import Chunk, ChunkWriter, merge_chunks
 from oi_tui.engine.review.earlier_code import EarlierCode
@@ -181,6 +183,12 @@ class ApiComputer(SettingGroup):
             raise
 
     @property
+    def in_turns(self) -> "Computer | ReplacedComputer":
+        """What runs the code of a turn: the runtimes, or a function that a script put in place of `run`."""
+        is_own = getattr(self.run, "__func__", None) is _RUN
+        return self.runtimes if is_own else ReplacedComputer(self.runtimes, self.run)
+
+    @property
     def terminal(self) -> "ApiComputer":
         """The same object, for code that was written for Open Interpreter."""
         return self
@@ -281,6 +289,27 @@ class ApiComputer(SettingGroup):
         chunks = self._run(name, code, display=display)
         return chunks if stream else merge_chunks(chunks) or [dict(_SILENT)]
 
+    def get_language(self, language: str) -> Any:
+        """Return the language of `languages` that has this name or alias; None where there is none.
+
+        >>> from oi_tui import OpenInterpreter
+        >>> OpenInterpreter().computer.terminal.get_language("py").name
+        'Python'
+        """
+        word = language.strip().lower()
+        for item in reversed(self._languages):
+            found = _find_language(item, self._known)
+            if word in (name.lower() for name in (found.name, *getattr(found, "aliases", ()))):
+                return found
+        return None
+
+    def sudo_install(self, package: str) -> bool:
+        """Install a package of the operating system with its package manager; True when that worked.
+
+        Where sudo needs a password, it asks for it in the terminal.
+        """
+        return install_package(package, may_ask=True)
+
     def close(self) -> None:
         """End all interpreters. The next run starts new ones."""
         runtimes, self._runtimes = self._runtimes, None
@@ -322,6 +351,9 @@ class ApiComputer(SettingGroup):
                     if display:
                         screen.show(chunk)
                     yield chunk
+
+
+_RUN = ApiComputer.run
 
 
 def _no_turn() -> None:

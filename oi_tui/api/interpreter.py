@@ -50,7 +50,8 @@ class OpenInterpreter(SettingGroup):
     >>> interpreter.close()
 
     `profile` is the name or the path of a profile; without it the default profile is used. Its settings, and
-    those of `llm` and `computer`, are attributes. A wrong value raises ValueError, and an unknown attribute
+    those of `llm` and `computer`, are attributes. `llm` of another OpenInterpreter gives this one the same
+    model settings. A wrong value raises ValueError, and an unknown attribute
     AttributeError. What Open Interpreter had and oi-tui does not have is accepted with a warning.
 
     When `auto_run` is False, or `safe_mode` asks about risky code, code waits for a decision. The question
@@ -83,7 +84,7 @@ class OpenInterpreter(SettingGroup):
         self,
         profile: Profile | str | Path | Sequence[Chunk] | None = None,
         *,
-        llm: Llm | None = None,
+        llm: Llm | LlmSettings | None = None,
         **settings: Any,
     ) -> None:
         if isinstance(profile, list | tuple):
@@ -91,6 +92,11 @@ class OpenInterpreter(SettingGroup):
             settings, profile = {"messages": profile, **settings}, None
         self._settings = ApiSettings(*_profile(profile))
         llm_settings = LlmSettings(self._settings, _ModelAccess(weakref.ref(self)))
+        if isinstance(llm, LlmSettings):
+            llm_settings.take_over(llm)
+            llm = None
+        elif llm is not None and not callable(getattr(llm, "reply", None)):
+            raise TypeError(f"llm must be the llm of an OpenInterpreter or have a method reply, not {llm!r}")
         self._model = ApiModel(self._settings, llm_settings, llm)
         computer = ApiComputer(self._settings, self._model)
         self._turns = Turns(self._settings, computer, self._model)
@@ -412,6 +418,10 @@ class _ModelAccess:
         """Ask the model itself, with LiteLLM's parameters."""
         found = self._found()
         return openai_chunks(parameters, found._settings.profile, found._model)
+
+    def conversation(self) -> list[Chunk]:
+        """Return the messages of the conversation so far."""
+        return self._found().messages
 
     def _found(self) -> OpenInterpreter:
         if (found := self._interpreter()) is None:

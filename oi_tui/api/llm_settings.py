@@ -1,9 +1,10 @@
 """The settings of the model, as attributes."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Protocol
 
-from oi_tui.api.settings import ApiSettings, SettingGroup
+from oi_tui.api.replaced import completions_of
+from oi_tui.api.settings import ACTING, ApiSettings, SettingGroup
 from oi_tui.engine.models.function_model import Completions
 from oi_tui.engine.open_interpreter.chunks import Chunk
 
@@ -19,6 +20,9 @@ class ModelAccess(Protocol):
 
     def complete(self, parameters: dict[str, Any]) -> Iterator[Any]:
         """Ask the model itself, with LiteLLM's parameters."""
+
+    def conversation(self) -> Sequence[Chunk]:
+        """Return the messages of the conversation so far."""
 
 
 class LlmSettings(SettingGroup):
@@ -83,3 +87,21 @@ class LlmSettings(SettingGroup):
     @completions.deleter
     def completions(self) -> None:
         self._function = None
+
+    def take_over(self, other: "LlmSettings") -> None:
+        """Take the settings of another interpreter's model, and its `completions`."""
+        for key in sorted(ACTING):
+            if key.startswith(self._prefix):
+                self._settings.write(key, other._settings.read(key))
+        self._function = other.function
+
+    @property
+    def function(self) -> Completions | None:
+        """What answers instead of a server: a replaced `run`, or `completions`; None where a server does."""
+        if getattr(self.run, "__func__", None) is _RUN:
+            return self._function
+        replaced: Completions = completions_of(self.run, self._access.conversation)
+        return replaced
+
+
+_RUN = LlmSettings.run

@@ -98,7 +98,7 @@ class ApiModel:
 
     @property
     def _function(self) -> Llm | None:
-        function = self._llm_settings._function
+        function = self._llm_settings.function
         return FunctionModel(function) if function else None
 
     def _facts_of(self, model: str) -> ModelInfo | None:

@@ -74,9 +74,12 @@ ABSENT: dict[str, tuple[Any, str]] = {
 NEEDLESS: dict[str, Any] = {
     "anonymous_telemetry": False,
     "anonymized_telemetry": False,
+    "computer._has_imported_computer_api": False,
+    "computer._has_imported_skills": False,
     "disable_procedures": True,
     "id": None,
     "in_terminal_interface": False,
+    "llm._is_loaded": False,
     "llm.stream": True,
     "num_procedures": 0,
     "plain_text_display": False,
@@ -88,6 +91,10 @@ _SIMILARITY = 0.85
 _CHANGES = 16
 #: Settings that are no text where they are None, as in Open Interpreter.
 _EMPTY_TEXTS = frozenset({"custom_instructions", "llm.execution_instructions"})
+#: Settings with several texts, which a script may change as a list.
+_LISTS = frozenset({"loop_breakers"})
+#: Settings of which 0 says that there is none, as in Open Interpreter.
+_UNSET = frozenset({"llm.context_window", "llm.max_tokens"})
 #: Limits of Open Interpreter that cannot be kept: what they are when nothing is limited, and why.
 REFUSED: dict[str, tuple[Any, str]] = {
     "forbidden_commands": ([], "oi-tui has no list of commands; safe_mode asks before risky code"),
@@ -98,7 +105,9 @@ class ApiSettings:
     """The profile that an interpreter and its parts share."""
 
     def __init__(self, profile: Profile, folder: Path | None = None) -> None:
-        self.profile = profile
+        self._profile = profile
+        #: Lists that scripts were given of settings with several texts, and may have changed since.
+        self._lists: dict[str, list[Any]] = {}
         #: The folder at which relative paths of the profile begin.
         self.folder = folder or Path.cwd()
         #: What was assigned to attributes that have no effect here.
@@ -109,6 +118,24 @@ class ApiSettings:
         #: The values that settings had before each of their last changes.
         self._before: defaultdict[str, deque[Any]] = defaultdict(partial(deque, maxlen=_CHANGES))
         self._started = False
+
+    @property
+    def profile(self) -> Profile:
+        """The settings of this moment."""
+        for key, given in self._lists.items():
+            if not self._shows(key, given, self._profile):
+                changes: dict[str, Any] = {self._names[key]: tuple(given)}
+                self._profile = self._profile.with_changes(**changes)
+        return self._profile
+
+    @profile.setter
+    def profile(self, profile: Profile) -> None:
+        self._lists = {key: given for key, given in self._lists.items() if self._shows(key, given, profile)}
+        self._profile = profile
+
+    def _shows(self, key: str, given: list[Any], profile: Profile) -> bool:
+        shown: tuple[Any, ...] = getattr(profile, self._names[key])
+        return tuple(given) == shown
 
     def start(self) -> None:
         """Refuse from now on what the languages are started with."""
@@ -129,7 +156,11 @@ class ApiSettings:
             # Scripts look into the folder, also where nobody chose it.
             chosen = self.profile.conversation_history_path or ""
             return f"{find_conversations_folder(self.profile)}{'/' if chosen.endswith('/') else ''}"
-        return getattr(self.profile, self._names[key])
+        value = getattr(self.profile, self._names[key])
+        if key in _LISTS:
+            # `interpreter.loop_breakers.append(...)` acts, as in Open Interpreter.
+            return self._lists.setdefault(key, list(value))
+        return value
 
     def write(self, key: str, value: Any) -> None:
         """Change a key of `ACTING`. Raises ProfileError, a ValueError, for a value that is none."""
@@ -144,6 +175,8 @@ class ApiSettings:
             value = given if given.startswith("~") else f"{Path(value).absolute()}{end}"
         if key in _EMPTY_TEXTS and value is None:
             value = ""
+        if key in _UNSET and value == 0:
+            value = None
         changed = self.profile.with_changes(**{self._names[key]: value})
         # In a notebook, the cell with the settings is run again and again.
         if self._started and key in AT_THE_START and changed != self.profile:
@@ -194,7 +227,7 @@ class SettingGroup:
                 raise TypeError(f"{cls.__name__}.{name} is a setting: set it in __init__, on the object")
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
+        if name.startswith("_") and f"{self._prefix}{name}" not in NEEDLESS:
             raise AttributeError(f"{self._title} has no attribute {name!r}")
         key = self._key(name)
         if key in ACTING:

@@ -143,11 +143,10 @@ class Turns:
         if given := list_system_texts(self.messages):
             profile = profile.with_changes(system_message="\n\n".join((profile.system_message, *given)))
         model, facts = self._model.choose()
-        runtimes = self._computer.runtimes
         self._session = Session(
             profile,
             LoggedLlm(model),
-            runtimes,
+            self._computer.in_turns,
             journal,
             messages,
             facts=facts,

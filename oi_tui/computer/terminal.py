@@ -82,11 +82,7 @@ class Terminal(Tool):
 
         sudo must not need a password here: where it does, ask the user to install the package.
         """
-        for name, arguments in _INSTALLERS.items():
-            if shutil.which(name):
-                sudo = [] if os.geteuid() == 0 else ["sudo", "-n"]
-                return subprocess.run([*sudo, name, *arguments, "--", package], check=False).returncode == 0
-        raise cannot("sudo_install", f"none of {', '.join(_INSTALLERS)} is installed.")
+        return install_package(package)
 
     def _argv(self, language: str) -> list[str]:
         for argv in _PROGRAMS.get(language.lower(), ()):
@@ -118,6 +114,18 @@ class Terminal(Tool):
                 self.stop()
                 with process:
                     process.wait()
+
+
+def install_package(package: str, *, may_ask: bool = False) -> bool:
+    """Install a package of the operating system; True when that worked.
+
+    With `may_ask`, sudo may ask for a password in the terminal.
+    """
+    for name, arguments in _INSTALLERS.items():
+        if shutil.which(name):
+            sudo = [] if os.geteuid() == 0 else ["sudo"] if may_ask else ["sudo", "-n"]
+            return subprocess.run([*sudo, name, *arguments, "--", package], check=False).returncode == 0
+    raise cannot("sudo_install", f"none of {', '.join(_INSTALLERS)} is installed.")
 
 
 def _message(text: str) -> dict[str, str]:

@@ -73,6 +73,7 @@ def test_every_documented_attribute_acts_or_says_why_not(path: str, interpreter:
         value = other_value(BY_KEY[key])
         setattr(place, name, value)
         shown = os.path.expanduser(value) if name == "conversation_history_path" else value
+        shown = list(value) if key == "loop_breakers" else shown
         assert getattr(place, name) == shown
         assert getattr(profile_of(interpreter), BY_KEY[key].name) == value
         return
@@ -161,7 +162,7 @@ def test_a_group_cannot_be_replaced_and_a_method_only_by_a_function(interpreter:
         ("max_budget", float("nan")),
         ("max_budget", float("inf")),
         ("llm.max_budget", -1),
-        ("llm.context_window", 0),
+        ("llm.context_window", 5),
         ("llm.context_window", -5),
         ("llm.temperature", "hot"),
         ("llm.model", ""),

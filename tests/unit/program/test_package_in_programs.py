@@ -594,3 +594,108 @@ def test_a_new_message_stops_the_turn_of_an_async_interpreter() -> None:
         made.llm.supports_functions = False
         made.llm.completions = answer("```python\nimport time\ntime.sleep(600)\n```", "Stopped.")
         asyncio.run(main(made))
+
+
+# ---- Methods that tests of other programs replace
+
+
+def test_a_replaced_run_of_the_computer_is_what_a_turn_calls(interpreter: OpenInterpreter) -> None:
+    interpreter.auto_run, interpreter.llm.supports_functions = True, False
+    interpreter.llm.completions = answer("```python\nprint(6 * 7)\n```", "Done.")
+    output = [{"type": "console", "format": "output", "content": "not run"}]
+    with mock.patch.object(interpreter.computer.terminal, "run", return_value=output) as run:
+        messages = interpreter.chat("go", display=False)
+    run.assert_called_once_with("python", "print(6 * 7)", stream=True)
+    assert [item["content"] for item in messages] == ["print(6 * 7)", "not run", "Done."]
+    assert messages[0]["state"] == "finished"
+
+
+def test_an_error_of_a_replaced_run_is_output_that_the_model_sees(interpreter: OpenInterpreter) -> None:
+    interpreter.auto_run, interpreter.llm.supports_functions = True, False
+    interpreter.llm.completions = answer(CODE, "I see.")
+    with mock.patch.object(type(interpreter.computer), "run", side_effect=KeyError("no such machine")):
+        code, output, reply = interpreter.chat("go", display=False)
+    assert "KeyError: 'no such machine'" in output["content"]
+    assert (code["state"], reply["content"]) == ("failed", "I see.")
+
+
+def test_a_replaced_run_of_the_model_is_what_a_turn_asks(interpreter: OpenInterpreter) -> None:
+    interpreter.auto_run = True
+    asked = []
+
+    def run(messages: Any) -> Iterator[Any]:
+        asked.append([(item["role"], item["type"]) for item in messages])
+        if len(asked) == 1:
+            yield {"type": "message", "content": "I run it."}
+            for piece in ("print(6", " * 7)"):
+                yield {"type": "code", "format": "python", "content": piece}
+        else:
+            yield {"type": "message", "content": "Done."}
+
+    with mock.patch.object(interpreter.llm, "run", run):
+        messages = interpreter.chat("go", display=False)
+    assert [item["content"] for item in messages] == ["I run it.", "print(6 * 7)", "42\n", "Done."]
+    first = [("system", "message"), ("user", "message")]
+    assert asked == [
+        first,
+        [*first, ("assistant", "message"), ("assistant", "code"), ("computer", "console")],
+    ]
+    assert interpreter.chat("hello", display=False)[0]["content"] == "HELLO"
+
+
+# ---- Values and names that scripts for Open Interpreter give
+
+
+def test_a_number_of_tokens_of_0_is_none_that_was_set(interpreter: OpenInterpreter) -> None:
+    interpreter.llm.context_window = interpreter.llm.max_tokens = 0
+    assert (interpreter.llm.context_window, interpreter.llm.max_tokens) == (None, None)
+
+
+def test_the_list_of_loop_breakers_may_be_changed(interpreter: OpenInterpreter) -> None:
+    breakers = interpreter.loop_breakers
+    interpreter.loop = True
+    breakers.append("HELLO")
+    assert [item["content"] for item in interpreter.chat("hello", display=False)] == ["HELLO"]
+    interpreter.loop_breakers += ["Enough."]
+    assert interpreter.loop_breakers[-2:] == ["HELLO", "Enough."]
+
+
+def test_languages_are_found_by_name_or_alias(interpreter: OpenInterpreter) -> None:
+    class Shout:
+        name = "shout"
+        aliases: ClassVar[list[str]] = ["loud"]
+
+        def run(self, code: str) -> Iterator[Any]:
+            yield code
+
+        stop = terminate = run
+
+    terminal = interpreter.computer.terminal
+    interpreter.computer.languages += [Shout, "sql"]
+    assert terminal.get_language("LOUD") is Shout
+    assert [terminal.get_language(name).name for name in ("bash", "sql")] == ["Shell", "sql"]
+    assert terminal.get_language("cobol") is None
+
+
+def test_a_package_is_installed_by_the_package_manager(
+    interpreter: OpenInterpreter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("apt-get", "sudo"):
+        program = tmp_path / name
+        program.write_text(
+            f'#!/bin/sh\n[ "$1" = apt-get ] && shift\necho "$*" > {tmp_path}/said\n[ "$4" = hello ]\n'
+        )
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    assert interpreter.computer.terminal.sudo_install("hello")
+    assert (tmp_path / "said").read_text() == "install -y -- hello\n"
+    assert not interpreter.computer.terminal.sudo_install("nothing")
+
+
+def test_an_interpreter_takes_the_model_of_another_one(interpreter: OpenInterpreter) -> None:
+    interpreter.llm.max_tokens = 500
+    with OpenInterpreter(llm=interpreter.llm, conversation_history=False) as second:
+        assert second.llm.max_tokens == 500
+        assert second.chat("hello", display=False)[0]["content"] == "HELLO"
+    with pytest.raises(TypeError, match="llm must be the llm of an OpenInterpreter"):
+        OpenInterpreter(llm="gpt-4o")  # type: ignore[arg-type]
