@@ -275,6 +275,23 @@ def test_the_screen_is_shown_once_until_it_changes(cells: ScreenCells) -> None:
     assert cells.run("print(computer.display.view(show=False, quadrant=4))") == "<Picture 640x400>"
 
 
+def test_a_monitor_is_shown_by_its_number(cells: ScreenCells) -> None:
+    cells.run(
+        "from oi_tui.computer.desktop.session import Region, session\n"
+        "type(session().desktop).monitors = lambda _: [Region(0, 0, 400, 800), Region(400, 0, 880, 800)]"
+    )
+    for arguments, picture in {
+        "": "<Picture 500x400>",
+        "screen=1": "<Picture 880x800>",
+        "screen=1, active_app_only=False": "<Picture 880x800>",
+        "combine_screens=False": "<Picture 400x800>",
+        "screen=-1": "<Picture 1280x800>",
+    }.items():
+        assert cells.run(f"print(computer.display.screenshot(show=False, {arguments}))") == picture, arguments
+    text, _ = cells.tried("computer.display.view(screen=2)")
+    assert "There is no screen 2; there are 2, counted from 0." in text
+
+
 def test_windows_are_listed_and_brought_to_the_front(cells: ScreenCells) -> None:
     programs.need("xterm")
     terminal = subprocess.Popen(["xterm", "-T", "Second window", "-e", "cat"])

@@ -77,10 +77,11 @@ class Display(Tool):
         """Look at the screen: show a picture of it and return that.
 
         With `active_app_only`, the picture is of the active window; with `quadrant`, of a quarter of the
-        screen (1 left upper, 2 right upper, 3 left lower, 4 right lower); without `combine_screens`, of the
-        monitor number `screen`. A printed line says which part of the screen it is and how to get from pixels
-        of the picture to coordinates. What has not changed since is not shown again. Password fields are
-        black. A model that takes no images gets the list of elements instead.
+        screen (1 left upper, 2 right upper, 3 left lower, 4 right lower). `screen=1` is the second monitor,
+        and so on, and -1 all of them; `screen=0, combine_screens=False` is the first one. A printed line
+        says which part of the screen it is and how to get from pixels of the picture to coordinates. What
+        has not changed since is not shown again. Password fields are black. A model that takes no images
+        gets the list of elements instead.
         """
         return self.screenshot(screen, show, quadrant, active_app_only, combine_screens)
 
@@ -155,7 +156,8 @@ class Display(Tool):
         self, screen: int, quadrant: int | None, active_app_only: bool, combine_screens: bool
     ) -> Region:
         whole = Region(0, 0, *self.size)
-        if not combine_screens:
+        is_named = screen != 0 or not combine_screens
+        if is_named and screen != -1:
             monitors = self.info()
             if not 0 <= screen < len(monitors):
                 raise ComputerError(
@@ -168,7 +170,7 @@ class Display(Tool):
             column, row = _QUADRANTS[quadrant]
             width, height = whole.width // 2, whole.height // 2
             return Region(whole.x + column * width, whole.y + row * height, width, height)
-        if active_app_only and combine_screens:
+        if active_app_only and not is_named:
             active = next((window.region for window in self.windows() if window.active), None)
             return active if active and active != UNKNOWN_PLACE else whole
         return whole
