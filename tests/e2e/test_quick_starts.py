@@ -6,11 +6,12 @@ from pathlib import Path
 
 from tests.conftest import SETTLED
 from tests.e2e.conftest import CALM, Start
-from tests.quick_starts.program import QuickPrograms
+from tests.quick_starts.program import Fork, QuickPrograms
 
 
 def test_it_leads_a_session_in_its_terminal_and_ends_with_its_own_status(start: Start) -> None:
     program = start()
+    assert isinstance(program._process, Fork)
     program.begin()
     assert os.getsid(program.pid) == os.getpgid(program.pid) == program.pid
     assert os.tcgetpgrp(program._process.fd) == program.pid

@@ -29,6 +29,8 @@ _READ_AT_IMPORT = (
     "TERM_PROGRAM",
     "TZ",
 )
+#: Where the plugin of snapshots keeps its files: set in all tests, and read by nothing else.
+_OF_SNAPSHOTS = "TEXTUAL_SNAPSHOT_"
 
 
 class QuickPrograms:
@@ -79,5 +81,5 @@ def _read_at_import(environment: Mapping[str, str]) -> dict[str, str]:
     return {
         name: value
         for name, value in environment.items()
-        if name in _READ_AT_IMPORT or name.startswith("TEXTUAL")
+        if name in _READ_AT_IMPORT or (name.startswith("TEXTUAL") and not name.startswith(_OF_SNAPSHOTS))
     }
