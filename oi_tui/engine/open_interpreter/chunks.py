@@ -209,7 +209,7 @@ def _is_signal(chunk: Mapping[str, Any]) -> bool:
 def find_unknown_part(chunk: Mapping[str, Any]) -> str | None:
     """Say what of a message is no role or no type; None where both are known.
 
-    >>> unknown_part({"role": "king", "type": "message", "content": "Hello"})
+    >>> find_unknown_part({"role": "king", "type": "message", "content": "Hello"})
     "a message has the role 'king'; the roles are user, assistant and computer"
     """
     role, kind = chunk.get("role", "user"), chunk.get("type", "message")
