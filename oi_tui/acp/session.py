@@ -280,11 +280,12 @@ class AcpSession:
         if not isinstance(event, UsageReported):
             return
         session = self.workspace.session
+        if not session.window:
+            # The protocol wants a size; any number would be a wrong share.
+            return
         cost = None if event.cost is None else schema.Cost(amount=session.account.spent, currency="USD")
         used = event.prompt_tokens + event.completion_tokens
-        yield schema.UsageUpdate(
-            session_update="usage_update", used=used, size=session.window or used, cost=cost
-        )
+        yield schema.UsageUpdate(session_update="usage_update", used=used, size=session.window, cost=cost)
 
 
 def _settle(future: "asyncio.Future[TurnEnded]", end: TurnEnded) -> None:

@@ -68,10 +68,10 @@ class Editor:
 
 @asynccontextmanager
 async def agent(
-    editor: Editor, server: ModelServer, *flags: str, elicits: bool = False
+    editor: Editor, server: ModelServer, *flags: str, elicits: bool = False, window: str = "200000"
 ) -> AsyncIterator[tuple[Any, Any]]:
     command = ["-P", "-m", "oi_tui", "--acp", "-m", "openai/tester", "-ab", server.base, "-ak", "sk-test-key"]
-    command += ["-c", "200000", "-lsv", *flags]
+    command += [*(["-c", window] if window else []), "-lsv", *flags]
 
     async with (
         asyncio.timeout(_BOUND * 3),
@@ -138,10 +138,12 @@ async def test_an_editor_asks_approves_and_finds_the_conversation_again(workplac
 async def test_code_that_is_not_allowed_does_not_run(workplace: Path) -> None:
     editor = Editor("reject")
     with ModelServer(spoken(call("open('made', 'w')")), spoken(Say("Then not."))) as server:
-        async with agent(editor, server) as (connection, _):
+        async with agent(editor, server, window="") as (connection, _):
             session = (await connection.new_session(cwd=str(workplace))).session_id
             await connection.prompt(session_id=session, prompt=words("make"))
             assert "Then not." in editor.written()
+            # Of a window whose size is not known, nobody can say how full it is.
+            assert not editor.updates_of("usage_update")
     assert not (workplace / "made").exists()
 
 
