@@ -8,10 +8,9 @@ from urllib.parse import unquote, urlsplit
 from acp import RequestError
 
 from oi_tui.acp.updates import fenced
+from oi_tui.engine.llm.foreign_images import UNREADABLE, read_image
 from oi_tui.messages import Message
 from oi_tui.text import visible
-
-_IMAGES = {"image/png": "base64.png", "image/jpeg": "base64.jpeg"}
 
 
 def messages_of(blocks: Sequence[Any]) -> list[Message]:
@@ -45,7 +44,7 @@ def _resource(resource: Any) -> str:
     """Return a file whose content came along; "" for an image, which goes on its own."""
     content = getattr(resource, "text", None)
     if content is None:
-        if _type_of(resource) in _IMAGES:
+        if _is_image(resource):
             return ""
         content = _decode(resource)
     return f"File: {_path(resource.uri)}\n{fenced('', content)}"
@@ -57,8 +56,13 @@ def _decode(resource: Any) -> str:
     except ValueError:
         name, kind = visible(_path(resource.uri)), visible(_type_of(resource) or "unknown")
         raise refused(
-            f"{name}: the content of a file must be text, PNG or JPEG, not {kind}. Mention the file instead."
+            f"{name}: the content of a file must be text or an image, not {kind}. Mention the file instead."
         ) from None
+
+
+def _is_image(resource: Any) -> bool:
+    # SVG is text.
+    return _type_of(resource).startswith("image/") and "svg" not in _type_of(resource)
 
 
 def _type_of(resource: Any) -> str:
@@ -72,20 +76,15 @@ def _path(uri: str) -> str:
 
 def _images(blocks: Sequence[Any]) -> Iterator[Message]:
     for block in blocks:
-        if block.type == "resource" and _type_of(block.resource) in _IMAGES:
+        if block.type == "resource" and _is_image(block.resource):
             if content := getattr(block.resource, "blob", None):
-                yield _image(_type_of(block.resource), content)
+                yield _image(content)
         elif block.type == "image":
-            if block.mime_type not in _IMAGES:
-                raise refused(
-                    f"Images of the type {visible(block.mime_type)} cannot be sent. Use PNG or JPEG."
-                )
-            yield _image(block.mime_type, block.data)
+            yield _image(block.data)
 
 
-def _image(kind: str, content: str) -> Message:
-    try:
-        base64.b64decode(content, validate=True)
-    except ValueError:
-        raise refused("The data of an image must be base64.") from None
-    return Message(role="user", type="image", format=_IMAGES[kind], content=content)
+def _image(content: str) -> Message:
+    image = read_image(content)
+    if image is None:
+        raise refused(UNREADABLE)
+    return Message(role="user", type="image", format=image.format, content=image.content)

@@ -10,12 +10,15 @@ from oi_tui.engine.review.findings import Findings
 from oi_tui.engine.review.scanner import look_through
 from oi_tui.engine.session import Prompt
 from oi_tui.engine.settings.profile import list_settings
+from oi_tui.engine.storage.listing import Summary
+from oi_tui.engine.storage.store import NoConversationError
 from oi_tui.messages import Message
 from oi_tui.server import serve
 from oi_tui.server.application import Application
 from oi_tui.server.backend import PRIVATE, flat
 from oi_tui.server.options import ServerOptions, from_environment
 from oi_tui.services.languages import Languages
+from oi_tui.text import one_line
 
 _KEYS = frozenset(setting.key for setting in list_settings())
 
@@ -56,6 +59,11 @@ class InterpreterBackend:
         if (recorded := self._recorded) is not None:
             return [*self._before, *recorded.values()]
         return [to_message(chunk) for chunk in self._interpreter.messages]
+
+    @property
+    def conversation(self) -> str:
+        """Nothing: the program that has the interpreter says what is saved."""
+        return ""
 
     @property
     def title(self) -> str:
@@ -132,6 +140,14 @@ class InterpreterBackend:
                 raise KeyError(key)
             place, attribute = self._place(key)
             setattr(place, attribute, value)
+
+    def saved(self, words: str) -> Sequence[Summary]:  # noqa: ARG002
+        """Nothing: the program that has the interpreter says what is opened."""
+        return ()
+
+    def resume(self, id: str) -> None:
+        """Refuse it, for the same reason. Raises StoreError."""
+        raise NoConversationError(f"There is no conversation {one_line(id, 40)}.")
 
     def _place(self, key: str) -> tuple[Any, str]:
         group, dot, attribute = key.rpartition(".")

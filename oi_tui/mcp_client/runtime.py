@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Any
 
+from oi_tui.engine.llm.foreign_images import read_image
 from oi_tui.engine.tools import Tool, parse_arguments
 from oi_tui.mcp_client.connection import CallError, Hear
 from oi_tui.mcp_client.elicitation import Form
-from oi_tui.mcp_client.images import read_image
 from oi_tui.messages import InputReceived, InputRequested, Printed, Report, RunEnded, Started
 from oi_tui.runtimes.language import Choices, Language, RuntimeWithoutTerminal, Start
 from oi_tui.text import one_line, visible
@@ -180,7 +180,7 @@ def shown(result: Mapping[str, Any]) -> Iterator[Report]:
     if not blocks and "structuredContent" in result:
         blocks = [{"type": "text", "text": json.dumps(result["structuredContent"], ensure_ascii=False)}]
     for block in blocks:
-        if block.get("type") == "image" and (image := read_image(block)):
+        if block.get("type") == "image" and (image := read_image(str(block.get("data", "")))):
             yield image
         elif text := text_of(block):
             yield Printed(visible(text.replace("\r\n", "\n")).replace("\n", "\r\n") + "\r\n")

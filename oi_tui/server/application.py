@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 
-from oi_tui.server import documents, native, original, page
+from oi_tui.server import conversations, documents, native, original, page
 from oi_tui.server.backend import Backend
 from oi_tui.server.context import ServerContext, read_object
 from oi_tui.server.guard import Guard, Receive, RefusedError, Scope, Send, error_body
@@ -62,6 +62,7 @@ def routes() -> list[BaseRoute]:
         Route("/api/sessions", notebook_sessions.create_session, methods=["POST"]),
         Route("/api/sessions/{id}", notebook_sessions.show_session, methods=["GET"]),
         Route("/api/sessions/{id}", notebook_sessions.end_session, methods=["DELETE"]),
+        Route("/v1/conversations", conversations.list_conversations, methods=["GET"]),
         Route("/v1/sessions", native.list_sessions, methods=["GET"]),
         Route("/v1/sessions", native.create_session, methods=["POST"]),
         Route(session, native.show_session, methods=["GET"]),

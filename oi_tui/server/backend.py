@@ -1,10 +1,12 @@
 """The conversation, model and languages of a session of the server."""
 
 import base64
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from oi_tui.engine.events import Event
+from oi_tui.engine import rerun
+from oi_tui.engine.events import Event, Noticed
 from oi_tui.engine.llm import images
 from oi_tui.engine.open_interpreter.chunks import from_messages
 from oi_tui.engine.review.findings import Findings
@@ -13,10 +15,18 @@ from oi_tui.engine.session import Prompt
 from oi_tui.engine.settings.migration import MOVED
 from oi_tui.engine.settings.profile import Profile, list_settings
 from oi_tui.engine.settings.setting import ProfileError
+from oi_tui.engine.storage.full_text_index import FullTextIndex
+from oi_tui.engine.storage.listing import Summary
+from oi_tui.engine.storage.search import search, split_words, worth_searching
 from oi_tui.messages import Message
+from oi_tui.runtimes.remote import left_targets
 from oi_tui.services.languages import Languages
 from oi_tui.workspace import Workspace
 
+#: Saved conversations that are listed, and seconds that a search for them may take.
+_MOST_SAVED = 100
+_SEARCH_SECONDS = 2.0
+_AGAIN = "Ask the model to run the cells again."
 #: Settings whose values no client gets to see.
 PRIVATE = frozenset({"llm.api_key", "llm.api_base", "mcp_servers"})
 
@@ -27,6 +37,10 @@ class Backend(Protocol):
     @property
     def messages(self) -> Sequence[Message]:
         """The conversation so far."""
+
+    @property
+    def conversation(self) -> str:
+        """The id under which the conversation is saved; "" where it is not."""
 
     @property
     def title(self) -> str:
@@ -57,6 +71,12 @@ class Backend(Protocol):
     def change(self, changes: Mapping[str, Any]) -> None:
         """Change settings. Raises KeyError or ValueError."""
 
+    def saved(self, words: str) -> Sequence[Summary]:
+        """Some saved conversations that have all the words, the newest first."""
+
+    def resume(self, id: str) -> None:
+        """Go on with a saved conversation. Raises StoreError."""
+
     def close(self) -> None:
         """End everything."""
 
@@ -66,6 +86,13 @@ class WorkspaceBackend:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
+        #: What is to be said before the next turn: that variables of a resumed conversation are lost.
+        self._lost = ""
+
+    @property
+    def conversation(self) -> str:
+        """The id under which the conversation is saved."""
+        return self._workspace.conversation.id
 
     @property
     def messages(self) -> Sequence[Message]:
@@ -85,7 +112,10 @@ class WorkspaceBackend:
 
     def turn(self, prompt: Prompt) -> Iterator[Event]:
         """Work on a message."""
-        return self._workspace.session.turn(prompt)
+        if self._lost:
+            yield Noticed(self._lost)
+            self._lost = ""
+        yield from self._workspace.session.turn(prompt)
 
     def propose(self, language: str, code: str) -> Iterator[Event]:
         """Ask for code of another program, and run it."""
@@ -115,6 +145,29 @@ class WorkspaceBackend:
         profile = changed(self._workspace.profile, changes)
         self._workspace.use(profile)
         self._workspace.session.auto_run = profile.auto_run
+
+    def saved(self, words: str) -> Sequence[Summary]:
+        """Some saved conversations that have all the words, the newest first."""
+        store = self._workspace.store
+        summaries = {item.id: item for item in store.summaries() if item.problem is None}
+        if not worth_searching(words):
+            return list(summaries.values())[:_MOST_SAVED]
+        index = FullTextIndex(store.folder / "words.sqlite3")
+        end = time.monotonic() + _SEARCH_SECONDS
+        hits = search(store, words, list(summaries), lambda: time.monotonic() > end, index)
+        found = {hit.id for hit in hits if hit}
+        wanted = split_words(words)
+        return [
+            item
+            for item in summaries.values()
+            if item.id in found or all(word in item.title.lower() for word in wanted)
+        ][:_MOST_SAVED]
+
+    def resume(self, id: str) -> None:
+        """Go on with a saved conversation. Raises StoreError."""
+        self._workspace.conversation.resume(id)
+        if not left_targets.of_conversation(id):
+            self._lost = rerun.lost(self.messages, _AGAIN)
 
     def close(self) -> None:
         """End everything; the conversation is saved."""

@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from oi_tui.engine.storage.store import NoConversationError, StoreError
 from oi_tui.server import wire
 from oi_tui.server.backend import picture
 from oi_tui.server.context import Tempo, context_of, read_object, subprotocol, text_of, while_connected
@@ -19,6 +20,7 @@ from oi_tui.server.guard import RefusedError
 from oi_tui.server.hosted_session import ConflictError, HostedSession
 from oi_tui.server.openai.content import content_messages
 from oi_tui.server.sessions import UnknownSessionError
+from oi_tui.text import visible
 
 #: Seconds after which an idle stream shows that it is alive.
 _HEARTBEAT = 15.0
@@ -32,8 +34,15 @@ async def list_sessions(request: Request) -> Response:
 
 
 async def create_session(request: Request) -> Response:
-    """Make a session."""
-    session = await context_of(request).sessions.create()
+    """Make a session, or with `conversation` open a saved one."""
+    sessions = context_of(request).sessions
+    wanted = text_of(await read_object(request), "conversation", "") if await request.body() else ""
+    try:
+        session = await sessions.open(wanted) if wanted else await sessions.create()
+    except StoreError as error:
+        raise RefusedError(
+            404 if isinstance(error, NoConversationError) else 409, visible(str(error))
+        ) from None
     return JSONResponse(wire.of_state(session), 201)
 
 

@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from oi_tui.engine.llm.foreign_images import UNREADABLE, read_image
 from oi_tui.engine.open_interpreter.chunks import Chunk
 from oi_tui.messages import Message
 from oi_tui.server.chunks import EventChunks, error
@@ -82,14 +83,18 @@ class Parts:
 
 
 def messages_of(parts: Sequence[Mapping[str, Any]]) -> list[Message]:
-    """The messages that the parts are."""
+    """The messages that the parts are. Raises BadChunkError for an image that cannot be read."""
     return [_message(part["type"], part["format"], part["content"]) for part in parts]
 
 
 def _message(kind: str, shape: str | None, content: str) -> Message:
     if kind == "image" and shape != "description":
-        image_format = "base64.png" if shape == "base64" else shape
-        return Message(role="user", type="image", format=image_format, content=content)
+        if shape == "path":
+            return Message(role="user", type="image", format=shape, content=content)
+        image = read_image(content)
+        if image is None:
+            raise BadChunkError(UNREADABLE)
+        return Message(role="user", type="image", format=image.format, content=image.content)
     return Message(role="user", type="file" if kind in _FILES else "message", content=content)
 
 

@@ -34,6 +34,7 @@ class Sessions:
         self._sessions: dict[str, HostedSession] = {}
         self._disposable: set[str] = set()
         self._making = asyncio.Lock()
+        self._opening = asyncio.Lock()
         self._unwatched: dict[str, float] = {}
         self._tidying: asyncio.Task[None] | None = None
 
@@ -62,6 +63,23 @@ class Sessions:
                 self._disposable.add(session.id)
             if self._tidying is None:
                 self._tidying = asyncio.create_task(self._tidy())
+            return session
+
+    async def open(self, conversation: str) -> HostedSession:
+        """Return the session that has a saved conversation; it is made where there is none.
+
+        Raises NoRoomError, and StoreError where the conversation cannot be opened.
+        """
+        async with self._opening:
+            for session in self.all:
+                if session.backend.conversation == conversation:
+                    return session
+            session = await self.create()
+            try:
+                await asyncio.to_thread(session.backend.resume, conversation)
+            except BaseException:
+                await self.remove(session.id)
+                raise
             return session
 
     async def find(self, id: str = DEFAULT) -> HostedSession:

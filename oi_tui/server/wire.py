@@ -78,6 +78,7 @@ def of_question(question: Question) -> dict[str, Any]:
         "caution": question.request.caution,
         "note": question.request.note,
         "findings": list(question.findings),
+        "harmless": question.harmless,
         "hidden_characters": names(message.content),
         "program": question.program,
         "folder": question.folder,

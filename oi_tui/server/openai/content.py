@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from oi_tui.engine.export.formats import fenced
+from oi_tui.engine.llm.foreign_images import UNREADABLE, read_image
 from oi_tui.messages import Message
 from oi_tui.server.guard import RefusedError
 from oi_tui.text import one_line
@@ -43,10 +44,12 @@ def _part(part: object) -> Message:
         image = part.get("image_url")
         address = image.get("url") if isinstance(image, dict) else image
         head, comma, data = str(address).partition(";base64,")
-        if comma and head in ("data:image/png", "data:image/jpeg"):
-            kind = "base64.png" if head.endswith("png") else "base64.jpeg"
-            return Message(role="user", type="image", format=kind, content=data)
-        raise RefusedError(400, "An image must be a data: address with PNG or JPEG in base64.")
+        if not (comma and head.startswith("data:image/")):
+            raise RefusedError(400, "An image must be a data: address with the image in base64.")
+        image = read_image(data)
+        if image is None:
+            raise RefusedError(400, UNREADABLE)
+        return Message(role="user", type="image", format=image.format, content=image.content)
     if isinstance(part, dict) and kind in ("file", "input_file"):
         return _file(part["file"] if isinstance(part.get("file"), dict) else part)
     raise RefusedError(400, "A part must be text, an image_url or a file.")

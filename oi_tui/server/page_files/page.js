@@ -1,6 +1,8 @@
 // The page of oi-tui --server. Text of models and programs only ever becomes text, never HTML of this page.
 import { lines } from "./code.js";
 import { render } from "./markdown.js";
+import { makeNavigator } from "./navigator.js";
+import { output } from "./output.js";
 
 const byId = (id) => document.getElementById(id);
 const LONGEST = 100_000; // characters of output that are shown while a program prints; its end brings both ends
@@ -13,6 +15,9 @@ let last = null; // the number of the newest event
 let wait = 500;
 let question = null;
 let busy = false;
+const conversations = makeNavigator({
+  ask, open, session: () => session, mayAsk: () => token !== "", fail: (text) => note(text, "error"),
+});
 const shown = new Map(); // message id -> {message, element}
 
 function takeToken() {
@@ -59,6 +64,15 @@ function connect() {
     wait = Math.min(wait * 2, 15000);
   };
 }
+
+// A phone ends connections of pages that are not seen; whoever comes back need not wait.
+function reconnect() {
+  if (document.hidden || !token || socket?.readyState !== WebSocket.CLOSED) return;
+  wait = 500;
+  connect();
+}
+document.addEventListener("visibilitychange", reconnect);
+window.addEventListener("online", reconnect);
 
 function send(record) {
   const connected = socket !== null && socket.readyState === WebSocket.OPEN;
@@ -114,7 +128,7 @@ function act(event) {
       if (event.question) openQuestion(event.question);
       setInput(event.input);
       setState();
-      listSessions();
+      conversations.refresh();
       break;
     case "turn.started": busy = true; setState(); break;
     case "turn.ended":
@@ -123,7 +137,7 @@ function act(event) {
       setInput(null);
       setState();
       if (event.reason) note(event.reason, event.outcome === "failed" ? "error" : "notice");
-      listSessions();
+      conversations.refresh();
       break;
     case "message.started": record(event.message); break;
     case "message.grew": grow(event.id, event.text); break;
@@ -167,6 +181,7 @@ function grow(id, text) {
   const item = shown.get(id);
   if (!item) return;
   item.message.content = (item.message.content || "") + text;
+  item.live = true;
   if (item.message.type === "console" && item.message.content.length > 2 * LONGEST) {
     item.message.content = `… earlier output is not shown …\n${item.message.content.slice(-LONGEST)}`;
   }
@@ -186,7 +201,7 @@ const WORDS = {
   skipped: "not run", unfinished: "cut off, not run",
 };
 
-function draw({ message, element }) {
+function draw({ message, element, live }) {
   const kind = message.type;
   element.className = `${message.role} ${kind === "console" ? "output" : kind}`;
   element.classList.toggle("asked", question !== null && question.message_id === message.id);
@@ -198,7 +213,7 @@ function draw({ message, element }) {
     const title = [message.format || "code", message.where].filter(Boolean).join(" ");
     return element.replaceChildren(box(title, state, lines(message.content, message.format), message.state));
   }
-  if (kind === "console") return element.replaceChildren(box("output", "", [plain(message.content)]));
+  if (kind === "console") return drawOutput(message, element, live);
   if (kind === "message" && message.role !== "user") return element.replaceChildren(...render(message.content || ""));
   const paragraph = document.createElement("p");
   paragraph.textContent = message.content;
@@ -222,8 +237,13 @@ function box(title, state, content, kind = "") {
   return figure;
 }
 
-function plain(text) {
-  return (text || "").replace(/\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(\x07|\x1b\\)/g, "").replace(/[^\n]*\r(?!\n)/g, "");
+// The end of what is being printed stays in sight, unless the person has scrolled away from it.
+function drawOutput(message, element, live) {
+  if (!element.firstChild) element.append(box("output", "", []));
+  const text = element.querySelector("pre");
+  const atEnd = text.scrollHeight - text.scrollTop - text.clientHeight < 40;
+  text.replaceChildren(...output(message.content));
+  if (live && atEnd) text.scrollTop = text.scrollHeight;
 }
 
 async function drawImage(message, element) {
@@ -235,6 +255,9 @@ async function drawImage(message, element) {
   image.alt = "image of the program";
   image.src = URL.createObjectURL(await response.blob());
   image.onload = () => URL.revokeObjectURL(image.src);
+  image.tabIndex = 0;
+  image.onclick = () => element.classList.toggle("whole");
+  image.onkeydown = (event) => { if (event.key === "Enter") image.click(); };
   element.replaceChildren(image);
 }
 
@@ -276,7 +299,7 @@ function openQuestion(asked) {
     : `Run this ${asked.language} code?`;
   const hidden = asked.hidden_characters.length ? `Hidden characters: ${asked.hidden_characters.join(", ")}` : "";
   const facts = [
-    ["danger", hidden], ["danger", asked.caution], ["", asked.note], ...asked.findings.map((text) => ["finding", text]),
+    ["danger", hidden], ["danger", asked.caution], ["", asked.note], ...asked.findings.map((text) => [asked.harmless ? "" : "finding", text]),
     ["", `${asked.program}, in ${asked.folder}`],
   ];
   byId("facts").replaceChildren(...facts.filter(([, text]) => text).map(([kind, text]) => {
@@ -298,7 +321,7 @@ function openQuestion(asked) {
   byId("code").rows = Math.min(asked.code.split("\n").length + 1, 40);
   byId("announcement").textContent = byId("title").textContent;
   // Whoever is typing goes on typing; others find the question under their keys.
-  if (!byId("words").value && !document.activeElement?.matches("select, #token")) byId("title").focus({ preventScroll: true });
+  if (!byId("words").value && !(conversations.isOpen() || document.activeElement?.matches("#token"))) byId("title").focus({ preventScroll: true });
   setTimeout(() => { if (question === asked) buttons.forEach((button) => { button.disabled = false; }); }, GUARD);
   setState();
 }
@@ -382,8 +405,11 @@ byId("words").onkeydown = (event) => {
   }
 };
 document.addEventListener("keydown", (event) => {
-  // Escape while code is edited would lose the edit; in a list of choices it only closes the list.
-  const elsewhere = !byId("code").readOnly || event.target.matches("select");
+  // Escape while code is edited would lose the edit; in the navigator it only closes that.
+  const elsewhere = !byId("code").readOnly || conversations.isOpen();
+  // Not from the prompt, where this might be meant for the message.
+  const mayRun = question && !byId("run").disabled && !event.target.matches("#words, #reason");
+  if ((event.ctrlKey || event.metaKey) && event.key === "Enter" && mayRun && !event.repeat) byId("run").click();
   if (event.key === "Escape" && busy && !elsewhere && !event.isComposing) send({ do: "stop" });
 });
 byId("stop").onclick = () => send({ do: "stop" });
@@ -397,21 +423,6 @@ byId("login").onsubmit = (event) => {
   ask("/v1/sessions").then((response) => { if (response.ok) connect(); });
 };
 
-async function listSessions() {
-  const response = await ask("/v1/sessions");
-  if (!response.ok) return;
-  const { sessions } = await response.json();
-  const options = sessions.map(({ id, title, waiting }) => {
-    const option = document.createElement("option");
-    option.value = id;
-    option.textContent = `${waiting ? "● " : ""}${title || id}`;
-    option.selected = id === session;
-    return option;
-  });
-  byId("sessions").replaceChildren(...options);
-}
-
-byId("sessions").onchange = (event) => open(event.target.value);
 byId("new").onclick = async () => {
   const response = await ask("/v1/sessions", { method: "POST", body: "{}" });
   if (response.ok) open((await response.json()).id);

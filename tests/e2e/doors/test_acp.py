@@ -396,8 +396,11 @@ async def test_files_and_images_come_with_a_prompt(workplace: Path) -> None:
                     blob(b"\xff\x00", "application/zip", "file:///a.zip"),
                     "/a.zip: the content .* not application/zip",
                 ),
-                (image.model_copy(update={"mime_type": "image/tiff"}), "image/tiff cannot be sent"),
-                (image.model_copy(update={"data": "no base64!"}), "must be base64"),
+                (
+                    image.model_copy(update={"data": base64.b64encode(PNG[:-20]).decode()}),
+                    "must be PNG, JPEG",
+                ),
+                (image.model_copy(update={"data": "no base64!"}), "must be PNG, JPEG"),
             ):
                 with pytest.raises(acp.RequestError, match=written):
                     await connection.prompt(session_id=session, prompt=[wrong])

@@ -1,5 +1,7 @@
 """OpenAI's chat completions, with OpenAI's own library."""
 
+import base64
+import io
 import threading
 from typing import Any
 from unittest.mock import Mock
@@ -253,3 +255,27 @@ def test_half_a_character_and_compressed_bodies_are_refused(serve: Serve) -> Non
             answer = client.post("/v1/chat/completions", content=body, headers=head)
             assert answer.status_code == 400
             assert named in answer.json()["error"]["message"]
+
+
+def test_images_are_converted_or_refused_before_they_get_into_a_conversation(serve: Serve) -> None:
+    from PIL import Image
+
+    def image(kind: str, size: tuple[int, int] = (2, 2)) -> str:
+        out = io.BytesIO()
+        Image.new("1", size).save(out, kind)
+        return base64.b64encode(out.getvalue()).decode()
+
+    running = serve([Text("Seen.")])
+    with running.http() as client:
+        for data, status in (
+            (image("TIFF"), 200),
+            (image("PNG")[:-30], 400),
+            # 8 kB that would take 400 MB.
+            (image("GIF", (10_000, 10_000)), 400),
+            ("%%%", 400),
+            ("", 400),
+        ):
+            part = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}"}}
+            body = {"model": "x", "messages": [{"role": "user", "content": [part]}]}
+            assert client.post("/v1/chat/completions", json=body).status_code == status, data[:50]
+    assert len(running.llm.requests) == 1

@@ -279,3 +279,30 @@ def test_two_hundred_slow_readers_hold_nobody_up_and_lose_nothing(serve: Serve) 
             data = b""
             while f'"number": {last},'.encode() not in data:
                 data = data[-100_000:] + reader.recv(100_000)
+
+
+def test_saved_conversations_are_listed_searched_and_opened(serve: Serve) -> None:
+    running = serve([call("print(1)")], [Text("Printed.")], [Text("Welcome back.")], auto_run=True)
+    with running.http() as client:
+        with running.socket(EVENTS) as socket:
+            socket.send({"do": "say", "content": "Count the zebras"})
+            socket.until(event="turn.ended")
+        (saved,) = client.get("/v1/conversations").json()["conversations"]
+        assert (saved["title"], saved["session"]) == ("Count the zebras", "default")
+        client.delete("/v1/sessions/default")
+        for words, found in (("ZEBRAS count", 1), ("printed", 1), ("zebras lions", 0), ("\ud83e\udd93", 0)):
+            listed = client.get("/v1/conversations", params={"search": words}).json()["conversations"]
+            assert [item["session"] for item in listed] == [None] * found, words
+        opened = client.post("/v1/sessions", json={"conversation": saved["id"]}).json()
+        assert opened["messages"][0]["content"] == "Count the zebras"
+        assert client.post("/v1/sessions", json={"conversation": saved["id"]}).json()["id"] == opened["id"]
+        with running.socket(f"/v1/sessions/{opened['id']}/events") as socket:
+            socket.send({"do": "say", "content": "Go on"})
+            events = socket.until(event="turn.ended")
+        # Once, before the first turn: the variables are gone.
+        notices = [event["text"] for event in events if event["event"] == "notice"]
+        assert "variables are gone" in notices[0]
+        before = len(client.get("/v1/sessions").json()["sessions"])
+        for wrong, status in (("0123456789abcdef", 404), ("../../etc/passwd", 404), (5, 400), (["x"], 400)):
+            assert client.post("/v1/sessions", json={"conversation": wrong}).status_code == status, wrong
+        assert len(client.get("/v1/sessions").json()["sessions"]) == before

@@ -19,6 +19,7 @@ from tests.unit.server.conftest import Serve
 
 COMPLETE = {"role": "server", "type": "status", "content": "complete"}
 HELLO = {"type": "message", "content": "Hello"}
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 GO = {"role": "user", "type": "command", "content": "go"}
 
 
@@ -113,7 +114,7 @@ def test_parts_of_a_message_reach_the_model(serve: Serve) -> None:
         socket.say(
             {"type": "message", "content": "Look "},
             {"type": "message", "content": "at this:"},
-            {"type": "image", "format": "base64.png", "content": "aGk="},
+            {"type": "image", "format": "base64.png", "content": PNG},
             {"type": "file", "content": "/tmp/notes.txt"},
             {"type": "audio", "format": "wav", "content": "/tmp/a.wav"},
         )
@@ -121,6 +122,17 @@ def test_parts_of_a_message_reach_the_model(serve: Serve) -> None:
     sent = json.dumps(running.llm.requests[0].messages, default=str)
     for part in ("Look at this:", "/tmp/notes.txt", "/tmp/a.wav"):
         assert part in sent
+
+
+def test_an_image_that_cannot_be_read_never_gets_into_the_conversation(serve: Serve) -> None:
+    running = serve([Text("I see nothing.")])
+    with running.socket() as socket:
+        for broken in (PNG[:60], "%%%", "aGk=", ""):
+            socket.say({"type": "image", "format": "base64.png", "content": broken})
+            assert socket.receive()["content"].startswith("An image must be PNG, JPEG")
+        socket.say(HELLO)
+        socket.until(**COMPLETE)
+    assert "image" not in json.dumps(running.llm.requests[0].messages, default=str)
 
 
 def test_a_failed_request_is_an_error_and_complete(serve: Serve) -> None:

@@ -255,3 +255,59 @@ def test_escape_stops_but_not_while_code_is_edited(serve: Serve, browser: Browse
     browser.value(escape)
     browser.wait_for(f"!({QUESTION}) && {STATE} === 'ready'")
     assert running.computer.ran == []
+
+
+NAME = "document.getElementById('name').textContent"
+LIST = "document.getElementById('list').innerText"
+
+
+def press(browser: Browser, key: str, *, ctrl: bool = False) -> None:
+    for kind in ("rawKeyDown", "keyUp"):
+        code = {"Enter": 13, "Escape": 27, "ArrowDown": 40}.get(key, ord(key[0].upper()))
+        browser.call(
+            "Input.dispatchKeyEvent",
+            type=kind,
+            key=key,
+            windowsVirtualKeyCode=code,
+            modifiers=2 if ctrl else 0,
+        )
+
+
+def test_conversations_are_found_and_opened_by_keys(serve: Serve, browser: Browser) -> None:
+    running = serve([Text("A zebra has stripes.")])
+    opened(browser, running)
+    say(browser, "Tell me of zebras")
+    browser.wait_for(f"{TEXT}.includes('stripes') && {NAME} === 'Tell me of zebras'")
+    browser.click("#new")
+    browser.wait_for(f"{NAME} === 'New conversation' && {TEXT} === ''")
+    # From another session, and after its end from the saved conversations.
+    for place in ("Open", "Saved"):
+        press(browser, "k", ctrl=True)
+        browser.wait_for(f"{LIST}.includes('zebras')")
+        browser.call("Input.insertText", text="STRIPES")
+        browser.wait_for(f"{LIST}.startsWith('{place}') && !{LIST}.includes('New conversation')")
+        press(browser, "ArrowDown")
+        browser.wait_for("document.activeElement.closest('#list')")
+        browser.press_enter()
+        browser.wait_for(f"{TEXT}.includes('stripes') && {NAME} === 'Tell me of zebras'")
+        browser.click("#new")
+        browser.wait_for(f"{NAME} === 'New conversation' && {TEXT} === ''")
+        with running.http() as client:
+            client.delete("/v1/sessions/default")
+    press(browser, "k", ctrl=True)
+    browser.wait_for("document.getElementById('navigator').open")
+    press(browser, "Escape")
+    browser.wait_for("!document.getElementById('navigator').open")
+
+
+def test_colours_of_a_program_are_kept_and_ctrl_enter_runs(serve: Serve, browser: Browser) -> None:
+    running = serve([call("\x1b[1;31mred\x1b[0m \x1b[38;5;2mgreen\x1b[2J\x1b]0;title\x07 <b>")])
+    opened(browser, running)
+    say(browser, "Hello")
+    browser.wait_for(f"{QUESTION} && !document.getElementById('run').disabled")
+    press(browser, "Enter", ctrl=True)
+    browser.wait_for(f"{TEXT}.includes('out of')")
+    printed = "document.querySelector('article.output pre')"
+    assert browser.value(f"{printed}.textContent") == "out of red green <b>"
+    pieces = f"[...{printed}.children].map((piece) => [piece.className, piece.textContent])"
+    assert browser.value(pieces) == [["ansi-red bold", "red"], ["ansi-green", "green <b>"]]

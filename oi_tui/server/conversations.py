@@ -1,0 +1,35 @@
+"""Saved conversations: lists and searches them, and opens one as a session."""
+
+import asyncio
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from oi_tui.server.context import context_of
+
+#: Characters of a search that count.
+_LONGEST_SEARCH = 200
+
+
+async def list_conversations(request: Request) -> Response:
+    """The saved conversations, the newest first; `?search=` finds those that have all its words."""
+    sessions = context_of(request).sessions
+    words = request.query_params.get("search", "")[:_LONGEST_SEARCH]
+    backend = (await sessions.find()).backend
+    found = await asyncio.to_thread(backend.saved, words)
+    opened = {session.backend.conversation: session.id for session in sessions.all}
+    return JSONResponse(
+        {
+            "conversations": [
+                {
+                    "id": item.id,
+                    "title": item.title,
+                    "updated": item.updated,
+                    "messages": item.messages,
+                    "folder": item.cwd,
+                    "session": opened.get(item.id),
+                }
+                for item in found
+            ]
+        }
+    )
