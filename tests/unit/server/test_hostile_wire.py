@@ -84,6 +84,14 @@ def hostile() -> Iterator[tuple[str, str | bytes]]:
         "user@127.0.0.1",
         "127.0.0.1:{port}:80",
         "\u2460\u2461\u2466.0.0.1",
+        "localhost.",
+        "127.0.0.1.",
+        "127.1",
+        "2130706433",
+        "[0:0:0:0:0:0:0:1]",
+        "[::1%25lo]",
+        "::1",
+        "localhost\t",
     ):
         yield f"host {name!a}", text("GET /v1/sessions", f"Host: {name}:{{port}}", TOKEN).encode()
     for path in (
@@ -106,6 +114,34 @@ def hostile() -> Iterator[tuple[str, str | bytes]]:
         "two origins",
         text("GET /v1/sessions", HOST, TOKEN, "Origin: http://127.0.0.1:{port}", "Origin: null"),
     )
+    for origin in (
+        "http://127.0.0.1.:{port}",
+        "http://127.0.0.1:{port}.evil.invalid",
+        "http://user@127.0.0.1:{port}",
+        "http://127.0.0.1:{port}/",
+        "http://127.0.0.1",
+        "https://127.0.0.1:{port}",
+        "http://[::ffff:127.0.0.1]:{port}",
+        "http://127.0.0.1:0{port}",
+        "file://",
+        "null",
+        "",
+    ):
+        yield f"origin {origin}", text("GET /v1/sessions", HOST, TOKEN, f"Origin: {origin}")
+    for place in (
+        "Authorization: Basic Onh7dG9rZW59",
+        "Proxy-Authorization: Bearer {token}",
+        "X-Token: {token}",
+        "Authorization: {token}",
+        "Authorization: Bearer",
+        "Authorization: Bearer {token}, Bearer {token}",
+        "Authorization: Bearer {token}\0",
+        "Sec-WebSocket-Protocol: {token}",
+    ):
+        yield f"a token as {place}", text("GET /v1/sessions", HOST, place)
+    for query in ("%74oken={token}", "TOKEN={token}", "x=1&token={token}", ";token={token}", "a={token}"):
+        yield f"a token in ?{query}", text(f"GET /v1/sessions?{query}", HOST)
+    yield "a token in a path", text("GET /v1/sessions/{token}", HOST)
     yield "a cookie", text("GET /v1/sessions", HOST, "Cookie: token={token}; session=default")
     yield (
         "two tokens, the wrong one first",
@@ -211,3 +247,21 @@ def test_thousands_of_pings_and_an_open_message_hold_nobody_up(serve: Serve) -> 
             pass
     with running.http() as client:
         assert client.get("/v1/sessions").status_code == 200
+
+
+def test_compression_is_never_agreed_on_so_that_nothing_small_becomes_large(serve: Serve) -> None:
+    running = serve(limits=LIMITS)
+    offer = b"Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n\r\n"
+    address = ("127.0.0.1", running.options.port)
+    with socket.create_connection(address, timeout=PATIENCE) as bomb:
+        bomb.sendall(handshake(running, EVENTS)[:-2] + offer)
+        answer = bomb.recv(4096)
+        assert b" 101 " in answer
+        assert b"deflate" not in answer.lower()
+        # A frame that says it is compressed all the same.
+        bomb.sendall(b"\xc1\x82" + MASK + b"xx")
+        ended = b""
+        while piece := bomb.recv(65536):
+            ended += piece
+        # 1002: a protocol error.
+        assert b"\x03\xea" in ended
