@@ -31,6 +31,13 @@ def read_image(data: str) -> Displayed | None:
                 return Displayed(_KEPT[image.format], base64.b64encode(decoded).decode())
             out = io.BytesIO()
             image.convert("RGBA").save(out, "PNG")
-    except (OSError, ValueError, SyntaxError, binascii.Error, Image.DecompressionBombError):
+    except (
+        OSError,
+        ValueError,
+        SyntaxError,
+        binascii.Error,
+        Image.DecompressionBombError,
+        Image.DecompressionBombWarning,
+    ):
         return None
     return Displayed("base64.png", base64.b64encode(out.getvalue()).decode())

@@ -287,7 +287,7 @@ def test_conversations_are_found_and_opened_by_keys(serve: Serve, browser: Brows
         browser.call("Input.insertText", text="STRIPES")
         browser.wait_for(f"{LIST}.startsWith('{place}') && !{LIST}.includes('New conversation')")
         press(browser, "ArrowDown")
-        browser.wait_for("document.activeElement.closest('#list')")
+        browser.wait_for("document.activeElement.closest('#list') !== null")
         browser.press_enter()
         browser.wait_for(f"{TEXT}.includes('stripes') && {NAME} === 'Tell me of zebras'")
         browser.click("#new")
