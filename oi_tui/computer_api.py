@@ -157,11 +157,15 @@ class ComputerApi:
         self._allows_unmasked = allows_unmasked or UnmaskedScreen().is_allowed
         self._os_mode = os_mode
         self._granted_windows = granted_windows
-        #: Whether running code uses mouse and keyboard at this moment.
-        self.in_control = False
+        self._in_control = False
         #: The window in which code acted last.
         self.acted_window: ActedWindow | None = None
         self._socket = CellSocket("computer", self._answer)
+
+    @property
+    def in_control(self) -> bool:
+        """Whether running code may use mouse and keyboard at this moment, and does."""
+        return self._in_control and not self._takeover.is_open
 
     def given_to(self, languages: Sequence[Language]) -> tuple[Language, ...]:
         """Return the languages, of which Python has the object and describes it to the model."""
@@ -200,7 +204,7 @@ class ComputerApi:
             if guarded := _parse_guard_request(line):
                 _start_guard(connection, *guarded)
                 # The language ended, and cannot say itself that it has the pointer no more.
-                self.in_control = False
+                self._in_control = False
                 return
             file.write(json.dumps(self._reply(line)).encode() + b"\n")
 
@@ -221,7 +225,7 @@ class ComputerApi:
             if "limits" in request:
                 return {"text": "", **self._limits()}
             if "control" in request:
-                self.in_control = bool(request["control"])
+                self._in_control = bool(request["control"])
                 return {"text": ""}
             if "unmasked" in request:
                 return {"text": "yes" if self._allows_unmasked(str(request["unmasked"])) else ""}

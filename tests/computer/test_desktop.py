@@ -453,10 +453,12 @@ def test_the_person_is_asked_and_the_code_waits_until_they_answer(cells: ScreenC
     for report in cells.computer.run("python", cell):
         if isinstance(report, Printed):
             shown += report.text
-        if isinstance(report, Printed) and "held" in report.text:
+        if isinstance(report, Printed) and report.text.startswith("held"):
             cells.form.says("ButtonPress 1 3 3")
+            assert cells.api.in_control
             cells.eyes.move(x + 40, y + 40)
             assert asked.wait(PATIENCE)
+            assert not cells.api.in_control, "the person has the mouse while they are asked"
             until(lambda: cells.pressed() == [], "the release")
             (cells.computer.cwd / "go").touch()
             until((cells.computer.cwd / "working").exists, "the code at work")

@@ -36,6 +36,8 @@ MOVED = {
     "llm.system_message": "system_message",
     "emit_images": "computer.emit_images",
     "safe_mod": "safe_mode",
+    # Renamed in 0.2, as its flag was.
+    "debug_mode": "verbose",
     # The names of 0.2.
     "force_task_completion": "loop",
     "force_task_completion_message": "loop_message",

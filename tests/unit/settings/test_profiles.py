@@ -367,6 +367,11 @@ def test_the_keys_of_version_0_2_for_loop_mode_are_read(tmp_path: Path) -> None:
     assert "They are used" in note
 
 
+def test_debug_mode_of_version_0_1_is_verbose(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text("model: gpt-4\ndebug_mode: true\n")
+    assert profiles.load(tmp_path / "config.yaml").verbose
+
+
 def test_two_keys_that_disagree_about_no_limit_are_named(tmp_path: Path) -> None:
     (tmp_path / "both.yaml").write_text("model: a/b\nllm.model: c/d\n")
     profile = profiles.load(tmp_path / "both.yaml")
