@@ -39,13 +39,16 @@ def start(program: str, folder: Path) -> Start:
     So they run at its top level, no prompt or line editor ever touches the terminal, and a `break`, an
     error or an interrupt brings it back to the next request.
     """
-    options = _OPTIONS.get(Path(program).name, ("-i",))
-    driver = DRIVERS / "shell_driver.sh"
+    options = _OPTIONS.get(Path(program).name)
+    load = f". '{DRIVERS / 'shell_driver.sh'}'"
     redirect = 'exec "$0" "$@" <"$OI_TUI_FOLDER/requests"'
+    if options is None:
+        # The shell of busybox greets, and has no option that keeps it from that.
+        options, load, redirect = ("-i",), f"exec >&2; {load}", f"{redirect} >/dev/null"
     return Start(
         ("/bin/sh", "-c", redirect, program, *options),
         {environment_names.FOLDER: str(folder), "PS1": "", "PS2": ""},
-        (f". '{driver}'",),
+        (load,),
     )
 
 

@@ -2,6 +2,7 @@
 
 # ruff: noqa: E501 - code of other languages, as it is
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -304,3 +305,15 @@ def test_what_was_saved_earlier_is_not_taken_for_what_was_lost(computer: Compute
     played = play(computer, "shell", "kept=2; kill -9 $$")
     assert (played.state, "its variables are lost" in played.reason) == ("lost", True)
     assert play(computer, "shell", "echo [$kept]").text == "[]\n"
+
+
+@pytest.mark.needs("busybox")
+def test_the_shell_of_busybox_does_not_greet_and_keeps_its_terminal(make: Make, tmp_path: Path) -> None:
+    shell = tmp_path / "ash"
+    shell.symlink_to(str(shutil.which("busybox")))
+    computer = make(shell=str(shell))
+    assert play(computer, "shell", "x=5; [ -t 1 ] && [ -t 2 ] && echo terminal").text == "terminal\n"
+    assert play(computer, "shell", "echo $x; exit 3").state == "failed"
+    asked = play(computer, "shell", "echo $x; read -p 'name? ' n; echo hello $n", answers=("Ada\n",))
+    assert asked.text.startswith("5\n")
+    assert "hello Ada" in asked.text
