@@ -312,9 +312,10 @@ class OpenInterpreter(SettingGroup):
     def reset(self) -> None:
         """Clear the conversation and the variables of all languages. What was saved stays saved.
 
-        A turn that is in progress in another thread is stopped.
+        A turn that is in progress in another thread is stopped. A stream that this thread reads ends.
         """
         self.stop()
+        self._turns.leave_stream()
         self.computer.terminate()
         self.messages = []
         self.last_messages_count = 0

@@ -1,6 +1,8 @@
 """The turns of an interpreter: one at a time, as events or as chunks."""
 
+import inspect
 import threading
+import weakref
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from typing import Any, TypeVar
@@ -41,6 +43,7 @@ Prompt = str | Chunk | Sequence[Chunk] | None
 #: Decides about code: by calling `run`, `edit` or `reject` of the question, or by returning True or False.
 OnApproval = Callable[[ApprovalRequested], object]
 _T = TypeVar("_T", Event, Chunk)
+_Stream = weakref.ReferenceType[Generator[Any, None, None]]
 _NOT_APPROVED = "This code was not run: it needs approval, and nobody could be asked."
 
 
@@ -61,6 +64,10 @@ class Turns:
         self._model = model
         self._lock = threading.Lock()
         self._session: Session | None = None
+        #: The stream of the turn in progress, and the thread that began to read it. One that nobody holds
+        #: any more must end, so it is not held here either.
+        self._stream: _Stream | None = None
+        self._stream_thread = 0
         self._messages: list[Chunk] = []
         #: Whether the script gave other messages while a turn was in progress: then they stay.
         self._was_replaced = False
@@ -135,6 +142,14 @@ class Turns:
             session.interrupt()
         self._model.stop_questions()
 
+    def leave_stream(self) -> None:
+        """End the turn whose stream this thread began to read, unless it is called from within the turn."""
+        stream = self._stream() if self._stream else None
+        if stream is None or self._stream_thread != threading.get_ident():
+            return
+        if inspect.getgeneratorstate(stream) == inspect.GEN_SUSPENDED:
+            stream.close()
+
     def begin(self) -> Session:
         """Return a session of the conversation with the settings of this moment."""
         profile = self._settings.profile
@@ -157,7 +172,7 @@ class Turns:
 
     def _begin_anew(self) -> None:
         """Leave the turn and the file to the process that this one was forked from; keep the messages."""
-        self._lock, self._session = threading.Lock(), None
+        self._lock, self._session, self._stream = threading.Lock(), None, None
         self.file.forget()
 
     def _check_list(self) -> None:
@@ -172,12 +187,21 @@ class Turns:
 
     def _guard(self, work: Callable[[], Iterator[_T]]) -> Generator[_T, None, None]:
         """Do the work unless another turn is in progress. Raises TurnError."""
-        if not self._lock.acquire(blocking=False):
-            self.require_none()
-        try:
-            yield from work()
-        finally:
-            self._lock.release()
+
+        def stream() -> Generator[_T, None, None]:
+            if not self._lock.acquire(blocking=False):
+                self.require_none()
+            self._stream, self._stream_thread = own[0], threading.get_ident()
+            try:
+                yield from work()
+            finally:
+                self._stream = None
+                self._lock.release()
+
+        own: list[_Stream] = []
+        made = stream()
+        own.append(weakref.ref(made))
+        return made
 
     def _chunks(self, message: Prompt) -> Iterator[Chunk]:
         with closing(self._turn_events(message)) as events:

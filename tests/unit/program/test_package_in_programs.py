@@ -699,3 +699,13 @@ def test_an_interpreter_takes_the_model_of_another_one(interpreter: OpenInterpre
         assert second.chat("hello", display=False)[0]["content"] == "HELLO"
     with pytest.raises(TypeError, match="llm must be the llm of an OpenInterpreter"):
         OpenInterpreter(llm="gpt-4o")  # type: ignore[arg-type]
+
+
+def test_a_reset_ends_a_stream_that_is_still_held(interpreter: OpenInterpreter) -> None:
+    interpreter.auto_run, interpreter.llm.supports_functions = True, False
+    interpreter.llm.completions = answer("```python\nimport time\ntime.sleep(600)\n```", "Done.")
+    stream = interpreter.chat("go", stream=True)
+    assert any(chunk["type"] == "console" for chunk in stream)
+    interpreter.reset()
+    assert (list(stream), interpreter.messages, interpreter.responding) == ([], [], False)
+    assert interpreter.chat("again", display=False)[0]["content"] == "Done."
