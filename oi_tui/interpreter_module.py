@@ -27,11 +27,13 @@ _MODULES = (
     "interpreter.core.default_system_message",
     "interpreter.core.llm.llm",
     "interpreter.core.utils.truncate_output",
+    "interpreter.terminal_interface.local_setup",
     "interpreter.terminal_interface.profiles.profiles",
     _START,
     "interpreter.terminal_interface.utils.count_tokens",
     "interpreter.terminal_interface.utils.display_markdown_message",
     "interpreter.terminal_interface.utils.local_storage_path",
+    "interpreter.terminal_interface.utils.oi_dir",
 )
 _ROOT = "interpreter"
 _TITLE = "Open Interpreter's Python interface, by oi-tui."
@@ -80,6 +82,10 @@ class _Classes(ModuleType):
             from oi_tui.api.first_version import Interpreter
 
             return Interpreter
+        if name == "BaseLanguage":
+            from oi_tui.api.language_classes import BaseLanguage
+
+            return BaseLanguage
         if name not in oi_tui.__all__:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         return getattr(oi_tui, name)
@@ -107,7 +113,8 @@ class _ReadyInterpreter(_Classes):
     def __getattr__(self, name: str) -> Any:
         import oi_tui
 
-        if name in (*oi_tui.__all__, "Interpreter", "core", "terminal_interface") or name.startswith("_"):
+        classes = (*oi_tui.__all__, "BaseLanguage", "Interpreter")
+        if name in (*classes, "core", "terminal_interface") or name.startswith("_"):
             return super().__getattr__(name)
         if name == "chat":
             # Only scripts of 0.1 call it on the module, and they expect what it yielded then.

@@ -48,6 +48,12 @@ def profile(interpreter: OpenInterpreter, filename_or_url: str) -> OpenInterpret
     return interpreter
 
 
+def local_setup(interpreter: OpenInterpreter) -> OpenInterpreter:
+    """Have an interpreter use the first model that a server on this machine has, and return it."""
+    interpreter.local_setup()
+    return interpreter
+
+
 def truncate_output(data: str, max_output_chars: int = 2800, add_scrollbars: bool = False) -> str:
     """Return what the model gets of an output; `add_scrollbars` had no effect either.
 
@@ -69,7 +75,11 @@ NAMES: dict[str, dict[str, object]] = {
     **CLASSES,
     "interpreter.core.llm.llm": {"Llm": LlmSettings},
     "interpreter.core.utils.truncate_output": {"truncate_output": truncate_output},
-    "interpreter.terminal_interface.profiles.profiles": {"profile": profile},
+    "interpreter.terminal_interface.local_setup": {"local_setup": local_setup},
+    "interpreter.terminal_interface.profiles.profiles": {
+        "profile": profile,
+        "profile_dir": get_storage_path("profiles"),
+    },
     f"{_UTILS}.count_tokens": {
         "count_messages_tokens": count_messages_tokens,
         "count_tokens": count_tokens,
@@ -77,4 +87,5 @@ NAMES: dict[str, dict[str, object]] = {
     },
     f"{_UTILS}.display_markdown_message": {"display_markdown_message": display_markdown_message},
     f"{_UTILS}.local_storage_path": {"get_storage_path": get_storage_path},
+    f"{_UTILS}.oi_dir": {"oi_dir": get_storage_path()},
 }

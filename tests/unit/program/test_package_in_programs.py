@@ -224,6 +224,14 @@ def test_the_modules_that_scripts_import_from_have_their_names() -> None:
     assert start.main.__module__ == "oi_tui.start"
     for module in ("interpreter", "interpreter.core.core"):
         assert issubclass(importlib.import_module(module).Interpreter, oi_tui.OpenInterpreter)
+    base = importlib.import_module("interpreter.core.computer.terminal.base_language").BaseLanguage
+    assert importlib.import_module("interpreter").BaseLanguage is base
+
+
+def test_local_setup_of_old_scripts_gives_the_interpreter_back(interpreter: OpenInterpreter) -> None:
+    with mock.patch.object(interpreter, "local_setup") as set_up:
+        assert original_modules.local_setup(interpreter) is interpreter
+    set_up.assert_called_once_with()
 
 
 OLD_KEYS = (
