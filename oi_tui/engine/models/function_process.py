@@ -9,8 +9,9 @@ import os
 import sys
 import threading
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
+from importlib.machinery import ModuleSpec
 from typing import Any
 
 from oi_tui.engine.llm.base import ErrorInfo, LlmError, Request
@@ -35,14 +36,69 @@ class _Part:
     def __bool__(self) -> bool:
         return False
 
+    def __add__(self, _: object) -> "_Part":
+        return _Part()
+
+    __radd__ = __iadd__ = __getitem__ = __add__
+
+    def __setitem__(self, _key: object, _value: object) -> None:
+        return
+
+    def __delitem__(self, _: object) -> None:
+        return
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(())
+
+
+class _BaseLanguage:
+    """What classes of languages begin with in Open Interpreter."""
+
+
+class _Module(types.ModuleType):
+    """The module `interpreter`, or one inside of it; in version 0.1, the module was the interpreter."""
+
+    def __init__(self, name: str, interpreter: _Part) -> None:
+        super().__init__(name)
+        self._part = interpreter
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("OpenInterpreter", "AsyncInterpreter", "Interpreter"):
+            return lambda *_, **__: self._part
+        if name == "BaseLanguage":
+            return _BaseLanguage
+        return self._part if name == "interpreter" else getattr(self._part, name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name.startswith("_") or isinstance(value, types.ModuleType):
+            super().__setattr__(name, value)
+        else:
+            setattr(self._part, name, value)
+
+
+class _Finder:
+    """Finds `interpreter` and all modules inside of it."""
+
+    def __init__(self, interpreter: _Part) -> None:
+        self._part = interpreter
+
+    def find_spec(self, name: str, *_: object) -> ModuleSpec | None:
+        """Find one of these modules."""
+        ours = name.partition(".")[0] == "interpreter"
+        return ModuleSpec(name, self, is_package=True) if ours else None  # type: ignore[arg-type]
+
+    def create_module(self, spec: ModuleSpec) -> types.ModuleType:
+        """Make the module."""
+        return _Module(spec.name, self._part)
+
+    def exec_module(self, _module: types.ModuleType) -> None:
+        """Nothing is left to do."""
+
 
 def load_completions(text: str, place: str) -> Callable[..., Any]:
     """Run the profile; returns its function. Raises what the profile raises, or LookupError."""
     interpreter = _Part()
-    module: Any = types.ModuleType("interpreter")
-    module.interpreter = interpreter
-    module.OpenInterpreter = module.AsyncInterpreter = lambda *_, **__: interpreter
-    sys.modules["interpreter"] = module
+    sys.meta_path.insert(0, _Finder(interpreter))
     space = {"__name__": "__main__", "__file__": place, "interpreter": interpreter}
     exec(compile(text, place, "exec"), space)
     found: Any = interpreter.llm.completions

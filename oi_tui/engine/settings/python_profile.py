@@ -24,7 +24,7 @@ PATIENCE = 30.0
 #: standard input and writes one to the descriptor that was the standard output; what the profile prints
 #: goes nowhere.
 _DRIVER = r"""
-import json, os, sys, types
+import importlib.machinery, json, os, sys, types
 given = json.loads(sys.stdin.buffer.read())
 report = os.fdopen(os.dup(1), "w", encoding="utf-8")
 null = os.open(os.devnull, os.O_RDWR)
@@ -92,10 +92,29 @@ def made(*positional, **named):
     for name, value in named.items():
         setattr(interpreter, name, value)
     return interpreter
-module = types.ModuleType("interpreter")
-module.interpreter = interpreter
-module.OpenInterpreter = module.AsyncInterpreter = made
-sys.modules["interpreter"] = module
+class BaseLanguage:
+    pass
+NAMES = {"interpreter": interpreter, "BaseLanguage": BaseLanguage}
+NAMES.update(OpenInterpreter=made, AsyncInterpreter=made, Interpreter=made)
+class Module(types.ModuleType):
+    # In version 0.1, the module itself was the interpreter.
+    def __getattr__(self, name):
+        return NAMES[name] if name in NAMES else getattr(interpreter, name)
+    def __setattr__(self, name, value):
+        if name.startswith("_") or isinstance(value, types.ModuleType):
+            super().__setattr__(name, value)
+        else:
+            setattr(interpreter, name, value)
+class Finder:
+    # Profiles also import from the modules inside of Open Interpreter.
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "interpreter":
+            return importlib.machinery.ModuleSpec(name, self, is_package=True)
+    def create_module(self, spec):
+        return Module(spec.name)
+    def exec_module(self, module):
+        pass
+sys.meta_path.insert(0, Finder())
 space = {"__name__": "__main__", "__file__": given["place"], "interpreter": interpreter}
 fault = None
 try:
@@ -148,6 +167,8 @@ def run(shown: Shown, languages: Sequence[KnownLanguage] = ()) -> Profile:
     `llm.completions` is noted in `completions`. Raises ProfileError, with the line, also where a limit that
     the program sets is not understood.
     """
+    # Editors of Windows put a byte order mark before the text.
+    shown = replace(shown, text=shown.text.removeprefix("\ufeff"))
     found = _execute(shown, languages)
     if found["fault"]:
         kind, words, line = found["fault"]

@@ -7,6 +7,8 @@ import pytest
 from oi_tui import paths, profiles
 from oi_tui.engine.credentials.trust import Shown
 from oi_tui.engine.llm import system_message
+from oi_tui.engine.llm.base import Request, Text
+from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.settings import python_profile
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.settings.setting import ProfileError
@@ -293,3 +295,42 @@ def test_a_program_that_ends_says_what_it_displayed() -> None:
     assert refused(ends).endswith("the profile ends the program (it says: No Ollama here.)")
     missing = refused("import nowhere_at_all\n")
     assert "No module named 'nowhere_at_all'; install it for the Python of oi-tui" in missing
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import interpreter\ninterpreter.auto_run = True\ninterpreter.model = 'gpt-4'\n",
+        "import interpreter as oi\noi.interpreter.auto_run = True\noi.llm.model = 'gpt-4'\n",
+        "from interpreter.core.core import OpenInterpreter\nOpenInterpreter(auto_run=True).model = 'gpt-4'\n",
+        "\ufefffrom interpreter import interpreter as i\r\ni.auto_run = True\r\ni.llm.model = 'gpt-4'\r\n",
+    ],
+)
+def test_a_program_counts_in_whichever_way_it_imports_the_interpreter(text: str) -> None:
+    profile = made(text)
+    assert (profile.auto_run, profile.model, profile.unknown) == (True, "gpt-4", ())
+
+
+def test_a_limit_set_on_the_module_is_not_lost() -> None:
+    assert made("import interpreter\ninterpreter.offline = True\ninterpreter.safe_mode = 'ask'\n").offline
+    assert "line 2: safe_mode" in refused("import interpreter\ninterpreter.safe_mode = 'sometimes'\n")
+
+
+def test_a_program_with_a_model_of_its_own_may_change_what_it_reads() -> None:
+    text = (
+        "import interpreter\nfrom interpreter.core.core import OpenInterpreter\n"
+        "from interpreter import interpreter as again, BaseLanguage\n"
+        "again.system_message += 'Be brief.'\n"
+        "again.loop_breakers = list(again.loop_breakers) + ['Enough.']\n"
+        "again.computer.languages = [item for item in again.computer.languages if item.name == 'python']\n"
+        "interpreter.llm.completions = lambda messages: iter(['Hello.'])\n"
+    )
+    profile = made(text)
+    assert profile.system_message.endswith("Be brief.")
+    assert profile.completions
+    model = ModelProcess(program=profile.completions)
+    try:
+        pieces = list(model.reply(Request(model="own", messages=[{"role": "user", "content": "hello"}])))
+    finally:
+        model.close()
+    assert "".join(piece.text for piece in pieces if isinstance(piece, Text)) == "Hello."
