@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 #: Names that a driver can be asked about, of whatever language; nothing in them ends a request's word.
-_NAME = re.compile(r"[\w$@.]{1,200}[?!=]?")
+_NAME = re.compile(r"[\w$@%.]{1,200}[?!=]?")
 #: Names of what nobody wants to have on the screen while others look on.
 _PRIVATE = re.compile(r"passw|secret|token|api_?key|credential", re.IGNORECASE)
 #: What a shell prints of a text before it is cut short, in characters.
@@ -19,6 +19,8 @@ _TABLES = {
     ),
     "javascript": frozenset(("Array",)),
     "typescript": frozenset(("Array",)),
+    "deno": frozenset(("Array",)),
+    "bun": frozenset(("Array",)),
     "octave": frozenset(("matrix", "struct array")),
 }
 #: Types of functions, classes and modules, as languages call them.

@@ -15,6 +15,7 @@ BEGIN {
 	*CORE::GLOBAL::exit = sub { die bless { code => @_ ? $_[0] : 0 }, 'OiTui::Exit' };
 }
 
+my $memory = __FILE__ =~ s/driver(?=\.pl\z)/memory/r;
 my $folder = shift @ARGV;
 my ($requests, $events, $terminal);
 $0 = 'cell';
@@ -91,6 +92,15 @@ sub tell_end {
 	syswrite $events, sprintf(qq({"event":"finished","nonce":"%s","state":"%s","reason":%s,"mark":"%s.end"}\n),
 		$nonce, $state, spell($reason), $nonce);
 	syswrite $terminal, "\e]6973;$nonce.end\a";
+}
+
+# Answer a question about what the program remembers.
+sub tell_memory {
+	my ($word, $name) = @_;
+	local ($@, $_, $,, $\, $/, $;);
+	my $told = eval { OiTui::Memory->can($word)->($name) };
+	mend();
+	syswrite $events, sprintf(qq({"event":"%s","nonce":"%s",%s}\n), $word, $nonce, defined $told ? $told : '"none":true');
 }
 
 # What a cell declares at its top level is there in the next one. Texts that only look like it stay as they are.
@@ -180,6 +190,7 @@ sub evaluate {
 
 package OiTui;
 
+require "$memory";
 syswrite $events, sprintf(qq({"event":"ready","stop":%d}\n), 12);
 while (1) {
 	# Whatever lines end with for the program.
@@ -187,6 +198,10 @@ while (1) {
 	last unless defined $line;
 	my ($word, $path);
 	($word, $nonce, $path) = split ' ', $line =~ s/\n\z//r, 3;
+	if ($word eq 'variables' or $word eq 'variable' or $word eq 'completions') {
+		tell_memory($word, $path);
+		next;
+	}
 	next unless $word eq 'run';
 	prepare();
 	my ($state, $reason) = run($path);

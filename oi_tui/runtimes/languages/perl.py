@@ -26,4 +26,7 @@ LANGUAGE = Language(
     find=first_of("perl"),
     describe=describe,
     start=start,
+    variables_request="variables {nonce}",
+    variable_request="variable {nonce} {name}",
+    completion_request="completions {nonce} {name}",
 )

@@ -55,7 +55,21 @@ class = { }; class.__index = class; function class:deposit(amount) end
 account = setmetatable({ owner = "Ada" }, class)
 text = "abc"
 """
-SETUP = {"javascript": JAVASCRIPT, "ruby": RUBY, "shell": SHELL, "lua": LUA}
+PERL = """
+package Account; sub deposit { print "EVIL" }
+sub new { my ($class) = @_; return bless { owner => 'Ada' }, $class }
+package Savings; our @ISA = ('Account'); sub rate { 1 }
+package Nosy; sub TIEHASH { bless {}, shift } sub FETCH { print "EVIL" } sub FIRSTKEY { print "EVIL" }
+package main;
+my @sales = ({ region => 'n', amount => 3 });
+my %conf = (colour => { text => 'rote Grüße' }, size => 3);
+my $ref = { deep => [1, { inner => 'x' }] };
+my $account = Savings->new;
+our %nosy;
+tie %nosy, 'Nosy';
+sub add_up { return 1 }
+"""
+SETUP = {"javascript": JAVASCRIPT, "ruby": RUBY, "shell": SHELL, "lua": LUA, "perl": PERL}
 
 
 @pytest.fixture(scope="module")
@@ -175,6 +189,37 @@ def test_lua_lists_its_variables(computer: Computer) -> None:
     assert detail.preview == '{\n  {\n    amount = 3,\n    item = "n"\n  }\n}'
 
 
+@pytest.mark.needs("perl")
+@pytest.mark.parametrize(
+    ("before", "typed", "offers"),
+    [
+        ("push @sa", 2, {"sales": "array of 1"}),
+        ("my $first = $sal", 3, {"sales": "array of 1"}),
+        ("keys %co", 2, {"conf": "hash of 2 keys"}),
+        ("$conf{", 0, {"colour": "hash of 1 key", "size": "3"}),
+        ("$conf{colour}{'te", 2, {"text": "'rote Grüße'"}),
+        ("$sales[0]{", 0, {"amount": "3", "region": "'n'"}),
+        ("$ref->{deep}[1]{", 0, {"inner": "'x'"}),
+        ("print $account->de", 2, {"deposit": "method of Account"}),
+        (
+            "Savings->",
+            0,
+            {"deposit": "method of Account", "new": "method of Account", "rate": "method of Savings"},
+        ),
+        ('"an $acc', 3, {"account": "Savings object"}),
+        ("ad", 2, {"add_up": "sub"}),
+        ("wantar", 6, {"wantarray": ""}),
+        ("$nosy{", 0, {}),
+        ("$conf{size}{", 0, {}),
+        ("# ad", 2, {}),
+        ('print "ad', 2, {}),
+    ],
+)
+def test_perl_is_completed(computer: Computer, before: str, typed: int, offers: dict[str, str]) -> None:
+    found = complete(computer, "perl", before)
+    assert (found.typed, {item.text: item.facts for item in found.found}) == (typed, offers)
+
+
 @pytest.mark.needs("bash")
 @pytest.mark.parametrize(
     ("before", "typed", "offers"),
@@ -227,9 +272,10 @@ def test_the_function_that_is_called_is_shown(
     [
         pytest.param("javascript", "console.log('1')", marks=NODE),
         pytest.param("ruby", "puts 1", marks=RUBY_HERE),
+        pytest.param("perl", 'print "1\\n"', marks=pytest.mark.needs("perl")),
     ],
 )
 def test_no_code_of_the_program_ran_for_it(computer: Computer, language: str, code: str) -> None:
-    for before in ("account.", "conf.", "proxy.", "nosy."):
+    for before in ("account.", "conf.", "proxy.", "nosy.", "$nosy{", "$account->"):
         complete(computer, language, before)
     assert play(computer, language, code).text == "1\n"
