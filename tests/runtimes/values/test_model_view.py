@@ -159,3 +159,31 @@ def test_values_that_libraries_warn_of_are_reported_without_warnings(python: Com
         outputs = [report for _, report in played.reports if isinstance(report, Printed)]
         assert "Warning" not in "".join(output.text for output in outputs)
         assert any(words in (output.view or "") for output in outputs)
+
+
+def test_types_of_polars_are_short_for_the_model_too(python: Computer) -> None:
+    kinds = [
+        "Int64",
+        "Datetime(time_unit='us', time_zone=None)",
+        "List(Datetime(time_unit='ns', time_zone='UTC'))",
+        "Struct({'a': Int64})",
+        "Struct({'%s': Int64})" % ("long" * 30),
+    ]
+    # Stands for a frame of polars, which need not be installed.
+    code = f"""
+class Column:
+    null_count = lambda self: 0
+
+class DataFrame:
+    height, width = 0, {len(kinds)}
+    schema = dict(enumerate({kinds}))
+    __getitem__ = lambda self, name: Column()
+    select = slice = lambda self, *parts: self
+    rows = lambda self: []
+
+DataFrame.__module__ = "polars.dataframe.frame"
+DataFrame()"""
+    (view,) = views(python, code)
+    assert view is not None
+    listed = "0 Int64, 1 Datetime[us], 2 List(Datetime[ns, UTC]), 3 Struct({'a': Int64}), 4 Struct"
+    assert f"Columns: {listed}" in view

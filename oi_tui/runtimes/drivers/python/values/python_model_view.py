@@ -29,6 +29,8 @@ _CELL, _STRING, _MOST = 80, 400, 12_000
 _END = 2_000
 #: A value whose text is no longer than this is kept as it is.
 _SHORT = 1_500
+#: The longest name of a type.
+_TYPE = 60
 #: Missing values are counted in tables of up to so many cells.
 _COUNTED = 20_000_000
 #: Classes of tables.
@@ -172,9 +174,31 @@ def _type_of(series):
     return "|".join(types) if 0 < len(types) <= _NAMED_TYPES else text
 
 
+def short_type(text):
+    """The name of a type of polars, as short as in a column's head: "Datetime[us, UTC]", "List(Enum)"."""
+    name, _, rest = text.partition("(")
+    if name in ("Categorical", "Enum", "Struct"):
+        return name
+    if name in ("Array", "List"):
+        inner, comma, size = rest.removesuffix(")").rpartition(", shape=")
+        inner, size = (inner, ", " + size.strip("(),")) if comma else (size, "")
+        return "{}({}{})".format(name, short_type(inner), size)
+    values = [value.strip("'") for value in re.findall(r"=('[^']*'|\w+)", rest) if value != "None"]
+    return "{}[{}]".format(name, ", ".join(values)) if values else text
+
+
+def _type_for_model(text):
+    """The name of a type of polars or pyarrow: short, but with fields and categories where they are few."""
+    if text.startswith(("Struct(", "Enum(")) and len(text) <= _TYPE:
+        return text
+    short = short_type(text)
+    return short if len(short) <= _TYPE else short[: _TYPE - 1] + "…"
+
+
 def _of_polars(frame, name):
     columns = [
-        (label, str(kind), frame[label].null_count()) for label, kind in list(frame.schema.items())[:_COLUMNS]
+        (label, _type_for_model(str(kind)), frame[label].null_count())
+        for label, kind in list(frame.schema.items())[:_COLUMNS]
     ]
     names = [label for label, _, _ in columns]
 
@@ -186,7 +210,10 @@ def _of_polars(frame, name):
 
 def _of_arrow(table):
     fields = list(table.schema)[:_COLUMNS]
-    columns = [(field.name, str(field.type), table.column(at).null_count) for at, field in enumerate(fields)]
+    columns = [
+        (field.name, _type_for_model(str(field.type)), table.column(at).null_count)
+        for at, field in enumerate(fields)
+    ]
 
     def lines(start, stop):
         part = table.slice(start, stop - start)

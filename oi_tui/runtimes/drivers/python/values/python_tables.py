@@ -12,12 +12,11 @@ import decimal
 import itertools
 import json
 import os
-import re
 import sys
 import weakref
 
 from python_cell_text import is_missing, one_line, shorten, text_of
-from python_model_view import SQL_ROWS, kind_of
+from python_model_view import SQL_ROWS, kind_of, short_type
 from python_table_statistics import Trouble, describe
 
 #: Text is looked for in tables of up to so many cells; what has no own way to sort has at most so many rows.
@@ -368,19 +367,6 @@ def _order_of(numpy, values, descending):
     order = len(values) - 1 - values[::-1].argsort(kind="stable")[::-1]
     missing = int(numpy.isnan(values).sum()) if values.dtype.kind == "f" else 0
     return numpy.concatenate([order[missing:], order[:missing]]) if missing else order
-
-
-def short_type(text):
-    """The name of a type of polars, as short as in a column's head: "Datetime[us, UTC]", "List(Enum)"."""
-    name, _, rest = text.partition("(")
-    if name in ("Categorical", "Enum", "Struct"):
-        return name
-    if name in ("Array", "List"):
-        inner, comma, size = rest.removesuffix(")").rpartition(", shape=")
-        inner, size = (inner, ", " + size.strip("(),")) if comma else (size, "")
-        return "{}({}{})".format(name, short_type(inner), size)
-    values = [value.strip("'") for value in re.findall(r"=('[^']*'|\w+)", rest) if value != "None"]
-    return "{}[{}]".format(name, ", ".join(values)) if values else text
 
 
 class _Polars(_Lists):
