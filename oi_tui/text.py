@@ -97,7 +97,21 @@ def one_line(text: str, limit: int = 300) -> str:
 
 #: Languages that take a carriage return for the end of a line, in comments too.
 _RETURN_ENDS_LINES = frozenset(
-    {"python", "py", "javascript", "js", "typescript", "ts", "react", "jsx", "java", "lua", "powershell"}
+    {
+        "python",
+        "py",
+        "javascript",
+        "js",
+        "typescript",
+        "ts",
+        "deno",
+        "bun",
+        "react",
+        "jsx",
+        "java",
+        "lua",
+        "powershell",
+    }
 )
 _RETURN = re.compile("\r\n?")
 

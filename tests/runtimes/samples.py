@@ -563,6 +563,18 @@ TYPESCRIPT = replace(
     paced_lines=(2, 4),
     language="typescript",
 )
+_PROMPT = "const name = prompt('name?')\nconsole.log('hello', name)"
+BUN = replace(
+    JAVASCRIPT,
+    name="bun",
+    needs="bun",
+    language="bun",
+    # Its console writes errors in red.
+    stderr="void process.stderr.write('trouble\\n')",
+    ask=_PROMPT,
+    paced=None,
+)
+DENO = replace(JAVASCRIPT, name="deno", needs="deno", language="deno", ask=_PROMPT, quick=0.2)
 #: The same promises hold in the sandbox.
 ENCLOSED = [
     replace(sample, name=f"{sample.name} in the sandbox", language=sample.name, options=(("sandbox", True),))
@@ -580,6 +592,8 @@ ALL = [
     SHELL,
     JAVASCRIPT,
     TYPESCRIPT,
+    DENO,
+    BUN,
     RUBY,
     PERL,
     LUA,

@@ -27,6 +27,8 @@ _MAGICS = {
     "sql": "%%sql",
     "bash": "%%bash",
     "javascript": "%%script node",
+    "deno": "%%script deno run -",
+    "bun": "%%script bun run -",
     "ruby": "%%ruby",
     "perl": "%%perl",
     "lua": "%%script lua -",
@@ -39,7 +41,7 @@ _COMMENTS = {
     "lua": "--",
     "octave": "%",
     "sql": "--",
-    **dict.fromkeys(("c", "cpp", "rust", "go", "php"), "//"),
+    **dict.fromkeys(("c", "cpp", "rust", "go", "php", "deno", "bun"), "//"),
 }
 _SUFFIXES = {
     "python": ".py",
@@ -62,6 +64,8 @@ _SUFFIXES = {
     "go": ".go",
     "php": ".php",
     "octave": ".m",
+    "deno": ".ts",
+    "bun": ".ts",
 }
 
 

@@ -134,7 +134,7 @@ class Strings:
             self._python(text)
         elif self._language == "shell":
             self._shell(text)
-        elif self._language in ("javascript", "typescript", "react"):
+        elif self._language in ("javascript", "typescript", "deno", "bun", "react"):
             self._javascript(text)
 
     def _python(self, text: str) -> None:

@@ -162,6 +162,25 @@ PATTERNS: dict[str, Table] = {
 }
 PATTERNS["cpp"] = PATTERNS["c"]
 PATTERNS["react"] = PATTERNS["typescript"] = PATTERNS["javascript"]
+PATTERNS["deno"] = (
+    *PATTERNS["javascript"],
+    *_table(
+        network=r"\bDeno\.(?:connect|listen|serve)|\bimport\b.*['\"](?:https?|npm|jsr):",
+        programs=r"\bDeno\.Command\b",
+        writes=r"\bDeno\.(?:write|create|mkdir|truncate|copyFile|make)",
+        moves=r"\bDeno\.rename",
+        processes=r"\bDeno\.kill\b",
+    ),
+)
+PATTERNS["bun"] = (
+    *PATTERNS["javascript"],
+    *_table(
+        network=r"\bBun\.(?:connect|listen|serve|sql|redis|s3)\b",
+        programs=r"\bBun\.\$|\$`",
+        writes=r"\bBun\.write\b|\.writer\(",
+        deletes=r"\.delete\(\)",
+    ),
+)
 
 
 def look_for_patterns(language: str, code: str) -> list[Finding]:

@@ -8,6 +8,8 @@ const fs = require('fs');
 const path = require('path');
 const { stays, untyped } = require('./javascript_types.js');
 const { attend } = require('./javascript_waiting.js');
+const { importsAsCalls } = require('./javascript_imports.js');
+const { asking } = require('./javascript_prompt.js');
 
 if (isMainThread) main(process.argv[2], process.argv[3] === 'typed');
 else work(workerData);
@@ -141,36 +143,7 @@ function main(folder, typed) {
   const tools = process.env.OI_TUI_TOOLS ? require('./javascript_tools.js') : null;
   if (tools) tools.give(process.env.OI_TUI_TOOLS);
 
-  const never = new Int32Array(new SharedArrayBuffer(4));
-  const readNow = (fd, piece) => {
-    try {
-      return fs.readSync(fd, piece);
-    } catch (error) {
-      if (error.code === 'EAGAIN') return null;
-      throw error;
-    }
-  };
-  globalThis.prompt = (question = '', otherwise = null) => {
-    const text = question ? `${question} ` : '';
-    process.stdout.write(text);
-    send({ event: 'input', prompt: text }, true);
-    const piece = Buffer.alloc(4096);
-    let line = '';
-    const keyboard = fs.openSync('/dev/tty', fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
-    try {
-      while (!line.endsWith('\n')) {
-        const size = readNow(keyboard, piece);
-        if (size === 0) break;
-        if (size) line += piece.toString('utf8', 0, size);
-        // Nothing ends a wait in the system; it is this one that an interrupt ends.
-        else Atomics.wait(never, 0, 0, 15);
-      }
-    } finally {
-      fs.closeSync(keyboard);
-      send({ event: 'input_end' }, true);
-    }
-    return line === '' ? otherwise : line.replace(/\r?\n$/, '');
-  };
+  globalThis.prompt = asking(send);
 
   const inspector = require('inspector');
   const session = new inspector.Session();
@@ -231,8 +204,11 @@ function main(folder, typed) {
   Object.defineProperty(globalThis, '__oi', { value: hidden, enumerable: false });
 
   const show = (value) => {
+    const told = memory.shown(value);
     globalThis._ = value;
+    if (told) send({ event: 'view', ...told }, true);
     process.stdout.write(util.inspect(value) + '\n');
+    if (told) send({ event: 'view_end' }, true);
   };
   const explain = (error, where, words = 'Uncaught') => {
     try {
@@ -405,7 +381,7 @@ function main(folder, typed) {
       }
       if (typed) places.set(run.url, place);
       const evaluated = evaluation({
-        expression: `${rewrite(code)}\n//# sourceURL=${run.url}`,
+        expression: `${importsAsCalls(code)}\n//# sourceURL=${run.url}`,
         objectGroup: 'cell',
         replMode: true,
         awaitPromise: true,
@@ -441,6 +417,7 @@ function main(folder, typed) {
 
   const { watch } = require('./javascript_variables.js');
   const memory = watch({
+    language: typed ? 'typescript' : 'javascript',
     lexical: () => post('Runtime.globalLexicalScopeNames', {}).names,
     reach: (names) => {
       // Names are all that is evaluated, each in a function of its own that nothing of the program is called by.
@@ -716,37 +693,4 @@ function work({ folder, typed, events, terminal, heap }) {
   });
   requests.on('end', () => process.exit());
   session.post('Debugger.enable', () => send({ event: 'ready', pid: process.pid }));
-}
-
-// Import declarations, which an evaluated script may not have, as the dynamic import that it may; an export is but its
-// declaration. Texts and comments that only look like it stay as they are.
-function rewrite(source) {
-  const texts = /\/\/[^\n]*|\/\*[\s\S]*?\*\/|'(?:\\[\s\S]|[^'\\\n])*'|"(?:\\[\s\S]|[^"\\\n])*"|`(?:\\[\s\S]|[^`\\])*`/g;
-  const inText = (text) => {
-    const ranges = [...text.matchAll(texts)].map((found) => [found.index, found.index + found[0].length]);
-    return (at) => ranges.some(([from, to]) => from < at && at < to);
-  };
-  const replace = (text, pattern, by) => {
-    if (!pattern.test(text)) return text;
-    pattern.lastIndex = 0;
-    const isText = inText(text);
-    return text.replace(pattern, (...found) => {
-      const at = found[found.length - 2] + found[0].search(/\S/);
-      return isText(at + (/^\W/.test(found[0].trimStart()) ? 1 : 0) + 1) ? found[0] : by(...found);
-    });
-  };
-  const attributes = /(?:\s*(?:with|assert)\s*\{[^}]*\})?/.source;
-  const from = new RegExp(`^([ \\t]*)import\\s+(?:([\\w$]+)\\s*,?\\s*)?(?:\\*\\s*as\\s+([\\w$]+)|\\{([^}]*)\\})?\\s*from\\s*(['"][^'"\\n]+['"])${attributes}\\s*;?`, 'gm');
-  let text = replace(source, from, (all, indent, whole, space, names, name) => {
-    const parts = [];
-    const lines = '\n'.repeat(all.split('\n').length - 1);
-    if (whole) parts.push(`const ${whole} = (await __oi.import(${name})).default`);
-    if (space) parts.push(`const ${space} = await __oi.import(${name})`);
-    if (names) parts.push(`const {${names.replace(/\s+as\s+/g, ': ').replace(/\s+/g, ' ')}} = await __oi.import(${name})`);
-    return parts.length ? `${indent}${parts.join('; ')};${lines}` : all;
-  });
-  text = replace(text, /^([ \t]*)import\s*(['"][^'"\n]+['"])\s*;?/gm, (all, indent, name) => `${indent}await __oi.import(${name});`);
-  text = replace(text, /^([ \t]*)export\s+(?=(?:const|let|var|function|class|async)\b)/gm, (all, indent) => indent);
-  text = replace(text, /(^|[^.\w$'"`])import\s*\(/g, (all, before) => `${before}__oi.import(`);
-  return replace(text, /(^|[^.\w$'"`])import\s*\.\s*meta\b/g, (all, before) => `${before}__oi.meta`);
 }

@@ -1,6 +1,7 @@
 'use strict';
-// Tables of the program, read page by page: arrays of objects, of arrays or of values, and typed arrays. No code of the
-// program runs for it: getters and proxies are not asked.
+// Tables of the program: arrays of objects, of arrays or of values, and typed arrays. They are read page by page; what
+// a cell shows of one is a table in the conversation, and a view for the model. No code of the program runs for it:
+// getters and proxies are not asked.
 
 const { types } = require('util');
 
@@ -8,12 +9,23 @@ const LOOKED_AT = 1000;
 const SEARCHED = 2000000;
 const LONGEST = 200;
 const BINS = 10;
+// What is shown at once: tables of so many rows are whole, of longer ones the first and the last.
+const WHOLE = 20;
+const HEAD = 8;
+const TAIL = 4;
+const CELL = 80;
+const VIEW = 12000;
+const COLUMNS_OF_MODEL = 500;
+const COLUMNS_OF_PERSON = 100;
+// Values that were shown and have no name can be opened; so many are kept.
+const KEPT = 20;
 const own = Object.getOwnPropertyDescriptor;
 
 class Trouble extends Error {}
 
-// `find` gives [value] of a variable or nothing, and `describe` the type and a few words.
-module.exports = function opening({ find, describe }) {
+// `find` gives [value] of a variable or nothing, `nameOf` the name of the variable that holds a value or nothing, and
+// `describe` the type and a few words, and `preview` what an object holds.
+module.exports = function opening({ find, nameOf, describe, preview, language }) {
   let ordered = { key: '', rows: [] };
 
   const data = (object, name) => {
@@ -22,10 +34,25 @@ module.exports = function opening({ find, describe }) {
   };
   const isObject = (value) => typeof value === 'object' && value !== null && !types.isProxy(value) && !types.isDate(value);
 
-  function tableOf(name) {
-    const found = find(name);
-    if (!found.length) throw new Trouble(`There is no variable ${name}.`);
-    const [value] = found;
+  const kept = new Map();
+  let many = 0;
+
+  // The key that opens a value which is shown: its name, where it has one.
+  function keep(value, name) {
+    if (name) return name;
+    const key = `table:${process.pid}:${++many}`;
+    kept.set(key, value);
+    if (kept.size > KEPT) kept.delete(kept.keys().next().value);
+    return key;
+  }
+
+  function tableNamed(name) {
+    const found = kept.has(name) ? [kept.get(name)] : find(name);
+    if (!found.length) throw new Trouble(name.startsWith('table:') ? 'The table is not kept any more.' : `There is no variable ${name}.`);
+    return tableOf(found[0], name);
+  }
+
+  function tableOf(value, name) {
     if (types.isProxy(value) || !(Array.isArray(value) || types.isTypedArray(value))) {
       throw new Trouble(`${name} is not a table: it is of type ${describe(value)[0]}.`);
     }
@@ -151,12 +178,98 @@ module.exports = function opening({ find, describe }) {
     return { facts, bars: counts.map((many, at) => [`${end(at)} to ${end(at + 1)}`, many]) };
   }
 
-  return (words) => {
+  // A list of records, as results of queries and files are; other arrays are read better as they print themselves.
+  function isShown(value) {
+    if (!Array.isArray(value) || types.isProxy(value) || value.length < 2) return false;
+    for (let at = 0; at < Math.min(value.length, LOOKED_AT); at++) {
+      const row = data(value, at);
+      const above = isObject(row) && !Array.isArray(row) && !types.isTypedArray(row) ? Object.getPrototypeOf(row) : undefined;
+      if (above === undefined || (above !== null && above !== Object.prototype)) return false;
+      const keys = Object.keys(row);
+      if (!keys.length || keys.some((key) => !('value' in own(row, key)))) return false;
+    }
+    return true;
+  }
+
+  const plural = (number, word) => `${count(number)} ${word}${number === 1 ? '' : 's'}`;
+  const isLong = (item) => typeof item === 'number' && !Number.isInteger(item);
+
+  function cut(item) {
+    // What a row holds in its turn is told too, as far as there is room.
+    const line = isLong(item) ? figure(item) : isObject(item) ? preview(item, 1, CELL).replace(/\s*\n\s*/g, ' ') : text(item, false);
+    return line !== null && line.length > CELL ? `${line.slice(0, CELL)}… (${count(line.length)} characters)` : line;
+  }
+
+  function look(table) {
+    const all = Array.from({ length: table.count }, (_, at) => at);
+    const isWhole = table.count <= WHOLE;
+    const rows = isWhole ? all : [...all.slice(0, HEAD), ...all.slice(-TAIL)];
+    return { rows, head: isWhole ? table.count : HEAD };
+  }
+
+  function view(table) {
+    const { rows, head } = look(table);
+    const names = table.names.slice(0, COLUMNS_OF_MODEL);
+    const counts = table.count * names.length <= SEARCHED;
+    const listed = names.map((name, at) => {
+      let gone = 0;
+      for (let row = 0; counts && row < table.count; row++) if (missing(table.at(row, name))) gone++;
+      return `${text(name, false)} ${table.kinds[at]}${gone ? ` (${count(gone)} missing)` : ''}`.trim();
+    });
+    if (names.length < table.names.length) listed.push(`… ${plural(table.names.length - names.length, 'more column')}`);
+    const quoted = (cell) => (cell === null ? '' : /[",]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
+    const lines = rows.map((row) => [row, ...names.map((name) => quoted(cut(table.at(row, name))))].join(','));
+    const parts = [
+      `${table.kind} of objects: ${plural(table.count, 'row')} by ${plural(table.names.length, 'column')}`,
+      `Columns: ${listed.join(', ')}${counts ? '' : ' (missing values were not counted)'}`,
+      'Rows as CSV (row, then the columns):',
+      '',
+    ];
+    const first = lines.slice(0, head);
+    const last = lines.slice(head);
+    const size = (part) => part.reduce((sum, line) => sum + line.length + 1, 0);
+    // The rows in the middle go first.
+    while (size(first) + size(last) > VIEW - size(parts) && first.length + last.length > 1) (last.length >= first.length ? last.shift() : first.pop());
+    const between = table.count - first.length - last.length;
+    return [...parts, ...first, ...(between ? [`… ${plural(between, 'row')} not shown …`] : []), ...last].join('\n');
+  }
+
+  function inline(table, name, key) {
+    const { rows, head } = look(table);
+    const names = table.names.slice(0, COLUMNS_OF_PERSON);
+    return JSON.stringify({
+      language,
+      key,
+      name,
+      kind: table.kind,
+      index: '',
+      total: table.count,
+      width: table.names.length,
+      columns: names.map((column, at) => [text(column, false), table.kinds[at], isNumber(table.kinds[at])]),
+      head,
+      rows: rows.map((row) => [String(row), names.map((column) => cut(table.at(row, column)))]),
+    });
+  }
+
+  // What is told of a value that a cell shows, in place of its text; null for one that is no table.
+  function shown(value) {
+    try {
+      if (!isShown(value)) return null;
+      const name = nameOf(value);
+      const table = tableOf(value, name);
+      return { content: view(table), table: inline(table, name, keep(value, name)) };
+    } catch {
+      return null;
+    }
+  }
+
+  const answer = (words) => {
     const query = JSON.parse(Buffer.from(words, 'hex').toString());
     try {
-      return { shape, page, statistics }[query.do](tableOf(query.name), query);
+      return { shape, page, statistics }[query.do](tableNamed(query.name), query);
     } catch (error) {
       return { error: error instanceof Trouble ? error.message : `The table cannot be read: ${error}` };
     }
   };
+  return { answer, shown };
 };

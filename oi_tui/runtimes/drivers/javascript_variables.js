@@ -197,7 +197,7 @@ function named(value) {
 }
 
 // `lexical` lists the names of let, const and class; `reach` gives the values of names as the program sees them.
-exports.watch = function watch({ lexical, reach }) {
+exports.watch = function watch({ lexical, reach, language }) {
   const before = new Set([...names(globalThis), '_']);
 
   function* values(wanted) {
@@ -233,8 +233,23 @@ exports.watch = function watch({ lexical, reach }) {
   };
   const list = () => [...lexical(), ...names(globalThis).filter((name) => !has(before, name))].reverse();
 
+  // The newest variable that holds the value.
+  const nameOf = (wanted) => {
+    const names = [];
+    for (const [name, take] of values()) {
+      try {
+        if (take() === wanted) names.push(name);
+      } catch {
+        // A constant whose declaration failed has no value.
+      }
+    }
+    return names.pop() || '';
+  };
+  const tables = opening({ find: take, nameOf, describe, preview, language });
+
   return {
-    table: opening({ find: take, describe }),
+    table: tables.answer,
+    shown: tables.shown,
     complete: completing({ find: take, list, describe }),
     all() {
       const found = [];

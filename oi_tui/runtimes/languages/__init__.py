@@ -3,8 +3,10 @@
 from oi_tui.runtimes.language import Language
 from oi_tui.runtimes.languages import (
     applescript,
+    bun,
     c,
     cpp,
+    deno,
     go,
     html,
     java,
@@ -32,6 +34,8 @@ LANGUAGES: tuple[Language, ...] = (
     sql.LANGUAGE,
     javascript.LANGUAGE,
     typescript.LANGUAGE,
+    deno.LANGUAGE,
+    bun.LANGUAGE,
     html.LANGUAGE,
     react.LANGUAGE,
     r.LANGUAGE,

@@ -19,6 +19,8 @@ _LANGUAGES = {
     "python": ("text/x-python", ".py", "ipython3"),
     "javascript": ("text/javascript", ".js", "javascript"),
     "typescript": ("text/typescript", ".ts", "typescript"),
+    "deno": ("text/typescript", ".ts", "typescript"),
+    "bun": ("text/typescript", ".ts", "typescript"),
     "shell": ("text/x-sh", ".sh", "bash"),
     "r": ("text/x-r-source", ".r", "r"),
     "ruby": ("text/x-ruby", ".rb", "ruby"),

@@ -25,7 +25,7 @@ Piece = tuple[_TokenType, str]
 Stack = tuple[str, ...]
 
 #: Our names for languages where Pygments has another.
-_ALIASES = {"shell": "bash", "react": "jsx"}
+_ALIASES = {"shell": "bash", "react": "jsx", "deno": "typescript", "bun": "typescript"}
 #: Longer lines are shown without colours: expressions that look ahead make lexers slow on them.
 _LONGEST_LINE = 4_000
 #: Longer code is coloured line by line, which is right nearly everywhere, instead of as a whole.

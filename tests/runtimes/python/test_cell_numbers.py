@@ -15,6 +15,8 @@ FAILING = {
     "python": ("1 / 0", 'File "<cell {}>", line 1'),
     "javascript": ("function f() { throw new Error('oops') }\nf()", "cell-{}.js:1"),
     "typescript": ("function f(): void { throw new Error('oops') }\nf()", "cell-{}.ts:1"),
+    "deno": ("function f(): void { throw new Error('oops') }\nf()", "cell-{}.ts:1"),
+    "bun": ("function f(): void { throw new Error('oops') }\nf()", "cell-{}.ts:1"),
     "ruby": ("raise 'oops'", "(cell {}):1"),
     "perl": ("die 'oops'", "at cell {} line 1"),
     "lua": ("error('oops')", "cell {}:1"),

@@ -1121,7 +1121,7 @@ def test_a_folder_that_is_not_there_hides_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("language", ["javascript", "r", "ruby", "perl", "lua", "java", "html", "react", "applescript",
                                       "powershell", "typescript", "julia", "c", "cpp", "rust", "go", "php", "octave",
-                                      "fish", "klingon"])  # fmt: skip
+                                      "fish", "klingon", "deno", "bun"])  # fmt: skip
 def test_languages_that_are_not_parsed_are_offered_no_grant_for_code_without_findings(
     language: str, folder: Path
 ) -> None:

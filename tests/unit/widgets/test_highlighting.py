@@ -39,6 +39,8 @@ SAMPLES = {
     ),
     "javascript": C_LIKE,
     "typescript": C_LIKE,
+    "deno": C_LIKE,
+    "bun": C_LIKE,
     "html": Sample(
         '<p class="words">total</p> <!-- remark -->', "p", '"words"', "class", "<!-- remark -->", "total"
     ),

@@ -1,0 +1,90 @@
+// The driver inside Bun. Bun's own transpiler makes of a cell a script whose variables stay, as it does for `bun repl`;
+// SIGINT ends the script while it computes, and what only waits is left behind.
+
+import { drainMicrotasks } from 'bun:jsc';
+import { createRequire } from 'node:module';
+import vm from 'node:vm';
+import { Worker } from 'node:worker_threads';
+
+const require = createRequire(import.meta.url);
+const { Interrupted, Problem, serve } = require('./javascript_session.js');
+const { importsAsCalls } = require('./javascript_imports.js');
+const { between } = require('./bun_lines.js');
+const { watch } = require('./javascript_variables.js');
+
+const folder = process.argv[2];
+const leaveProcess = process.exit;
+const options = { loader: 'ts', deadCodeElimination: false, inline: false, trimUnusedImports: false };
+const transpiler = new Bun.Transpiler({ ...options, replMode: true });
+const printer = new Bun.Transpiler(options);
+const going = new vm.Script('__oi.drain()');
+const calling = new vm.Script('__oi.act()');
+const worker = new Worker(new URL('./bun_requests.mjs', import.meta.url), { workerData: folder });
+
+// A server serves on between cells, and no cell waits for it.
+const { serve: serveHttp } = Bun;
+Bun.serve = (...given) => {
+  const server = serveHttp(...given);
+  server.unref();
+  return server;
+};
+
+function scriptOf(source) {
+  try {
+    return importsAsCalls(transpiler.transformSync(source));
+  } catch (error) {
+    const [first] = error.errors?.length ? error.errors : [error];
+    throw new Problem(`SyntaxError: ${first.message}`, first.position?.line || 1);
+  }
+}
+
+// Run a script, and what goes on at once where it waited, so that SIGINT ends it.
+function runScript(script) {
+  try {
+    const result = script.runInThisContext({ breakOnSigint: true });
+    going.runInThisContext({ breakOnSigint: true });
+    return result;
+  } catch (error) {
+    if (error?.code === 'ERR_SCRIPT_EXECUTION_INTERRUPTED') throw new Interrupted();
+    throw error;
+  }
+}
+
+function call(act, fail) {
+  globalThis.__oi.act = act;
+  try {
+    runScript(calling);
+  } catch (error) {
+    fail(error);
+  }
+}
+
+// Whether the last statement declares something: what it was given is no value of the cell. The printer begins
+// statements, and what closes them, where a line begins.
+function isDeclared(source) {
+  const starts = printer.transformSync(source).match(/^[^\s)}\]].*/gm);
+  return Boolean(starts) && /^(?:const|let|var|class|function|async function|import|export)\b/.test(starts[starts.length - 1]);
+}
+
+async function evaluate(run, place) {
+  const code = scriptOf(run.source);
+  place(between(run.source, code));
+  const script = new vm.Script(code, { filename: run.url });
+  const value = (await runScript(script))?.value;
+  return isDeclared(run.source) ? undefined : value;
+}
+
+serve({
+  folder,
+  worker,
+  evaluate,
+  importer: (name, options) => import(name, options),
+  inspect: (value) => Bun.inspect(value),
+  memory: (question, name) => memory[question](name),
+  tables: (value) => memory.shown(value),
+  call,
+});
+globalThis.__oi.drain = drainMicrotasks;
+// What is here by now is no variable of the program.
+const memory = watch({ language: 'bun', lexical: () => [], reach: () => [] });
+worker.on('exit', () => leaveProcess(0));

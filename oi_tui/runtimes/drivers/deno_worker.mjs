@@ -1,0 +1,171 @@
+// The driver's own thread inside Deno: reads requests, and speaks to the inspector of the main thread.
+
+import path from 'node:path';
+import { parentPort, workerData } from 'node:worker_threads';
+import fs from 'node:fs';
+
+const { folder } = workerData;
+const events = fs.openSync(path.join(folder, 'events'), 'a');
+const send = (event) => fs.writeSync(events, `${JSON.stringify(event)}\n`);
+const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+// Ctrl+C is for the code that runs.
+process.on('SIGINT', () => {});
+
+const socket = new WebSocket(workerData.inspector);
+let asked = 0;
+const answers = new Map();
+const post = (method, params) =>
+  new Promise((resolve) => {
+    answers.set(++asked, resolve);
+    socket.send(JSON.stringify({ id: asked, method, params }));
+  });
+
+// The run that is under way: { nonce, url, line }.
+let run = null;
+let contextId = 0;
+const scripts = new Map();
+socket.onmessage = ({ data }) => {
+  const { id, result, method, params } = JSON.parse(data);
+  if (id) {
+    answers.get(id)(result || {});
+    answers.delete(id);
+  } else if (method === 'Debugger.scriptParsed') {
+    if (params.url.startsWith('cell-')) scripts.set(params.scriptId, params.url);
+  } else if (method === 'Runtime.executionContextCreated') {
+    contextId = contextId || params.context.id;
+  } else if (method === 'Debugger.paused') paused(params.callFrames.map((frame) => frame.location));
+};
+
+// The program stands still: tell the line, end what runs if that is wanted, and go on.
+function paused(locations) {
+  pausing = '';
+  const inCells = locations.filter(({ scriptId }) => scripts.has(scriptId));
+  const mine = run && inCells.find(({ scriptId }) => scripts.get(scriptId) === run.url);
+  if (mine && mine.lineNumber + 1 !== run.line) send({ event: 'line', line: (run.line = mine.lineNumber + 1) });
+  // Elsewhere, a termination would end the driver, and the process with it.
+  if (run && run.interrupted && inCells.length) post('Runtime.terminateExecution');
+  post('Debugger.resume');
+}
+
+// Pause the program as soon as it runs. One pause is had before another is asked for.
+let pausing = '';
+const pauseProgram = async () => {
+  if (pausing) return;
+  pausing = 'asked';
+  await post('Debugger.pause');
+  if (pausing === 'asked') pausing = 'set';
+};
+// Code that the inspector itself calls must not be paused: it would never go on. So a pause is had before that.
+const settlePause = async () => {
+  while (pausing) await isIdle();
+};
+
+const hold = async (objectId) => {
+  await settlePause();
+  await post('Runtime.callFunctionOn', { objectId, functionDeclaration: 'function (value) { __oi.hold(value) }', arguments: [{ objectId }] });
+};
+
+// A value that is no object comes as it is; JSON has no words for some.
+async function outcomeOf({ type, value, unserializableValue, objectId }) {
+  if (objectId) {
+    await hold(objectId);
+    return { taken: true };
+  }
+  if (unserializableValue === undefined) return { value: type === 'undefined' ? undefined : value };
+  return { value: unserializableValue.endsWith('n') ? BigInt(unserializableValue.slice(0, -1)) : Number(unserializableValue) };
+}
+
+async function evaluate(expression) {
+  const mine = run;
+  await settlePause();
+  if (run !== mine || mine.interrupted) return { interrupted: true };
+  const { result = {}, exceptionDetails } = await post('Runtime.evaluate', { contextId, expression, objectGroup: 'cell', replMode: true, awaitPromise: true });
+  clearInterval(mine.sampler);
+  if (!exceptionDetails) return outcomeOf(result);
+  const { exception = {}, lineNumber, text } = exceptionDetails;
+  const isSyntax = exception.className === 'SyntaxError' && !exceptionDetails.stackTrace;
+  if (isSyntax) return { syntax: exception.description.split('\n')[0], line: lineNumber + 1 };
+  if (!exception.type) return { syntax: text, line: lineNumber + 1 };
+  const outcome = await outcomeOf(exception);
+  return outcome.taken ? { error: true } : { error: true, thrown: outcome.value };
+}
+
+async function ask(question) {
+  if (question.evaluate) return evaluate(question.evaluate);
+  if (question.names) return { names: (await post('Runtime.globalLexicalScopeNames', { executionContextId: contextId })).names || [] };
+  await settlePause();
+  const { result = {} } = await post('Runtime.evaluate', { contextId, expression: `[${question.reach.map((name) => `() => ${name}`)}]`, objectGroup: 'memory' });
+  if (result.objectId) await hold(result.objectId);
+  await post('Runtime.releaseObjectGroup', { objectGroup: 'memory' });
+  return true;
+}
+
+// Code that computes is terminated where it is seen to run. What only waits, so that the main thread answers, is left.
+let pinged = 0;
+let onPong = () => {};
+const isIdle = () => {
+  const number = ++pinged;
+  const isSet = pausing === 'set';
+  const answered = new Promise((resolve) => {
+    onPong = (pong) => {
+      if (pong !== number) return;
+      // A pause would have come before this answer: another one took its place.
+      if (isSet) pausing = '';
+      resolve(true);
+    };
+  });
+  parentPort.postMessage({ ping: number });
+  return Promise.race([answered, pause(100).then(() => false)]);
+};
+
+async function interrupt(nonce) {
+  const mine = run;
+  if (!mine || mine.nonce !== nonce || mine.interrupted) return;
+  mine.interrupted = true;
+  clearInterval(mine.sampler);
+  // What waited may begin to compute meanwhile.
+  while (run === mine) {
+    pauseProgram();
+    if (!(await isIdle())) continue;
+    // A child that the same interrupt ended lets the run end by itself, in a moment.
+    await pause(30);
+    if (run === mine) parentPort.postMessage({ interrupt: nonce });
+    await pause(30);
+  }
+}
+
+parentPort.on('message', (message) => {
+  if (message.begun) {
+    const { nonce, url, source } = message.begun;
+    run = { nonce, url, line: 0 };
+    const first = source.split('\n').findIndex((line) => line.trim() && !/^\s*\/\//.test(line));
+    if (first >= 0) send({ event: 'line', line: (run.line = first + 1) });
+  } else if (message.turned) {
+    if (run && !run.interrupted) run.sampler = setInterval(pauseProgram, 33);
+  } else if (message.ended) {
+    if (run) clearInterval(run.sampler);
+    run = null;
+    post('Runtime.releaseObjectGroup', { objectGroup: 'cell' });
+  } else if (message.pong) onPong(message.pong);
+  else if (message.asked) ask(message).then((answer) => parentPort.postMessage({ answered: message.asked, answer }));
+});
+
+socket.onopen = async () => {
+  await post('Debugger.enable');
+  await post('Runtime.enable');
+  await post('Runtime.disable');
+  const requests = await Deno.open(path.join(folder, 'requests'));
+  parentPort.postMessage({ ready: true });
+  const decoder = new TextDecoder();
+  let unread = '';
+  for await (const piece of requests.readable) {
+    const lines = (unread + decoder.decode(piece, { stream: true })).split('\n');
+    unread = lines.pop();
+    for (const line of lines) {
+      const [word, nonce, name] = line.split(' ');
+      if (word === 'interrupt') interrupt(nonce);
+      else parentPort.postMessage({ request: [word, nonce, name] });
+    }
+  }
+  process.exit();
+};

@@ -1,0 +1,53 @@
+"""JavaScript and TypeScript in Deno."""
+
+from pathlib import Path
+
+from oi_tui.runtimes.language import DRIVERS, Choices, Language, Start, first_of
+from oi_tui.runtimes.languages import javascript
+from oi_tui.runtimes.versions import version_of
+
+#: The first Deno whose inspector keeps its address to itself.
+_FIRST = (2, 7, 0)
+
+
+def find(choices: Choices) -> str | None:
+    """Deno on PATH, where it is new enough."""
+    program = first_of("deno")(choices)
+    version = version_of(program, "--version", r"deno (\d+\.\d+\.\d+)") if program else ""
+    return program if version and tuple(map(int, version.split("."))) >= _FIRST else None
+
+
+def describe(program: str) -> str:
+    """`Deno 2.9.8`."""
+    return f"Deno {version_of(program, '--version', r'deno ([0-9.]+)')}".strip()
+
+
+def start(program: str, folder: Path) -> Start:
+    """The driver as a script with all rights, as any program that a person runs.
+
+    Only the driver's own worker knows the address of the inspector: it is told to standard error, which is
+    quiet, and is not listed.
+    """
+    inspector = ("--inspect=127.0.0.1:0", "--inspect-publish-uid=stderr")
+    options = ("run", "--quiet", "--allow-all", "--no-check", "--no-lock", *inspector)
+    return Start(
+        (program, *options, str(DRIVERS / "deno_driver.mjs"), str(folder)), {"DENO_NO_UPDATE_CHECK": "1"}
+    )
+
+
+LANGUAGE = Language(
+    name="deno",
+    title="Deno",
+    hint="It needs Deno 2.7 or later, from deno.com.",
+    packages={"brew": "deno", "pacman": "deno", "apk": "deno"},
+    keeps=f"{javascript.LANGUAGE.keeps}; apart from javascript",
+    find=find,
+    describe=describe,
+    start=start,
+    active_line=javascript.LANGUAGE.active_line,
+    interrupt_request="interrupt {nonce}",
+    variables_request=javascript.LANGUAGE.variables_request,
+    variable_request=javascript.LANGUAGE.variable_request,
+    table_request=javascript.LANGUAGE.table_request,
+    completion_request=javascript.LANGUAGE.completion_request,
+)

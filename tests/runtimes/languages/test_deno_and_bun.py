@@ -1,0 +1,122 @@
+"""What Deno and Bun have of their own; all else they promise with the other languages."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from oi_tui.runtimes import Computer
+from tests.runtimes.playing import check_cells, play
+from tests.runtimes.stand_ins import stand_in
+
+Make = Callable[..., Computer]
+BOTH = pytest.mark.parametrize(
+    "language",
+    [pytest.param(name, marks=pytest.mark.needs(name)) for name in ("deno", "bun")],
+)
+
+
+@pytest.mark.parametrize(
+    ("language", "version", "here"),
+    [
+        ("deno", "deno 2.7.0 (stable)", True),
+        ("deno", "deno 2.6.9 (stable)", False),
+        ("bun", "1.3.10", True),
+        ("bun", "1.3.9", False),
+    ],
+)
+def test_they_are_here_where_they_are_new_enough(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, language: str, version: str, here: bool
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    stand_in(tmp_path, language, f"echo {version!r}", monkeypatch)
+    assert (language in make().languages) == here
+    if not here:
+        assert "It needs" in play(make(), language, "1").reason
+
+
+@BOTH
+def test_cells_are_typescript_and_keep_their_names(make: Make, language: str) -> None:
+    (computer := make()).cwd.joinpath("part.ts").write_text("export const three: number = 3\n")
+    cells = [
+        ("\ufeffconst n: number = 41\r\nenum Size { Small, Large }\r\n", ""),
+        ("const n = 42; n", "42\n"),
+        ("import { join } from 'node:path'\njoin('a', 'b')", '"a/b"\n'),
+        ("import { three } from './part.ts'\nString(three)", '"3"\n'),
+        ("const größe = await Promise.resolve(7)\nString(größe) // the last", '"7"\n'),
+        ("function twice(x: number) {\n  return 2 * x\n}", ""),
+        (
+            "setTimeout(() => console.log('later'), 300)\nString(twice(Size.Large))",
+            '"2"\nlater\n',
+        ),
+        ("class Box<T> { constructor(public held: T) {} }\nnew Box('x').held", '"x"\n'),
+    ]
+    check_cells(computer, language, cells)
+
+
+@BOTH
+def test_errors_name_the_line_as_it_was_written(make: Make, language: str) -> None:
+    code = (
+        "// a remark\nenum Size { Small,\n  Large }\ninterface Shape { side: number }\n\n"
+        "function fail(shape: Shape): never {\n  throw new TypeError('oops ' + shape.side)\n}\n\n"
+        "fail({ side: Size.Large })"
+    )
+    played = play(computer := make(), language, code)
+    assert (played.state, played.reason) == ("failed", "TypeError: oops 1")
+    assert "at fail (cell-1.ts:7:" in played.text
+    assert "cell-1.ts:10:" in played.text
+    assert "driver" not in played.text
+    played = play(computer, language, "\n\nlet = ;")
+    assert "cell-2.ts:3" in played.text
+    assert played.reason.startswith("SyntaxError: ")
+    played = play(computer, language, "setTimeout(() => {\n  throw new Error('in a timer')\n}, 1)")
+    assert (played.state, played.reason) == ("failed", "Error: in a timer")
+    assert "cell-3.ts:2:" in played.text
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "code",
+    [
+        "setTimeout(() => { while (true); }, 1); console.log('go')",
+        "console.log('go'); await 1; while (true);",
+        "console.log('go'); setInterval(() => {}, 10)",
+    ],
+)
+def test_what_runs_later_is_stopped_too(shared: Computer, language: str, code: str) -> None:
+    play(shared, language, "var kept = 41")
+    assert play(shared, language, code, stop_at="go\r\n").state == "interrupted"
+    assert play(shared, language, "String(kept)").text == '"41"\n'
+
+
+@BOTH
+def test_what_is_remembered_can_be_looked_at(make: Make, language: str) -> None:
+    computer = make()
+    play(computer, language, "const rows = [{ town: 'Oslo', n: 1 }, { town: 'Bergen', n: 2 }]\nlet count = 3")
+    variables = {item.name: (item.type, item.summary) for item in computer.variables(language)}
+    assert variables == {"rows": ("Array", "Array of 2"), "count": ("number", "3")}
+    assert '"Bergen"' in computer.look_at(language, "rows").preview  # type: ignore[union-attr]
+    found = computer.complete(language, "rows[0].tow")
+    assert found
+    assert [item.text for item in found.found] == ["town"]
+
+
+@pytest.mark.needs("bun")
+def test_bun_says_where_nothing_can_go_on(shared: Computer) -> None:
+    played = play(shared, "bun", "await new Promise(() => {})")
+    assert "nothing can settle" in played.reason
+
+
+@BOTH
+def test_a_server_serves_on_and_no_cell_waits_for_it(make: Make, language: str) -> None:
+    serve = {
+        "deno": "var s = Deno.serve({ port: 0, hostname: '127.0.0.1', onListen() {} },"
+        " () => new Response('yes'))\n"
+        "var at = `http://127.0.0.1:${s.addr.port}`",
+        "bun": "var s = Bun.serve({ port: 0, hostname: '127.0.0.1', "
+        "fetch: () => new Response('yes') })\n"
+        "var at = s.url",
+    }[language]
+    computer = make()
+    assert play(computer, language, serve).state == "finished"
+    assert play(computer, language, "await (await fetch(at)).text()").text == '"yes"\n'
