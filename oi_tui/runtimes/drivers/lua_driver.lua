@@ -8,7 +8,7 @@ local terminal = assert(io.open("/dev/tty", "w"))
 local open, load, pcall, error, tostring, type, print = io.open, load or loadstring, pcall, error, tostring, type, print
 local assert, setmetatable, written_to, kind_of = assert, setmetatable, io.output, io.type
 local traceback, hook_of, set_hook, registry = debug.traceback, debug.gethook, debug.sethook, debug.getregistry()
-local about = debug.getinfo
+local about, metatable, rawget = debug.getinfo, debug.getmetatable, rawget
 local find, format, gmatch, gsub, match, sub = string.find, string.format, string.gmatch, string.gsub, string.match, string.sub
 local byte, concat, unpack = string.byte, table.concat, table.unpack or unpack
 local errors, output = io.stderr, io.stdout
@@ -97,6 +97,9 @@ local function trouble(err)
 	if type(err) == "table" and err.leave then return err end
 	if interrupted(err) then return { interrupted = true } end
 	local fine, text = pcall(tostring, err)
+	-- An address says nothing; Lua itself says as much.
+	local meta = type(err) == "table" and metatable(err)
+	if type(err) == "table" and not (meta and rawget(meta, "__tostring")) then text = "(error object is a table value)" end
 	if not fine then text = "an error that cannot be a text" end
 	return { text = text, way = way() }
 end

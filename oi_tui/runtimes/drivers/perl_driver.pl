@@ -1,6 +1,15 @@
 # The driver inside Perl: takes cells from the request pipe and tells of their fate on the events' pipe.
 use 5.010;
 
+package OiTui::Cell;
+
+# Above all else, so that no lexical variable of the driver is in sight of a cell.
+sub evaluate {
+	no strict;
+	no warnings;
+	eval "package main;\n#line 1 \"cell $_[1]\"\n$_[0]\n;1" or die $@;
+}
+
 package OiTui;
 use strict;
 use warnings;
@@ -13,9 +22,16 @@ our ($stdout, $place) = (\*main::STDOUT, '');
 
 BEGIN {
 	*CORE::GLOBAL::exit = sub { die bless { code => @_ ? $_[0] : 0 }, 'OiTui::Exit' };
+	# A cell is the main program: `main() unless caller`. In this package, `caller` leaves the arguments of a call.
+	*CORE::GLOBAL::caller = sub (;$) {
+		package DB;
+		my @frame = CORE::caller(1 + (@_ ? $_[0] : 0));
+		return if !@frame || $frame[0] =~ /^OiTui\b/;
+		return $frame[0] unless wantarray;
+		return @_ ? @frame : @frame[0 .. 2];
+	};
 }
 
-my $memory = __FILE__ =~ s/driver(?=\.pl\z)/memory/r;
 my $folder = shift @ARGV;
 my ($requests, $events, $terminal);
 $0 = 'cell';
@@ -147,6 +163,8 @@ sub run {
 	close $file;
 	$code = '' unless defined $code;
 	($cell) = $path =~ /(\d+)\z/;
+	# As in a script, this is the name of the file: `main() if __FILE__ eq $0`.
+	$0 = "cell $cell";
 	my $data = $code =~ s/^__(?:END|DATA)__[ \t]*(?:\n(.*))?\z//ms ? $1 : undef;
 	no warnings 'once';
 	open(main::DATA, '<', \$data) if defined $data;
@@ -179,18 +197,7 @@ sub run {
 	return ('failed', $first);
 }
 
-package OiTui::Cell;
-
-# Apart, so that no lexical variable of the driver is in sight of a cell.
-sub evaluate {
-	no strict;
-	no warnings;
-	eval "package main;\n#line 1 \"cell $_[1]\"\n$_[0]\n;1" or die $@;
-}
-
-package OiTui;
-
-require "$memory";
+require(__FILE__ =~ s/driver(?=\.pl\z)/memory/r);
 syswrite $events, sprintf(qq({"event":"ready","stop":%d}\n), 12);
 while (1) {
 	# Whatever lines end with for the program.

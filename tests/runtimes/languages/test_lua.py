@@ -83,7 +83,7 @@ def test_coroutines_are_what_they_were(lua: Computer) -> None:
     ("code", "reason", "text"),
     [
         ("function a() b() end\nfunction b() error('deep') end\na()", "cell ", "2: in "),
-        ("error({code = 5})", "table: ", ""),
+        ("error({code = 5})", "(error object is a table value)", ""),
         ("error(setmetatable({}, {__tostring = function() return 'nice' end}))", "nice", ""),
         ("error(setmetatable({}, {__tostring = function() error('no') end}))", "an error that cannot be a text", ""),
         ("error()", "nil", ""),
@@ -164,3 +164,10 @@ def test_where_the_output_goes_is_reported_until_it_is_back(computer: Computer) 
     assert play(computer, "lua", "io.write('unseen')").text == reported
     assert play(computer, "lua", "io.output(io.stdout) io.write('seen')").text == "seen"
     assert play(computer, "lua", "io.output(io.stderr)").text == ""
+
+
+def test_an_error_that_is_a_table_is_told_as_lua_does(lua: Computer) -> None:
+    played = play(lua, "lua", "error({ code = 2 })")
+    assert played.reason == "(error object is a table value)"
+    named = "error(setmetatable({}, { __tostring = function() return 'named' end }))"
+    assert play(lua, "lua", named).reason == "named"

@@ -147,3 +147,21 @@ def test_what_is_seen_elsewhere_is_no_news(computer: Computer, code: str) -> Non
 def test_a_process_number_that_a_cell_writes_makes_no_child_of_the_language(computer: Computer) -> None:
     play(computer, "perl", "our $kept = 7; $$ = 5")
     assert play(computer, "perl", "print $kept").text == "7"
+
+
+def test_a_cell_is_the_main_program(computer: Computer) -> None:
+    code = (
+        'use Carp;\nsub main { print "ran\\n" }\nmain() unless caller;\nmain() if __FILE__ eq $0;\n'
+        "sub who { return join ' ', (caller(0))[3, 2], defined caller(1) ? 'more' : 'all' }\nprint who(), \"\\n\";\n"
+        "sub deep { Carp::cluck('seen') }\ndeep(1, 'x');"
+    )
+    played = play(computer, "perl", code)
+    assert played.text == (
+        'ran\nran\nmain::who 6 all\nseen at cell 1 line 7.\n\tmain::deep(1, "x") called at cell 1 line 8\n'
+    )
+
+
+def test_names_of_the_driver_are_free_for_cells(computer: Computer) -> None:
+    names = ("folder", "requests", "events", "terminal", "nonce", "cell")
+    assert play(computer, "perl", "".join(f"my ${name} = 7;\n" for name in names)).state == "finished"
+    assert play(computer, "perl", "print " + " + ".join(f"${name}" for name in names)).text == "42"
