@@ -19,7 +19,8 @@ const transpiler = new Bun.Transpiler({ ...options, replMode: true });
 const printer = new Bun.Transpiler(options);
 const going = new vm.Script('__oi.drain()');
 const calling = new vm.Script('__oi.act()');
-const worker = new Worker(new URL('./bun_requests.mjs', import.meta.url), { workerData: folder });
+const running = new Int32Array(new SharedArrayBuffer(4));
+const worker = new Worker(new URL('./bun_requests.mjs', import.meta.url), { workerData: { folder, running } });
 
 // A server serves on between cells, and no cell waits for it.
 const { serve: serveHttp } = Bun;
@@ -83,6 +84,7 @@ serve({
   memory: (question, name) => memory[question](name),
   tables: (value) => memory.shown(value),
   call,
+  running,
 });
 globalThis.__oi.drain = drainMicrotasks;
 // What is here by now is no variable of the program.

@@ -4,10 +4,12 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 
-const requests = fs.openSync(path.join(workerData, 'requests'), 'r');
+const { folder, running } = workerData;
+const requests = fs.openSync(path.join(folder, 'requests'), 'r');
 const piece = Buffer.alloc(65536);
 let unread = '';
 let interrupted = '';
+let begun = 0;
 parentPort.postMessage({ ready: true });
 for (let size = fs.readSync(requests, piece); size; size = fs.readSync(requests, piece)) {
   const lines = (unread + piece.toString('latin1', 0, size)).split('\n');
@@ -17,9 +19,12 @@ for (let size = fs.readSync(requests, piece); size; size = fs.readSync(requests,
     if (word === 'interrupt') {
       parentPort.postMessage({ interrupt: nonce });
       // Asked again: what began to compute just after the signal has missed it.
-      if (nonce === interrupted) process.kill(process.pid, 'SIGINT');
+      if (nonce === interrupted && Atomics.load(running, 0) === begun) process.kill(process.pid, 'SIGINT');
       interrupted = nonce;
-    } else parentPort.postMessage({ request: [word, nonce, name] });
+    } else {
+      if (word === 'run') begun++;
+      parentPort.postMessage({ request: [word, nonce, name] });
+    }
   }
 }
 parentPort.close();

@@ -108,9 +108,10 @@ function placing(places) {
  *
  * `evaluate` runs the code of a cell and resolves to its value; `memory` gives the answers to questions about
  * variables, `tables` what is told of a value that is a table; `inspect` shows a value; `rest` waits for what a run has begun, given whether timers are left. Without
- * it, that is over once the event loop is empty. `call` calls a function of the program so that an interrupt can end it.
+ * it, that is over once the event loop is empty. `call` calls a function of the program so that an interrupt can end it. `running`
+ * holds the number of the run that is under way, or 0.
  */
-exports.serve = ({ folder, worker, importer, evaluate, memory, tables, inspect, rest, call }) => {
+exports.serve = ({ folder, worker, importer, evaluate, memory, tables, inspect, rest, call, running = new Int32Array(1) }) => {
   const events = fs.openSync(path.join(folder, 'events'), 'a');
   const terminal = fs.openSync('/dev/tty', 'w');
   const timers = trackTimers((act) => call(act, fail));
@@ -119,6 +120,7 @@ exports.serve = ({ folder, worker, importer, evaluate, memory, tables, inspect, 
   const placed = placing(places);
   let current = null;
   let count = 0;
+  let begun = 0;
   let onEmpty = () => {};
 
   const send = (event, isPlaced, nonce = (current && current.nonce) || 'idle') => {
@@ -249,6 +251,7 @@ exports.serve = ({ folder, worker, importer, evaluate, memory, tables, inspect, 
     // Ends the run once, for whatever reason comes first.
     run.end = ([state, reason]) => {
       if (current !== run) return;
+      Atomics.store(running, 0, 0);
       onEmpty = () => {};
       worker.ref();
       if (state !== 'finished') timers.end();
@@ -259,6 +262,7 @@ exports.serve = ({ folder, worker, importer, evaluate, memory, tables, inspect, 
       fs.writeSync(terminal, `\x1b]6973;${nonce}.end\x07`);
     };
     current = run;
+    Atomics.store(running, 0, ++begun);
     worker.postMessage({ begun: { nonce, url: run.url, source } });
     work(run).then((outcome) => outcome && run.end(outcome));
   }
