@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from oi_tui.messages import Stopping
 from oi_tui.runtimes import Computer
 from tests.runtimes.playing import play
 
@@ -171,3 +172,15 @@ def test_an_error_that_is_a_table_is_told_as_lua_does(lua: Computer) -> None:
     assert played.reason == "(error object is a table value)"
     named = "error(setmetatable({}, { __tostring = function() return 'named' end }))"
     assert play(lua, "lua", named).reason == "named"
+
+
+def test_a_call_of_the_library_that_cannot_be_interrupted_ends_with_the_second_press(
+    computer: Computer,
+) -> None:
+    # Lua looks for an interrupt between its own instructions only, and this is one that takes years.
+    code = "print('go') string.find(('a'):rep(1e5), ('.-'):rep(30) .. 'b')"
+    played = play(computer, "lua", code, stop_at="go", insists=True)
+    [waits] = [report for _, report in played.reports if isinstance(report, Stopping) and not report.seconds]
+    assert "lua and its variables" in waits.at_stake
+    assert (played.state, played.steps[:2]) == ("lost", ["interrupt", "terminate"])
+    assert play(computer, "lua", "print(1)").text == "1\n"
