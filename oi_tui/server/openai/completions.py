@@ -182,9 +182,12 @@ class _Reply:
                 entries = await reader.next()
             except GapError:
                 yield _GAP
-                reader.skip()
-                if not self._session.busy or self._session.question:
-                    self._over = True
+                state = self._session.snapshot()
+                reader.number = state.number
+                waits = state.waits_for and RunReported("", state.waits_for)
+                if last := state.question or waits or state.ended:
+                    yield self._take(last)
+                if self._over:
                     return
                 continue
             for entry in entries:

@@ -1,5 +1,6 @@
 """OpenAI's chat completions, with OpenAI's own library."""
 
+import asyncio
 import base64
 import io
 import threading
@@ -13,6 +14,7 @@ pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed h
 
 from oi_tui.engine.llm.base import ErrorInfo, Text, Usage
 from oi_tui.server import hosted_session
+from oi_tui.server.event_log import EventReader, GapError
 from oi_tui.server.hosted_session import HostedSession
 from tests.fakes import call
 from tests.unit.server.conftest import Serve
@@ -279,3 +281,38 @@ def test_images_are_converted_or_refused_before_they_get_into_a_conversation(ser
             body = {"model": "x", "messages": [{"role": "user", "content": [part]}]}
             assert client.post("/v1/chat/completions", json=body).status_code == status, data[:50]
     assert len(running.llm.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("reply", "end"),
+    [
+        ([call("ask")], "The program waits for input: What is your name?"),
+        ([call("print(1)")], "Do you want to run this code?"),
+        ([ErrorInfo("server", "The model is down.", None)], None),
+    ],
+)
+def test_a_reply_whose_events_came_too_fast_ends_as_it_did(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, reply: Any, end: str | None
+) -> None:
+    running = serve(reply, auto_run=reply == [call("ask")])
+    lost = threading.Event()
+    read = EventReader.next
+
+    async def lose(reader: EventReader, timeout: float | None = None) -> Any:
+        if lost.is_set():
+            return await read(reader, timeout)
+        [session] = sessions_of(running)
+        while session.busy and not (session.question or session.waits_for):
+            await asyncio.sleep(0.01)
+        lost.set()
+        raise GapError
+
+    monkeypatch.setattr(EventReader, "next", lose)
+    client = client_of(running)
+    if end is None:
+        with pytest.raises(openai.InternalServerError, match="The model is down"):
+            ask(client, user("Hello"))
+    else:
+        words = words_of(client, user("Hello"))
+        assert "a part of it is missing here" in words
+        assert words.endswith(end)
