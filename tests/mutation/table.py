@@ -89,6 +89,7 @@ SHELL_RULES = "oi_tui/engine/review/shell/rules.py"
 RECORDS = "oi_tui/engine/storage/records.py"
 JOURNAL = "oi_tui/engine/storage/journal.py"
 STORE = "oi_tui/engine/storage/store.py"
+TEXT_PARSER = "oi_tui/engine/reply/text_parser.py"
 
 #: Changes that no test can notice: module, line and change as the mutation test prints them, and why.
 EQUIVALENT: Mapping[tuple[str, str, str], str] = {
@@ -145,6 +146,16 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
         "path.lstat().st_ctime < limit => path.lstat().st_ctime <= limit",
     ): "the exact moment",
     (STORE, "while piece := os.pread(descriptor, 1 << 22, position):", "1 => 2"): "the size of a piece",
+    (
+        TEXT_PARSER,
+        "tail = THOUGHT_END_PERHAPS.search(cursor.text, max(cursor.at, end - LONGEST_END))",
+        "max(cursor.at, end - LONGEST_END) => min(cursor.at, end - LONGEST_END)",
+    ): "the pattern is tied to the end of the text; where the search begins only bounds the time",
+    (
+        TEXT_PARSER,
+        "self._no_call_at = -1",
+        "1 => 0",
+    ): "what follows an opened fence is behind the first letter",
     (RECORDS, "self._lengths[id] = len(pieces[0])", "0 => -1"): "there is only one piece",
     (RECORDS, "while start < len(raw):", "start < len(raw) => start <= len(raw)"): (
         "one empty line more at the end, which is left out"

@@ -33,7 +33,7 @@ class CallFormat:
 
 FORMS = {
     "tags": CallFormat(
-        r"<(?P<tag>(?:[a-z]{2,12}:)?(?:tool_calls?|function_calls?|tool_use)|TOOLCALL)>",
+        r"<(?P<tag>(?:[a-z]{2,12}:|longcat_)?(?:tool_calls?|function_calls?|tool_use)|TOOLCALL)>",
         r"</{tag}>",
     ),
     "function": CallFormat(r"<function=(?P<named>[\w.-]{1,40})>", r"</function>"),
@@ -65,7 +65,7 @@ FORMS = {
         open=True,
     ),
     "execute": CallFormat(
-        r"<(?P<run>execute(?:_[a-z]{2,12})?|run_code|code_interpreter|tool_code|bash|python|shell)"
+        r"<(?P<run>execute(?:_[a-z]{2,12})?|run_code|code_execution|code_interpreter|tool_code|bash|python|shell)"
         r"(?P<attributes>\s[^<>\n]{1,60})?>",
         r"</{run}>",
         soft=True,
@@ -87,9 +87,11 @@ OPENING = "|".join(f"(?P<{name}>{form.opens})" for name, form in FORMS.items())
 OPENING_PERHAPS = (
     r"<\uff5cDSML\uff5c[a-z_]{0,16}"
     r"|<(?:[a-z]{2,12}:)?invoke [^>\n]{0,50}"
-    r"|<(?:execute|run_code|code_interpreter|tool_code|bash|python|shell)\w{0,12}\s[^<>\n]{0,60}"
+    r"|<(?:execute|run_code|code_execution|code_interpreter|tool_code|bash|python|shell)\w{0,12}\s[^<>\n]{0,60}"
     r"|(?m:^)(?:A[a-z]{0,5}|Action:[ \t]{0,5}[\w.]{0,40}[ \t]{0,5}(?:\n[ \t]{0,5}[A-Za-z ]{0,12})?)"
-    r"|(?m:^)[ \t]{0,20}(?:\[\s{0,5})?[a-z][a-z_.]{0,25}(?:\(\s{0,20}[\"']?[\w+#]{0,14}[\"']?\s?[=,]?\s?)?"
+    # Also behind a token of a chat template.
+    r"|(?:(?m:^)[ \t]{0,20}|(?<=>))(?:\[\s{0,5})?[a-z][a-z_.]{0,25}"
+    r"(?:\(\s{0,20}[\"']?[\w+#]{0,14}[\"']?\s?[=,]?\s?)?"
 )
 #: The longest of these, and the tokens that may begin a header.
 LONGEST_OPENING = 130
