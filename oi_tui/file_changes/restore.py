@@ -2,14 +2,17 @@
 
 import contextlib
 import os
+import secrets
 import stat
-import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from oi_tui import paths
 from oi_tui.file_changes.snapshots import FOLDER, Change, Snapshots, Step, is_link
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,49 +167,86 @@ def _invert(snapshots: Snapshots, root: Path, action: Action) -> Change:
 def _carry_out(snapshots: Snapshots, root: Path, action: Action) -> None:
     """Write the file as it was, or remove it. It is the one or the other at any moment. Raises OSError."""
     change = action.change
-    path = _inside(root, change.path)
-    if path is None:
-        raise OSError("a link is in its place")
-    if action.removes:
-        _remove(path)
-        return
     content = snapshots.content(change.before or "")
-    if content is None:
+    if content is None and not action.removes:
         raise OSError("its earlier content is no longer kept")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if path.is_dir() and not path.is_symlink():
-        path.rmdir()
-    if change.before == FOLDER:
-        if os.path.lexists(path):
-            path.unlink()
-        path.mkdir()
-        path.chmod(change.mode)
-        return
-    if is_link(change.before):
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".") as folder:
-            link = Path(folder) / "link"
-            link.symlink_to(os.fsdecode(content))
-            link.replace(path)
-        return
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.")
+    with _open_parent(root, change.path, make=not action.removes) as (folder, name):
+        if action.removes or _is_folder(folder, name):
+            _remove(folder, name)
+        if action.removes or content is None:
+            return
+        if change.before == FOLDER:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(name, dir_fd=folder)
+            _make_folder(folder, name, change.mode)
+        else:
+            _replace(folder, name, change, content)
+
+
+def _replace(folder: int, name: str, change: Change, content: bytes) -> None:
+    """Put a file or a link in the place of what is there. Raises OSError."""
+    temporary = f".restored-{secrets.token_hex(8)}"
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fchmod(descriptor, change.mode)
-            paths.flush(descriptor)
-        Path(temporary).replace(path)
+        if is_link(change.before):
+            os.symlink(os.fsdecode(content), temporary, dir_fd=folder)
+        else:
+            descriptor = os.open(temporary, _NEW_FILE, 0o600, dir_fd=folder)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fchmod(descriptor, change.mode)
+                paths.flush(descriptor)
+        os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
     except OSError:
         with contextlib.suppress(OSError):
-            Path(temporary).unlink()
+            os.unlink(temporary, dir_fd=folder)
         raise
 
 
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        path.rmdir()
+def _make_folder(folder: int, name: str, mode: int) -> None:
+    os.mkdir(name, 0o700, dir_fd=folder)
+    descriptor = os.open(name, _FOLDER, dir_fd=folder)
+    try:
+        os.fchmod(descriptor, mode)
+    finally:
+        os.close(descriptor)
+
+
+def _remove(folder: int, name: str) -> None:
+    if _is_folder(folder, name):
+        os.rmdir(name, dir_fd=folder)
     else:
-        path.unlink()
+        os.unlink(name, dir_fd=folder)
+
+
+def _is_folder(folder: int, name: str) -> bool:
+    try:
+        return stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+    except FileNotFoundError:
+        return False
+
+
+@contextlib.contextmanager
+def _open_parent(root: Path, relative: str, *, make: bool) -> Iterator[tuple[int, str]]:
+    """Open the folder of a file, and with `make` create it; yield it and the file's name. Raises OSError.
+
+    No link is followed on the way. A program that still runs, perhaps in the sandbox, could otherwise put a
+    link in the place of a folder just before a file is written there, and so write anywhere.
+    """
+    if _inside(root, relative) is None:
+        raise OSError("a link is in its place")
+    *parts, name = Path(relative).parts
+    folder = os.open(root, _FOLDER & ~os.O_NOFOLLOW)
+    try:
+        for part in parts:
+            if make:
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(part, dir_fd=folder)
+            outer, folder = folder, os.open(part, _FOLDER, dir_fd=folder)
+            os.close(outer)
+        yield folder, name
+    finally:
+        os.close(folder)
 
 
 def _inside(root: Path, relative: str) -> Path | None:

@@ -1,8 +1,11 @@
 """The sandbox of Linux: bubblewrap, with namespaces and a filter of system calls."""
 
 import contextlib
+import functools
 import os
 import shutil
+import stat
+import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -99,7 +102,7 @@ def enclose(wanted: SandboxRequest) -> SandboxedCommand:
         raise NoSandboxError("bubblewrap (bwrap) is not installed")
     descriptors: list[int] = []
     try:
-        view = _View(wanted, descriptors)
+        view = _View(wanted, descriptors, by_descriptor=_binds_descriptors(bwrap))
         number = str(_memory(seccomp.filter_program(), descriptors))
         start = (sys.executable, "-I", "-S", "-c", _INSIDE, str(DRIVERS), "REPORT", *_settings(wanted))
         options = (*_NAMESPACES, *view.options, "--seccomp", number, "--chdir", str(wanted.cwd))
@@ -113,8 +116,10 @@ def enclose(wanted: SandboxRequest) -> SandboxedCommand:
 class _View:
     """The files that a program inside sees, as options of bwrap; what comes later lies on top."""
 
-    def __init__(self, wanted: SandboxRequest, made: list[int]) -> None:
+    def __init__(self, wanted: SandboxRequest, made: list[int], *, by_descriptor: bool) -> None:
         self.options: list[str] = []
+        self._made = made
+        self._by_descriptor = by_descriptor
         #: What is shown of the files outside: which, by its real name, as which, and whether to be changed.
         self._shown: list[tuple[Path, Path, bool]] = []
         cwd = wanted.cwd
@@ -169,7 +174,7 @@ class _View:
         """Make something in the working directory read-only; for a link, what it leads to there."""
         real = path.resolve()
         if real.exists() and real.is_relative_to(cwd) and real != cwd:
-            self._add("--ro-bind", str(real), str(real))
+            self._bind(real, cwd, "--ro-bind")
 
     def _pin(self, cwd: Path, protected: Iterable[Path], pinned: Iterable[Path] = ()) -> None:
         """Keep the folders that lead to what is protected in the working directory from being renamed.
@@ -178,14 +183,26 @@ class _View:
         """
         above = {
             folder
-            for item in protected
+            for item in map(Path.resolve, protected)
             if item != cwd and item.is_relative_to(cwd)
             for folder in item.relative_to(cwd).parents
             if folder != Path()
         }
         above |= {item.relative_to(cwd) for item in pinned}
         for folder in sorted(above, key=lambda entry: len(entry.parts)):
-            self._add("--bind", str(cwd / folder), str(cwd / folder))
+            self._bind(cwd / folder, cwd, "--bind")
+
+    def _bind(self, path: Path, cwd: Path, option: str) -> None:
+        """Mount something of the working directory on itself.
+
+        What runs in the sandbox of another language may put a link in its place at any moment. By its name,
+        bwrap would then mount what the link leads to, so it gets what we have opened.
+        """
+        if self._by_descriptor:
+            self._made.append(_open_below(cwd, path))
+            self._add(f"{option}-fd", str(self._made[-1]), str(path))
+        else:
+            self._add(option, str(path), str(path))
 
     def _system(self) -> None:
         self._show(Path("/usr"))
@@ -277,6 +294,37 @@ def _sockets() -> Iterator[Path]:
         with contextlib.suppress(OSError):
             if path.is_absolute() and path.is_socket():
                 yield path.resolve()
+
+
+@functools.cache
+def _binds_descriptors(bwrap: str) -> bool:
+    """Whether this bwrap mounts what it gets as a descriptor; 0.10 does, and patched older ones."""
+    told = subprocess.run([bwrap, "--help"], capture_output=True, text=True, errors="replace", check=False)
+    return "--ro-bind-fd" in told.stdout + told.stderr
+
+
+def _open_below(folder: Path, path: Path) -> int:
+    """Open a file or folder somewhere in a folder, without following a link. Raises NoSandboxError."""
+    *parts, name = path.relative_to(folder).parts
+    flags = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
+    at = os.open(folder, flags | os.O_DIRECTORY)
+    try:
+        for part in parts:
+            above, at = at, os.open(part, flags | os.O_DIRECTORY, dir_fd=at)
+            os.close(above)
+        found = os.open(name, flags, dir_fd=at)
+    except OSError:
+        raise _changed(path) from None
+    finally:
+        os.close(at)
+    if stat.S_ISLNK(os.fstat(found).st_mode):
+        os.close(found)
+        raise _changed(path)
+    return found
+
+
+def _changed(path: Path) -> NoSandboxError:
+    return NoSandboxError(f"{path} changed while the sandbox started, so nothing runs. Run the code again.")
 
 
 def _memory(data: bytes, made: list[int]) -> int:

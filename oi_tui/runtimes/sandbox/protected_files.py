@@ -61,6 +61,8 @@ _GIT_DATA = frozenset({"objects", "refs", "logs"})
 #: So many entries are looked at, and so many files are guarded one by one.
 MOST_ENTRIES = 20_000
 _MOST_GUARDED = 300
+#: Each folder and file that is guarded takes a descriptor while a program starts; there are 1,024 as a rule.
+_MOST_PINNED = 300
 _MOST_LINKS = 100
 _Fingerprint = typing.Tuple[int, int, int]  # noqa: UP006 -- evaluated by Python 3.8
 
@@ -92,14 +94,25 @@ def find(cwd: Path, writable: Sequence[str] = ()) -> ProtectedFiles:
     named = [item for item in named if guarded.isdisjoint(item.parents)]
     linked = [item for item in _find_linked(cwd, entries) if not _is_let_through(item, cwd, writable)]
     remarks = [] if complete else [_INCOMPLETE.format(MOST_ENTRIES)]
-    if len(named) > _MOST_GUARDED:
-        remarks.append(
-            f"Only {_MOST_GUARDED} of {len(named)} files that tools run automatically are read-only."
-        )
-    named = named[:_MOST_GUARDED]
-    # Renamed, a folder would take its read-only files along, and leave the name to another folder.
-    pinned = {above for item in named for above in item.parents if above != cwd and above.is_relative_to(cwd)}
+    first, pinned = _select_guarded(cwd, named)
+    if len(named) > len(first):
+        remarks.append(f"Only {len(first)} of {len(named)} files that tools run automatically are read-only.")
+    named = first
     return ProtectedFiles((*named, *linked), tuple(pinned), tuple(linked), tuple(remarks))
+
+
+def _select_guarded(cwd: Path, named: Sequence[Path]) -> tuple[list[Path], set[Path]]:
+    """Return the files that are guarded, and the folders above them.
+
+    Renamed, a folder would take its read-only files along, and leave the name to another folder.
+    """
+    pinned: set[Path] = set()
+    for count, item in enumerate(named):
+        above = {folder for folder in item.parents if folder != cwd and folder.is_relative_to(cwd)}
+        if count >= _MOST_GUARDED or len(pinned | above) > _MOST_PINNED:
+            return list(named[:count]), pinned
+        pinned |= above
+    return list(named), pinned
 
 
 _INCOMPLETE = "The working directory has more than {} files; only the first ones were checked for protection."

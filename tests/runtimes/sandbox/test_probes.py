@@ -90,6 +90,17 @@ def a_new_device():
     os.mknod("disk", 0o60600, os.makedev(254, 0)); read("disk")
 def a_disk(): some(["/dev/sda", "/dev/vda", "/dev/nvme0n1", "/dev/loop0", "/dev/mem", "/dev/kmsg"], read)
 
+def a_folder_that_was_left_open():
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            folder = os.open("..", os.O_PATH | os.O_DIRECTORY, dir_fd=int(name))
+        except OSError:
+            continue
+        for step in range(20):
+            if os.path.exists(f"/proc/self/fd/{folder}{SECRET}"): return
+            folder = os.open("..", os.O_PATH | os.O_DIRECTORY, dir_fd=folder)
+    raise OSError("none was")
+
 # -- the kernel
 def a_setting_of_the_kernel(): write("/proc/sys/kernel/hostname")
 def a_helper_of_the_kernel(): write("/proc/sys/kernel/core_pattern")
@@ -348,6 +359,9 @@ def test_no_way_out_is_open(
     project = tmp_path / "project"
     project.mkdir()
     (project / "probes.py").write_text(PROBES)
+    # A folder is opened to be mounted, for what is protected in it.
+    (project / "sub").mkdir()
+    (project / "sub" / ".envrc").write_text("")
     walled = make(cwd=project, sandbox=True)
     before = Path(paths.__file__).read_bytes()
     code = (

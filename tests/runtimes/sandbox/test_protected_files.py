@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from oi_tui.runtimes import Computer
-from oi_tui.runtimes.sandbox import git_settings, protected_files, sandbox
+from oi_tui.runtimes.sandbox import bubblewrap, git_settings, protected_files, sandbox
+from oi_tui.runtimes.sandbox.base import SandboxedCommand, SandboxRequest
 from tests.runtimes.playing import play, until
 
 walls = pytest.mark.skipif(sandbox.why_not() is not None, reason=str(sandbox.why_not()))
@@ -265,3 +266,56 @@ def test_settings_of_the_person_name_files_of_every_repository(
     (project / "sub" / ".githooks").mkdir()
     read_only = protected_files.find(project).read_only
     assert {project / ".githooks", project / "sub" / ".githooks"} <= set(read_only)
+
+
+def _mounts_descriptors() -> bool:
+    bwrap = bubblewrap.find()
+    return bwrap is not None and bubblewrap._binds_descriptors(bwrap)
+
+
+@walls
+@pytest.mark.skipif(not _mounts_descriptors(), reason="this bubblewrap has no --bind-fd")
+@pytest.mark.parametrize("early", [False, True])
+def test_a_link_in_the_place_of_a_folder_that_is_about_to_be_mounted_shows_nothing(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, early: bool
+) -> None:
+    # What runs in the sandbox of one language can do so while that of another one starts.
+    project, home = tmp_path / "project", Path.home()
+    (project / "sub").mkdir(parents=True)
+    (project / "sub" / ".envrc").write_text("")
+    (home / "secret").write_text("s3cret")
+    walled = make(cwd=project, sandbox=True)
+    enclose = bubblewrap.enclose
+
+    def swap() -> None:
+        if not (project / "sub").is_symlink():
+            (project / "sub").rename(project / "moved")
+            (project / "sub").symlink_to(os.path.relpath(home, project))
+
+    def enclose_and_swap(wanted: SandboxRequest) -> SandboxedCommand:
+        if wanted.cwd != project:
+            return enclose(wanted)
+        if early:
+            swap()
+        command = enclose(wanted)
+        swap()
+        return command
+
+    monkeypatch.setattr(bubblewrap, "enclose", enclose_and_swap)
+    played = play(walled, "shell", "cat ~/secret sub/secret; echo x >~/secret")
+    assert "s3cret" not in played.text
+    assert played.state in ("lost", "failed", "finished")
+    assert (home / "secret").read_text() == "s3cret"
+
+
+def test_so_many_folders_are_kept_as_there_are_descriptors_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protected_files, "_MOST_PINNED", 3)
+    for name in "abcde":
+        (tmp_path / name).mkdir()
+        (tmp_path / name / ".envrc").write_text("")
+    found = protected_files.find(tmp_path)
+    assert [path.parent.name for path in found.read_only] == ["a", "b", "c"]
+    assert sorted(path.name for path in found.pinned) == ["a", "b", "c"]
+    assert found.remarks == ("Only 3 of 5 files that tools run automatically are read-only.",)

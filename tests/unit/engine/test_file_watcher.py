@@ -1,5 +1,6 @@
 """Which files changed while code ran, what is kept of them, and how they are put back."""
 
+import itertools
 import os
 import stat
 from collections.abc import Callable
@@ -180,6 +181,38 @@ def test_links_are_neither_followed_nor_written_through(
     (place / "sub" / "a").symlink_to(victim / "a")
     assert not undo(kept, found)[0].changes
     assert (victim / "a").read_text() == "precious"
+
+
+@pytest.mark.parametrize("removes", [False, True])
+def test_a_link_that_takes_the_place_of_a_folder_just_then_is_not_followed(
+    watching: FileWatcher, place: Path, kept: Snapshots, monkeypatch: pytest.MonkeyPatch, removes: bool
+) -> None:
+    victim, sub = place.parent / "victim", place / "sub"
+    for folder in (victim, sub):
+        folder.mkdir()
+    (victim / "a").write_text("precious")
+    if removes:
+        found = step(watching, lambda: (sub / "a").write_text("1"))
+    else:
+        (sub / "a").write_text("1")
+        found = step(watching, lambda: (sub / "a").unlink())
+    look, looks = restore._inside, itertools.count()
+    assert found is not None
+    actions = restore.plan(kept, found)
+
+    def swap(root: Path, relative: str) -> Path | None:
+        path = look(root, relative)
+        if next(looks) == 1:
+            # The last look, just before the file is written or removed.
+            sub.rename(place / "moved")
+            sub.symlink_to(victim)
+        return path
+
+    monkeypatch.setattr(restore, "_inside", swap)
+    back, problems = restore.restore(kept, found, actions)
+    assert (back.changes, len(problems)) == ((), 1)
+    assert (victim / "a").read_text() == "precious"
+    assert [path.name for path in victim.iterdir()] == ["a"]
 
 
 @pytest.mark.parametrize("path", ["../x", "/etc/x", "a/../../x", ""])
