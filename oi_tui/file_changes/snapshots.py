@@ -1,6 +1,7 @@
 """Keeps private copies of files from before and after code ran, for a limited time."""
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -105,10 +106,11 @@ class Snapshots:
         self._contents = folder / "contents"
         self._steps = folder / "steps"
 
-    def keep(self, path: Path) -> str | None:
+    def keep(self, path: Path, listed: os.stat_result | None = None) -> str | None:
         """Keep what a file holds now, where a link points to, or that a folder is empty; return its name.
 
-        None when it is nothing of the kind, or too large. Raises OSError when it cannot be read or kept.
+        `listed` is what is known of it: a file that took its place since is not read. None when it is nothing
+        of the kind, or too large. Raises OSError when it cannot be read or kept.
         """
         status = path.lstat()
         if stat.S_ISLNK(status.st_mode):
@@ -119,6 +121,8 @@ class Snapshots:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as file:
             status = os.fstat(descriptor)
+            if listed is not None and (status.st_ino, status.st_dev) != (listed.st_ino, listed.st_dev):
+                raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
             if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST:
                 return None
             content = file.read(LARGEST + 1)

@@ -1,11 +1,13 @@
 """Detects which files of the working directory changed while code ran."""
 
+import contextlib
+import errno
 import os
 import stat
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -71,7 +73,7 @@ def scan(
         inside: list[tuple[str, os.stat_result | None]] = []
         empty = itself is not None
         try:
-            with os.scandir(root / folder if folder else root) as entries:
+            with _open_folder(root / folder, itself) as descriptor, os.scandir(descriptor) as entries:
                 for entry in entries:
                     empty = False
                     if len(listing.files) >= MOST_FILES or time.monotonic() > end or stopped():
@@ -87,7 +89,7 @@ def scan(
                         listing.files[name] = status
                     elif stat.S_ISDIR(status.st_mode):
                         listing.seen.add(name)
-                        if status.st_dev == device and not _ignored(entry, avoid):
+                        if status.st_dev == device and not _ignored(root / name, avoid):
                             inside.append((name, status))
         except OSError:
             continue
@@ -98,10 +100,26 @@ def scan(
     return listing
 
 
-def _ignored(entry: "os.DirEntry[str]", avoid: Path | None) -> bool:
-    if entry.name in IGNORED or entry.name.startswith(".") or entry.path == str(avoid):
+@contextlib.contextmanager
+def _open_folder(path: Path, listed: os.stat_result | None) -> Iterator[int]:
+    """Open the folder that was listed. Raises OSError where a link or another folder is in its place now.
+
+    A program that still runs, perhaps in the sandbox, could otherwise show us files of other folders.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        status = os.fstat(descriptor)
+        if listed is not None and (status.st_ino, status.st_dev) != (listed.st_ino, listed.st_dev):
+            raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _ignored(path: Path, avoid: Path | None) -> bool:
+    if path.name in IGNORED or path.name.startswith(".") or path == avoid:
         return True
-    return os.path.exists(os.path.join(entry.path, "pyvenv.cfg"))  # noqa: PTH110, PTH118
+    return os.path.exists(path / "pyvenv.cfg")  # noqa: PTH110 -- Path.exists raises where nobody may look
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +204,7 @@ class FileWatcher:
                 why = "there was too much to keep"
             else:
                 try:
-                    content = self.snapshots.keep(self.folder / path)
+                    content = self.snapshots.keep(self.folder / path, status)
                     self._kept += status.st_size
                 except OSError as error:
                     why = f"it could not be saved ({error.strerror or error})"

@@ -1,5 +1,6 @@
 """Which files changed while code ran, what is kept of them, and how they are put back."""
 
+import hashlib
 import itertools
 import os
 import stat
@@ -213,6 +214,32 @@ def test_a_link_that_takes_the_place_of_a_folder_just_then_is_not_followed(
     assert (back.changes, len(problems)) == ((), 1)
     assert (victim / "a").read_text() == "precious"
     assert [path.name for path in victim.iterdir()] == ["a"]
+
+
+@pytest.mark.parametrize("moment", ["before it is listed", "before it is kept"])
+def test_a_link_that_takes_the_place_of_a_folder_just_then_shows_nothing(
+    watching: FileWatcher, place: Path, kept: Snapshots, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    victim, sub = place.parent / "victim", place / "sub"
+    for folder in (victim, sub):
+        folder.mkdir()
+    for path in (victim / "a", victim / "b"):
+        path.write_text("precious")
+    (sub / "a").write_text("1")
+    owner, name = (watcher, "_ignored") if moment == "before it is listed" else (kept, "keep")
+    act = getattr(owner, name)
+
+    def swap(*arguments: object) -> object:
+        if not sub.is_symlink():
+            sub.rename(place / ".moved")
+            sub.symlink_to(victim)
+        return act(*arguments)
+
+    monkeypatch.setattr(owner, name, swap)
+    watching.before()
+    assert kept.content(hashlib.sha256(b"precious").hexdigest()) is None
+    assert watching._before is not None
+    assert "sub/b" not in watching._before.files
 
 
 @pytest.mark.parametrize("path", ["../x", "/etc/x", "a/../../x", ""])
