@@ -133,6 +133,8 @@ def sandbox(in_use: "InUse | None" = None) -> Iterator[Finding]:
         yield Finding(False, f"the sandbox is on, and nothing can run: {finding[0]}", finding[1])
     elif on:
         yield Finding(True, "the sandbox is on: programs can reach only the working directory")
+        if weakness := walls.weakness():
+            yield Finding(None, *weakness)
     else:
         yield Finding(None, "the sandbox is off: code that you approve runs with your permissions", _SWITCH)
         if finding:

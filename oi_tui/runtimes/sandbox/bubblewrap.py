@@ -90,6 +90,15 @@ def problem() -> tuple[str, str] | None:
     return f"bubblewrap does not work on this machine ({problem})", _fix(problem)
 
 
+def weakness() -> tuple[str, str] | None:
+    """Return what this bwrap cannot prevent and how to fix it; None where there is nothing."""
+    bwrap = find()
+    if bwrap is None or _binds_descriptors(bwrap):
+        return None
+    fault = "this bubblewrap has no --bind-fd: code that runs while another language starts could make it"
+    return f"{fault} show a folder outside", "Update bubblewrap to version 0.10 or later."
+
+
 def temporary(channel: Path) -> Path:  # noqa: ARG001
     """The folder inside for what may be lost; each program has one of its own."""
     return Path("/tmp")
@@ -299,8 +308,11 @@ def _sockets() -> Iterator[Path]:
 @functools.cache
 def _binds_descriptors(bwrap: str) -> bool:
     """Whether this bwrap mounts what it gets as a descriptor; 0.10 does, and patched older ones."""
-    told = subprocess.run([bwrap, "--help"], capture_output=True, text=True, errors="replace", check=False)
-    return "--ro-bind-fd" in told.stdout + told.stderr
+    try:
+        done = subprocess.run([bwrap, "--help"], capture_output=True, check=False, timeout=5)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return b"--ro-bind-fd" in done.stdout + done.stderr
 
 
 def _open_below(folder: Path, path: Path) -> int:

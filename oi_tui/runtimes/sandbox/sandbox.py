@@ -242,6 +242,11 @@ def finding() -> tuple[str, str] | None:
     return _mechanism().problem()
 
 
+def weakness() -> tuple[str, str] | None:
+    """Return what this machine's sandbox cannot prevent although it works, and how to fix it."""
+    return _mechanism().weakness()
+
+
 def _on_path() -> list[Path]:
     return [Path(part or os.curdir).absolute() for part in os.environ.get("PATH", "").split(os.pathsep)]
 

@@ -53,6 +53,11 @@ def problem() -> tuple[str, str] | None:
     return f"sandbox-exec does not work here ({problem})", "It cannot be used inside of another sandbox."
 
 
+def weakness() -> tuple[str, str] | None:
+    """Return what this version cannot prevent and how to fix it: nothing is known."""
+    return None
+
+
 def temporary(channel: Path) -> Path:
     """The folder inside for what may be lost."""
     return channel / "tmp"

@@ -20,8 +20,11 @@ import pytest
 from oi_tui import paths
 from oi_tui.doctor import examination, folders, installation, place, server, terminal, work
 from oi_tui.doctor.finding import Check, Finding
+from oi_tui.doctor.in_use import InUse
 from oi_tui.doctor.report import report, run
 from oi_tui.engine.settings.profile import Profile, list_settings
+from oi_tui.runtimes.sandbox import bubblewrap
+from oi_tui.runtimes.sandbox import sandbox as walls
 from tests.servers.openai_server import Exchange, ModelServer, refused
 
 EXAMINE = [sys.executable, "-P", "-m", "oi_tui", "--doctor"]
@@ -601,3 +604,17 @@ def _module(name: str) -> str:
     except ModuleNotFoundError:
         found = None
     return name if found else name.rpartition(".")[0]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap is for Linux")
+def test_an_old_bubblewrap_is_remarked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    program = tmp_path / "bwrap"
+    monkeypatch.setattr(bubblewrap, "FOLDERS", (str(tmp_path),))
+    monkeypatch.setattr(walls, "finding", lambda: None)
+    for option, remarks in (("--bind", 1), ("--ro-bind-fd", 0)):
+        program.write_text(f"#!/bin/sh\necho '    {option} FD DEST'\n")
+        program.chmod(0o755)
+        bubblewrap._binds_descriptors.cache_clear()
+        _, *more = work.sandbox(InUse(Profile(sandbox=True)))
+        assert len(more) == remarks
+    bubblewrap._binds_descriptors.cache_clear()
