@@ -27,6 +27,9 @@ WRITER = (
     "tests/unit/llm/test_recent_messages.py",
     "tests/unit/llm/test_vision.py",
     "tests/unit/llm/test_context_and_cost.py",
+    "tests/unit/llm/test_signed_reasoning.py",
+    "tests/unit/llm/test_same_history.py",
+    "tests/unit/engine/test_standing_output.py",
 )
 STORAGE = (
     "tests/unit/storage/test_journal.py",

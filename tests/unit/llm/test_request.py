@@ -13,8 +13,9 @@ from PIL import Image
 from oi_tui.engine.llm import images
 from oi_tui.engine.llm import request as request_writer
 from oi_tui.engine.llm.request import Written
+from oi_tui.engine.llm.signed_reasoning import SIGNATURE
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.messages import Message
+from oi_tui.messages import DETACHED, Message
 from tests.servers.wires import OpenAi
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA2iEnWAAAAC0lEQVR4nGNgwAQAABUAAWxYp1gAAAAASUVORK5CYII="
@@ -144,7 +145,17 @@ def test_mistral_gets_ids_of_nine_characters() -> None:
             "",
             "The python process ended; its variables are lost: killed",
         ),
+        ({"state": "interrupted", "reason": "It was busy"}, None, "Interrupted by the user. It was busy"),
+        (
+            {"state": "interrupted", "reason": f"{DETACHED}on pi", "seconds": 1.0},
+            "1",
+            "1\nThe code was left running after 1.0 s: on pi",
+        ),
         ({"state": "queued"}, None, "This code was not run."),
+        ({"state": "queued"}, "1", "1"),
+        ({"state": "skipped", "reason": "The budget is spent."}, None, "The budget is spent."),
+        ({"state": "finished", "reason": "Python restarted."}, "1", "1\nPython restarted."),
+        ({"state": "finished", "proposed": "x"}, None, "No output"),
         ({"state": None}, "7", "7"),
     ],
 )
@@ -174,6 +185,62 @@ def test_an_edit_is_reported_and_the_call_stays_the_models_own() -> None:
     assert answer["content"] == (
         "The user edited the code before it ran. What ran:\n```python\nprint(2)\n```\nIts output:\n2"
     )
+
+
+def test_an_edit_whose_run_printed_nothing_says_so() -> None:
+    cell = code("2", proposed="1", state="rejected")
+    assert result(cell).endswith("```\nIts output:\nNo output\nThe user rejected this code.")
+
+
+@pytest.mark.parametrize(
+    ("message", "content"),
+    [
+        (Message(role="user", type="file", content="/a.csv"), "File: /a.csv"),
+        (Message(role="user", type="image", format="description", content="a cat"), "An image: a cat"),
+        (Message(role="computer", type="console", format="output", content=""), "(no output)"),
+    ],
+)
+def test_what_is_no_words_is_described(message: Message, content: str) -> None:
+    assert sent([message]) == [{"role": "user", "content": content}]
+
+
+def test_a_person_speaks_first_and_nothing_is_said_for_nobody() -> None:
+    assert sent([]) == []
+    first, *_ = sent([words("Hello"), user("Hi")])
+    assert first == {"role": "user", "content": "(The conversation begins with your own message.)"}
+    assert sent([words(" ")]) == [{"role": "user", "content": "Go on from where you stopped."}]
+
+
+def test_an_id_is_kept_as_long_as_every_provider_takes_it() -> None:
+    ids = [sent([user("Go"), code("a", "x" * size)])[1]["tool_calls"][0]["id"] for size in (1, 64, 65)]
+    assert ids[:2] == ["x", "x" * 64]
+    assert ids[2].startswith("call_")
+
+
+def test_the_profile_says_first_how_long_a_reply_may_be() -> None:
+    def longest(**settings: Any) -> int | None:
+        profile = Profile(**settings)
+        return request_writer.write(
+            [user("Go")], profile, [], tools=True, longest_reply=70
+        ).request.max_tokens
+
+    assert (longest(), longest(max_tokens=50)) == (70, 50)
+
+
+def test_the_size_of_a_request_counts_all_that_is_sent() -> None:
+    plain, offered = write([user("x" * 4000)], tools=False), write([user("x" * 4000)])
+    rest = sum(len(message["content"]) for message in plain.request.messages) // 4
+    assert rest <= plain.tokens <= rest + 10
+    assert offered.tokens - plain.tokens > 50, "the tool is sent as well"
+
+
+def test_a_signature_of_another_model_is_cut_from_an_id() -> None:
+    given = f"call_1{SIGNATURE}abc"
+    other, own = (
+        sent([user("Go"), code("a", given, model=model)], model="gemini/x")[1]["tool_calls"][0]["id"]
+        for model in ("gpt-4o", "gemini/x")
+    )
+    assert (other, own) == ("call_1", given)
 
 
 def test_code_that_was_cut_off_is_never_a_call() -> None:
