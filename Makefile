@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # What to give the program, as in: make run ARGS="--demo"
 ARGS ?=
 
-.PHONY: run dev console test test-twice test-quick snapshots pictures terminals docs reference lock lint types check format wheel clean
+.PHONY: run dev console test test-twice test-quick snapshots pictures terminals bench docs reference lock lint types check format wheel clean
 
 run: $(VENV)/.installed
 	@$(BIN)/oi-tui $(ARGS)
@@ -47,6 +47,11 @@ pictures: $(VENV)/.installed-dev
 # Try the program in the terminal programs of this machine (X11), and write what worked into the documentation.
 terminals: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.real_terminals $(ARGS)
+
+# Run the benchmarks, with other programs beside oi-tui, and write docs/benchmarks.md. This takes half an hour.
+# ARGS="peer_start" measures only that.
+bench: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.benchmarks.page $(ARGS)
 
 # Write the reference pages, and the website into build/site.
 docs: reference

@@ -1,0 +1,179 @@
+"""`make bench`: runs the benchmarks, with peers beside oi-tui, and writes docs/benchmarks.md.
+
+`python -m tests.benchmarks.page [NAME...]`: only these. The figures of each are kept in build/bench, and the
+page shows what is there. Peers are installed into build/peers, once, from PyPI and npm; those that need a
+newer Python use the newest `python3.N` on PATH.
+"""
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from oi_tui.version import __version__
+from tests.benchmarks import peers
+
+ROOT = Path(__file__).parent.parent.parent
+PAGE = ROOT / "docs" / "benchmarks.md"
+RESULTS = ROOT / "build" / "bench"
+#: Seconds that one benchmark may take.
+_LIMIT = 1800
+Figures = Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """One module of this folder, and how the page calls it."""
+
+    title: str
+    arguments: tuple[str, ...] = ()
+    #: What one row of its table is, where each of its figures is a row; else there is one row a value.
+    rows: str = ""
+
+
+BESIDE = {
+    "peer_start": Benchmark("Start", rows="Program"),
+    "peer_streaming": Benchmark("A reply of 50,000 characters", rows="Program"),
+    "peer_opening": Benchmark("Opening 1,000 messages", rows="Program"),
+    "peer_flood": Benchmark("A command that prints 20 MB", rows="Program"),
+}
+OWN = {
+    "startup": Benchmark("First frame", rows="Case"),
+    "first_request": Benchmark("First request"),
+    "program": Benchmark("Keys, silence and memory of the whole program", rows="Case"),
+    "screen_keys": Benchmark("Keys while the conversation changes", rows="Case"),
+    "screen_cost": Benchmark("CPU of the conversation"),
+    "streaming": Benchmark("A token on its way through the engine"),
+    "stopping": Benchmark("Stopping a reply"),
+    "conversations": Benchmark("The list of conversations", rows="Figure"),
+    "runtimes": Benchmark("Code", ("--short",)),
+    "desktop": Benchmark("The desktop and web pages"),
+}
+#: These need data that does not come with the program, or a server of ssh.
+ELSEWHERE = ("notebooks", "tables", "remote")
+
+
+def run(name: str, benchmark: Benchmark) -> Figures:
+    """Run it and return its figures; where it fails, one that says so."""
+    kernel = peers.FOLDER / "ipykernel/bin/python"
+    environment = {**os.environ, **({"OI_TUI_BENCHMARK_JUPYTER": str(kernel)} if kernel.exists() else {})}
+    argv = [sys.executable, "-m", f"tests.benchmarks.{name}", *benchmark.arguments]
+    try:
+        done = subprocess.run(
+            argv, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=_LIMIT, check=True
+        )
+        figures: Figures = json.loads(done.stdout)
+    except subprocess.TimeoutExpired:
+        return {"not measured": f"it took more than {_LIMIT} seconds"}
+    except subprocess.CalledProcessError as error:
+        lines = str(error.stderr).strip().splitlines()
+        return {"not measured": lines[-1] if lines else f"exit code {error.returncode}"}
+    return figures
+
+
+def table(figures: Figures, rows: str) -> str:
+    """The figures as a table: one row for each of them with a column for each value, or one row a value."""
+    if rows and all(isinstance(values, Mapping) for values in figures.values()):
+        columns = list(dict.fromkeys(key for values in figures.values() for key in values))  # type: ignore[attr-defined]
+        lines = [[rows, *columns], ["---"] * (len(columns) + 1)]
+        lines += [[name, *(values.get(key, "") for key in columns)] for name, values in figures.items()]  # type: ignore[attr-defined]
+    else:
+        lines = [["What", "Figure"], ["---", "---"], *map(list, flat(figures))]
+    return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_cell, value))
+    if isinstance(value, float):
+        value = f"{value:.3g}" if abs(value) < 100 else f"{value:.0f}"
+    return str(value).replace("|", "\\|").replace("_", " ")
+
+
+def flat(figures: Figures, before: str = "") -> list[tuple[str, object]]:
+    """Nested figures with the names of all that they are in."""
+    found: list[tuple[str, object]] = []
+    for name, value in figures.items():
+        whole = f"{before}, {name}" if before else name
+        found += flat(value, whole) if isinstance(value, Mapping) else [(whole, value)]
+    return found
+
+
+def machine() -> str:
+    """Processor, cores, memory, system and Python, and how busy the machine is."""
+    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    load = ", ".join(f"{number:.1f}" for number in os.getloadavg())
+    return (
+        f"{names[0] if names else platform.machine()}, {os.cpu_count()} cores, {memory:.0f} GB, "
+        f"{platform.system()} {platform.release().partition('-')[0]}, Python {platform.python_version()}. "
+        f"Load when the run began: {load}."
+    )
+
+
+def write(results: Mapping[str, Figures], where: str, page: Path = PAGE) -> None:
+    """Write the page."""
+    had = peers.installed(peers.FOLDER)
+    versions = {"oi-tui": __version__, "Textual": version("textual"), **had["versions"]}
+    text = [
+        _HEAD.format(
+            machine=where, versions=", ".join(f"{name} {number}" for name, number in versions.items())
+        )
+    ]
+    text += [f"Not tried: {name}: {why}." for name, why in had["not tried"].items()]
+    for heading, benchmarks in (("oi-tui beside other programs", BESIDE), ("oi-tui alone", OWN)):
+        text.append(f"## {heading}")
+        for name, benchmark in benchmarks.items():
+            if name in results:
+                about = f"`python -m {' '.join((f'tests.benchmarks.{name}', *benchmark.arguments))}`"
+                text += [f"### {benchmark.title}", about, table(results[name], benchmark.rows)]
+    others = ", ".join(f"`tests.benchmarks.{name}`" for name in ELSEWHERE)
+    text.append(f"Not part of `make bench`, since they need data or a server of their own: {others}.")
+    page.write_text("\n\n".join(text) + "\n", encoding="utf-8")
+
+
+_HEAD = """# Benchmarks
+
+<!-- written by `make bench` -->
+
+Programs that are compared take turns in one run on one machine. Trust the ratios between them, not the times:
+other work on the machine makes all of them longer.
+
+- Machine: {machine}
+- Versions: {versions}
+- The model of every program is a server on the same machine. It sends 50,000 characters in pieces of 16,
+  250 a second.
+- A key is sent through a terminal of 120x40. It counts as drawn when its letter comes back from the program.
+- Memory is of the program and of all that it starts (PSS). CPU is counted for the same processes."""
+
+
+def main() -> None:
+    """Install the peers where that was not done, run the benchmarks, and write the page."""
+    arguments = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    arguments.add_argument("names", nargs="*", choices=[[], *BESIDE, *OWN], help="only these")
+    names = arguments.parse_args().names or [*BESIDE, *OWN]
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    where = machine()
+    if not (peers.FOLDER / "found.json").exists():
+        peers.install(peers.FOLDER)
+    for name in names:
+        began = time.monotonic()
+        figures = run(name, {**BESIDE, **OWN}[name])
+        (RESULTS / f"{name}.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+        print(f"{name}: {time.monotonic() - began:.0f} s", flush=True)
+    files = {path.stem: path for path in RESULTS.glob("*.json")}
+    write({name: json.loads(path.read_text(encoding="utf-8")) for name, path in files.items()}, where)
+
+
+if __name__ == "__main__":
+    main()
