@@ -171,7 +171,7 @@ class OiTui(ImageSupportMixin, IdleClock):
     def on_ready(self) -> None:
         """The first frame is on the screen; now for the rest."""
         self._read_later_css()
-        self._chat.call_after_refresh(self._chat.mount_view)
+        self.run_worker(self._chat.load_view(), exit_on_error=False)
 
     def _read_later_css(self) -> None:
         if self.css_monitor is not None:
@@ -226,6 +226,7 @@ class OiTui(ImageSupportMixin, IdleClock):
             first_run.FirstRun(self._chat.commands, self._chat.chat_view).begin()
         else:
             self._chat.commands.tell_of_no_model()
+        self._chat.take_early()
 
     def _take_keys(self, text: str) -> None:
         """Set the keys to what the profile says; report entries that cannot work."""

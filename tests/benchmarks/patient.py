@@ -124,10 +124,14 @@ class Patient:
 
     def _processes(self) -> Iterator[Path]:
         """The folders in /proc of the program and of all that it started, also where that left it."""
-        for environment in Path("/proc").glob("[0-9]*/environ"):
+        # Some leave for a session of their own, and some write their title over their environment.
+        family = {self._process.pid}
+        for folder in sorted(Path("/proc").glob("[0-9]*"), key=lambda folder: int(folder.name)):
             with contextlib.suppress(OSError):
-                if self._mark in environment.read_bytes():
-                    yield environment.parent
+                parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+                if parent in family or self._mark in (folder / "environ").read_bytes():
+                    family.add(int(folder.name))
+        yield from (Path(f"/proc/{pid}") for pid in family)
 
     def family_megabytes(self) -> float:
         """The memory that it and all that it started occupy, with shared memory counted once."""

@@ -1,5 +1,8 @@
 """The chat screen: prompt and two lines in the first frame, the rest right after it."""
 
+import asyncio
+import contextlib
+import importlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,6 +36,21 @@ if TYPE_CHECKING:
 TWICE = 2.0
 #: No field for a key opens under fingers that were busy so short a time ago, in seconds.
 _QUIET = 0.5
+#: What the chat view is made of.
+_VIEW = (
+    "oi_tui.workspace",
+    "oi_tui.screens.chat.view",
+    "oi_tui.screens.chat.commands.chat",
+    "oi_tui.screens.chat.home",
+    "oi_tui.screens.chat.body",
+)
+
+
+def _import_view() -> None:
+    """Import what `ChatScreen.mount_view` does, which says what is wrong where that fails."""
+    with contextlib.suppress(Exception):
+        for name in _VIEW:
+            importlib.import_module(name)
 
 
 class ChatScreen(BaseScreen[None]):
@@ -102,7 +120,8 @@ class ChatScreen(BaseScreen[None]):
         self._ui: ChatCommands | None = None
         self._home: Home | None = None
         self._home_state: object = None
-        self._early: list[str] = []
+        #: What was sent before all was ready for it.
+        self._early: list[str] | None = []
         self._hint = self._title = ""
         self._interrupted_at = 0.0
         self._headline = StatusBar(id="headline", keeps_right=True)
@@ -130,6 +149,11 @@ class ChatScreen(BaseScreen[None]):
         """Move the terminal's caret: the prompt has another place."""
         self.call_after_refresh(self.prompt.place_caret)
 
+    async def load_view(self) -> None:
+        """Import the chat view beside the screen, so that keys are drawn meanwhile, and then mount it."""
+        await asyncio.to_thread(_import_view)
+        self.call_after_refresh(self.mount_view)
+
     async def mount_view(self) -> None:
         """Put the chat view in its place; to be called once the first frame is on the screen."""
         from oi_tui.screens.chat.body import ChatBody
@@ -148,7 +172,10 @@ class ChatScreen(BaseScreen[None]):
         self.refresh_status()
         self.set_interval(0.25, self.refresh_status)
         self.post_message(self.Ready())
-        early, self._early = self._early, []
+
+    def take_early(self) -> None:
+        """Carry out what was sent before `Ready`; to be called once all is done that comes with it."""
+        early, self._early = self._early or [], None
         for text in early:
             self._take(text)
 
@@ -335,7 +362,7 @@ class ChatScreen(BaseScreen[None]):
 
     def _take(self, text: str) -> None:
         """Carry out a command, or say a message; a mistyped command goes back into the prompt."""
-        if self._chat_view is None:
+        if self._early is not None:
             self._early.append(text)
         elif not commands.is_command(text):
             self.chat_view.say(text)

@@ -1,0 +1,61 @@
+"""What a person can do before the conversation is there."""
+
+import threading
+
+import pytest
+
+from oi_tui.app import OiTui
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.screens.chat import screen
+from oi_tui.screens.chat.screen import ChatScreen
+from oi_tui.screens.chat.view import ChatView
+from oi_tui.workspace import Workspace
+from tests.fakes import Computer, Llm
+from tests.pilot.waiting import until
+
+
+async def test_keys_are_drawn_while_the_conversation_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    imported = threading.Event()
+    monkeypatch.setattr(screen, "_import_view", lambda: imported.wait(30))
+    workspace = Workspace(Profile(model="openai/test"), None, llm=Llm(), computer=Computer())
+    app = OiTui(lambda: workspace)
+    async with app.run_test(size=(80, 24)) as pilot:
+        chat = app.screen
+        assert isinstance(chat, ChatScreen)
+        await pilot.press("h", "i")
+
+        def drawn() -> bool:
+            rows = chat._compositor.render_strips()
+            return any("> hi" in "".join(segment.text for segment in row) for row in rows)
+
+        await until(pilot, drawn)
+        assert not chat.is_ready
+        imported.set()
+        await until(pilot, lambda: chat.is_ready)
+        assert chat.prompt.text == "hi"
+
+
+async def test_a_message_that_was_sent_before_the_conversation_was_there_is_kept_as_it_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    imported = threading.Event()
+    monkeypatch.setattr(screen, "_import_view", lambda: imported.wait(30))
+    llm = Llm()
+    workspace = Workspace(Profile(model="openai/test"), None, llm=llm, computer=Computer())
+    app = OiTui(lambda: workspace)
+    async with app.run_test(size=(80, 24)) as pilot:
+        chat = app.screen
+        assert isinstance(chat, ChatScreen)
+        await pilot.press("h", "i", "enter")
+        shown: list[int] = []
+        show = ChatView.show_session
+
+        def note(view: ChatView) -> None:
+            shown.append(len(view.session.messages))
+            show(view)
+
+        monkeypatch.setattr(ChatView, "show_session", note)
+        imported.set()
+        await until(pilot, lambda: chat.is_ready and len(workspace.session.messages) == 2)
+        # Shown again from its messages, a running cell would lose what its program has drawn.
+        assert shown == [0]
