@@ -41,6 +41,7 @@ from oi_tui.text import visible
 from oi_tui.themes import DARK, LIGHT
 from oi_tui.widgets.idle import IdleClock
 from oi_tui.widgets.images.protocol import ImageSupportMixin
+from oi_tui.widgets.mouse import is_mouse_wanted
 
 if TYPE_CHECKING:
     from oi_tui.engine.settings.profile import Profile
@@ -366,7 +367,7 @@ def run(
         app = OiTui(
             opening,
             theme=profile.theme,
-            mouse=profile.mouse,
+            mouse=is_mouse_wanted(profile.mouse),
             images=profile.images,
             words=words,
             resume=resume,

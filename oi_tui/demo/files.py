@@ -120,11 +120,14 @@ def _largest(talk: Talk) -> Reply:
     share = int(size.replace(",", "")) / max(int(total[2].replace(",", "")), 1)
     cells = "\n".join(f"| {_write_cell(path)} | {size} |" for size, path in rows[:5])
     return [
-        Say(
-            f"Of {total[1]} files, the largest is `{path}` with {size} bytes: "
-            f"{share:.0%} of everything here.\n\n| file | bytes |\n|:--|--:|\n{cells}\n"
-        )
+        Say(f"{_describe_largest(total[1], path, size, share)}\n\n| file | bytes |\n|:--|--:|\n{cells}\n")
     ]
+
+
+def _describe_largest(count: str, path: str, size: str, share: float) -> str:
+    if count == "1":
+        return f"There is one file here: `{path}` with {size} bytes."
+    return f"Of {count} files, the largest is `{path}` with {size} bytes: {share:.0%} of everything here."
 
 
 def _summarise(talk: Talk) -> Reply:

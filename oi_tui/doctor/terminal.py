@@ -100,7 +100,7 @@ def _between(environment: Mapping[str, str]) -> Iterator[Finding]:
     if environment.get("TMUX"):
         yield from _tmux(environment)
     elif environment.get("STY"):
-        yield Finding(None, "GNU screen: no images, and no clipboard outside it")
+        yield Finding(None, "GNU screen: no images, no clipboard outside it, and no mouse before %mouse on")
     if environment.get("SSH_CONNECTION") or environment.get("SSH_TTY"):
         yield Finding(None, "over SSH: copying goes through the terminal (OSC 52)")
 

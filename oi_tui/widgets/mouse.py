@@ -1,6 +1,18 @@
 """Whether the terminal reports the mouse."""
 
+import os
+from collections.abc import Mapping
+
 from textual.app import App
+
+
+def is_mouse_wanted(setting: bool, environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether to use the mouse from the start, where the setting says so.
+
+    GNU screen (4.9.0) takes an escape for the beginning of a mouse report once a program uses the mouse, and
+    keeps it until another key comes. Escape stops programs there, so the mouse waits for `%mouse on`.
+    """
+    return setting and not ("STY" in environment and "TMUX" not in environment)
 
 
 def use_mouse(app: App[str], on: bool) -> None:

@@ -125,7 +125,7 @@ class Patient:
     def _processes(self) -> Iterator[Path]:
         """The folders in /proc of the program and of all that it started, also where that left it."""
         # Some leave for a session of their own, and some write their title over their environment.
-        family = {self._process.pid}
+        family = {self._process.pid} if self._process.poll() is None else set()
         for folder in sorted(Path("/proc").glob("[0-9]*"), key=lambda folder: int(folder.name)):
             with contextlib.suppress(OSError):
                 parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])

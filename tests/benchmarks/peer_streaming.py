@@ -25,7 +25,7 @@ from tests.benchmarks.peers import (
 )
 
 #: Seconds after which nobody waits any longer.
-PATIENCE = 90
+PATIENCE = 60
 STREAM = "a Textual application with MarkdownStream"
 Figures = dict[str, float | str]
 

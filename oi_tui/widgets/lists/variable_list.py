@@ -1,5 +1,6 @@
 """A list of variables that draws only the visible rows."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -25,6 +26,8 @@ _WORDS = {
     "silent": "variables cannot be listed",
     "unstarted": "not started; no variables yet",
 }
+#: What stands for a value that is too long to be shown.
+_COUNT = re.compile(r"of ([\d,]+)(?: (characters|bytes|bits))?")
 #: Room for a type and for a size, in cells.
 _TYPE = 16
 _SIZE = 9
@@ -96,6 +99,15 @@ def size_of(size: int | None) -> str:
             return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
         amount /= 1000
     return f"{amount:.1f} GB"
+
+
+def summary_beside_type(variable: Variable) -> str:
+    """Return the summary without what the columns for name and type show: `1200x8`, `2 items`."""
+    if variable.summary in (variable.type, f"{variable.type} {variable.name}"):
+        return ""
+    rest = variable.summary.removeprefix(f"{variable.type} ")
+    count = _COUNT.fullmatch(rest)
+    return f"{count[1]} {count[2] or 'item' + 's' * (count[1] != '1')}" if count else rest
 
 
 class VariableList(ScrollView):
@@ -199,6 +211,7 @@ class VariableList(ScrollView):
         name_width = max(10, min(30, (width - _TYPE - _SIZE) // 3))
         name = fit(one_line(variable.name, 200), name_width)
         kind = fit(one_line(variable.type, 100), _TYPE) + " " if wide else ""
+        summary = summary_beside_type(variable) if wide else variable.summary
         size = f"{size_of(variable.size):>{_SIZE}} " if wide else ""
         room = max(0, width - 3 - name_width - cell_len(kind) - cell_len(size))
         facts = self._style("facts", selected)
@@ -206,6 +219,6 @@ class VariableList(ScrollView):
             Segment("> " if selected else "  ", self._style("name", selected)),
             Segment(name, self._style("name", selected)),
             Segment(" " + kind, facts),
-            Segment(fit(one_line(variable.summary, 300), room), facts),
+            Segment(fit(one_line(summary, 300), room), facts),
             Segment(size, facts),
         ]

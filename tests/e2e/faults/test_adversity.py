@@ -308,3 +308,14 @@ def test_after_kill_9_the_next_request_is_valid(start: Start, moment: str) -> No
         again.say("go on")
         again.wait_for("Welcome back.")
         assert OpenAi().problem(server.requests[0]) is None
+
+
+def test_five_megabytes_are_pasted_at_once(start: Start) -> None:
+    with ModelServer(spoken(Say("Read."))) as server:
+        program = begun(start, server)
+        program.send("see \x1b[200~" + "x" * 5_000_000 + "\x1b[201~")
+        program.wait_for("see [pasted 5,000,000 characters]", 30)
+        program.press("ctrl+u")
+        program.wait_gone("pasted")
+        program.say("hello")
+        program.wait_for("Read.")

@@ -14,7 +14,7 @@ from oi_tui.screens.pager import PagerScreen
 from oi_tui.screens.variables import VariablesScreen
 from oi_tui.themes import DARK
 from oi_tui.widgets.footer import KeyFooter
-from oi_tui.widgets.lists.variable_list import VariableList, rows, size_of
+from oi_tui.widgets.lists.variable_list import VariableList, rows, size_of, summary_beside_type
 from tests.fakes import Computer
 from tests.pilot.test_chat import open_chat
 from tests.pilot.waiting import until
@@ -82,7 +82,7 @@ async def test_variables_stand_under_their_languages_and_silence_is_explained() 
     async with looking(PYTHON, SHELL, *others, Memory("r", "known")) as (app, _, _until):
         lines = app.shown.split("\n")
         assert lines[0] == "python: 3"
-        assert lines[1].split() == [[">", "df"][0], "df", "DataFrame", "DataFrame", "1200x8", "76.8", "kB"]
+        assert lines[1].split() == [[">", "df"][0], "df", "DataFrame", "1200x8", "76.8", "kB"]
         assert "'[bold]x'" in lines[2]
         assert lines[4] == "shell: the 1 newest of 5,000"
         assert lines[6:] == [
@@ -173,6 +173,22 @@ async def test_thousands_of_variables_are_moved_through_and_resized_with_the_sel
 )
 def test_sizes_are_reported_in_a_word(size: int | None, words: str) -> None:
     assert size_of(size) == words
+
+
+@pytest.mark.parametrize(
+    ("type", "summary", "shown"),
+    [
+        ("DataFrame", "DataFrame 1200x8", "1200x8"),
+        ("list", "list of 2,000", "2,000 items"),
+        ("dict", "dict of 1", "1 item"),
+        ("str", "str of 300 characters", "300 characters"),
+        ("function", "function value", ""),
+        ("Model", "Model", ""),
+        ("str", "'list of 2'", "'list of 2'"),
+    ],
+)
+def test_the_summary_repeats_neither_type_nor_name(type: str, summary: str, shown: str) -> None:
+    assert summary_beside_type(Variable("value", type, summary)) == shown
 
 
 def test_a_word_is_looked_for_in_names_types_and_languages() -> None:

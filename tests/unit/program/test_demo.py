@@ -130,6 +130,14 @@ def test_the_largest_file_is_found_and_named(session: Session, workplace: Path) 
     assert "the largest is `deep/er/big one.bin` with 123,456 bytes" in reported
 
 
+def test_a_single_file_is_compared_with_no_other(session: Session, workplace: Path) -> None:
+    for file in workplace.iterdir():
+        file.unlink()
+    (workplace / "notes.txt").write_bytes(b"x" * 1_234)
+    reported = text(work(session, "largest files here"))
+    assert "There is one file here: `notes.txt` with 1,234 bytes." in reported
+
+
 def test_the_file_that_was_named_is_summarised_with_its_true_figures(session: Session) -> None:
     messages = work(session, "Please summarise prices.csv!")
     assert LABEL in messages[0].content

@@ -7,6 +7,7 @@ import pytest
 
 from tests.benchmarks import page, peers
 from tests.benchmarks.patient import Patient
+from tests.processes import wait_until
 
 
 def test_the_page_has_a_table_for_each_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,4 +46,4 @@ def test_what_a_program_left_behind_is_measured_and_ended(tmp_path: Path) -> Non
         patient.wait_for(b"READY", 30)
         assert patient.family_megabytes() > 30
         assert list(patient._processes())
-    assert not list(patient._processes())
+    assert wait_until(lambda: not list(patient._processes()), 10)

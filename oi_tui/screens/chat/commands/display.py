@@ -6,7 +6,7 @@ from oi_tui.engine.settings.profile import Profile, ProfileError
 from oi_tui.screens.themes import ThemesScreen
 from oi_tui.widgets.images.protocol import use_images
 from oi_tui.widgets.motion import use_motion
-from oi_tui.widgets.mouse import use_mouse
+from oi_tui.widgets.mouse import is_mouse_wanted, use_mouse
 
 if TYPE_CHECKING:
     from oi_tui.actions.interface import UserInterface
@@ -22,11 +22,13 @@ class DisplaySettings:
         self._chat = chat
         self._view = view
         self._workspace = view.workspace
+        #: Whether `%mouse` was used, which says more than what is best for this terminal.
+        self._mouse_chosen = False
 
     def apply(self, profile: Profile) -> None:
         """Show the screen as the profile wants it."""
         self._chat.app.theme = profile.theme
-        use_mouse(self._chat.app, profile.mouse)
+        use_mouse(self._chat.app, self._is_mouse_used(profile))
         use_motion(self._chat.app, profile.motion)
         use_images(self._chat.app, profile.images)
         self._view.sidebar.fit()
@@ -56,7 +58,10 @@ class DisplaySettings:
     def switch_mouse(self, on: bool | None) -> None:
         """Use the mouse or leave it to the terminal, until the end of the program."""
         profile = self._workspace.profile
-        profile = profile.with_changes("changed", mouse=not profile.mouse if on is None else on)
+        profile = profile.with_changes(
+            "changed", mouse=not self._is_mouse_used(profile) if on is None else on
+        )
+        self._mouse_chosen = True
         self._workspace.use(profile)
         use_mouse(self._chat.app, profile.mouse)
         self._ui.tell(
@@ -64,6 +69,9 @@ class DisplaySettings:
             if profile.mouse
             else "Mouse support is off; your terminal handles the mouse."
         )
+
+    def _is_mouse_used(self, profile: Profile) -> bool:
+        return profile.mouse if self._mouse_chosen else is_mouse_wanted(profile.mouse)
 
     def switch_sidebar(self, on: bool | None) -> None:
         """Show or hide the sidebar; on a narrow screen it is a drawer."""
