@@ -1,5 +1,7 @@
 """A question with details that only a deliberate yes answers."""
 
+import math
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,7 +13,7 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widgets import Static
 
-from oi_tui.screens.dialog import Dialog
+from oi_tui.screens.dialog import Dialog, clickable
 from oi_tui.text import one_line, visible
 from oi_tui.widgets.approval.key_guard import LOOK, SETTLE, KeyGuard
 from oi_tui.widgets.timer import later
@@ -37,6 +39,7 @@ class ConfirmDialog(Dialog[bool]):
         self._details = details
         self._quiet = KeyGuard()
         self._settle: TimerHandle | None = None
+        self._armed_at = math.inf
 
     def compose(self) -> ComposeResult:
         """Mount the question, its details, and the answers."""
@@ -51,8 +54,9 @@ class ConfirmDialog(Dialog[bool]):
 
     def watch_armed(self) -> None:
         """Say what the keys answer."""
+        self._armed_at = time.monotonic()
         answers = "y yes · n no" if self.armed else "y when you stop typing · n no"
-        self.query_one("#confirm").border_subtitle = answers
+        self.query_one("#confirm").border_subtitle = clickable(answers)
 
     def on_key(self, event: events.Key) -> None:
         """Take a yes as text if another key follows at once, or if it is part of a word."""
@@ -71,6 +75,11 @@ class ConfirmDialog(Dialog[bool]):
         """Answer yes, unless the key was meant for something else."""
         if self.armed:
             self._settle = later(self, SETTLE, self._settled)
+
+    def action_press(self, key: str) -> None:
+        """Take a click on yes only if the button went down while a yes counts."""
+        if key != "y" or (self.armed and self.clicked_at >= self._armed_at):
+            super().action_press(key)
 
     def _says_yes(self, key: str) -> bool:
         binding = self.active_bindings.get(key)

@@ -5,6 +5,10 @@ slow connection, all go to the screen that had the focus then: two of them that 
 below away as well, and the conversation with it.
 """
 
+import math
+import re
+
+from textual import events
 from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.command import CommandList, CommandPalette
@@ -26,9 +30,32 @@ class Page(BaseScreen[ScreenResultType]):
         return super().dismiss(result)
 
 
+def clickable(hints: str) -> str:
+    """Key hints such as `enter choose · esc cancel`, as markup: a click on one presses its key."""
+    parts = [(part, re.match(r"(\S|esc|enter|tab|ctrl\+\w) ", part)) for part in hints.split(" · ")]
+    return " · ".join(
+        f"[@click=screen.press('{_KEYS.get(key[1], key[1])}')]{part}[/]" if key else part
+        for part, key in parts
+    )
+
+
+_KEYS = {"esc": "escape"}
+
+
 # A style sheet comes down by the first base alone.
 class Dialog(ModalScreen[ScreenResultType], Page[ScreenResultType]):
     """A box over a screen, closed with a result."""
+
+    #: When a button of the mouse went down last, on the monotonic clock.
+    clicked_at = -math.inf
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Note when the button went down."""
+        self.clicked_at = event.time
+
+    def action_press(self, key: str) -> None:
+        """Press the key of the hint that was clicked."""
+        self.app.simulate_key(key)
 
 
 class Palette(CommandPalette, Page[None]):

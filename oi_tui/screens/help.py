@@ -14,7 +14,7 @@ from textual.widgets import Input, Static
 
 from oi_tui.commands import COMMANDS
 from oi_tui.commands.groups import grouped
-from oi_tui.screens.dialog import Dialog
+from oi_tui.screens.dialog import Dialog, clickable
 
 #: Keys that are no commands, with where they work.
 OTHER_KEYS = (
@@ -98,7 +98,7 @@ class HelpScreen(Dialog[None]):
         """Mount the rows in two columns."""
         with VerticalScroll(id="help") as page:
             page.border_title = "Help"
-            page.border_subtitle = "esc close"
+            page.border_subtitle = clickable("esc close")
             yield Input(placeholder="type to search keys and commands", id="help-search")
             yield Static(id="help-rows", markup=False)
 

@@ -18,14 +18,14 @@ from oi_tui.engine.credentials.keys import SecretError, Secrets, find_variable_n
 from oi_tui.engine.credentials.redaction import learn
 from oi_tui.engine.models import llamafile, local_servers
 from oi_tui.engine.settings import presets
-from oi_tui.screens.dialog import Dialog
+from oi_tui.screens.dialog import Dialog, clickable
 from oi_tui.text import one_line
 from oi_tui.widgets.lists.choice_list import ChoiceList
 
 #: The ready-made profiles of the providers whose model is offered once there is a key.
 _HOSTED = ("openai", "anthropic", "gemini", "openrouter", "mistral", "deepseek", "groq", "xai")
-_LIST_KEYS = "enter choose · tab type a name · esc cancel"
-_KEY_KEYS = "enter save · ctrl+s this session only · esc back"
+_LIST_KEYS = clickable("enter choose · tab type a name · esc cancel")
+_KEY_KEYS = clickable("enter save · ctrl+s this session only · esc back")
 
 
 @dataclass(frozen=True, slots=True)

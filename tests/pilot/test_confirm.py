@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 from textual import events
+from textual.content import Content
 from textual.pilot import Pilot
 
 from oi_tui.screens import confirm
@@ -20,14 +21,46 @@ async def asked() -> AsyncIterator[tuple[Pilot[str], ConfirmDialog, list[bool | 
     async with app.run_test(size=(80, 24)) as pilot:
         question = ConfirmDialog("Delete it?", ["It is old."])
         await app.push_screen(question, answers.append)
+        question.query_one("#confirm").styles.border = ("round", "white")
         yield pilot, question, answers
+
+
+def hints(question: ConfirmDialog) -> str:
+    return Content.from_markup(str(question.query_one("#confirm").border_subtitle)).plain
+
+
+async def click(pilot: Pilot[str], question: ConfirmDialog, hint: str) -> None:
+    """Click on a hint in the lower border."""
+    region = question.query_one("#confirm").region
+    column = region.right - 2 - len(hints(question)) + hints(question).index(hint)
+    await pilot.click(offset=(column, region.bottom - 1))
+
+
+async def test_a_click_on_yes_counts_when_the_button_went_down_while_it_counts() -> None:
+    async with asked() as (pilot, question, answers):
+        await click(pilot, question, "y")
+        await until(pilot, lambda: question.armed)
+        question.clicked_at = 0.0
+        question.action_press("y")
+        await pilot.pause()
+        assert answers == []
+        await click(pilot, question, "y yes")
+        await until(pilot, lambda: answers)
+        assert answers == [True]
+
+
+async def test_a_click_on_no_counts_at_once() -> None:
+    async with asked() as (pilot, question, answers):
+        await click(pilot, question, "n no")
+        await until(pilot, lambda: answers)
+        assert answers == [False]
 
 
 async def test_a_yes_counts_once_it_was_seen_and_nobody_types() -> None:
     async with asked() as (pilot, question, answers):
-        assert "when you stop typing" in str(question.query_one("#confirm").border_subtitle)
+        assert "when you stop typing" in hints(question)
         await until(pilot, lambda: question.armed)
-        assert str(question.query_one("#confirm").border_subtitle) == "y yes · n no"
+        assert hints(question) == "y yes · n no"
         await pilot.press("y")
         await until(pilot, lambda: answers)
         assert answers == [True]
