@@ -3,11 +3,14 @@
 import faulthandler
 import functools
 import gc
+import importlib
 import importlib.metadata
 import itertools
 import os
+import sys
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -21,6 +24,8 @@ settings.register_profile("patient", deadline=None, suppress_health_check=[Healt
 settings.load_profile("patient")
 settling.install()
 parsed_styles.install()
+# Also where the environment asks for none: each worker would compile all tests anew, 20 s of a processor.
+sys.dont_write_bytecode = False
 
 ROOT = Path(__file__).parent.parent
 #: How long what a test started may take to end, in seconds.
@@ -45,6 +50,24 @@ SETTLED = {
 GARBAGE = (20_000, 10, 10)
 #: A parameter of more characters does not stand in the name of its test.
 LONGEST_NAME = 200
+#: From so many modules of tests on, the workers share the work of compiling them.
+MANY_MODULES = 50
+#: Files of tests that take long come first, so that no worker is alone with one of them at the end.
+LONG = (
+    "e2e/doors/test_acp.py",
+    "e2e/faults/test_adversity.py",
+    "e2e/faults/test_soak.py",
+    "e2e/faults/test_walk.py",
+    "pilot/screens/test_profile_editor.py",
+    "pilot/test_untrusted_text.py",
+    "runtimes/languages/test_java.py",
+    "unit/models/test_function_model.py",
+    "unit/program/test_python_package.py",
+    "unit/project/test_missing_programs.py",
+    "unit/project/test_mutation.py",
+    "unit/project/test_rerun_failures.py",
+    "unit/server/test_responses.py",
+)
 _homes = itertools.count()
 UNWANTED = (
     "COLUMNS",
@@ -83,6 +106,25 @@ def pytest_make_parametrize_id(val: object) -> str | None:
     if isinstance(val, str | bytes) and len(val) > LONGEST_NAME:
         return f"{val[:40]!a}, {len(val)} long"
     return None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Import a share of the modules before all: then each is compiled by one worker, and not by every one."""
+    worker = getattr(session.config, "workerinput", None)
+    modules = sorted({path for name in session.config.args for path in Path(name).rglob("test_*.py")})
+    if worker is None or len(modules) < MANY_MODULES:
+        return
+    for path in modules[int(worker["workerid"].removeprefix("gw")) :: worker["workercount"]]:
+        # What cannot be imported is reported, or skipped, when its tests are collected.
+        with suppress(Exception, pytest.skip.Exception):
+            importlib.import_module(".".join(path.resolve().relative_to(ROOT).with_suffix("").parts))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the files of tests that take long first."""
+    first = {ROOT / "tests" / name for name in LONG}
+    items.sort(key=lambda item: item.path not in first)
 
 
 def pytest_collection_finish() -> None:

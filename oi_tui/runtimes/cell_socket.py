@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from io import BufferedRWPair
+from pathlib import Path
 from typing import Any
 
 #: How many connections are answered at the same time; others wait.
@@ -20,6 +21,9 @@ _MOST = 64
 _PAUSE = 0.05
 #: How long a connection may take to say what it wants, in seconds.
 _PATIENCE = 30.0
+#: A folder that is younger, in seconds, may belong to a socket that is just being made.
+_YOUNG = 60.0
+_PREFIX = "oi-tui-"
 #: `SOL_LOCAL` and `LOCAL_PEERPID` of macOS, which Python has no names for.
 _SOL_LOCAL, _LOCAL_PEERPID = 0, 2
 
@@ -31,6 +35,20 @@ def peer_of(connection: socket.socket) -> int:
             return int(struct.unpack("i", connection.getsockopt(_SOL_LOCAL, _LOCAL_PEERPID, 4))[0])
         return int(struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0])
     return 0
+
+
+def _remove_dead(name: str) -> None:
+    """Remove the folders of sockets with this name whose application was killed, and so left them behind."""
+    for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*/{name}"):
+        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as tried:
+            made = path.parent.stat()
+            if not path.is_socket() or made.st_uid != os.getuid() or time.time() - made.st_mtime < _YOUNG:
+                continue
+            tried.setblocking(False)
+            try:
+                tried.connect(str(path))
+            except ConnectionRefusedError:
+                shutil.rmtree(path.parent, ignore_errors=True)
 
 
 class CellSocket:
@@ -49,7 +67,8 @@ class CellSocket:
         with self._lock:
             if self._folder is None:
                 # Only this user may look into it, and the path is short enough for a socket.
-                self._folder = tempfile.mkdtemp(prefix="oi-tui-")
+                _remove_dead(self._name)
+                self._folder = tempfile.mkdtemp(prefix=_PREFIX)
                 self._server = socket.socket(socket.AF_UNIX)
                 self._server.bind(os.path.join(self._folder, self._name))  # noqa: PTH118
                 self._server.listen(_MOST)

@@ -2,7 +2,6 @@
 
 import os
 import random
-import signal
 import threading
 from collections.abc import Callable
 from contextlib import closing
@@ -14,7 +13,7 @@ import pytest
 from oi_tui.messages import InputRequested, LineReached, Printed, Report, RunEnded, Started, Starting
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.runs import stopping
-from tests.runtimes.playing import Played, alive, kept_running, living, marked, play, until
+from tests.runtimes.playing import Played, alive, living, marked, play, until
 from tests.runtimes.samples import ALL, Sample
 
 #: The scope puts the tests of one language together, so that a worker starts few of them.
@@ -131,8 +130,8 @@ def test_the_environment_is_passed_on_but_for_what_is_hidden(
     assert values == ["None\n", f"{seen}\n", "xterm-256color\n"]
 
 
-def test_languages_start_in_the_working_directory(computer: Computer, sample: Sample) -> None:
-    assert play(computer, sample.language, sample.folder).text == f"{computer.cwd}\n"
+def test_languages_start_in_the_working_directory(shared: Computer, sample: Sample) -> None:
+    assert play(shared, sample.language, sample.folder).text == f"{shared.cwd}\n"
 
 
 def test_a_question_is_reported_and_can_be_answered(shared: Computer, sample: Sample) -> None:
@@ -527,29 +526,26 @@ def test_what_a_signal_stopped_is_reported_and_can_be_interrupted(
     assert play(shared, sample.language, sample.recall).text == "42\n"
 
 
-@pytest.mark.parametrize("how", ["sleep", "busy", "ask", "script", "deaf"])
-def test_an_interrupted_run_leaves_the_signals_as_they_were(
-    computer: Computer, sample: Sample, how: str
-) -> None:
+def test_an_interrupted_run_leaves_the_signals_as_they_were(computer: Computer, sample: Sample) -> None:
     children = {"script": "echo go\nexec sleep 60", "deaf": "trap '' INT TERM\necho go\nsleep 60\nsleep 60"}
-    (computer.cwd / "script").write_text(children.get(how, ""))
-    code = sample.script if how in children else getattr(sample, how)
     play(computer, sample.language, sample.remember)
     if how == "ask":
         # Deno hears one more signal from its first question on.
         play(computer, sample.language, sample.ask, answers=("Ada\n",))
     before = signals(computer, sample)
-    played = play(
-        computer,
-        sample.language,
-        code,
-        stop_at=None if how == "ask" else "go\r\n",
-        insists=how == "deaf",
-        on=(lambda report, _: asked_then_stop(computer, report)) if how == "ask" else None,
-    )
-    assert played.state == "interrupted"
-    assert play(computer, sample.language, sample.recall).text == "42\n"
-    assert signals(computer, sample) == before
+    for how in ("sleep", "busy", "ask", "script", "deaf"):
+        (computer.cwd / "script").write_text(children.get(how, ""))
+        played = play(
+            computer,
+            sample.language,
+            sample.script if how in children else getattr(sample, how),
+            stop_at=None if how == "ask" else "go\r\n",
+            insists=how == "deaf",
+            on=(lambda report, _: asked_then_stop(computer, report)) if how == "ask" else None,
+        )
+        assert played.state == "interrupted", how
+        assert play(computer, sample.language, sample.recall).text == "42\n", how
+        assert signals(computer, sample) == before, how
 
 
 def signals(computer: Computer, sample: Sample) -> dict[str, str]:
@@ -580,21 +576,3 @@ def test_two_computers_share_nothing(make: Make, shared: Computer, sample: Sampl
 
 def test_names_of_languages_may_be_written_in_any_case(shared: Computer, sample: Sample) -> None:
     assert play(shared, f" {sample.language.upper()}", sample.hello).text == "hello\n"
-
-
-def test_a_shared_language_that_ends_fails_one_test_and_the_next_ones_run(
-    computer: Computer, sample: Sample
-) -> None:
-    play(computer, sample.language, sample.hello)
-    pid = living(computer)[sample.language]
-    test = kept_running(computer)
-    test.__enter__()
-    os.kill(pid, signal.SIGKILL)
-    until(lambda: not alive(pid))
-    with pytest.raises(pytest.fail.Exception, match="shared computer"):
-        test.__exit__(None, None, None)
-    for _ in range(2):
-        with kept_running(computer):
-            played = play(computer, sample.language, sample.hello)
-        assert played.state == "finished", played.reason
-        assert living(computer) == {}

@@ -11,6 +11,9 @@ number stands for the argument REPORT. As the kernel says who wrote there, N is 
 When standard input ends, because the application closed it or is no more, or brings the word `kill`, it ends
 everything that the program ever started. On Linux that includes what left the session: the guard is the
 subreaper, so orphans become its own.
+
+R that is killed cannot remove its temporary folder. Its driver wrote the path into the file `temporary` of
+FOLDER, and the guard removes it, unless R runs in a wrapper, out of which it must delete nothing.
 """
 
 # mypy: ignore-errors
@@ -53,6 +56,8 @@ def main() -> None:
         # So the wrapper says that a signal ended what it wrapped.
         status = (status >> 8) - 128
     _end_everything(leader)
+    if not given:
+        _remove_temporary(folder)
     if abandoned:
         _remove(folder)
     _say(f"exit {status}\n")
@@ -239,13 +244,25 @@ def _processes() -> "dict[int, tuple[int, int, bool]]":
     return table
 
 
+def _remove_temporary(folder: str) -> None:
+    try:
+        with open(os.path.join(folder, "temporary"), encoding="utf-8", errors="surrogateescape") as file:
+            paths = file.read().splitlines()
+    except OSError:
+        return
+    for path in paths:
+        if os.path.basename(path).startswith("Rtmp"):
+            _remove(path)
+
+
 def _remove(folder: str) -> None:
     try:
         for path, folders, files in os.walk(folder, topdown=False):
             for name in files:
                 os.unlink(os.path.join(path, name))
             for name in folders:
-                os.rmdir(os.path.join(path, name))
+                inner = os.path.join(path, name)
+                (os.unlink if os.path.islink(inner) else os.rmdir)(inner)
         os.rmdir(folder)
     except OSError:
         pass

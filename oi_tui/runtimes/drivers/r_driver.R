@@ -6,6 +6,8 @@ local({
   home <- dirname(Sys.getenv("R_PROFILE_USER"))
   Sys.unsetenv(c("OI_TUI_FOLDER", "R_PROFILE_USER"))
   place <- function(name) file.path(folder, name)
+  # R removes it at its end, unless it is killed; the guard does it then.
+  cat(tempdir(), "\n", sep = "", file = place("temporary"))
   owner <- Sys.getpid()
   nonce <- "idle"
   marks <- 0L

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import queue
+import socket
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 Message = Mapping[str, Any]
 #: How long the kernel may take to answer when it is reached, in seconds; it may be busy.
 _PATIENCE = 20.0
+#: A kernel whose heart is not heard for so long has ended, in seconds. Where much runs, a beat may be late.
+_SILENT = 10.0
 _MISSING = 'The target kernel: needs another package: pip install "oi-tui[kernel]"'
 
 
@@ -91,6 +94,8 @@ class FileClient:
         #: Interrupts that the kernel has not answered. Their channel is used by one thread at a time.
         self._interrupts: set[str] = set()
         self._control = threading.Lock()
+        #: Since when the kernel's heart has not been heard.
+        self._silent_since: float | None = None
         self._client = self._connect()
 
     def _connect(self) -> "BlockingKernelClient":
@@ -163,7 +168,26 @@ class FileClient:
 
     def why_gone(self) -> str | None:
         """Why nothing more will come, in a sentence; None while it may."""
-        return None if self._client.is_alive() else "the kernel ended, and its variables are lost"
+        if self._client.is_alive():
+            self._silent_since = None
+            return None
+        now = time.monotonic()
+        if self._silent_since is None:
+            self._silent_since = now
+        if now - self._silent_since < _SILENT and not self._refuses():
+            return None
+        return "the kernel ended, and its variables are lost"
+
+    def _refuses(self) -> bool:
+        """Whether nobody listens any more where the kernel's heart was. The system listens for a busy one."""
+        address = (str(self._client.ip), int(self._client.hb_port))
+        try:
+            with socket.create_connection(address, 0.2):
+                return False
+        except ConnectionRefusedError:
+            return self._client.transport == "tcp"
+        except OSError:
+            return False
 
     def why_unsure(self) -> str | None:
         """Why messages may have been lost since this was last asked, in a sentence; None where none were."""

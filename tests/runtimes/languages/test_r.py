@@ -5,6 +5,7 @@
 import base64
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -31,6 +32,14 @@ def r(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Computer]:
     assert play(computer, "r", "").state == "finished"
     yield computer
     computer.close()
+
+
+def test_its_temporary_folder_is_removed_with_it(tmp_path: Path) -> None:
+    computer = Computer(cwd=tmp_path)
+    folder = Path(play(computer, "r", "file.create(tempfile()); cat(tempdir())").text.splitlines()[-1])
+    assert list(folder.iterdir())
+    computer.close()
+    assert not folder.exists()
 
 
 @pytest.mark.parametrize(

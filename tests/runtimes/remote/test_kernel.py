@@ -1,6 +1,8 @@
 """A real Jupyter kernel as the place where code runs."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
 import threading
@@ -193,6 +195,26 @@ def test_a_run_that_nobody_follows_is_interrupted(computer: Computer) -> None:
             break
     reports.close()
     assert play(computer, "python", "print(1)").text == "1\n"
+
+
+def test_a_kernel_that_is_held_up_has_not_ended(computer: Computer, kernel: tuple[Path, int]) -> None:
+    client = computer.place.client._client  # type: ignore[union-attr]
+
+    def hold_up(_: Report, so_far: str) -> None:
+        if "go" in so_far and not held:
+            held.append(True)
+            os.kill(kernel[1], signal.SIGSTOP)
+            threading.Thread(target=let_go).start()
+
+    def let_go() -> None:
+        # No beat of its heart was heard in time.
+        until(lambda: not client.is_alive())
+        threading.Timer(0.3, os.kill, (kernel[1], signal.SIGCONT)).start()
+
+    held: list[bool] = []
+    code = "import time\nprint('go', flush=True)\ntime.sleep(0.1)\nprint('on')"
+    played = play(computer, "python", code, on=hold_up)
+    assert (played.state, played.text) == ("finished", "go\non\n")
 
 
 def test_a_kernel_that_dies_is_reported(make: Make, tmp_path: Path) -> None:

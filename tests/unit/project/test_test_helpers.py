@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from textual.css.stylesheet import Stylesheet
 
+from tests import conftest
 from tests.when_used import when_used
 
 
@@ -40,3 +41,8 @@ def test_a_module_is_imported_when_it_is_used_and_not_when_tests_are_looked_for(
     assert "rarely_used" not in sys.modules
     assert module.ANSWER == 42
     assert "rarely_used" in sys.modules
+
+
+def test_the_files_of_tests_that_take_long_exist() -> None:
+    folder = Path(conftest.__file__).parent
+    assert [name for name in conftest.LONG if not (folder / name).is_file()] == []

@@ -3,10 +3,9 @@
 import itertools
 import json
 import re
-import shutil
 import subprocess
-import tempfile
 import time
+from pathlib import Path
 from typing import Any, Self
 
 import httpx
@@ -18,10 +17,9 @@ _ADDRESS = re.compile(rb"DevTools listening on ws://([^/]+)/")
 
 
 class Browser:
-    """One page in a browser of its own."""
+    """One page in a browser of its own, which keeps its files in the folder."""
 
-    def __init__(self, *, width: int = 1000, height: int = 800) -> None:
-        self._folder = tempfile.mkdtemp(prefix="chromium-")
+    def __init__(self, folder: Path, *, width: int = 1000, height: int = 800) -> None:
         arguments = (
             "--headless",
             "--no-sandbox",
@@ -29,7 +27,7 @@ class Browser:
             "--disable-background-networking",
             "--no-first-run",
             "--remote-debugging-port=0",
-            f"--user-data-dir={self._folder}",
+            f"--user-data-dir={folder}",
             f"--window-size={width},{height}",
             "about:blank",
         )
@@ -58,7 +56,6 @@ class Browser:
         self._process.wait(PATIENCE)
         assert self._process.stderr
         self._process.stderr.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
 
     def call(self, method: str, **parameters: Any) -> Any:
         """Call a method of the protocol and return its result."""

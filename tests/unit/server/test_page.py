@@ -1,6 +1,7 @@
 """The web page, in a real browser."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -21,8 +22,8 @@ QUESTION = "!document.getElementById('question').hidden"
 
 
 @pytest.fixture
-def browser() -> Iterator[Browser]:
-    with Browser() as browser:
+def browser(tmp_path: Path) -> Iterator[Browser]:
+    with Browser(tmp_path / "browser") as browser:
         yield browser
         assert browser.complaints == []
 

@@ -1,0 +1,53 @@
+"""The sockets by which cells reach the application."""
+
+import os
+import shutil
+import socket
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from oi_tui.runtimes import cell_socket
+from oi_tui.runtimes.cell_socket import CellSocket
+
+
+@pytest.fixture
+def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder for temporary files with a path that is short enough for a socket."""
+    path = Path(tempfile.mkdtemp(prefix="sockets-", dir="/tmp"))
+    monkeypatch.setattr(tempfile, "tempdir", str(path))
+    yield path
+    shutil.rmtree(path)
+
+
+def left(folder: Path, name: str, made: float) -> Path:
+    """What an application leaves behind that is killed."""
+    made_in = folder / f"oi-tui-{name}"
+    made_in.mkdir()
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(made_in / "model"))
+    os.utime(made_in, (made, made))
+    return made_in
+
+
+def test_what_killed_applications_left_is_removed_and_nothing_else(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    living = CellSocket("model", lambda _: None)
+    lives = Path(living.path()).parent
+    os.utime(lives, (0, 0))
+    dead = left(folder, "dead", 0.0)
+    young = left(folder, "young", lives.parent.stat().st_mtime)
+    other = folder / "oi-tui-other"
+    (other / "model").mkdir(parents=True)
+    os.utime(other, (0, 0))
+    monkeypatch.setattr(cell_socket, "_YOUNG", 600.0)
+    fresh = CellSocket("model", lambda _: None)
+    made = Path(fresh.path()).parent
+    assert set(folder.iterdir()) == {lives, young, other, made}
+    assert not dead.exists()
+    for opened in (living, fresh):
+        opened.close()
+    assert set(folder.iterdir()) == {young, other}
