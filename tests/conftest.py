@@ -66,6 +66,7 @@ LONG = (
     "unit/project/test_missing_programs.py",
     "unit/project/test_mutation.py",
     "unit/project/test_rerun_failures.py",
+    "unit/review/test_checkers.py",
     "unit/server/test_responses.py",
 )
 _homes = itertools.count()
