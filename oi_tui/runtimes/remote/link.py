@@ -139,10 +139,11 @@ class Link:
         self._over = threading.Event()
         #: Whether we just come back to what was left, and it is not ours to end yet.
         self._attaches = bool(settings.get("attach"))
-        self._start(self._write)
-        self._start(self._read, self._program.rest)
+        # Making the bundle may take longer than a beat, which must not be sent before it.
         self._send_bytes(bundle())
         self.send(do="begin", **settings)
+        self._start(self._write)
+        self._start(self._read, self._program.rest)
         self._wait_for_begin(stopped or threading.Event())
 
     def _start(self, function: Callable[..., None], *arguments: object) -> None:
