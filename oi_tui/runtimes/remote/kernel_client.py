@@ -185,7 +185,7 @@ class FileClient:
             with socket.create_connection(address, 0.2):
                 return False
         except ConnectionRefusedError:
-            return self._client.transport == "tcp"
+            return bool(self._client.transport == "tcp")
         except OSError:
             return False
 
