@@ -377,7 +377,11 @@ def run(
         for number in (signal.SIGINT, *ENDING):
             # Until the event loop takes over. A function, since what is ignored here would be in every child.
             signal.signal(number, lambda number, _: app.early_signals.append(number))
-        printed = app.run(mouse=app.mouse) or ""
+        try:
+            printed = app.run(mouse=app.mouse) or ""
+        finally:
+            # The event loop leaves ctrl+c as Python has it; while all is ended, it would end that midway.
+            signal.signal(signal.SIGINT, lambda *_: None)
         _bring_back(app.attention.restore())
         _print(printed)
         return app.return_code or 0

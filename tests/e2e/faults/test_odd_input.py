@@ -72,6 +72,18 @@ def test_an_interrupt_from_outside_stops_the_run_and_not_the_program(start: Star
     assert program.wait_exit() == 0
 
 
+def test_ctrl_c_while_everything_is_ended_ends_nothing_midway(start: Start) -> None:
+    program = start()
+    program.begin()
+    program.press("ctrl+q")
+    while not program.ended:
+        with contextlib.suppress(ProcessLookupError):
+            program.signal(signal.SIGINT)
+        program.wait_quiet(0.005)
+    assert program.wait_exit() == 0
+    assert b"Traceback" not in program.raw
+
+
 @pytest.mark.parametrize("presses", [1, 5, 25])
 def test_ctrl_c_while_the_program_loads_ends_it_without_a_traceback(start: Start, presses: int) -> None:
     program = start()
