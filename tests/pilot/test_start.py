@@ -3,6 +3,7 @@
 import threading
 
 import pytest
+from textual.geometry import Offset
 
 from oi_tui.app import OiTui
 from oi_tui.engine.settings.profile import Profile
@@ -30,9 +31,11 @@ async def test_keys_are_drawn_while_the_conversation_is_imported(monkeypatch: py
 
         await until(pilot, drawn)
         assert not chat.is_ready
+        app.cursor_position = Offset(2, 2)  # as if the last key had come while the prompt stood there
         imported.set()
         await until(pilot, lambda: chat.is_ready)
         assert chat.prompt.text == "hi"
+        await until(pilot, lambda: app.cursor_position == chat.prompt.cursor_screen_offset)
 
 
 async def test_a_message_that_was_sent_before_the_conversation_was_there_is_kept_as_it_runs(

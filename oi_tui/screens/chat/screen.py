@@ -171,6 +171,8 @@ class ChatScreen(BaseScreen[None]):
         self.prompt.folder = chat_view.workspace.computer.cwd
         self.refresh_status()
         self.set_interval(0.25, self.refresh_status)
+        # The prompt stood elsewhere while the view took the place of the empty screen.
+        self.call_after_refresh(self.prompt.place_caret)
         self.post_message(self.Ready())
 
     def take_early(self) -> None:
