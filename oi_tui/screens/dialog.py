@@ -55,7 +55,10 @@ class Dialog(ModalScreen[ScreenResultType], Page[ScreenResultType]):
 
     def action_press(self, key: str) -> None:
         """Press the key of the hint that was clicked."""
-        self.app.simulate_key(key)
+        event = events.Key(key, key if len(key) == 1 else None)
+        # A key from the box itself would not leave the box: Textual stops a message at its sender.
+        event.set_sender(self.app)
+        self.app.post_message(event)
 
 
 class Palette(CommandPalette, Page[None]):
