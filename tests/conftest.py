@@ -3,14 +3,12 @@
 import faulthandler
 import functools
 import gc
-import importlib
 import importlib.metadata
 import itertools
 import os
 import sys
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -50,8 +48,6 @@ SETTLED = {
 GARBAGE = (20_000, 10, 10)
 #: A parameter of more characters does not stand in the name of its test.
 LONGEST_NAME = 200
-#: From so many modules of tests on, the workers share the work of compiling them.
-MANY_MODULES = 50
 #: Files of tests that take long come first, so that no worker is alone with one of them at the end.
 LONG = (
     "e2e/doors/test_acp.py",
@@ -107,19 +103,6 @@ def pytest_make_parametrize_id(val: object) -> str | None:
     if isinstance(val, str | bytes) and len(val) > LONGEST_NAME:
         return f"{val[:40]!a}, {len(val)} long"
     return None
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection(session: pytest.Session) -> None:
-    """Import a share of the modules before all: then each is compiled by one worker, and not by every one."""
-    worker = getattr(session.config, "workerinput", None)
-    modules = sorted({path for name in session.config.args for path in Path(name).rglob("test_*.py")})
-    if worker is None or len(modules) < MANY_MODULES:
-        return
-    for path in modules[int(worker["workerid"].removeprefix("gw")) :: worker["workercount"]]:
-        # What cannot be imported is reported, or skipped, when its tests are collected.
-        with suppress(Exception, pytest.skip.Exception):
-            importlib.import_module(".".join(path.resolve().relative_to(ROOT).with_suffix("").parts))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -88,7 +88,7 @@ class AcpSession:
 
     @property
     def busy(self) -> bool:
-        """Whether a turn goes on."""
+        """Whether a turn is running."""
         return self._prompting or bool(self._ended and not self._ended.done())
 
     async def prompt(self, blocks: list[Any]) -> schema.PromptResponse:
@@ -212,7 +212,7 @@ class AcpSession:
                 self._drop_questions()
 
     def _put(self, question: Coroutine[Any, Any, None]) -> None:
-        """Ask the editor; the turn goes on waiting for whatever it waits for."""
+        """Ask the editor. The turn waits for the answer."""
         answer = self._in_loop(question)
         self._questions.add(answer)
         answer.add_done_callback(self._questions.discard)

@@ -290,7 +290,7 @@ class ApiComputer(SettingGroup):
         return chunks if stream else merge_chunks(chunks) or [dict(_SILENT)]
 
     def get_language(self, language: str) -> Any:
-        """Return the language of `languages` that has this name or alias; None where there is none.
+        """Return the language with this name or alias; None if there is none.
 
         >>> from oi_tui import OpenInterpreter
         >>> OpenInterpreter().computer.terminal.get_language("py").name

@@ -93,7 +93,7 @@ _CHANGES = 16
 _EMPTY_TEXTS = frozenset({"custom_instructions", "llm.execution_instructions"})
 #: Settings with several texts, which a script may change as a list.
 _LISTS = frozenset({"loop_breakers"})
-#: Settings of which 0 says that there is none, as in Open Interpreter.
+#: Settings whose 0 means “not set”, as in Open Interpreter.
 _UNSET = frozenset({"llm.context_window", "llm.max_tokens"})
 #: Limits of Open Interpreter that cannot be kept: what they are when nothing is limited, and why.
 REFUSED: dict[str, tuple[Any, str]] = {

@@ -81,7 +81,7 @@ class AttachedConversation:
         self._alarm = alarm
         self._may_approve = may_approve
         self._records = Records()
-        #: Whether a turn goes on. Nothing can be sent until the state of the session has come.
+        #: Whether a turn is running. Nothing can be sent until the state of the session has come.
         self._busy = True
         self._question: _Question | None = None
         self._input: InputRequested | None = None

@@ -21,6 +21,25 @@ __all__ = [
 #: Lines that people mean for their shell, and type at the prompt.
 _FOR_THE_SHELL = re.compile(r"(oi-tui|interpreter)( +-.*)?$|pip3? install (--upgrade|-U) \S*interpreter\S*$")
 
+#: What other programs call commands that have another name here.
+_ELSEWHERE = {
+    "bye": "quit",
+    "clear": "new",
+    "config": "profile",
+    "context": "tokens",
+    "cost": "tokens",
+    "diff": "files",
+    "exit": "quit",
+    "memory": "variables",
+    "open": "conversations",
+    "q": "quit",
+    "resume": "conversations",
+    "sessions": "conversations",
+    "settings": "profile",
+    "status": "info",
+    "usage": "tokens",
+}
+
 
 def find_commands(typed: str) -> list[Command]:
     """The commands whose name begins with what was typed after `%` or `/`."""
@@ -81,4 +100,6 @@ def _normalise(word: str) -> str:
 def _nearest(word: str, alike: float = 0.6) -> str:
     import difflib
 
+    if name := _ELSEWHERE.get(_normalise(word)):
+        return name
     return next(iter(difflib.get_close_matches(_normalise(word), COMMANDS, n=1, cutoff=alike)), "")

@@ -215,7 +215,7 @@ def _limit_wait(seconds: float | None) -> float | None:
 
 
 def _parse_length(text: str) -> float | None:
-    """The seconds of a length of time, such as `7m12.5s` or `320ms`; None where it is none."""
+    """Return the seconds of a duration such as `7m12.5s` or `320ms`; None for any other text."""
     match = _LENGTH.match(text)
     if not match or not any(match.groups()):
         return None

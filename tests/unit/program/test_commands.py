@@ -121,6 +121,15 @@ def test_a_mistake_is_answered_and_does_nothing(typed: str) -> None:
     assert actions.calls == []
 
 
+@pytest.mark.parametrize("word", commands._ELSEWHERE)
+def test_what_other_programs_call_a_command_is_answered_with_its_name_here(word: str) -> None:
+    assert word not in COMMANDS
+    assert is_command(f"/{word}")
+    with pytest.raises(CommandError, match=rf"Did you mean %{commands._ELSEWHERE[word]}\?"):
+        carry_out(f"/{word}", Actions())
+    assert commands._ELSEWHERE[word] in COMMANDS
+
+
 def test_a_mistyped_name_is_answered_with_the_nearest() -> None:
     with pytest.raises(CommandError, match="%help"):
         carry_out("%hlep", Actions())
