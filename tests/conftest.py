@@ -87,11 +87,6 @@ UNWANTED = (
 )
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """Two workers for each processor: half of the time a test waits for another process."""
-    return 2 * len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2 * (os.cpu_count() or 1)
-
-
 def pytest_configure(config: pytest.Config) -> None:
     """Keep the real standard error, which a test's output does not reach, and collect garbage less often."""
     config.stash[STDERR] = os.dup(2)
