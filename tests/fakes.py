@@ -132,8 +132,9 @@ class Computer:
             return
         if code == "ask":
             yield LineReached(1)
-            yield InputRequested("What is your name? ", False)
+            # Whoever is asked may answer before this generator goes on.
             self.asks = True
+            yield InputRequested("What is your name? ", False)
             self.running.set()
             assert self.interrupted.wait(60)
             self.asks = False

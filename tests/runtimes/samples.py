@@ -370,7 +370,8 @@ OCTAVE = Sample(
     script="system('sh script');",
     flood="disp('go')\nwhile true, disp(repmat('y', 1, 50)), end",
     late="system('(sleep 0.3; echo late) &');",
-    paced=None,
+    paced="pause(0.15);\nx = 1;\npause(0.15);",
+    paced_lines=(1, 3),
     product=("6*7", "ans = 42"),
     quick=0.25,
 )
