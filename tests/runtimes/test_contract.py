@@ -2,6 +2,7 @@
 
 import os
 import random
+import signal
 import threading
 from collections.abc import Callable
 from contextlib import closing
@@ -529,8 +530,6 @@ def test_what_a_signal_stopped_is_reported_and_can_be_interrupted(
 def test_an_interrupted_run_leaves_the_signals_as_they_were(computer: Computer, sample: Sample) -> None:
     children = {"script": "echo go\nexec sleep 60", "deaf": "trap '' INT TERM\necho go\nsleep 60\nsleep 60"}
     play(computer, sample.language, sample.remember)
-    # Deno hears one more signal from its first question on.
-    play(computer, sample.language, sample.ask, answers=("Ada\n",))
     before = signals(computer, sample)
     for how in ("sleep", "busy", "ask", "script", "deaf"):
         (computer.cwd / "script").write_text(children.get(how, ""))
@@ -554,6 +553,9 @@ def signals(computer: Computer, sample: Sample) -> dict[str, str]:
     if sample.name == "zsh":
         # It blocks and lets through as it waits for one thing or another, also when nothing was interrupted.
         del found["SigBlk"]
+    if sample.name.startswith("deno"):
+        # Half a second after its start, it begins to wait for SIGUSR1, which starts its inspector.
+        found["SigCgt"] = f"{int(found['SigCgt'], 16) & ~(1 << signal.SIGUSR1 - 1):016x}"
     return found
 
 
