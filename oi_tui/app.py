@@ -66,19 +66,19 @@ ENDING = (
 _CONTRAST, _ANSI16, _SANITIZE = ContrastFilter(), Ansi16Filter(), SanitizeFilter()
 
 
-def _command_entries() -> type[Provider]:
+def _import_command_entries() -> type[Provider]:
     from oi_tui.screens.palette import CommandEntries
 
     return CommandEntries
 
 
-def _permission_entries() -> type[Provider]:
+def _import_permission_entries() -> type[Provider]:
     from oi_tui.screens.palette import PermissionEntries
 
     return PermissionEntries
 
 
-def _profile_entries() -> type[Provider]:
+def _import_profile_entries() -> type[Provider]:
     from oi_tui.screens.palette import ProfileEntries
 
     return ProfileEntries
@@ -92,7 +92,7 @@ class OiTui(ImageSupportMixin, IdleClock):
     CSS_PATH: ClassVar[list[str | PurePath]] = [paths.styles() / "first.tcss"]
     #: What conversation and dialogs need; other screens bring their own.
     LATER_CSS: ClassVar[list[Path]] = [paths.styles() / name for name in ("app.tcss", "conversation.tcss")]
-    COMMANDS = {_command_entries, _permission_entries, _profile_entries}
+    COMMANDS = {_import_command_entries, _import_permission_entries, _import_profile_entries}
     ENABLE_COMMAND_PALETTE = True
     COMMAND_PALETTE_BINDING = "ctrl+shift+f12"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -207,7 +207,7 @@ class OiTui(ImageSupportMixin, IdleClock):
             self._chat.commands.tell(remark, warning=True)
         if wrong := endpoint.check_provider_address(workspace.profile):
             self._chat.commands.tell(wrong.sentence, warning=True)
-        if unkept := log.problem():
+        if unkept := log.find_problem():
             self._chat.commands.tell(unkept, warning=True)
         if workspace.computer.sandbox:
             self._chat.commands.aside(workspace.computer.why_nothing_runs, self._tell_of_sandbox)
@@ -295,7 +295,7 @@ class OiTui(ImageSupportMixin, IdleClock):
             Text(
                 f"oi-tui failed and has to quit: {text}\n"
                 "The conversation is saved; oi-tui --resume continues it.\n"
-                f"The details are in {paths.short(log.file())}"
+                f"The details are in {paths.shorten(log.file())}"
             )
         )
 
@@ -393,9 +393,9 @@ def _already(workspace: "Workspace") -> "Workspace":
 
 def _close(workspace: "Workspace") -> None:
     """End everything, and print what a person wants to know then."""
-    from oi_tui.exit_summary import exit_summary
+    from oi_tui.exit_summary import write_exit_summary
 
-    resume = exit_summary(workspace)
+    resume = write_exit_summary(workspace)
     _print(workspace.close() or resume)
 
 

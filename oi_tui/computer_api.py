@@ -217,13 +217,13 @@ class ComputerApi:
             if "pause" in request:
                 return {"text": "paused" if self._takeover.begin() else ""}
             if "proceed" in request:
-                return {"text": str(self._takeover.wait()), **self._limits()}
+                return {"text": str(self._takeover.wait()), **self._describe_limits()}
             if "acted" in request:
                 number, title, process = request["acted"]
                 self.acted_window = ActedWindow(int(number), str(title)[:_LONGEST_TITLE], int(process))
                 return {"text": ""}
             if "limits" in request:
-                return {"text": "", **self._limits()}
+                return {"text": "", **self._describe_limits()}
             if "control" in request:
                 self._in_control = bool(request["control"])
                 return {"text": ""}
@@ -239,7 +239,7 @@ class ComputerApi:
         except RefusedError as refused:
             return {"error": str(refused)}
 
-    def _limits(self) -> dict[str, str]:
+    def _describe_limits(self) -> dict[str, str]:
         """What the running code is confined to, for a reply; nothing where it is not confined."""
         granted = self._granted_windows()
         if granted is None:
@@ -287,6 +287,6 @@ def guard_environment(given: Mapping[str, str]) -> dict[str, str]:
     return {**own, **{name: given[name] for name in _FOR_GUARD if name in given}}
 
 
-def wanted(profile: Profile) -> bool:
+def is_wanted(profile: Profile) -> bool:
     """Whether Python cells get the object."""
     return profile.import_computer_api or profile.os

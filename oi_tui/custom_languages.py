@@ -76,7 +76,7 @@ class CustomLanguages:
     def trust(self, shown: Shown) -> str:
         """Let a language run by what was shown of it. Returns what becomes of it. Raises OSError."""
         self._trust.accept(shown)
-        return f"It is trusted until {paths.short(shown.place)} changes."
+        return f"It is trusted until {paths.shorten(shown.place)} changes."
 
     def _load_language(self, entry: str) -> Language:
         source, _, label = entry.strip().partition(":")
@@ -88,12 +88,12 @@ class CustomLanguages:
             name=name,
             title=declared.name,
             aliases=declared.aliases,
-            hint=f"{declared.name} is in {paths.short(path)}, which you do not trust yet. "
+            hint=f"{declared.name} is in {paths.shorten(path)}, which you do not trust yet. "
             f"Review and trust it with: %languages trust {name}",
             keeps="what it keeps",
             input="seen",
-            find=lambda choices: python.find(choices) if self._trusted(path) else None,
-            describe=lambda _: f"{declared.name}, by {declared.label} in {paths.short(path)}",
+            find=lambda choices: python.find(choices) if self._is_trusted(path) else None,
+            describe=lambda _: f"{declared.name}, by {declared.label} in {paths.shorten(path)}",
             start=partial(self._start, path, declared.label),
             active_line="events",
             note=declared.note,
@@ -102,9 +102,9 @@ class CustomLanguages:
 
     def _path(self, source: str) -> Path:
         if source.endswith(".py"):
-            path = self._folder / paths.typed(source)
+            path = self._folder / paths.expand_typed(source)
             if not path.is_file():
-                raise CustomLanguageError(f"file not found: {paths.short(path)}")
+                raise CustomLanguageError(f"file not found: {paths.shorten(path)}")
             return path.resolve()
         beside = self._folder / Path(*source.split(".")).with_suffix(".py")
         if beside.is_file():
@@ -113,7 +113,7 @@ class CustomLanguages:
             raise CustomLanguageError("name a file (shout.py), or a module and a class in it (shout:Shout)")
         if not self._may_ask:
             raise CustomLanguageError(
-                f"with the sandbox on, name the file: {paths.short(beside)} does not exist"
+                f"with the sandbox on, name the file: {paths.shorten(beside)} does not exist"
             )
         interpreter = python.find(self._choices)
         try:
@@ -131,7 +131,7 @@ class CustomLanguages:
             raise CustomLanguageError(f"module {source} not found in {interpreter}")
         return Path(text).resolve()
 
-    def _trusted(self, path: Path) -> bool:
+    def _is_trusted(self, path: Path) -> bool:
         try:
             return self._trust.accepts(_read(path))
         except (OSError, ProfileError):
@@ -141,7 +141,7 @@ class CustomLanguages:
         """Start the trusted text: exactly the text in the trust record is loaded."""
         shown = _read(path)
         if not self._trust.accepts(shown):
-            raise RuntimeError(f"{paths.short(path)} has changed; review it again with %languages trust")
+            raise RuntimeError(f"{paths.shorten(path)} has changed; review it again with %languages trust")
         (folder / "language.py").write_text(shown.text, encoding="utf-8")
         return Start((program, str(DRIVERS / "class_driver.py"), str(folder), str(path), label))
 
@@ -155,15 +155,15 @@ def _find_declaration(text: str, label: str, path: Path) -> _Declaration:
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError) as error:
-        raise CustomLanguageError(f"{paths.short(path)} is not valid Python: {error}") from None
+        raise CustomLanguageError(f"{paths.shorten(path)} is not valid Python: {error}") from None
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
     if label and label not in classes:
-        raise CustomLanguageError(f"class {label} not found in {paths.short(path)}")
-    chosen = [classes[label]] if label else [cls for cls in classes.values() if not _lacks(cls)]
+        raise CustomLanguageError(f"class {label} not found in {paths.shorten(path)}")
+    chosen = [classes[label]] if label else [cls for cls in classes.values() if not _list_missing(cls)]
     if len(chosen) != 1:
         many = "several classes are" if chosen else "no class is"
-        raise CustomLanguageError(f"{many} a language (name, run, stop, terminate) in {paths.short(path)}")
-    if lacks := _lacks(chosen[0]):
+        raise CustomLanguageError(f"{many} a language (name, run, stop, terminate) in {paths.shorten(path)}")
+    if lacks := _list_missing(chosen[0]):
         raise CustomLanguageError(f"the class {chosen[0].name} lacks {' and '.join(lacks)}")
     values = _read_values(chosen[0])
     aliases, note = values.get("aliases"), values.get("system_message")
@@ -176,7 +176,7 @@ def _find_declaration(text: str, label: str, path: Path) -> _Declaration:
     )
 
 
-def _lacks(found: ast.ClassDef) -> list[str]:
+def _list_missing(found: ast.ClassDef) -> list[str]:
     methods = {item.name for item in found.body if isinstance(item, ast.FunctionDef)}
     lacks = sorted(_MUST - methods) if not found.bases else []
     name = _read_values(found).get("name")

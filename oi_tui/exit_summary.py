@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _NAMED = 3
 
 
-def exit_summary(workspace: "Workspace") -> str:
+def write_exit_summary(workspace: "Workspace") -> str:
     """Say how to resume the conversation, and what it used and wrote; "" where nothing was saved."""
     try:
         identity = workspace.store.find(workspace.conversation.id)
@@ -35,7 +35,7 @@ def _list_files(workspace: "Workspace") -> str:
     codes = [message.id for message in workspace.session.messages if message.type == "code"]
     steps = filter(None, map(snapshots.step, snapshots.known(codes)))
     names = dict.fromkeys(
-        f"{step.target} {paths.short(step.folder)}/{change.name}"
+        f"{step.target} {paths.shorten(step.folder)}/{change.name}"
         for step in steps
         for change in step.changes
         if change.what != "deleted"

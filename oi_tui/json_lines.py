@@ -23,7 +23,7 @@ def take_streams() -> tuple[BinaryIO, int]:
     return os.fdopen(source, "rb", closefd=False), target
 
 
-def lines(source: BinaryIO, longest: int) -> Iterator[bytes | None]:
+def read_lines(source: BinaryIO, longest: int) -> Iterator[bytes | None]:
     """Read lines; None stands for one that has more bytes, which are not kept."""
     while line := source.readline(longest + 1):
         if len(line) <= longest:

@@ -81,16 +81,16 @@ def print_lines(on: bool) -> None:
         _root.removeHandler(_printer)
 
 
-def where() -> str:
+def describe_place() -> str:
     """Describe where the log is, or why there is none."""
     if _unkept:
-        return f"The log is not kept, only shown here (%log): {paths.short(file())}: {_unkept[0]}."
-    return f"The log is kept in {paths.short(file())}."
+        return f"The log is not kept, only shown here (%log): {paths.shorten(file())}: {_unkept[0]}."
+    return f"The log is kept in {paths.shorten(file())}."
 
 
-def problem() -> str:
+def find_problem() -> str:
     """Why the log is not kept in a file; empty where it is."""
-    return where() if _unkept else ""
+    return describe_place() if _unkept else ""
 
 
 def begin() -> None:

@@ -20,17 +20,17 @@ PROJECT = ".oi-tui.yaml"
 
 def data() -> Path:
     """The folder of what a person made: the conversations."""
-    return _folder("data")
+    return _find_folder("data")
 
 
 def config() -> Path:
     """The folder of what a person set: the profiles."""
-    return _folder("config")
+    return _find_folder("config")
 
 
 def state() -> Path:
     """The folder of what may be lost without harm: logs, caches, histories."""
-    return _folder("state")
+    return _find_folder("state")
 
 
 def conversations() -> Path:
@@ -50,7 +50,7 @@ def styles() -> Path:
     return inside if inside.is_dir() else package.parent / "styles"
 
 
-def typed(name: str | Path) -> Path:
+def expand_typed(name: str | Path) -> Path:
     """The path that a person typed or a program named; ~ is the home, and ~x stays where x is nobody."""
     return Path(os.path.expanduser(name))  # noqa: PTH111 -- Path.expanduser raises for nobody
 
@@ -120,7 +120,7 @@ def replace_file(path: Path, text: str) -> None:
     sync(target.parent)
 
 
-def _folder(kind: str) -> Path:
+def _find_folder(kind: str) -> Path:
     home = os.environ.get(environment_names.HOME)
     if home:
         return Path(os.path.abspath(os.path.expanduser(home))) / kind  # noqa: PTH100, PTH111
@@ -138,7 +138,7 @@ def _folder(kind: str) -> Path:
     return folder if folder.is_absolute() else Path(folder.anchor or os.sep, *folder.parts[1:])
 
 
-def short(path: str | Path) -> str:
+def shorten(path: str | Path) -> str:
     """The path as a person writes it, with "~" for the home folder."""
     text = str(path)
     home = os.path.expanduser("~")  # noqa: PTH111
@@ -147,7 +147,7 @@ def short(path: str | Path) -> str:
     return text
 
 
-def safe_to_trust(folder: Path) -> bool:
+def is_safe_to_trust(folder: Path) -> bool:
     """Whether nobody else could have put files there: it belongs to us (or root) and only we may write."""
     if sys.platform == "win32":
         return True

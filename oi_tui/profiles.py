@@ -11,8 +11,8 @@ from oi_tui.engine.credentials.trust import Shown, Trust
 from oi_tui.engine.open_interpreter import profiles as original_profiles
 from oi_tui.engine.settings import migration, presets, yaml_file
 from oi_tui.engine.settings.profile import Profile, list_settings
-from oi_tui.engine.settings.setting import ProfileError, nearest
-from oi_tui.engine.settings.templates import starter
+from oi_tui.engine.settings.setting import ProfileError, suggest_nearest
+from oi_tui.engine.settings.templates import write_starter
 
 #: The file in a project's folder.
 PROJECT = paths.PROJECT
@@ -29,7 +29,7 @@ def nobody(shown: Shown) -> bool:
     raise ProfileError("needs to be shown and trusted first, in a terminal", path=shown.place)
 
 
-def default_path() -> Path:
+def find_default_path() -> Path:
     """The profile that is used when none is named: the one made default, else `default.yaml`."""
     folder = paths.profiles()
     with contextlib.suppress(OSError, ProfileError):
@@ -45,7 +45,7 @@ def make_default(path: Path) -> None:
     paths.replace_file(paths.config() / "default-profile", path.name + "\n")
 
 
-def names() -> list[str]:
+def list_names() -> list[str]:
     """The names of all profiles, a person's own first, each once; programs with their suffix."""
     folder = paths.profiles()
     own = sorted(path.stem for path in folder.glob("*.y*ml")) if folder.is_dir() else []
@@ -61,7 +61,7 @@ def find(name: str) -> Path:
     """
     folder = paths.profiles()
     if os.sep in name or name.startswith("~"):
-        path = paths.typed(name).absolute()
+        path = paths.expand_typed(name).absolute()
         if not path.exists():
             raise ProfileError(f"there is no profile {name}")
         return path
@@ -69,25 +69,25 @@ def find(name: str) -> Path:
         for candidate in (name, f"{name}.yaml", f"{name}.yml", f"{name}.py"):
             if (folder / candidate).is_file():
                 return folder / candidate
-        stem = presets.present_name(name.removesuffix(".yaml").removesuffix(".yml").removesuffix(".py"))
-        if reason := presets.why_gone(stem):
+        stem = presets.find_present_name(name.removesuffix(".yaml").removesuffix(".yml").removesuffix(".py"))
+        if reason := presets.explain_gone(stem):
             raise ProfileError(f"the profile {stem} of Open Interpreter {reason}")
-        if stem in presets.list_names() or stem in presets.packaged():
+        if stem in presets.list_names() or stem in presets.list_packaged():
             return folder / f"{stem}.yaml"
         if stem == "default":
             return folder / "default.yaml"
     here = f"; for the file in this folder write ./{name}" if name and Path(name).exists() else ""
     if theirs := original_profiles.find_profile(name):
         raise ProfileError(
-            f"there is no profile {name!r}, but Open Interpreter has one ({paths.short(theirs)}); "
+            f"there is no profile {name!r}, but Open Interpreter has one ({paths.shorten(theirs)}); "
             "oi-tui --import imports it"
         )
-    known = names()
-    hint = nearest(name, known) or f"; there are {', '.join(known)}"
-    raise ProfileError(f"there is no profile {name!r} in {paths.short(folder)}{here or hint}")
+    known = list_names()
+    hint = suggest_nearest(name, known) or f"; there are {', '.join(known)}"
+    raise ProfileError(f"there is no profile {name!r} in {paths.shorten(folder)}{here or hint}")
 
 
-def text_of(path: Path) -> str:
+def read_text(path: Path) -> str:
     """The YAML text of a profile: its file, else the ready-made one. Raises ProfileError or OSError."""
     try:
         return yaml_file.read_text(path)
@@ -104,10 +104,10 @@ def load(path: Path, *, write: bool = True) -> Profile:
     One with keys of an older version is read as if it were up to date. In our own folder the file is brought
     up to date too, unless `write` is false; the old file is kept beside it.
     """
-    text = text_of(path)
+    text = read_text(path)
     if path.parent != paths.profiles():
         return _read(text, path)
-    newer, changes = migration.brought_up_to_date(text, path)
+    newer, changes = migration.migrate(text, path)
     profile = Profile.from_entries(yaml_file.parse(newer, path), path)
     if not changes or not write:
         return profile
@@ -121,13 +121,13 @@ def load(path: Path, *, write: bool = True) -> Profile:
 
 def _read(text: str, place: object) -> Profile:
     """The profile in a text whose file is left as it is. Raises ProfileError."""
-    newer, changes = migration.brought_up_to_date(text, place)
+    newer, changes = migration.migrate(text, place)
     profile = Profile.from_entries(yaml_file.parse(newer, place), place)
     if not changes:
         return profile
     note = (
         f"{Path(str(place)).name} has keys of an older version ({', '.join(changes)}). They are used, and "
-        f"the file is left as it is. Copied into {paths.short(paths.profiles())}, it is brought up to date"
+        f"the file is left as it is. Copied into {paths.shorten(paths.profiles())}, it is brought up to date"
     )
     return replace(profile, unknown=(note, *profile.unknown))
 
@@ -147,7 +147,7 @@ def open_profile(
         profile = make_profile(shown)
         _ask_once(shown, ask)
         return profile, None
-    path = default_path() if name is None else find(name)
+    path = find_default_path() if name is None else find(name)
     if path.suffix == ".py":
         shown = Shown("python profile", os.path.realpath(path), yaml_file.read_text(path))
         _ask_once(shown, ask)
@@ -169,17 +169,17 @@ def make_profile(shown: Shown) -> Profile:
     if shown.kind == "python profile":
         from oi_tui.engine.settings import python_profile
 
-        return python_profile.run(shown, _known_languages())
+        return python_profile.run(shown, _list_known_languages())
     return _read(shown.text, shown.place)
 
 
-def _known_languages() -> list[tuple[str, str, tuple[str, ...]]]:
+def _list_known_languages() -> list[tuple[str, str, tuple[str, ...]]]:
     from oi_tui.runtimes.languages import LANGUAGES
 
     return [(language.name, language.title, language.aliases) for language in LANGUAGES]
 
 
-def beneath(profile: Profile, before: Profile) -> Profile:
+def find_defaults_beneath(profile: Profile, before: Profile) -> Profile:
     """The profile with what flags and the environment set in the one before, which still wins."""
     for origin in ("flag", "environment"):
         remaining = {name: getattr(before, name) for name, item in before.origins.items() if item == origin}
@@ -227,7 +227,7 @@ def project(folder: Path) -> Shown | None:
     return Shown("project profile", os.path.realpath(path), text) if text.strip() else None
 
 
-def unread_project(folder: Path) -> str:
+def explain_unread_project(folder: Path) -> str:
     """Return why the folder's own profile is not read; "" where it is read or there is none."""
     path = folder / PROJECT
     try:
@@ -280,8 +280,8 @@ def _ask_once(shown: Shown, ask: Ask) -> None:
 def _ready(path: Path, *, write: bool) -> bool:
     """Whether there is a default profile to load; the first use makes it, where it may and can."""
     if path.exists():
-        if not paths.safe_to_trust(path.parent):
-            folder = paths.short(path.parent)
+        if not paths.is_safe_to_trust(path.parent):
+            folder = paths.shorten(path.parent)
             raise ProfileError(
                 f"not read, as others can write to its folder; to change that: chmod go-w {folder}", path=path
             )
@@ -289,14 +289,14 @@ def _ready(path: Path, *, write: bool) -> bool:
     if write:
         with contextlib.suppress(OSError):
             paths.make_private(path.parent)
-            paths.replace_file(path, starter())
+            paths.replace_file(path, write_starter())
     return False
 
 
 # ---- Files of a person's own
 
 
-def place_for(name: str) -> Path:
+def choose_path(name: str) -> Path:
     """The path for a new profile of that name. Raises ProfileError when the name is not valid or taken."""
     name = name.strip().removesuffix(".yaml")
     good = name and len(name) <= 80 and name[0] not in ".-" and name.isprintable()
@@ -310,8 +310,8 @@ def place_for(name: str) -> Path:
 
 def duplicate(path: Path, name: str) -> Path:
     """Copy a profile, to the byte, under another name. Returns its path. Raises ProfileError or OSError."""
-    target = place_for(name)
-    text = text_of(path)
+    target = choose_path(name)
+    text = read_text(path)
     paths.make_private(target.parent)
     paths.replace_file(target, text)
     return target
@@ -320,8 +320,8 @@ def duplicate(path: Path, name: str) -> Path:
 def rename(path: Path, name: str) -> Path:
     """Give a profile of the profiles folder another name. Raises ProfileError or OSError."""
     _of_ours(path)
-    target = place_for(name)
-    default = default_path() == path
+    target = choose_path(name)
+    default = find_default_path() == path
     path.rename(target)
     paths.sync(target.parent)
     if default:
@@ -332,7 +332,7 @@ def rename(path: Path, name: str) -> Path:
 def delete(path: Path) -> Path:
     """Take a profile away; it is kept where `restore` finds it. Raises ProfileError or OSError."""
     _of_ours(path)
-    copy = migration.keep(paths.make_private(path.parent / "deleted") / path.name, text_of(path))
+    copy = migration.keep(paths.make_private(path.parent / "deleted") / path.name, read_text(path))
     path.unlink()
     paths.sync(path.parent)
     return copy

@@ -57,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if "--doctor" in arguments:
             from oi_tui.doctor.report import run
 
-            return run(_file(arguments))
+            return run(_find_file(arguments))
         text = (
             f"oi-tui: the Python package {missing.name} is missing; oi-tui --doctor explains how to "
             "install it"
@@ -91,10 +91,10 @@ def _describe_failure(error: Exception) -> str:
     log.begin()
     logging.getLogger("oi_tui").critical("The program failed", exc_info=error)
     reason = one_line(redact(f"{type(error).__name__}: {error}"), 500)
-    return f"oi-tui failed: {reason}\nThe details are in {paths.short(log.file())}"
+    return f"oi-tui failed: {reason}\nThe details are in {paths.shorten(log.file())}"
 
 
-def _file(arguments: Sequence[str]) -> str | None:
+def _find_file(arguments: Sequence[str]) -> str | None:
     """The name that follows the flag, if any."""
     after = arguments[arguments.index("--doctor") + 1 :]
     return after[0] if after and not after[0].startswith("-") else None

@@ -33,7 +33,7 @@ def _spell(character: str) -> str:
     return f"\u27e8U+{code:04X}\u27e9"
 
 
-def whole(text: str) -> str:
+def repair_surrogates(text: str) -> str:
     """The text as it can be written in UTF-8: halves of a character joined, lone ones replaced by U+FFFD."""
     if text.isascii() or not _HALF.search(text):
         return text
@@ -54,7 +54,7 @@ def visible(text: str) -> str:
     return _UNSAFE.sub(lambda match: _spell(match.group()), text)
 
 
-def spelled(text: str) -> list[tuple[str, bool]]:
+def split_spelled(text: str) -> list[tuple[str, bool]]:
     """The text as `visible` gives it, in pieces; True marks those that were spelled out."""
     pieces: list[tuple[str, bool]] = []
     end = 0
@@ -68,7 +68,7 @@ def spelled(text: str) -> list[tuple[str, bool]]:
     return pieces
 
 
-def without_form(text: str) -> str:
+def strip_variation_selectors(text: str) -> str:
     """The text without what asks for the picture of a sign, or for its plain form."""
     return text if text.isascii() else _PRESENTATION.sub("", text)
 
@@ -77,7 +77,7 @@ def prose(text: str) -> str:
     """As `visible`, but without carriage returns before a newline, and with the joiners of emoji."""
     if text.isascii() and text.isprintable():
         return text
-    text = without_form(text.replace("\r\n", "\n"))
+    text = strip_variation_selectors(text.replace("\r\n", "\n"))
     if _EMOJI_JOINERS not in text:
         return visible(text)
     return _EMOJI_SEQUENCE.sub(lambda m: m.group() if m.group(1) else visible(m.group()), text)
@@ -166,21 +166,21 @@ _IN_EMOJI = re.compile(
 )
 
 
-def simple_emoji(text: str) -> str:
+def simplify_emoji(text: str) -> str:
     """The text with each emoji as the signs that it consists of, without what joins them."""
     return text if text.isascii() else _IN_EMOJI.sub("", text)
 
 
-def names(text: str) -> list[str]:
+def list_hidden_characters(text: str) -> list[str]:
     """Name the hidden characters, each once: `['U+202E RIGHT-TO-LEFT OVERRIDE', …]`.
 
     What joins the parts of an ordinary emoji is none.
     """
-    names_found = dict.fromkeys(match.group() for match in _UNSAFE.finditer(simple_emoji(text)))
+    names_found = dict.fromkeys(match.group() for match in _UNSAFE.finditer(simplify_emoji(text)))
     return [f"U+{ord(c):04X} {unicodedata.name(c, 'CONTROL CHARACTER')}" for c in names_found]
 
 
-def elapsed(seconds: float) -> str:
+def format_elapsed(seconds: float) -> str:
     """A time that goes on, in words: "12 s", "48 min", "3 h 05 min"."""
     if seconds < 60:
         return f"{seconds:.0f} s"
@@ -188,7 +188,7 @@ def elapsed(seconds: float) -> str:
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
 
 
-def duration(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """A time in words: "8 ms", "0.3 s", "2 min 05 s"."""
     if 0 < seconds < 0.05:
         return f"{max(seconds * 1000, 1):.0f} ms"
@@ -198,7 +198,7 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest:02d} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
 
 
-def short_count(number: int) -> str:
+def format_count(number: int) -> str:
     """Shorten a number to a few characters: 950, 1.9k, 128k, 1.0M."""
     if number < 1000:
         return str(number)
@@ -207,7 +207,7 @@ def short_count(number: int) -> str:
     return f"{number / 1_000_000:.1f}M"
 
 
-def dollars(amount: float, *, short: bool = False) -> str:
+def format_dollars(amount: float, *, short: bool = False) -> str:
     """An amount in USD, which is never shown as nothing unless it is nothing.
 
     From one dollar on it has two decimals, below it up to four; `short` leaves it at whole cents where it

@@ -78,7 +78,7 @@ class Workspace:
             profile,
             self.mcp,
             folder=profile_path.parent if profile_path else Path.cwd(),
-            private=self._private,
+            private=self._list_private_paths,
             session=lambda: self.session,
             ask_model=lambda text, images: self.side_requests.ask(text, images),
             takes_images=lambda: self.model.takes_images,
@@ -188,7 +188,7 @@ class Workspace:
         self.model.close()
         return rescued
 
-    def _private(self) -> tuple[Path, ...]:
+    def _list_private_paths(self) -> tuple[Path, ...]:
         """Our files outside the usual folders."""
         return (self.store.folder, *((self.profile_path,) if self.profile_path else ()))
 

@@ -20,7 +20,7 @@ import oi_tui.app  # noqa: F401  # the keys of the application itself are on the
 from oi_tui import messages
 from oi_tui.api import async_interpreter, computer, interpreter
 from oi_tui.cli import help_page
-from oi_tui.cli.flags import parser
+from oi_tui.cli.flags import make_parser
 from oi_tui.commands import COMMANDS
 from oi_tui.engine import events
 from oi_tui.engine.open_interpreter import chunks
@@ -118,7 +118,7 @@ def flags_page() -> str:
         "```text\noi-tui [options] [what you want]\n```",
         "Dashes and underscores are the same in flags. `--no-` before a name turns a setting off.",
     ]
-    for group in parser()._action_groups:
+    for group in make_parser()._action_groups:
         rows = [
             (", ".join(code(flag) for flag in action.option_strings), _help(action))
             for action in group._group_actions
@@ -308,7 +308,7 @@ def _stored() -> str:
         {"grow": "a1", "at": 3, "text": "lo", "n": 1},
         {"title": "Hello", "n": 1},
     ]
-    return b"".join(map(records.encoded, lines)).decode().rstrip()
+    return b"".join(map(records.encode, lines)).decode().rstrip()
 
 
 _CHUNKS = (
@@ -329,7 +329,7 @@ def _values(kind: object) -> str:
 
 def _confirmation() -> str:
     message = messages.Message(role="assistant", type="code", format="python", content="print(1)")
-    return json.dumps(chunks.confirmation(message), indent=2)
+    return json.dumps(chunks.make_confirmation(message), indent=2)
 
 
 def _classes(kinds: Iterable[type]) -> list[str]:

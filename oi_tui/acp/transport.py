@@ -9,7 +9,7 @@ import threading
 from contextlib import suppress
 from typing import Any, BinaryIO
 
-from oi_tui.json_lines import LineWriter, lines
+from oi_tui.json_lines import LineWriter, read_lines
 
 #: A line, such as a prompt with images, may have so many bytes.
 LONGEST_LINE = 100 * 1024 * 1024
@@ -42,7 +42,7 @@ class LineTransport:
     def _read(self, source: BinaryIO) -> None:
         """Hand the messages of the editor over until there are no more; the body of a thread."""
         with suppress(RuntimeError, OSError):
-            for line in lines(source, LONGEST_LINE):
+            for line in read_lines(source, LONGEST_LINE):
                 self._take(line)
         with suppress(RuntimeError):  # the loop has ended
             self._wait_for(self._received.put(None))

@@ -200,10 +200,10 @@ class ConversationActions(ABC):
             self.tell(f"Could not open the conversation: {error}", warning=True)
             return
         self._show_other(returning_to)
-        if left_targets.of_conversation(id):
+        if left_targets.list_for_conversation(id):
             # Its variables are not gone, and a notice says where they are.
             return
-        if lost := rerun.lost(self._workspace.session.messages):
+        if lost := rerun.describe_lost(self._workspace.session.messages):
             self.tell(" ".join(filter(None, (lost, self.snapshot.describe()))))
 
     def _show_other(self, returning_to: str = "") -> None:

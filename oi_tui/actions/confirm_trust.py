@@ -26,7 +26,7 @@ _HOW = {
 }
 
 
-def numbered(shown: Shown) -> list[str]:
+def number_lines(shown: Shown) -> list[str]:
     """The whole content, a numbered line each, with what is invisible spelled out."""
     lines = visible(shown.text.replace("\r\n", "\n").removesuffix("\n")).split("\n")
     return [f"{number:>4}  {line}" for number, line in enumerate(lines, 1)]
@@ -36,7 +36,7 @@ def ask(shown: Shown) -> bool:
     """Show all of it, and ask. Raises ProfileError where nobody can answer."""
     if not (sys.stdin and sys.stdin.isatty() and sys.stdout and sys.stdout.isatty()):
         raise ProfileError(f"{_NOBODY}{_HOW.get(shown.kind, '').format(place=shown.place)}", path=shown.place)
-    lines = numbered(shown)
+    lines = number_lines(shown)
     print(f"{one_line(shown.place, 500)}\n{ABOUT[shown.kind]}\n")  # noqa: T201
     print("\n".join(lines))  # noqa: T201
     print(f"\n{len(lines)} lines. Only this exact text will be trusted.")  # noqa: T201

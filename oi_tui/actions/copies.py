@@ -34,20 +34,20 @@ class FileCopies:
         """Copy a file of a target to this machine."""
         files, there, second = self._read(argument, "get", "FILE [NEW_NAME]")
         folder = self._workspace.computer.cwd
-        here = folder / paths.typed(second) if second else folder
+        here = folder / paths.expand_typed(second) if second else folder
         if here.is_dir():
             # The name is what the person typed, whatever the target says.
             here /= Path(there).name
         if here.name in ("", ".", ".."):
             raise CommandError("Name a file: %get results.csv")
-        self._start(there, paths.short(here), lambda stopped: files.get(there, here, stopped))
+        self._start(there, paths.shorten(here), lambda stopped: files.get(there, here, stopped))
 
     def put(self, argument: str) -> None:
         """Copy a file of this machine to a target."""
         files, first, second = self._read(argument, "put", "FILE [FOLDER_OR_NEW_NAME]")
-        here = self._workspace.computer.cwd / paths.typed(first)
+        here = self._workspace.computer.cwd / paths.expand_typed(first)
         there = second or here.name
-        self._start(paths.short(here), there, lambda stopped: files.put(here, there, stopped))
+        self._start(paths.shorten(here), there, lambda stopped: files.put(here, there, stopped))
 
     def _read(self, argument: str, command: str, usage: str) -> tuple["PlaceFiles", str, str]:
         """The files of the target that is meant, and one or two paths. Raises CommandError."""

@@ -31,7 +31,7 @@ class DatabaseActions:
         """
         words = argument.split()
         address, name = (*words, "", "")[:2]
-        problem = self._why_not(words, address, name)
+        problem = self._explain_refusal(words, address, name)
         if problem:
             self._ui.tell(problem, warning=True)
         elif not words:
@@ -39,9 +39,9 @@ class DatabaseActions:
         else:
             code = f".connect {address} {name}".rstrip() if "://" in address else f".open {address}"
             events = self._workspace.session.run("sql", code)
-            self._ui.start(self._answered(events, address) if "://" in address else events)
+            self._ui.start(self._answer_once(events, address) if "://" in address else events)
 
-    def _why_not(self, words: list[str], address: str, name: str) -> str:
+    def _explain_refusal(self, words: list[str], address: str, name: str) -> str:
         """Return why the connection cannot be tried; "" when it can."""
         computer = self._workspace.computer
         if self._ui.busy:
@@ -62,7 +62,7 @@ class DatabaseActions:
             return "A file has no name of its own: %connect shop.db"
         return computer.missing("sql") or ""
 
-    def _answered(self, events: Iterator[Event], address: str) -> Iterator[Event]:
+    def _answer_once(self, events: Iterator[Event], address: str) -> Iterator[Event]:
         """Answer the question for the password once, where the keyring has it; pass on everything else."""
         has_asked = False
         for event in events:

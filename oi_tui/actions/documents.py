@@ -53,9 +53,9 @@ class DocumentActions:
         title = one_line(self._workspace.conversation.title or first_request, 60)
         suffix = find_script_suffix(messages) if chosen.name == "script" else chosen.suffix
         try:
-            target = paths.typed(path)
+            target = paths.expand_typed(path)
             if target.is_dir():
-                target = _unused(target / make_file_name(title, suffix))
+                target = _find_unused(target / make_file_name(title, suffix))
             if target.suffix == "":
                 target = target.with_name(target.name + suffix)
             if target.exists():
@@ -71,7 +71,7 @@ class DocumentActions:
 
     def load(self, path: str) -> None:
         """Begin a conversation with the messages of a file."""
-        source = paths.typed(path)
+        source = paths.expand_typed(path)
         if source.suffix == "" and not os.path.lexists(source):
             source = source.with_name(source.name + ".json")
         try:
@@ -90,7 +90,7 @@ def _describe_result(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _unused(path: Path) -> Path:
+def _find_unused(path: Path) -> Path:
     """The path, or the first one with a number that names no file yet."""
     numbered = (path.with_stem(f"{path.stem}-{number}") for number in itertools.count(2))
     return next(item for item in itertools.chain((path,), numbered) if not item.exists())

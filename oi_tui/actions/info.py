@@ -20,7 +20,7 @@ def describe_conversation(workspace: Workspace) -> str:
     """The lines of `%info`; asks the languages' programs and a keyring, which takes a moment."""
     profile, computer = workspace.profile, workspace.computer
     served = f" at {one_line(profile.api_base, 200)}" if profile.api_base else ""
-    file = paths.short(workspace.profile_path) if workspace.profile_path else "changes are not saved"
+    file = paths.shorten(workspace.profile_path) if workspace.profile_path else "changes are not saved"
     key = find_key_source(profile, workspace.secrets)
     lines = (
         f"oi-tui {__version__}, Python {sys.version.split()[0]}, {platform.platform()}",
@@ -33,7 +33,7 @@ def describe_conversation(workspace: Workspace) -> str:
         f"variables hidden from programs: {_describe_withheld_variables(workspace)}",
         *([f"sandbox hosts: {', '.join(computer.hosts) or 'none'}"] if computer.sandbox else []),
         *([f"sandbox limits: {limits}"] if (limits := computer.limits) else []),
-        *_schedulers(workspace),
+        *_describe_schedulers(workspace),
         f"conversations: {workspace.store.folder}",
         f"log: {log.file()}",
         *_describe_languages(workspace),
@@ -59,7 +59,7 @@ def _describe_languages(workspace: Workspace) -> Iterator[str]:
         yield f"not available: {', '.join(missing)} (see %languages)"
 
 
-def _schedulers(workspace: Workspace) -> Iterator[str]:
+def _describe_schedulers(workspace: Workspace) -> Iterator[str]:
     """The schedulers that code here would use; nothing is connected offline, in the sandbox or elsewhere."""
     computer = workspace.computer
     if not (workspace.profile.offline or computer.sandbox or computer.where):

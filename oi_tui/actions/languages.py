@@ -1,6 +1,6 @@
 """Lists the languages, runs the person's own code in them, and restarts them."""
 
-from oi_tui.actions.confirm_trust import numbered
+from oi_tui.actions.confirm_trust import number_lines
 from oi_tui.actions.interface import UserInterface
 from oi_tui.commands.registry import CommandError
 from oi_tui.engine.settings.setting import ProfileError
@@ -56,6 +56,6 @@ class LanguageActions:
             except OSError as error:
                 self._ui.tell(f"Could not save that: {error.strerror or error}", warning=True)
 
-        lines = numbered(shown)
+        lines = number_lines(shown)
         question = f"Trust {one_line(name, 40)} with exactly these {len(lines)} lines?"
         self._ui.confirm(question, [visible(shown.place), "", *lines], accept)

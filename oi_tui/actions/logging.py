@@ -23,7 +23,7 @@ class LogActions(ABC):
         self._workspace.use(profile.with_changes("changed", **changes))
         self.follow(on)
         self._ui.tell(
-            f"Logging requests, runs, times and errors. {log.where()}"
+            f"Logging requests, runs, times and errors. {log.describe_place()}"
             + (" The text sent to and from the model is logged too, without keys." if words else "")
             if on
             else "Logging only errors from now on."

@@ -13,7 +13,7 @@ from oi_tui.engine.settings.profile import ProfileError, save
 from oi_tui.mcp_client.connection import CallError
 from oi_tui.mcp_client.resources import Resources
 from oi_tui.mcp_client.servers import Status
-from oi_tui.system.opener import opener, view
+from oi_tui.system.opener import find_opener, view
 from oi_tui.text import one_line, visible
 from oi_tui.workspace import Workspace
 
@@ -42,12 +42,12 @@ class ServerManager:
             self._add(name, rest)
         elif action == "prompt" and name and rest:
             self._insert_prompt(self._find(name), rest)
-        elif action in (actions := self._actions()) and name and not rest:
+        elif action in (actions := self._list_actions()) and name and not rest:
             actions[action](self._find(name))
         else:
             raise CommandError(_USAGE)
 
-    def _actions(self) -> Mapping[str, Callable[[Status], None]]:
+    def _list_actions(self) -> Mapping[str, Callable[[Status], None]]:
         """Return the actions that take the name of one server."""
         return {
             "test": self._test,
@@ -100,11 +100,11 @@ class ServerManager:
             if problem or not address:
                 ended(problem)
                 return
-            words = opener()
+            words = find_opener()
             shown = bool(words) and view(words or (), address) is None
             how = "In the browser" if shown else "Open this address in a browser on this machine, and"
             self._ui.tell(f"{how} sign in to the MCP server {name}: {visible(address)}")
-            self._ui.aside(lambda: _problem(lambda: servers.finish_sign_in(status)), ended)
+            self._ui.aside(lambda: _try_work(lambda: servers.finish_sign_in(status)), ended)
 
         def ended(problem: str) -> None:
             if problem:
@@ -207,7 +207,7 @@ class ServerManager:
         self._ui.confirm(f"Use the changed tools of the MCP server {name}?", about, accept)
 
 
-def _problem(work: Callable[[], None]) -> str:
+def _try_work(work: Callable[[], None]) -> str:
     """Do the work; return why that failed, or ""."""
     try:
         work()

@@ -21,10 +21,10 @@ class SkillActions:
         for skill in self._workspace.skills.listed():
             state = "" if skill.trusted else f" (not used; %skills trust {skill.name})"
             source = f" (from the package {skill.package})" if skill.package else ""
-            lines.append(f"{skill.name}: {skill.description}{state}\n    {paths.short(skill.path)}{source}")
+            lines.append(f"{skill.name}: {skill.description}{state}\n    {paths.shorten(skill.path)}{source}")
         lines = lines or ["There are no skills."]
         hint = "%skills save NAME makes a skill from the code that ran here. Your own skills are in"
-        self._ui.tell("\n".join([*lines, f"{hint} {paths.short(skills.find_folder())}."]))
+        self._ui.tell("\n".join([*lines, f"{hint} {paths.shorten(skills.find_folder())}."]))
 
     def trust(self, name: str) -> None:
         """Show a skill of a project or a package whole, and use it if the person wants."""
@@ -66,6 +66,6 @@ class SkillActions:
             except (SkillError, OSError) as error:
                 self._ui.tell(f"Could not save the skill: {error}", warning=True)
             else:
-                self._ui.tell(f"Saved {paths.short(target)}. Edit that file to improve the instructions.")
+                self._ui.tell(f"Saved {paths.shorten(target)}. Edit that file to improve the instructions.")
 
         self._ui.confirm(f"Save this as the skill {name}?", visible(text).splitlines(), write)

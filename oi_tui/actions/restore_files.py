@@ -51,7 +51,7 @@ class FileRestorer:
         self._ui.tell(
             "\n".join([*lines, "%restore N restores the files of cell N."])
             if lines
-            else f"{which} changed files in {paths.short(self._workspace.computer.cwd)}."
+            else f"{which} changed files in {paths.shorten(self._workspace.computer.cwd)}."
             if number is None
             else f"{which} changed no files, as far as oi-tui could see."
         )
@@ -77,11 +77,11 @@ class FileRestorer:
         taken = [found for id_ in snapshots.known(self._undone()) if (found := snapshots.step(id_))]
         step: Step | None
         if wanted == "all":
-            step, what = restoring.merged(self._in_one_place([step for _, step in steps])), "all cells"
+            step, what = restoring.merge(self._in_one_place([step for _, step in steps])), "all cells"
         elif wanted:
             step, what = next((s for n, s in steps if str(n) == wanted), None), f"cell {wanted}"
         elif taken:
-            step, what = restoring.merged(taken), "what was taken back"
+            step, what = restoring.merge(taken), "what was taken back"
         else:
             number, step = steps[-1] if steps else (0, None)
             what = f"cell {number}"
@@ -121,7 +121,7 @@ class FileRestorer:
             else:
                 self._confirm(question, planned, lambda: self._restore_elsewhere(files, step))
 
-        self._ui.aside(lambda: _unless_it_fails(lambda: files.plan(step)), confirm)
+        self._ui.aside(lambda: _try(lambda: files.plan(step)), confirm)
 
     def _restore_elsewhere(self, files: "PlaceFiles", step: Step) -> None:
         def tell(done: "tuple[Step, list[Action], list[str]] | str") -> None:
@@ -133,7 +133,7 @@ class FileRestorer:
                 self._workspace.snapshots.note(back)
             self._tell(back, actions, problems)
 
-        self._ui.aside(lambda: _unless_it_fails(lambda: files.restore(step)), tell)
+        self._ui.aside(lambda: _try(lambda: files.restore(step)), tell)
 
     def _confirm(self, question: str, actions: Sequence[Action], act: Callable[[], None]) -> None:
         details = [_describe(action) for action in actions]
@@ -163,7 +163,7 @@ class FileRestorer:
         return self._workspace.snapshots.step(latest) if latest else None
 
 
-def _unless_it_fails(work: Callable[[], T]) -> T | str:
+def _try(work: Callable[[], T]) -> T | str:
     """What comes of it, or why it failed in a sentence."""
     from oi_tui.runtimes.remote.files import FileError
 
@@ -177,7 +177,7 @@ def _describe_place(step: Step) -> str:
     """The folder of the step, with the machine that it is on."""
     if step.target:
         return f"{one_line(step.folder, 200)} on {one_line(step.target, 200)}"
-    return one_line(paths.short(step.folder), 200)
+    return one_line(paths.shorten(step.folder), 200)
 
 
 def list_steps(workspace: Workspace) -> list[tuple[int, Step]]:

@@ -79,7 +79,7 @@ class Rewind:
         for notice in self._workspace.conversation.notices:
             self._ui.tell(notice, warning=True)
         saved = "the original is saved (%conversations)"
-        self._ui.tell(f"You are in a copy; {saved}." + self._stays(messages[end:]))
+        self._ui.tell(f"You are in a copy; {saved}." + self._describe_what_stays(messages[end:]))
 
     def redo(self) -> None:
         """Bring back what was taken back last, also before a restart, unless the conversation went on."""
@@ -103,7 +103,7 @@ class Rewind:
 
         Does nothing but tell the reason when there is nothing to take back or something is in progress.
         """
-        codes = rerun.ran(self._messages)
+        codes = rerun.list_completed(self._messages)
         if number is not None:
             cells = [m.id for m in self._messages if m.type == "code" and m.role != "computer"]
             chosen = cells[number - 1] if 1 <= number <= len(cells) else None
@@ -118,7 +118,7 @@ class Rewind:
 
     def chosen(self, numbers: Sequence[int]) -> tuple[Message, ...]:
         """The code of the cells with these numbers, if all can run again now; else tells the reason."""
-        codes = {code.id: code for code in rerun.ran(self._messages)}
+        codes = {code.id: code for code in rerun.list_completed(self._messages)}
         cells = [message.id for message in self._messages if message.is_cell]
         for number in numbers:
             if not 1 <= number <= len(cells) or cells[number - 1] not in codes:
@@ -145,14 +145,16 @@ class Rewind:
             return
         self.taken = tuple(message.id for message in dropped)
         self._show("" if keep else dropped[0].content)
-        self._ui.tell(f"Removed {_count_words(dropped)}; %redo restores them." + self._stays(dropped))
+        self._ui.tell(
+            f"Removed {_count_words(dropped)}; %redo restores them." + self._describe_what_stays(dropped)
+        )
 
     def _show(self, typed: str) -> None:
         self._ui.show_session()
         if typed:
             self._ui.put_back(typed)
 
-    def _stays(self, dropped: Sequence[Message]) -> str:
+    def _describe_what_stays(self, dropped: Sequence[Message]) -> str:
         """Describe what rewinding does not undo, in sentences that begin with a space; "" where nothing
         ran.
         """

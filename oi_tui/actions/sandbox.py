@@ -30,7 +30,7 @@ class SandboxActions:
                     "network."
                 ),
             )
-            self._ui.confirm("Turn the sandbox off?", details, self._let_out)
+            self._ui.confirm("Turn the sandbox off?", details, self._allow_outside)
 
     def allow(self, host: str) -> None:
         """Let programs in the sandbox reach a host for the rest of this conversation; "" lists such hosts."""
@@ -63,7 +63,7 @@ class SandboxActions:
         folder = one_line(str(self._workspace.computer.cwd), 200)
         self._ui.tell(f"Sandbox on: programs can change only {folder}. Interpreters restarted.")
 
-    def _let_out(self) -> None:
+    def _allow_outside(self) -> None:
         self._use_sandbox(False)
         self._ui.tell("Sandbox off. Interpreters restarted. %sandbox on turns it on again.", warning=True)
 

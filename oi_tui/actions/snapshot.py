@@ -39,7 +39,7 @@ class VariableSnapshot:
         conversation = self._workspace.conversation
         used = [memory.language for memory in self._workspace.computer.memories() if memory.variables]
         languages = [language for language in LANGUAGES if language in used]
-        problem = self._why_not()
+        problem = self._explain_refusal()
         if not problem and not languages:
             problem = "Python and R have no variables yet."
         elif not problem and not conversation.is_saved:
@@ -50,7 +50,7 @@ class VariableSnapshot:
         saved = self._workspace.store.variables
         try:
             codes = {
-                language: _saving(language, saved.make_path(conversation.id, language))
+                language: _describe_saving(language, saved.make_path(conversation.id, language))
                 for language in languages
             }
         except OSError as error:
@@ -61,7 +61,7 @@ class VariableSnapshot:
     def restore(self) -> None:
         """Bring back what was kept with this conversation."""
         codes = find_restoring_code(self._workspace)
-        problem = self._why_not()
+        problem = self._explain_refusal()
         if not problem and not codes:
             problem = "No variables were kept with this conversation. %snapshot keeps them."
         if problem:
@@ -93,8 +93,8 @@ class VariableSnapshot:
             text += f" %rerun only {listed} asks, and runs {them} again that made what was not kept."
         return text
 
-    def _why_not(self) -> str:
-        return BUSY if self._ui.busy else why_not_here(self._workspace)
+    def _explain_refusal(self) -> str:
+        return BUSY if self._ui.busy else explain_refusal_here(self._workspace)
 
     def _run(self, codes: dict[str, str]) -> Iterator[Event]:
         """Run a piece of code in each language, as one turn."""
@@ -106,7 +106,7 @@ class VariableSnapshot:
                     yield event
 
 
-def why_not_here(workspace: "Workspace") -> str:
+def explain_refusal_here(workspace: "Workspace") -> str:
     """Why variables cannot be kept or restored where code runs now; "" where they can."""
     if workspace.computer.sandbox:
         # What is restored runs code, which code in the sandbox could have written.
@@ -122,7 +122,7 @@ def find_restoring_code(workspace: "Workspace") -> dict[str, str]:
     return {language: _restoring(language, path) for language, path in files.items()}
 
 
-def _saving(language: str, path: Path) -> str:
+def _describe_saving(language: str, path: Path) -> str:
     if language == "python":
         return f"%snapshot save {shlex.quote(str(path))}"
     left_out = _quote(path.with_suffix(f"{path.suffix}{LEFT_OUT}"))

@@ -54,7 +54,7 @@ class ProfileSwitcher:
                 case str():
                     self._ui.tell(f"The profile was not changed: {result}", warning=True)
 
-        self._ui.aside(lambda: _result_or_reason(lambda: _open(name, before)), go_on)
+        self._ui.aside(lambda: _try_work(lambda: _open(name, before)), go_on)
 
     def _ask(self, name: str, shown: Shown, before: Profile) -> None:
         """Show all of it; what was shown is what is used, whatever stands there by then."""
@@ -64,8 +64,8 @@ class ProfileSwitcher:
             with suppress(OSError):
                 Trust().accept(shown)
             self._ui.aside(
-                lambda: _result_or_reason(
-                    lambda: _Found(profiles.beneath(profiles.make_profile(shown), before), None)
+                lambda: _try_work(
+                    lambda: _Found(profiles.find_defaults_beneath(profiles.make_profile(shown), before), None)
                 ),
                 lambda result: (
                     self._ui.tell(f"The profile was not changed: {result}", warning=True)
@@ -74,7 +74,7 @@ class ProfileSwitcher:
                 ),
             )
 
-        lines = confirm_trust.numbered(shown)
+        lines = confirm_trust.number_lines(shown)
         about = [visible(shown.place), confirm_trust.ABOUT[shown.kind], "", *lines]
         self._ui.confirm(f"Trust and use exactly these {len(lines)} lines?", about, accept)
 
@@ -91,7 +91,7 @@ class ProfileSwitcher:
             self._ui.switch_auto_run(False)
 
 
-def _result_or_reason(work: Callable[[], Any]) -> Any:
+def _try_work(work: Callable[[], Any]) -> Any:
     """Return the result of the work, or why there is none."""
     try:
         return work()
@@ -115,7 +115,7 @@ def _open(name: str, before: Profile) -> "_Found | Shown":
         if questions:
             return questions[0]
         raise
-    return _Found(_with_folder(profiles.beneath(profile, before)), path)
+    return _Found(_with_folder(profiles.find_defaults_beneath(profile, before)), path)
 
 
 def _with_folder(profile: Profile) -> Profile:

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from oi_tui import paths
-from oi_tui.input.table_file import TableFile, is_file, is_table_file, why_no_table
+from oi_tui.input.table_file import TableFile, explain_no_table, is_file, is_table_file
 from oi_tui.runtimes.tables import TableSource, View
 from oi_tui.runtimes.variables import is_table
 from oi_tui.text import one_line
@@ -21,16 +21,16 @@ def find_table(name: str, computer: "Languages") -> TableSource:
     return computer.table(_find_language(name, computer), name) if path is None else TableFile(path, table)
 
 
-def why_no_table_file(name: str, computer: "Languages") -> str | None:
+def explain_no_table_file(name: str, computer: "Languages") -> str | None:
     """Return why the file that is named cannot be opened; None when it can, and for a variable."""
     path, _ = _split(name, computer)
-    return None if path is None else why_no_table(path)
+    return None if path is None else explain_no_table(path)
 
 
 def _split(name: str, computer: "Languages") -> tuple[Path | None, str]:
     """Return the file that is named, and the table in it; no file for the name of a variable."""
     file, _, table = name.partition("::")
-    path = computer.cwd / paths.typed(file)
+    path = computer.cwd / paths.expand_typed(file)
     return path if is_table_file(file) or is_file(path) else None, table
 
 

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 _NAMED = 20
 
 
-def overview(target: str, where: str, connected: Sequence[str] = ()) -> str:
+def describe_targets(target: str, where: str, connected: Sequence[str] = ()) -> str:
     """Describe where code runs, and where else it could."""
     lines = [f"Code runs {one_line(where or 'on this machine', 300)} (target: {one_line(target, 200)})."]
     if len(connected) > 1:
         names = ", ".join(one_line(name, 100) for name in connected)
         lines.append(f"Connected: {names}. A cell whose first line is %%on NAME runs there.")
-    hosts = ssh_hosts.known()
+    hosts = ssh_hosts.list_known()
     if hosts:
         more = ", …" if len(hosts) > _NAMED else ""
         lines.append(f"Hosts of your ssh configuration: {', '.join(hosts[:_NAMED])}{more}")
@@ -111,13 +111,13 @@ class TargetActions:
         """Run code elsewhere from now on, or say where it runs."""
         computer = self._workspace.computer
         if not name:
-            self._ui.tell(overview(computer.target, computer.where, computer.targets))
+            self._ui.tell(describe_targets(computer.target, computer.where, computer.targets))
         elif self._ui.busy:
             self._ui.tell(BUSY, warning=True)
         else:
             self._ui.tell(f"Connecting to {one_line(name, 200)} …")
             attempt = _Attempt(name, self._ask)
-            self._ui.aside(lambda: attempt.reach(computer), self._arrive)
+            self._ui.aside(lambda: attempt.reach(computer), self._announce_target)
 
     def run_on(self, name: str, language: str, code: str) -> None:
         """Connect a target for the cells that name it, and run the person's code there, if any."""
@@ -127,13 +127,13 @@ class TargetActions:
             return
         cell = cell_target.join(name, code)
         if name in computer.targets:
-            self._arrive_beside(None, name, language, cell if code else "")
+            self._run_beside(None, name, language, cell if code else "")
             return
         self._ui.tell(f"Connecting to {one_line(name, 200)} …")
         attempt = _Attempt(name, self._ask)
         self._ui.aside(
             lambda: attempt.reach(computer, stays=False),
-            lambda problem: self._arrive_beside(problem, name, language, cell if code else ""),
+            lambda problem: self._run_beside(problem, name, language, cell if code else ""),
         )
 
     # -- what keeps running there
@@ -155,9 +155,9 @@ class TargetActions:
                     session.end_after_run()
                 return computer.detach(named)
 
-            self._ui.aside(leave, lambda problem: self._depart(problem, named))
+            self._ui.aside(leave, lambda problem: self._leave_target(problem, named))
 
-    def _depart(self, problem: str, name: str) -> None:
+    def _leave_target(self, problem: str, name: str) -> None:
         name = one_line(name, 200)
         if problem:
             self._ui.tell(one_line(problem, 500), warning=True)
@@ -173,7 +173,9 @@ class TargetActions:
     def attach(self, name: str) -> None:
         """Come back to what was left running, or list it."""
         if not name:
-            listed = [f"  {number}  {left.describe()}" for number, left in enumerate(left_targets.shown(), 1)]
+            listed = [
+                f"  {number}  {left.describe()}" for number, left in enumerate(left_targets.list_shown(), 1)
+            ]
             words = "Left running on targets:\n{}\n%attach TARGET or %attach NUMBER comes back to it."
             nothing = "Nothing was left running on a target. %detach leaves what runs on one."
             self._ui.tell(words.format("\n".join(map(visible, listed))) if listed else nothing)
@@ -187,9 +189,9 @@ class TargetActions:
             self._ui.tell(f"Connecting to {one_line(left.target, 200)} …")
             attempt = _Attempt(left.target, self._ask)
             computer = self._workspace.computer
-            self._ui.aside(lambda: attempt.come_back(computer, left), self._return)
+            self._ui.aside(lambda: attempt.come_back(computer, left), self._show_left_code)
 
-    def _return(self, came: "str | Sequence[LeftRun]") -> None:
+    def _show_left_code(self, came: "str | Sequence[LeftRun]") -> None:
         """Show what comes of the code that was left running."""
         computer = self._workspace.computer
         if isinstance(came, str):
@@ -222,7 +224,7 @@ class TargetActions:
             self._ui.switch_auto_run(False)
         session.grants.enter(computer.place_key)
 
-    def _arrive_beside(self, problem: str | None, name: str, language: str, cell: str) -> None:
+    def _run_beside(self, problem: str | None, name: str, language: str, cell: str) -> None:
         """Run the person's cell on the target that was reached, or say how cells get there."""
         computer = self._workspace.computer
         if problem:
@@ -243,11 +245,13 @@ class TargetActions:
 
     def _tell_of_left(self, target: str) -> None:
         """Say that something else was left running on the target."""
-        if any(left.target == target for left in left_targets.shown()):
+        if any(left.target == target for left in left_targets.list_shown()):
             name = one_line(target, 200)
-            self._ui.tell(f"Something was left running there earlier: {left_targets.way_back(name)}.")
+            self._ui.tell(
+                f"Something was left running there earlier: {left_targets.describe_way_back(name)}."
+            )
 
-    def _arrive(self, problem: str | None) -> None:
+    def _announce_target(self, problem: str | None) -> None:
         """Say where code runs now; nothing that was allowed elsewhere is allowed there."""
         computer, session = self._workspace.computer, self._workspace.session
         place = one_line(computer.where or "on this machine", 300)

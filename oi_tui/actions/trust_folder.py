@@ -1,7 +1,7 @@
 """Shows a project's own settings in full, and trusts them."""
 
 from oi_tui import profiles
-from oi_tui.actions.confirm_trust import numbered
+from oi_tui.actions.confirm_trust import number_lines
 from oi_tui.actions.interface import UserInterface
 from oi_tui.engine.credentials.trust import Trust
 from oi_tui.engine.settings.profile import ProfileError, list_settings
@@ -38,6 +38,6 @@ def trust_folder(ui: UserInterface, workspace: Workspace) -> None:
         ui.tell("\n".join(["Now using the folder's settings:", *rows]))
         ui.take_profile(trusted)
 
-    lines = numbered(shown)
+    lines = number_lines(shown)
     question = f"Use these {len(lines)} lines of settings from this folder?"
     ui.confirm(question, [visible(shown.place), "", *lines], accept)

@@ -24,11 +24,11 @@ from oi_tui.engine.open_interpreter.chunks import Chunk, ChunkWriter, merge_chun
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.messages import Displayed, InputRequested, LineReached, Printed, Report, RunEnded
 from oi_tui.runtimes.computer import Computer
-from oi_tui.runtimes.custom.language import language_of
+from oi_tui.runtimes.custom.language import make_language
 from oi_tui.runtimes.language import Choices, Language
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.services.sandbox_limits import read_limits
-from oi_tui.system.environment import held_back, wipe_environment
+from oi_tui.system.environment import list_withheld, wipe_environment
 from oi_tui.system.forks import call_in_forked_child
 
 #: What a run returns that printed and showed nothing, as in Open Interpreter.
@@ -143,7 +143,7 @@ class ApiComputer(SettingGroup):
                 # What is installed beside the script can be imported.
                 python=profile.python or sys.executable or None,
                 shell=profile.shell,
-                hidden=() if profile.share_keys else held_back(profile.pass_environment),
+                hidden=() if profile.share_keys else list_withheld(profile.pass_environment),
                 active_line=profile.highlight_active_line,
                 declared=self._declare_languages(LANGUAGES),
                 startup=profile.startup,
@@ -210,7 +210,7 @@ class ApiComputer(SettingGroup):
     def _declare_languages(self, before: Iterable[Language]) -> tuple[Language, ...]:
         known = {id(item.source): item for item in before if item.source is not None}
         return tuple(
-            known.get(id(language)) or self._given_object(language_of(self._original(language), self))
+            known.get(id(language)) or self._given_object(make_language(self._original(language), self))
             for language in self._languages
         )
 
@@ -221,7 +221,7 @@ class ApiComputer(SettingGroup):
     def _given_object(self, language: Language) -> Language:
         """Return the language, with the object `computer` if it is Python and the settings want that."""
         profile = self._settings.profile
-        if language.name != "python" or language.source is not None or not computer_api.wanted(profile):
+        if language.name != "python" or language.source is not None or not computer_api.is_wanted(profile):
             return language
         if self._cells is None:
             settings, model, stop_turn = self._settings, self._model, self._stop_turn

@@ -13,7 +13,7 @@ from oi_tui.engine.events import (
     RunReported,
     TurnEnded,
 )
-from oi_tui.engine.open_interpreter.chunks import Chunk, ChunkWriter, confirmation
+from oi_tui.engine.open_interpreter.chunks import Chunk, ChunkWriter, make_confirmation
 from oi_tui.messages import InputRequested, LineReached, Message
 
 
@@ -37,7 +37,7 @@ class EventChunks:
                 yield from writer.piece("computer", "image", message.format, message.content)
             case ApprovalRequested(message):
                 yield from writer.end()
-                yield confirmation(message)
+                yield make_confirmation(message)
             case RunReported(id, InputRequested() as request):
                 if notice := self._input.answer(request, id):
                     yield from writer.notice(notice)

@@ -338,7 +338,9 @@ class OpenInterpreter(SettingGroup):
         """
         found = local_servers.find()
         if not found:
-            raise TurnError("\n".join(("No server on this machine has a model.", *local_servers.hints())))
+            raise TurnError(
+                "\n".join(("No server on this machine has a model.", *local_servers.list_hints()))
+            )
         chosen = found[0]
         profile = self._settings.profile
         self._settings.profile = profile.with_changes(model=chosen.model, api_base=chosen.api_base)

@@ -31,7 +31,7 @@ class TokenRefusedError(AttachError):
     """The server does not accept the token."""
 
 
-def sessions(address: Address) -> list[Mapping[str, Any]]:
+def list_sessions(address: Address) -> list[Mapping[str, Any]]:
     """Return the sessions of a server. Raises AttachError."""
     transport = httpx.HTTPTransport(uds=str(address.socket)) if address.socket else None
     headers = {"Authorization": f"Bearer {address.token}"}

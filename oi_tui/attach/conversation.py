@@ -197,7 +197,7 @@ class AttachedConversation:
         self._handler.answered()
         question = self._question
         if self._input:
-            self._type(self._input, line)
+            self._type_line(self._input, line)
         elif question and not question.sent and self._may_approve:
             self._answer(question, line)
         elif self._busy:
@@ -345,7 +345,7 @@ class AttachedConversation:
         if request.masked:
             self._echo.enter_context(self._keyboard.hidden())
 
-    def _type(self, request: InputRequested, line: str) -> None:
+    def _type_line(self, request: InputRequested, line: str) -> None:
         self._handler.take_input(line, masked=request.masked)
         if self._send({"do": "input", "text": line}):
             self._end_input()

@@ -92,12 +92,12 @@ class Records:
         if message is None:
             return
         if message.role != "user":
-            yield from self._grown(message)
+            yield from self._read_growth(message)
         if whole and self._recorded.get(message.id, "") != message.state:
             self._recorded[message.id] = message.state
             yield MessageRecorded(message)
 
-    def _grown(self, message: Message) -> Iterator[Event]:
+    def _read_growth(self, message: Message) -> Iterator[Event]:
         """Tell what of a message was not shown yet."""
         shown = self._lengths.get(message.id)
         if shown is None:

@@ -10,13 +10,13 @@ from typing import Any
 
 from oi_tui import log
 from oi_tui.attach.address import Address, AddressError, read_token
-from oi_tui.attach.connection import AttachError, Connection, TokenRefusedError, sessions
+from oi_tui.attach.connection import AttachError, Connection, TokenRefusedError, list_sessions
 from oi_tui.attach.conversation import AttachedConversation
 from oi_tui.attach.images import Images
 from oi_tui.engine.credentials.redaction import learn
 from oi_tui.plain.event_handler import PlainEventHandler
 from oi_tui.plain.keyboard import Keyboard
-from oi_tui.plain.run import FAILED, guarded, note, say
+from oi_tui.plain.run import FAILED, note, run_guarded, say
 from oi_tui.plain.wakeup import Wakeup
 from oi_tui.text import one_line
 
@@ -40,7 +40,7 @@ def run(address: Address) -> int:
         stack.callback(alarm.close)
         keyboard = Keyboard(alarm)
         try:
-            session = _choose_session(sessions(address), keyboard)
+            session = _choose_session(list_sessions(address), keyboard)
         except AttachError as error:
             note(f"{error}\n")
             return FAILED if not isinstance(error, TokenRefusedError) else 2
@@ -58,7 +58,7 @@ def run(address: Address) -> int:
             handler.note(conversation.ended)
         return FAILED if conversation.ended else 0
 
-    return guarded(work)
+    return run_guarded(work)
 
 
 def _ask_for_token(address: Address) -> str:

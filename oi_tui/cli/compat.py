@@ -64,14 +64,14 @@ def add_choices(given: argparse.Namespace, chosen: Sequence[str]) -> list[str]:
     for flag in dict.fromkeys(chosen):
         for name, value in _CHOICES[flag].items():
             if name == "model" and "demo" in given:
-                notes.append(_ignored(flag, name, "--demo"))
+                notes.append(_explain_ignored(flag, name, "--demo"))
             elif (earlier := vars(given).setdefault(name, value)) != value:
                 shown = f"--no-{name}" if earlier is False else f"--{name} {one_line(str(earlier), 60)}"
-                notes.append(_ignored(flag, name, shown))
+                notes.append(_explain_ignored(flag, name, shown))
     return notes
 
 
-def _ignored(flag: str, name: str, stronger: str) -> str:
+def _explain_ignored(flag: str, name: str, stronger: str) -> str:
     return f"{flag} does not change the {_WORDS[name]}: {stronger} takes precedence."
 
 
@@ -96,4 +96,9 @@ def _describe_local_models() -> list[str]:
     models = local_servers.find()
     lines = [f"  oi-tui -m {one_line(item.model, 60)}   ({item.server})" for item in models]
     there = ["On this machine:", *lines] if models else ["No model server found on this machine."]
-    return [*there, "", "How to get one:", *(f"  {one_line(hint, 200)}" for hint in local_servers.hints())]
+    return [
+        *there,
+        "",
+        "How to get one:",
+        *(f"  {one_line(hint, 200)}" for hint in local_servers.list_hints()),
+    ]

@@ -9,7 +9,7 @@ from typing import NoReturn
 from oi_tui.cli import server_options
 from oi_tui.cli.help_page import write_page
 from oi_tui.engine.settings.profile import list_settings
-from oi_tui.engine.settings.setting import Setting, nearest
+from oi_tui.engine.settings.setting import Setting, suggest_nearest
 from oi_tui.version import __version__
 
 #: What `-s` was in Open Interpreter.
@@ -40,7 +40,7 @@ class FlagParser(argparse.ArgumentParser):
         """Say which flag has no value, as it was typed, and what the value sets."""
         action = self._option_string_actions[names[0]]
         long = next(name for name in names if name.startswith("--"))
-        typed = next((flag for flag in _without_value(self.typed) if flag in names), long)
+        typed = next((flag for flag in _find_flags_without_value(self.typed) if flag in names), long)
         key = next((setting.key for setting in list_settings() if setting.name == action.dest), action.dest)
         problem = f"{typed} needs a value for {key}; write a value that begins with - as {long}=VALUE"
         return f"{problem}. {_STDIN}" if typed == "-s" else problem
@@ -50,7 +50,7 @@ class FlagParser(argparse.ArgumentParser):
         return write_page(self)
 
 
-def parser() -> FlagParser:
+def make_parser() -> FlagParser:
     """The command line, one flag or more for each setting."""
     flag_parser = FlagParser(
         prog="oi-tui",
@@ -181,7 +181,7 @@ def join_words(rest: Sequence[str], made: FlagParser) -> str:
     return " ".join([*rest[:end], *rest[end + 1 :]]).strip()
 
 
-def _without_value(arguments: Sequence[str]) -> Iterator[str]:
+def _find_flags_without_value(arguments: Sequence[str]) -> Iterator[str]:
     """The flags that are followed by another flag, or by nothing."""
     for argument, following in itertools.zip_longest(arguments, arguments[1:], fillvalue="-"):
         if argument.startswith("-") and following.startswith("-"):
@@ -215,6 +215,6 @@ def _describe_unknown_flag(argument: str, made: FlagParser) -> str:
     short = f"-{name.strip('-')}"
     if suggestion is None and short in made._option_string_actions and short != name:
         suggestion = short
-    hint = f"; did you mean {suggestion}?" if suggestion else nearest(dashed, known)
+    hint = f"; did you mean {suggestion}?" if suggestion else suggest_nearest(dashed, known)
     hint = hint or "; oi-tui --help lists all flags"
     return f"unknown flag {name}{hint}"

@@ -35,7 +35,7 @@ _CODES = (
 
 def write_page(parser: argparse.ArgumentParser) -> str:
     """The whole page."""
-    width = _width()
+    width = _find_width()
     lines = [
         *textwrap.wrap(
             f"oi-tui {__version__}: type what you want; a language model writes code for it, you read it, "
@@ -47,7 +47,7 @@ def write_page(parser: argparse.ArgumentParser) -> str:
     for left, right in _EXAMPLES:
         lines += _format_row(left, right, width)
     for group in parser._action_groups:
-        rows = [line for action in group._group_actions for line in _option(action, width)]
+        rows = [line for action in group._group_actions for line in _format_option(action, width)]
         if rows:
             lines += ["", (group.title or "").replace("options", "Starting").strip(), *rows]
     lines += ["", "Exit codes"]
@@ -63,7 +63,7 @@ def write_page(parser: argparse.ArgumentParser) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _option(action: argparse.Action, width: int) -> Iterator[str]:
+def _format_option(action: argparse.Action, width: int) -> Iterator[str]:
     if action.help == argparse.SUPPRESS or not action.option_strings:
         return
     short = [flag for flag in action.option_strings if not flag.startswith("--")]
@@ -91,7 +91,7 @@ def _format_row(left: str, right: str, width: int) -> Iterator[str]:
     yield from (indent + line for line in rest)
 
 
-def _width() -> int:
+def _find_width() -> int:
     try:
         columns = os.get_terminal_size(sys.stdout.fileno()).columns if sys.stdout.isatty() else USUAL
     except (OSError, ValueError, AttributeError):

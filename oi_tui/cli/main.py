@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from oi_tui import profiles
 from oi_tui.actions import confirm_trust
 from oi_tui.cli import compat, server_options
-from oi_tui.cli.flags import UsageError, join_words, parser, use_dashes
+from oi_tui.cli.flags import UsageError, join_words, make_parser, use_dashes
 from oi_tui.cli.profile_files import import_all, import_profiles, list_profiles, reset_profile
 from oi_tui.engine.credentials.redaction import learn_address
 from oi_tui.engine.settings.profile import Profile, find_conversations_folder, list_settings
@@ -88,7 +88,7 @@ def _add_project(profile: Profile) -> Profile:
     """The profile with what the working directory brings along, if a person trusted exactly that."""
     shown = profiles.project(Path.cwd())
     if shown is None:
-        unread = profiles.unread_project(Path.cwd())
+        unread = profiles.explain_unread_project(Path.cwd())
         return replace(profile, unknown=(*profile.unknown, unread)) if unread else profile
     note = f"This folder has its own settings ({profiles.PROJECT}); they are not used. %trust shows them."
     if profiles.is_trusted(shown):
@@ -100,7 +100,7 @@ def _start(arguments: list[str]) -> int:
     if (code := compat.handle_flag(arguments)) is not None:
         return code
     arguments, chosen, notes = compat.translate(arguments)
-    flags_parser = parser()
+    flags_parser = make_parser()
     flags_parser.typed = use_dashes(arguments, flags_parser)
     given, rest = flags_parser.parse_known_args(flags_parser.typed)
     words = _make_first_message(join_words(rest, flags_parser))
@@ -123,9 +123,9 @@ def _start(arguments: list[str]) -> int:
         profile = profile.with_changes("flag", target="local")
     _refuse_contradiction(profile)
     profile = replace(profile, unknown=(*profile.unknown, *notes))
-    resume = _conversation(given.resume, profile) if "resume" in given else None
+    resume = _find_conversation(given.resume, profile) if "resume" in given else None
     if left and left.conversation and not resume:
-        resume = _saved(left.conversation, profile)
+        resume = _find_saved(left.conversation, profile)
     if (code := _serve_others(given, profile, path)) is not None:
         return code
     if profile.target != "local":
@@ -262,11 +262,11 @@ def _examine(given: argparse.Namespace) -> int:
     try:
         profile_in_use = in_use.InUse(*read_profile(given, write=False))
     except (ProfileError, OSError) as error:
-        profile_in_use = in_use.without(error)
+        profile_in_use = in_use.make_defaults(error)
     return run(given.doctor or None, profile_in_use)
 
 
-def _conversation(wanted: str, profile: Profile) -> str:
+def _find_conversation(wanted: str, profile: Profile) -> str:
     from oi_tui.engine.storage.store import Store, StoreError
 
     store = Store(find_conversations_folder(profile))
@@ -289,7 +289,7 @@ def _find_left(given: argparse.Namespace) -> "LeftTarget | None":
         raise UsageError(str(error)) from None
 
 
-def _saved(id: str, profile: Profile) -> str | None:
+def _find_saved(id: str, profile: Profile) -> str | None:
     """The conversation, if it is saved."""
     from oi_tui.engine.storage.store import Store, StoreError
 

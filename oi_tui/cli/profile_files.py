@@ -6,7 +6,7 @@ from pathlib import Path
 from oi_tui import paths, profiles
 from oi_tui.engine.settings import migration, presets, yaml_file
 from oi_tui.engine.settings.setting import ProfileError
-from oi_tui.engine.settings.templates import starter
+from oi_tui.engine.settings.templates import write_starter
 from oi_tui.system.opener import open_folder
 from oi_tui.text import one_line
 
@@ -14,10 +14,10 @@ from oi_tui.text import one_line
 def list_profiles() -> int:
     """Say which profiles there are, and open their folder where there is a desktop to open it on."""
     folder = paths.profiles()
-    default = profiles.default_path()
+    default = profiles.find_default_path()
     with contextlib.suppress(ProfileError, OSError):
         profiles.open_profile(None)  # makes the default profile; one that is wrong is listed as such
-    lines = [f"Profiles in {one_line(paths.short(folder))}:"]
+    lines = [f"Profiles in {one_line(paths.shorten(folder))}:"]
     for path in sorted([*folder.glob("*.y*ml"), *folder.glob("*.py")]):
         mark = " (default)" if path == default else ""
         lines.append(f"  {one_line(path.stem, 40):<20} {_describe_profile(path)}{mark}")
@@ -58,9 +58,9 @@ def reset_profile(name: str) -> int:
         raise ProfileError("only profiles in the profiles folder can be reset", path=path)
     if path.exists():
         copy = migration.keep(path, yaml_file.read_text(path))
-        _print(f"The previous profile is saved as {one_line(paths.short(copy))}.")
+        _print(f"The previous profile is saved as {one_line(paths.shorten(copy))}.")
     paths.make_private(path.parent)
-    paths.replace_file(path, presets.read_text(path.stem) or starter())
+    paths.replace_file(path, presets.read_text(path.stem) or write_starter())
     _print(f"{one_line(path.stem)} was reset.")
     return 0
 
@@ -71,7 +71,7 @@ def import_profiles() -> int:
 
     results = list(original_profiles.import_profiles(original_profiles.list_profiles(), paths.profiles()))
     source = original_profiles.find_folder()
-    _print("\n".join(map(str, results)) or f"There are no profiles in {one_line(paths.short(source))}.")
+    _print("\n".join(map(str, results)) or f"There are no profiles in {one_line(paths.shorten(source))}.")
     return 0
 
 

@@ -55,7 +55,7 @@ def describe_misplaced(given: argparse.Namespace) -> str:
     """Return what is wrong with flags of the server that are given without it; "" for nothing."""
     if "server" in given:
         return ""
-    flags = [flag for flag, _, _ in _FLAGS if _name(flag) in given]
+    flags = [flag for flag, _, _ in _FLAGS if _make_name(flag) in given]
     return f"{flags[0]} needs --server" if flags else ""
 
 
@@ -123,5 +123,5 @@ def _choose(given: argparse.Namespace) -> dict[str, Any]:
     return chosen | ({"allow_settings": True} if "allow_settings" in given else {})
 
 
-def _name(flag: str) -> str:
+def _make_name(flag: str) -> str:
     return flag[2:].replace("-", "_")

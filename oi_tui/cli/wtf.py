@@ -20,7 +20,7 @@ _TASK = (
 def request(words: Sequence[str]) -> str:
     """Return the request to the model; `words` are the command that failed. Raises ValueError without any."""
     command = " ".join(words).strip()
-    screen = _screen()
+    screen = _read_screen()
     if not (command or screen):
         raise ValueError(_NOTHING)
     parts = [_TASK.format(cwd=os.getcwd())]  # noqa: PTH109 -- as the shell has it
@@ -31,7 +31,7 @@ def request(words: Sequence[str]) -> str:
     return "\n\n".join(parts)
 
 
-def _screen() -> str:
+def _read_screen() -> str:
     """The text in the pane of tmux; "" outside of tmux."""
     program, pane = shutil.which("tmux"), os.environ.get("TMUX_PANE")
     if not (program and pane and os.environ.get("TMUX")):

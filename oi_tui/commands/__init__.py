@@ -61,7 +61,9 @@ def is_command(text: str) -> bool:
     word, rest = split_word(text[1:])
     if text.startswith("%") or _normalise(word) in COMMANDS:
         return True
-    return bool(not rest and "/" not in word and _nearest(word, 0.75) and not Path(f"/{word}").exists())
+    return bool(
+        not rest and "/" not in word and _suggest_nearest(word, 0.75) and not Path(f"/{word}").exists()
+    )
 
 
 def carry_out(text: str, actions: CommandActions) -> None:
@@ -84,7 +86,7 @@ def carry_out(text: str, actions: CommandActions) -> None:
         actions.languages.run(word, argument)
         return
     if chosen is None:
-        near = _nearest(word)
+        near = _suggest_nearest(word)
         hint = f"Did you mean %{near}?" if near else "%help lists all commands."
         raise CommandError(f"Unknown command %{one_line(word, 40)}. {hint}")
     if argument and not chosen.usage:
@@ -97,7 +99,7 @@ def _normalise(word: str) -> str:
     return word.lower().replace("-", "_")
 
 
-def _nearest(word: str, alike: float = 0.6) -> str:
+def _suggest_nearest(word: str, alike: float = 0.6) -> str:
     import difflib
 
     if name := _ELSEWHERE.get(_normalise(word)):

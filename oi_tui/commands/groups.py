@@ -24,7 +24,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
 OTHERS = "Others"
 
 
-def grouped(commands: Iterable[Command] | None = None) -> dict[str, list[Command]]:
+def group_commands(commands: Iterable[Command] | None = None) -> dict[str, list[Command]]:
     """Sort the commands, or all of them, into their groups; groups without any are left out."""
     chosen = {item.name: item for item in (COMMANDS.values() if commands is None else commands)}
     groups = {

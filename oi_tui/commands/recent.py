@@ -13,7 +13,7 @@ MOST = 4
 def load() -> list[Command]:
     """Return the last chosen commands, the newest first; none where the file is missing or damaged."""
     try:
-        names = json.loads(_file().read_text("utf-8"))
+        names = json.loads(_find_file().read_text("utf-8"))
     except (OSError, ValueError):
         return []
     if not isinstance(names, list):
@@ -27,10 +27,10 @@ def add(command: Command) -> None:
     names = [command.name, *(item.name for item in load() if item.name != command.name)]
     try:
         paths.make_private(paths.state())
-        _file().write_text(json.dumps(names[:MOST]), "utf-8")
+        _find_file().write_text(json.dumps(names[:MOST]), "utf-8")
     except OSError:
         return
 
 
-def _file() -> Path:
+def _find_file() -> Path:
     return paths.state() / "recent_commands.json"

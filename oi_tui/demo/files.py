@@ -6,7 +6,7 @@ import re
 import shlex
 
 from oi_tui.demo.talk import Reply, Run, Say, Step, Talk, Think
-from oi_tui.demo.task import Task, csv_name, quoted, report_unexpected, request_pattern
+from oi_tui.demo.task import Task, find_csv_name, quote_lines, report_unexpected, request_pattern
 
 LARGEST = r"""
 import heapq
@@ -78,8 +78,8 @@ def find_missing(talk: Talk, name: str) -> Reply | None:
             Run("python", CSV_FILES.strip()),
         ]
     if step and step.code.strip() == CSV_FILES.strip() and not step.error:
-        similar = similar_file(name, step)
-        listed = f"These are the CSV files here:\n\n{quoted(step.output, 12)}\n\n"
+        similar = find_similar_file(name, step)
+        listed = f"These are the CSV files here:\n\n{quote_lines(step.output, 12)}\n\n"
         if similar is None:
             return [
                 Say(f"{listed}None of them looks like `{name}`. Ask again with the name of one of these.")
@@ -88,7 +88,7 @@ def find_missing(talk: Talk, name: str) -> Reply | None:
     return None
 
 
-def similar_file(name: str, step: Step) -> str | None:
+def find_similar_file(name: str, step: Step) -> str | None:
     """The listed file with the name most like `name`; the only one there is counts as similar."""
     files = [line.strip() for line in step.output.splitlines() if line.strip().lower().endswith(".csv")]
     by_name = {path.rsplit("/", 1)[-1].lower(): path for path in reversed(files)}
@@ -103,7 +103,7 @@ def insert_name(code: str, name: str) -> str:
     return code.strip().replace("NAME", json.dumps(name, ensure_ascii=False))
 
 
-def _largest(talk: Talk) -> Reply:
+def _list_largest(talk: Talk) -> Reply:
     step = talk.last
     if step is None:
         return [
@@ -115,7 +115,7 @@ def _largest(talk: Talk) -> Reply:
     rows = re.findall(r"^ +([\d,]+) {2}(.+)$", step.output, re.MULTILINE)
     total = re.search(r"([\d,]+) files, ([\d,]+) bytes in all", step.output)
     if not rows or not total:
-        return [Say(f"It printed:\n\n{quoted(step.output)}")]
+        return [Say(f"It printed:\n\n{quote_lines(step.output)}")]
     size, path = rows[0]
     share = int(size.replace(",", "")) / max(int(total[2].replace(",", "")), 1)
     cells = "\n".join(f"| {_write_cell(path)} | {size} |" for size, path in rows[:5])
@@ -131,7 +131,7 @@ def _describe_largest(count: str, path: str, size: str, share: float) -> str:
 
 
 def _summarise(talk: Talk) -> Reply:
-    name = csv_name(talk.request)
+    name = find_csv_name(talk.request)
     if name is None:
         return [Say("Name a CSV file, as in `summarise prices.csv`, and I will summarise it.")]
     step = talk.last
@@ -143,7 +143,7 @@ def _summarise(talk: Talk) -> Reply:
         ]
     missing = find_missing(talk, name)
     if missing is not None:
-        similar = similar_file(name, step) if not step.error else None
+        similar = find_similar_file(name, step) if not step.error else None
         return [*missing, Run("python", insert_name(SUMMARY, similar))] if similar else missing
     if step.error:
         return report_unexpected(step)
@@ -155,7 +155,7 @@ def _describe_table(name: str, output: str) -> str:
     row = r"^(\S.{17}) *([\d,]+) +(-?[\d,.]+) +(-?[\d,.]+) +(-?[\d,.]+) *$"
     numeric = re.findall(row, output, re.MULTILINE)
     if not counts:
-        return f"`{name}`, as it was read:\n\n{quoted(output)}"
+        return f"`{name}`, as it was read:\n\n{quote_lines(output)}"
     lines = "\n".join(
         f"| {_write_cell(column.strip())} | {count} | {mean} | {low} | {high} |"
         for column, count, mean, low, high in numeric
@@ -179,7 +179,7 @@ FILES = (
         "largest files here",
         "walks through this folder",
         request_pattern(r"\b(largest|biggest)\b.*\bfiles?\b"),
-        _largest,
+        _list_largest,
         lambda _talk: ("shell", "find . -type f -exec ls -l {} + | sort -k5 -rn | head -n 10"),
     ),
     Task(
@@ -187,6 +187,6 @@ FILES = (
         "counts, means and extremes of every column of a file of yours",
         request_pattern(r"\b(summari[sz]e|describe|summary)\b"),
         _summarise,
-        lambda talk: ("shell", f"head -n 5 -- {shlex.quote(csv_name(talk.request) or 'prices.csv')}"),
+        lambda talk: ("shell", f"head -n 5 -- {shlex.quote(find_csv_name(talk.request) or 'prices.csv')}"),
     ),
 )

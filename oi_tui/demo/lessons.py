@@ -3,7 +3,7 @@
 import re
 
 from oi_tui.demo.talk import Reply, Run, Say, Talk, Think
-from oi_tui.demo.task import Task, quoted, report_unexpected, request_pattern
+from oi_tui.demo.task import Task, quote_lines, report_unexpected, request_pattern
 
 ASK = r"""
 name = input("What is your name? ")
@@ -131,7 +131,7 @@ def _count(talk: Talk) -> Reply:
         return report_unexpected(step)
     last = re.findall(r"(\d+) squared is +(\d+)", step.output)
     if "counted to the end" not in step.output or not last:
-        return [Say(f"It printed:\n\n{quoted(step.output)}")]
+        return [Say(f"It printed:\n\n{quote_lines(step.output)}")]
     return [Say(f"Done: the last line was `{last[-1][0]} squared is {last[-1][1]}`.")]
 
 

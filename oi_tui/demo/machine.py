@@ -3,7 +3,7 @@
 import re
 
 from oi_tui.demo.talk import Reply, Run, Say, Talk
-from oi_tui.demo.task import Task, quoted, report_unexpected, request_pattern
+from oi_tui.demo.task import Task, quote_lines, report_unexpected, request_pattern
 
 MACHINE_FACTS = r"""
 uname -srm
@@ -57,7 +57,7 @@ print(f"{usage.free / 1e9:,.1f} of {usage.total / 1e9:,.1f} GB free")
 """
 
 
-def _machine(talk: Talk) -> Reply:
+def _describe_machine(talk: Talk) -> Reply:
     step = talk.last
     if step is None:
         return [
@@ -71,7 +71,7 @@ def _machine(talk: Talk) -> Reply:
         size, entry = rows[0]
         return [Say(f"Most of the room here is taken by `{entry}`: {int(size):,} kB.")]
     if len(talk.steps) > 1:
-        return [Say(f"The shell reason:\n\n{quoted(step.output)}")]
+        return [Say(f"The shell reason:\n\n{quote_lines(step.output)}")]
     first = next((line.strip() for line in step.output.splitlines() if line.strip()), "unknown")
     full = re.search(r"\b(\d+)%", step.output)
     disk = f", with its disk {full[1]} % full" if full else ""
@@ -84,7 +84,7 @@ def _machine(talk: Talk) -> Reply:
     ]
 
 
-def _javascript(talk: Talk) -> Reply:
+def _answer_javascript(talk: Talk) -> Reply:
     step = talk.last
     if step is None:
         return [
@@ -106,7 +106,7 @@ def _javascript(talk: Talk) -> Reply:
             Say(f"JavaScript did not work here (`{reason.strip()}`), so I do it in Python.\n\n"),
             Run("python", KINDS_IN_PYTHON.strip()),
         ]
-    return report_unexpected(step) if step.error else [Say(f"It printed:\n\n{quoted(step.output)}")]
+    return report_unexpected(step) if step.error else [Say(f"It printed:\n\n{quote_lines(step.output)}")]
 
 
 MACHINE = (
@@ -114,14 +114,14 @@ MACHINE = (
         "shell: what machine is this",
         "uses the shell: system, date, disk",
         request_pattern(r"\b(shell|bash|disk|machine|uname)\b"),
-        _machine,
+        _describe_machine,
         lambda _talk: ("python", FACTS_IN_PYTHON.strip()),
     ),
     Task(
         "javascript",
         "uses Node, where it is installed",
         request_pattern(r"\b(javascript|java script|node|js)\b"),
-        _javascript,
+        _answer_javascript,
         lambda _talk: ("python", KINDS_IN_PYTHON.strip()),
     ),
 )

@@ -2,9 +2,9 @@
 
 import re
 
-from oi_tui.demo.files import find_missing, insert_name, similar_file
+from oi_tui.demo.files import find_missing, find_similar_file, insert_name
 from oi_tui.demo.talk import Reply, Run, Say, Talk
-from oi_tui.demo.task import Task, csv_name, quoted, report_unexpected, request_pattern
+from oi_tui.demo.task import Task, find_csv_name, quote_lines, report_unexpected, request_pattern
 
 READ = r"""
 import csv
@@ -140,22 +140,22 @@ for column in rows[0] if rows else ():
 """
 
 
-def _plot(talk: Talk) -> Reply:
-    name = csv_name(talk.request)
+def _draw_plot(talk: Talk) -> Reply:
+    name = find_csv_name(talk.request)
     step = talk.last
     if step is None:
         return _reply_first(name)
     missing = find_missing(talk, name) if name else None
     if missing is not None:
-        similar = similar_file(name or "", step) if not step.error else None
-        return [*missing, Run("python", _reading(similar))] if similar else missing
+        similar = find_similar_file(name or "", step) if not step.error else None
+        return [*missing, Run("python", _write_reading(similar))] if similar else missing
     if step.error:
         return report_unexpected(step)
     if "matplotlib:" in step.output:
         return _draw(step.output)
     lines = re.search(r"drew (\d+) lines", step.output)
     if not lines:
-        return [Say(f"The drawing program printed:\n\n{quoted(step.output)}")]
+        return [Say(f"The drawing program printed:\n\n{quote_lines(step.output)}")]
     colours = re.findall(r"^(\w+): (.+)$", step.output, re.MULTILINE)
     legend = "".join(f"\n- {colour}: `{column.strip()}`" for colour, column in colours)
     count = "1 line" if lines[1] == "1" else f"{lines[1]} lines, each on a scale of its own"
@@ -170,11 +170,11 @@ def _reply_first(name: str | None) -> Reply:
         ]
     return [
         Say(f"First I read the numbers of `{name}`; Python will remember them for the next step.\n\n"),
-        Run("python", _reading(name)),
+        Run("python", _write_reading(name)),
     ]
 
 
-def _reading(name: str) -> str:
+def _write_reading(name: str) -> str:
     return insert_name(READ, name) + "\n" + REPORT.rstrip()
 
 
@@ -198,7 +198,7 @@ def _draw(output: str) -> Reply:
 
 
 def _in_letters(talk: Talk) -> tuple[str, str]:
-    name = csv_name(talk.request)
+    name = find_csv_name(talk.request)
     return "python", insert_name(BARS_OF_FILE, name) if name else IN_LETTERS.strip()
 
 
@@ -207,7 +207,7 @@ PLOTS = (
         "plot something",
         "draws a picture; `plot NAME.csv` draws your numbers",
         request_pattern(r"\b(plot|draw|chart|graph)\b"),
-        _plot,
+        _draw_plot,
         _in_letters,
     ),
 )

@@ -5,7 +5,7 @@ from oi_tui.demo.lessons import LESSONS
 from oi_tui.demo.machine import MACHINE
 from oi_tui.demo.plots import PLOTS
 from oi_tui.demo.talk import Reply, Run, Say, Step, Talk
-from oi_tui.demo.task import Task, quoted
+from oi_tui.demo.task import Task, quote_lines
 
 #: Every task, in the order in which they are offered and tried.
 TASKS: tuple[Task, ...] = (*FILES, *PLOTS, *LESSONS, *MACHINE)
@@ -18,7 +18,7 @@ def answer(talk: Talk) -> Reply:
     """Return the demo model's next reply."""
     task = next((task for task in TASKS if task.pattern.search(talk.request)), None)
     if task is None:
-        return [Say(introduction())]
+        return [Say(introduce())]
     step = talk.last
     if step is None:
         return _make_label(task.reply(talk))
@@ -30,14 +30,14 @@ def answer(talk: Talk) -> Reply:
         case "interrupted":
             return [Say(_answer_interruption(step))]
     if any(earlier.outcome == "rejected" for earlier in talk.steps):
-        return [Say(_noticing_edit(step) + _suggest_other_way(step))]
+        return [Say(_describe_edit(step) + _suggest_other_way(step))]
     reply = list(task.reply(talk))
     if step.edited:
-        reply.insert(0, Say(_noticing_edit(step)))
+        reply.insert(0, Say(_describe_edit(step)))
     return reply
 
 
-def introduction() -> str:
+def introduce() -> str:
     """Introduce the demo model, and list what can be asked of it."""
     rows = "\n".join(f"- `{task.phrase}` {task.does}" for task in TASKS)
     return (
@@ -67,15 +67,15 @@ def _answer_rejection(task: Task, talk: Talk, step: Step) -> Reply:
 def _answer_interruption(step: Step) -> str:
     return (
         "You stopped it. This is what it had printed until then:\n\n"
-        f"{quoted(step.output)}\n\nWhat it had worked out is still in memory."
+        f"{quote_lines(step.output)}\n\nWhat it had worked out is still in memory."
     )
 
 
 def _suggest_other_way(step: Step) -> str:
     if step.error:
         return f"The other way failed too, with `{step.error}`. That is where this script ends."
-    return f"The other way worked. It begins with:\n\n{quoted(step.output)}"
+    return f"The other way worked. It begins with:\n\n{quote_lines(step.output)}"
 
 
-def _noticing_edit(step: Step) -> str:
+def _describe_edit(step: Step) -> str:
     return "You edited my code, so I go by what your version printed. " if step.edited else ""

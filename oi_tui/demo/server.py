@@ -35,7 +35,7 @@ def start(tokens_per_second: float | None = None) -> Demo:
     0 is as fast as can be. The key is new with every start, so that nobody else on the machine can use it.
     """
     if tokens_per_second is None:
-        tokens_per_second = _pace(os.environ.get(environment_names.DEMO_TOKENS_PER_SECOND, ""))
+        tokens_per_second = _find_pace(os.environ.get(environment_names.DEMO_TOKENS_PER_SECOND, ""))
     server = _Server(secrets.token_urlsafe(32), tokens_per_second)
     # Polling only decides how soon `stop` is noticed.
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), name="demo-model", daemon=True)
@@ -50,7 +50,7 @@ def start(tokens_per_second: float | None = None) -> Demo:
     return Demo(f"http://127.0.0.1:{server.server_port}/v1", server.key, stop)
 
 
-def _pace(text: str) -> float:
+def _find_pace(text: str) -> float:
     try:
         return max(float(text), 0.0)
     except ValueError:

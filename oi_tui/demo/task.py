@@ -30,13 +30,13 @@ def request_pattern(words: str) -> re.Pattern[str]:
     return re.compile(words, re.IGNORECASE | re.DOTALL)
 
 
-def csv_name(request: str) -> str | None:
+def find_csv_name(request: str) -> str | None:
     """The CSV file that a request names, quoted or not, with or without "@"; None when it names none."""
     match = _QUOTED.search(request) or _WORD.search(request)
     return match[1] if match else None
 
 
-def quoted(output: str, lines: int = 6) -> str:
+def quote_lines(output: str, lines: int = 6) -> str:
     """The first lines of an output as a Markdown list, each word for word."""
     lines_kept = [line.rstrip().replace("`", "'") for line in output.splitlines() if line.strip()]
     more = f"\n- … and {len(lines_kept) - lines} more lines" if len(lines_kept) > lines else ""

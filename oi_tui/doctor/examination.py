@@ -35,7 +35,7 @@ IMPORTED = (
 )
 
 
-def checks(in_use: "InUse | None" = None, *, ask_terminal: bool) -> tuple[Check, ...]:
+def list_checks(in_use: "InUse | None" = None, *, ask_terminal: bool) -> tuple[Check, ...]:
     """Every part of the examination of the settings in use; without them, of those of a usual start.
 
     `ask_terminal` only where nobody else reads the keyboard.
@@ -44,16 +44,16 @@ def checks(in_use: "InUse | None" = None, *, ask_terminal: bool) -> tuple[Check,
     there = (Check("Target", lambda: place.check_target(in_use.profile)),) if in_use and away else ()
     return (
         Check("Python", installation.check_python),
-        Check("Packages", installation.packages),
+        Check("Packages", installation.check_packages),
         Check("Files", installation.check_files),
         Check("Settings", lambda: work.check_settings(in_use)),
         *there,
         Check("Languages", lambda: work.check_languages(in_use)),
         Check("Models", lambda: work.check_models(in_use)),
         Check("Keys", lambda: work.check_kept_keys(in_use)),
-        Check("Sandbox", lambda: work.sandbox(in_use)),
-        Check("Terminal", lambda: terminal.terminal(ask=ask_terminal)),
-        Check("Folders", folders.folders),
+        Check("Sandbox", lambda: work.check_sandbox(in_use)),
+        Check("Terminal", lambda: terminal.check_terminal(ask=ask_terminal)),
+        Check("Folders", folders.check_folders),
     )
 
 

@@ -16,7 +16,7 @@ LEAST_ROOM = 200_000_000
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
-def folders() -> Iterator[Finding]:
+def check_folders() -> Iterator[Finding]:
     """Our own folders, the working directory, and the one for temporary files."""
     home = os.environ.get("HOME", "")
     if not home:
@@ -32,7 +32,7 @@ def folders() -> Iterator[Finding]:
     else:
         good = os.access(here, os.R_OK | os.X_OK)
         writable = "" if os.access(here, os.W_OK) else ", which programs cannot write to"
-        yield Finding(good, f"working directory {paths.short(here)}{writable}")
+        yield Finding(good, f"working directory {paths.shorten(here)}{writable}")
     try:
         with tempfile.TemporaryFile():
             yield Finding(True, f"temporary files go to {tempfile.gettempdir()}")
@@ -41,14 +41,14 @@ def folders() -> Iterator[Finding]:
 
 
 def _check_folder(name: str, folder: Path) -> Finding:
-    short = paths.short(folder)
+    short = paths.shorten(folder)
     there = folder
     while not there.exists() and there != there.parent:
         there = there.parent
     about = f"{name} in {short}" + ("" if there == folder else " (made when it is first needed)")
-    problem = _unwritable(there)
+    problem = _try_to_write(there)
     if problem and problem.errno not in _NO_ROOM:
-        here = paths.short(there)
+        here = paths.shorten(there)
         fix = f"Make {here} a folder that you can write to, or set {environment_names.HOME} to one."
         return Finding(False, f"{about}: cannot be written to ({problem.strerror})", fix)
     try:
@@ -64,7 +64,7 @@ def _check_folder(name: str, folder: Path) -> Finding:
     return Finding(True, f"{about}, {room / 1e9:.1f} GB free")
 
 
-def _unwritable(folder: Path) -> OSError | None:
+def _try_to_write(folder: Path) -> OSError | None:
     """Find out why the folder is not writable, by trying; leaves nothing behind."""
     try:
         with tempfile.TemporaryFile(dir=folder) as file:

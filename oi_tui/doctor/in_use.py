@@ -33,7 +33,7 @@ def load_default_settings() -> InUse:
     return InUse(profile.with_environment(), path)
 
 
-def without(problem: ProfileError | OSError) -> InUse:
+def make_defaults(problem: ProfileError | OSError) -> InUse:
     """The defaults, instead of what cannot be used."""
     words = str(problem)
     if isinstance(problem, OSError):

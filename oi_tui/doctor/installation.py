@@ -32,7 +32,7 @@ def check_python() -> Iterator[Finding]:
         yield Finding(None, "no virtual environment: packages are shared with the rest of the system")
 
 
-def packages() -> Iterator[Finding]:
+def check_packages() -> Iterator[Finding]:
     """Every package that we were declared to need, in a version that works, and importable."""
     try:
         wanted = metadata.requires("oi-tui") or []
@@ -45,7 +45,7 @@ def packages() -> Iterator[Finding]:
         if "extra" in marker or not (match := _REQUIREMENT.match(requirement.strip())):
             continue
         name, limits = match[1], match[2].strip(" ()")
-        problem = _package(name, limits)
+        problem = _check_package(name, limits)
         if problem:
             yield problem
         else:
@@ -65,7 +65,7 @@ def check_files() -> Iterator[Finding]:
         yield Finding(True, f"style sheets and drivers are in {_ROOT}")
 
 
-def _package(name: str, limits: str) -> Finding | None:
+def _check_package(name: str, limits: str) -> Finding | None:
     """Check a package; None when nothing is wrong."""
     fix = f"{sys.executable} -m pip install '{name}{limits}'"
     try:
@@ -78,7 +78,7 @@ def _package(name: str, limits: str) -> Finding | None:
             f"litellm {version} was compromised by an attacker",
             f"Remove it now ({fix}), and replace every key on this machine.",
         )
-    if not _within(version, limits):
+    if not _is_within(version, limits):
         return Finding(False, f"{name} {version} does not match {limits}", fix)
     usual = re.sub(r"[-_.]+", "-", name).lower()
     module = _MODULES.get(usual, usual.replace("-", "_"))
@@ -93,7 +93,7 @@ def _package(name: str, limits: str) -> Finding | None:
     return None
 
 
-def _within(version: str, limits: str) -> bool:
+def _is_within(version: str, limits: str) -> bool:
     """Whether a version satisfies limits such as `>=8.2,<9`, by its numbers alone."""
     return all(_satisfies(version, limit.strip()) for limit in limits.split(",") if limit.strip())
 

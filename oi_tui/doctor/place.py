@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from oi_tui.doctor.finding import Finding
-from oi_tui.system.environment import held_back
+from oi_tui.system.environment import list_withheld
 
 if TYPE_CHECKING:
     from oi_tui.engine.settings.profile import Profile
@@ -47,7 +47,7 @@ def check_target(profile: "Profile") -> Iterator[Finding]:
             cwd=Path.cwd(),
             python=profile.python,
             shell=profile.shell,
-            hidden=() if profile.share_keys else held_back(profile.pass_environment),
+            hidden=() if profile.share_keys else list_withheld(profile.pass_environment),
             target=profile.target,
             find_token=find_token,
         )
@@ -55,12 +55,12 @@ def check_target(profile: "Profile") -> Iterator[Finding]:
         yield Finding(False, str(error), fix)
         return
     try:
-        yield from _there(computer, time.monotonic() - began)
+        yield from _check_there(computer, time.monotonic() - began)
     finally:
         computer.close()
 
 
-def _there(computer: "Computer", seconds: float) -> Iterator[Finding]:
+def _check_there(computer: "Computer", seconds: float) -> Iterator[Finding]:
     from oi_tui.runtimes.remote.place import RemotePlace
 
     about = computer.place

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from oi_tui import paths
 from oi_tui.doctor import place
-from oi_tui.doctor.examination import PATIENCE, checks, examine
+from oi_tui.doctor.examination import PATIENCE, examine, list_checks
 from oi_tui.doctor.finding import Finding
 from oi_tui.text import visible
 from oi_tui.version import __version__
@@ -32,7 +32,7 @@ def run(target: str | None, in_use: "InUse | None" = None) -> int:
         print(text, flush=True)  # noqa: T201
     if target:
         try:
-            path = _write(paths.typed(target), text)
+            path = _write(paths.expand_typed(target), text)
         except OSError as error:
             print(f"oi-tui: could not write the report: {target}: {error.strerror}")  # noqa: T201
             return 2
@@ -44,13 +44,13 @@ def report(in_use: "InUse | None" = None, *, ask_terminal: bool) -> tuple[str, i
     """The report, and how many problems it tells of. Nothing secret is in it."""
     lines = [f"oi-tui {__version__} on {platform.system()} {platform.release()}, {platform.machine()}"]
     problems = 0
-    parts = checks(in_use, ask_terminal=ask_terminal)
+    parts = list_checks(in_use, ask_terminal=ask_terminal)
     patience = place.PATIENCE if any(part.title == "Target" for part in parts) else PATIENCE
     for title, findings in examine(parts, patience):
         problems += sum(finding.good is False for finding in findings)
         lines += ["", title, *_format_lines(findings)]
     verdict = f"{problems} problem{'s' * (problems != 1)}." if problems else "No problem was found."
-    return _anonymous("\n".join([*lines, "", verdict])), problems
+    return _anonymise("\n".join([*lines, "", verdict])), problems
 
 
 def _format_lines(findings: Iterable[Finding]) -> Iterable[str]:
@@ -71,7 +71,7 @@ def _wrap(first: str, words: str) -> list[str]:
     ) or [first.rstrip()]
 
 
-def _anonymous(text: str) -> str:
+def _anonymise(text: str) -> str:
     """The text without keys, and without the person's name in paths."""
     from oi_tui.engine.credentials.redaction import redact
 

@@ -39,10 +39,10 @@ def check_server(profile: "Profile") -> Finding:
             return Finding(False, words, f"Start the model server, or {_CHANGE}.")
         return Finding(True, f"{address} answers")
     except (OSError, ValueError) as error:
-        return _silent(address, getattr(error, "reason", error))
+        return _explain_silence(address, getattr(error, "reason", error))
 
 
-def _silent(address: str, reason: object) -> Finding:
+def _explain_silence(address: str, reason: object) -> Finding:
     """Explain why no server answers there, and what to do about it."""
     match reason:
         case TimeoutError():

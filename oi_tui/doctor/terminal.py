@@ -30,7 +30,7 @@ _MULTIPLEXERS = ("tmux", "screen")
 _TOOLS = ("wl-copy", "xclip", "xsel", "pbcopy", "clip.exe")
 
 
-def terminal(*, ask: bool = True) -> Iterator[Finding]:
+def check_terminal(*, ask: bool = True) -> Iterator[Finding]:
     """Check the terminal and what lies between; `ask` it only when nobody else reads its keys."""
     environment = os.environ
     if not (_is_terminal(sys.stdin) and _is_terminal(sys.stdout)):
@@ -38,10 +38,10 @@ def terminal(*, ask: bool = True) -> Iterator[Finding]:
         ask = False
     yield from _check_kind(environment)
     yield from _check_size()
-    yield from _encoding(environment)
-    yield _colours(environment)
-    yield from _between(environment)
-    yield _clipboard(environment)
+    yield from _check_encoding(environment)
+    yield _check_colours(environment)
+    yield from _check_between(environment)
+    yield _check_clipboard(environment)
     if ask:
         yield from _check_answers(_query())
 
@@ -68,7 +68,7 @@ def _check_size() -> Iterator[Finding]:
         yield Finding(True, f"{columns} columns, {rows} rows")
 
 
-def _encoding(environment: Mapping[str, str]) -> Iterator[Finding]:
+def _check_encoding(environment: Mapping[str, str]) -> Iterator[Finding]:
     lines = next((environment[n] for n in ("LC_ALL", "LC_CTYPE", "LANG") if environment.get(n)), "")
     try:
         encoding = codecs.lookup(locale.getpreferredencoding(False)).name
@@ -82,7 +82,7 @@ def _encoding(environment: Mapping[str, str]) -> Iterator[Finding]:
         yield Finding(True, f"UTF-8, locale {lines or 'not set'}")
 
 
-def _colours(environment: Mapping[str, str]) -> Finding:
+def _check_colours(environment: Mapping[str, str]) -> Finding:
     term = environment.get("TERM", "")
     if environment.get("NO_COLOR"):
         return Finding(None, "NO_COLOR is set: no colours are used")
@@ -95,17 +95,17 @@ def _colours(environment: Mapping[str, str]) -> Finding:
     return Finding(None, "16 colours", "If the terminal supports more: export COLORTERM=truecolor")
 
 
-def _between(environment: Mapping[str, str]) -> Iterator[Finding]:
+def _check_between(environment: Mapping[str, str]) -> Iterator[Finding]:
     """Check tmux, screen and SSH between the program and the terminal."""
     if environment.get("TMUX"):
-        yield from _tmux(environment)
+        yield from _check_tmux(environment)
     elif environment.get("STY"):
         yield Finding(None, "GNU screen: no images, no clipboard outside it, and no mouse before %mouse on")
     if environment.get("SSH_CONNECTION") or environment.get("SSH_TTY"):
         yield Finding(None, "over SSH: copying goes through the terminal (OSC 52)")
 
 
-def _tmux(environment: Mapping[str, str]) -> Iterator[Finding]:
+def _check_tmux(environment: Mapping[str, str]) -> Iterator[Finding]:
     tmux = ask_tmux()
     around = [term for term, _, _ in tmux.clients if term.startswith(_MULTIPLEXERS)] if tmux else []
     if around:
@@ -138,12 +138,12 @@ def _tmux(environment: Mapping[str, str]) -> Iterator[Finding]:
         ),
     )
     for option, good, loss, fix in wanted:
-        value = _tmux_option(option)
+        value = _read_tmux_option(option)
         if value is not None and value not in good:
             yield Finding(None, f"tmux: {option} is {value or 'off'}, so {loss}", f"In ~/.tmux.conf: {fix}")
 
 
-def _tmux_option(name: str) -> str | None:
+def _read_tmux_option(name: str) -> str | None:
     try:
         done = subprocess.run(
             ["tmux", "show", "-Av", name],
@@ -157,7 +157,7 @@ def _tmux_option(name: str) -> str | None:
     return done.stdout.decode("utf-8", "replace").strip() if done.returncode == 0 else None
 
 
-def _clipboard(environment: Mapping[str, str]) -> Finding:
+def _check_clipboard(environment: Mapping[str, str]) -> Finding:
     display = sys.platform == "darwin" or environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY")
     tool = next((name for name in _TOOLS if shutil.which(name)), None)
     if display and not environment.get("SSH_CONNECTION"):
@@ -175,7 +175,7 @@ def _check_answers(answer: bytes | None) -> Iterator[Finding]:
     if answer is None:
         yield Finding(None, "the terminal did not report its features in time")
         return
-    yield _pictures(answer)
+    yield _check_images(answer)
     if re.search(rb"\x1b\[\?\d+u", answer):
         yield Finding(True, "the keyboard protocol distinguishes all keys")
     else:
@@ -185,7 +185,7 @@ def _check_answers(answer: bytes | None) -> Iterator[Finding]:
         yield Finding(True, "frames are drawn without tearing (synchronized output)")
 
 
-def _pictures(answer: bytes) -> Finding:
+def _check_images(answer: bytes) -> Finding:
     """Report how images are shown where the setting `images` is auto."""
     replies = TerminalQueries(number=_NUMBER)
     replies.questions()

@@ -41,10 +41,10 @@ def check_settings(in_use: "InUse | None" = None) -> Iterator[Finding]:
         try:
             profile = profiles.load(path, write=False)
         except (ProfileError, OSError) as error:
-            yield Finding(False, str(error), f"Correct {paths.short(path)}, or move it away.")
+            yield Finding(False, str(error), f"Correct {paths.shorten(path)}, or move it away.")
             continue
-        yield Finding(None, f"another profile is {paths.short(path)}: the model is {profile.model}")
-        yield from _remarks(profile, path)
+        yield Finding(None, f"another profile is {paths.shorten(path)}: the model is {profile.model}")
+        yield from _list_remarks(profile, path)
     for setting in declared():
         if reason := setting.cannot():
             yield Finding(None, f"{setting.key} has no effect: {reason}")
@@ -68,10 +68,10 @@ def _in_use(in_use: "InUse") -> Iterator[Finding]:
             Profile.load(path) if path.suffix != ".py" else None
         except (ProfileError, OSError) as error:
             broken = str(error)
-            fix = f"Correct {paths.short(path)}, or move it away."
+            fix = f"Correct {paths.shorten(path)}, or move it away."
             yield Finding(False, f"{broken}; the defaults are used instead", fix)
         else:
-            yield Finding(True, f"profile {paths.short(path)}: {model}")
+            yield Finding(True, f"profile {paths.shorten(path)}: {model}")
     elif path.stem == "default":
         yield Finding(True, f"no profile yet: the defaults are used, {model}")
     else:
@@ -84,10 +84,10 @@ def _in_use(in_use: "InUse") -> Iterator[Finding]:
         keys = [item.key for item in declared() if profile.origins.get(item.name) == origin]
         if keys:
             yield Finding(None, f"set by {words}: {', '.join(keys)}")
-    yield from _remarks(profile, path, broken)
+    yield from _list_remarks(profile, path, broken)
 
 
-def _remarks(profile: "Profile", path: Path | None, broken: str = "") -> Iterator[Finding]:
+def _list_remarks(profile: "Profile", path: Path | None, broken: str = "") -> Iterator[Finding]:
     """The remarks on a profile that were not made elsewhere."""
     from oi_tui.engine.settings.profile import without_effect
 
@@ -123,11 +123,11 @@ def check_languages(in_use: "InUse | None" = None) -> Iterator[Finding]:
                 yield Finding(None, f"{language.title} is not installed", language.hint)
 
 
-def sandbox(in_use: "InUse | None" = None) -> Iterator[Finding]:
+def check_sandbox(in_use: "InUse | None" = None) -> Iterator[Finding]:
     """Check whether the sandbox is on, and whether it works, by trying it."""
     from oi_tui.runtimes.sandbox import sandbox as walls
 
-    finding = walls.finding()
+    finding = walls.find_problem()
     on = (in_use or _try_default_settings()).profile.sandbox
     if on and finding:
         yield Finding(False, f"the sandbox is on, and nothing can run: {finding[0]}", finding[1])
@@ -151,10 +151,10 @@ def check_kept_keys(in_use: "InUse | None" = None) -> Iterator[Finding]:
     try:
         names = sorted(private_file.read(secrets.path))
     except OSError as error:
-        yield Finding(False, str(error), f"Check {paths.short(secrets.path)}, or move it away.")
+        yield Finding(False, str(error), f"Check {paths.shorten(secrets.path)}, or move it away.")
     else:
         for name in names:
-            yield Finding(True, f"{name} is saved in {paths.short(secrets.path)}")
+            yield Finding(True, f"{name} is saved in {paths.shorten(secrets.path)}")
     profile = (in_use or _try_default_settings()).profile
     place = find_key_source(profile, secrets)
     if place.name:
@@ -165,7 +165,7 @@ def check_kept_keys(in_use: "InUse | None" = None) -> Iterator[Finding]:
 
 def check_models(in_use: "InUse | None" = None) -> Iterator[Finding]:
     """Keys, by name and never by value; servers on this machine; and whether the model's own one answers."""
-    from oi_tui.engine.credentials.keys import provider_of
+    from oi_tui.engine.credentials.keys import find_provider
     from oi_tui.engine.llm import endpoint
     from oi_tui.engine.models import local_servers
 
@@ -190,8 +190,8 @@ def check_models(in_use: "InUse | None" = None) -> Iterator[Finding]:
         yield Finding(None, "no model server found on this machine")
     if endpoint.find_base(profile):
         yield server.check_server(profile)
-    elif provider_of(profile.model) in ("ollama", "ollama_chat"):
-        yield from _ollama(profile.model, found)
+    elif find_provider(profile.model) in ("ollama", "ollama_chat"):
+        yield from _check_ollama(profile.model, found)
     elif not (found or keys or profile.api_key or profile.model == "demo"):
         yield Finding(
             None,
@@ -200,7 +200,7 @@ def check_models(in_use: "InUse | None" = None) -> Iterator[Finding]:
         )
 
 
-def _ollama(model: str, found: "Sequence[LocalModel]") -> Iterator[Finding]:
+def _check_ollama(model: str, found: "Sequence[LocalModel]") -> Iterator[Finding]:
     """Whether Ollama on this machine can be asked for the model."""
     from oi_tui.engine.models.local_servers import is_named
 
@@ -224,4 +224,4 @@ def _try_default_settings() -> "InUse":
     try:
         return in_use.load_default_settings()
     except (ProfileError, OSError) as error:
-        return in_use.without(error)
+        return in_use.make_defaults(error)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.review.model_calls import ModelCalls
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.text import dollars
+from oi_tui.text import format_dollars
 
 #: What is counted for a reply where nobody says how long the model's replies can be, in tokens.
 USUAL_REPLY = 4096
@@ -79,7 +79,7 @@ class CellRequests:
             cancel()
 
 
-def why_off(profile: Profile, *, elsewhere: bool) -> str | None:
+def explain_off(profile: Profile, *, elsewhere: bool) -> str | None:
     """Say why code cannot ask the model, in a sentence; None where it can.
 
     `elsewhere`: it runs on another machine.
@@ -105,11 +105,11 @@ def describe_calls(calls: ModelCalls, profile: Profile, facts: ModelInfo, spent:
     most = min(profile.cell_requests, profile.cell_requests if calls.most is None else calls.most)
     number = f"{most:,} request{'s' * (most != 1)}"
     up_to = "" if calls.most == 1 else "up to "
-    price = _price(most, profile, facts, spent)
+    price = _describe_price(most, profile, facts, spent)
     return f"This code may send {up_to}{number} to {profile.model} with {functions}, {price}."
 
 
-def _price(most: int, profile: Profile, facts: ModelInfo, spent: float) -> str:
+def _describe_price(most: int, profile: Profile, facts: ModelInfo, spent: float) -> str:
     if facts.free:
         return "which cost nothing"
     if facts.prompt_price is None:
@@ -124,4 +124,4 @@ def _price(most: int, profile: Profile, facts: ModelInfo, spent: float) -> str:
         bounds.append(most * (window * facts.prompt_price + reply * (facts.completion_price or 0.0)))
     if not bounds:
         return "without a limit of cost"
-    return f"for at most {dollars(min(bounds))}"
+    return f"for at most {format_dollars(min(bounds))}"

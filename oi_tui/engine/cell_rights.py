@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from oi_tui.engine import cell_target
-from oi_tui.engine.cell_requests import CellRequests, why_off
+from oi_tui.engine.cell_requests import CellRequests, explain_off
 from oi_tui.engine.protocols import Computer
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.model_calls import ModelCalls, find_calls
@@ -50,7 +50,7 @@ class CellRights:
         if (
             not self._reaches_model
             or language != "python"
-            or why_off(profile, elsewhere=bool(self._computer.where))
+            or explain_off(profile, elsewhere=bool(self._computer.where))
         ):
             return None
         calls = find_calls(cell_target.split(code)[1])
@@ -63,7 +63,7 @@ class CellRights:
         self, code: str, language: str | None, profile: Profile, *, by_person: bool = False
     ) -> CellRequests:
         """Return what a run of that code may ask the model; code `by_person` need not name it."""
-        if off := why_off(profile, elsewhere=bool(self._computer.where)):
+        if off := explain_off(profile, elsewhere=bool(self._computer.where)):
             return CellRequests(why_not=off)
         most = profile.cell_requests
         calls = self.model_calls(code, language, profile)

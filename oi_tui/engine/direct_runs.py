@@ -10,7 +10,7 @@ from oi_tui.engine.execution import Execution
 from oi_tui.engine.message_log import MessageLog
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Message, Report
-from oi_tui.text import duration
+from oi_tui.text import format_duration
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,9 @@ class DirectRuns:
         for place, earlier in enumerate(codes, 1):
             code = rerun.copy_for_rerun(earlier)
             yield from self._log.record(code)
-            before = f", took {duration(earlier.seconds)} before" if earlier.seconds is not None else ""
+            before = (
+                f", took {format_duration(earlier.seconds)} before" if earlier.seconds is not None else ""
+            )
             title = f"{place} of {len(codes)}{before}"
             state, _ = yield from self._execution.cell(code, profile(), title)
             if self._stopped.is_set():
@@ -85,9 +87,8 @@ class DirectRuns:
                 others = f"; the {rerun.count_cells(rest)} after it did not run" if rest else ""
                 yield TurnEnded("paused", f"Run {place} of {len(codes)} did not finish{others}.")
                 return
-        took = (
-            f"in {duration(rerun.sum_seconds(done))}; before, all took {duration(rerun.sum_seconds(codes))}"
-        )
+        now, before = (format_duration(rerun.sum_seconds(cells)) for cells in (done, codes))
+        took = f"in {now}; before, all took {before}"
         yield Noticed(f"{rerun.count_cells(len(done))} ran again {took}.")
         yield TurnEnded("done")
 

@@ -126,20 +126,20 @@ class Exchange:
         refused: tuple[int, ErrorInfo] | None = None
         for attempt in range(len(RETRIES) + 3):
             facts = yield from self._look_up(profile)
-            self._offered = self._asked_tools()
+            self._offered = self._ask_for_tools()
             written = self.written(messages, profile, languages, cwd, facts, notes)
             self.window = facts.named_window(profile)
             check_size(written, facts, profile.model)
             if refused and written.tokens >= refused[0]:
                 raise LlmError(refused[1])
             yield from self.account.tell_left_out(written, assumed=facts.window_assumed)
-            _, self.reads_fences = self._manner(profile, facts)
+            _, self.reads_fences = self._choose_manner(profile, facts)
             writer = ReplyBuilder(self._resolve, profile.model)
             parser = ReplyParser(
                 self._resolve, fences=self.reads_fences, foreign=index_by_function(self._offered)
             )
-            sent = self._deltas(written.request, profile, facts)
-            fault, began = yield from self._one_reply(profile.model, written.tokens, sent, parser, writer)
+            sent = self._stream_deltas(written.request, profile, facts)
+            fault, began = yield from self._receive_reply(profile.model, written.tokens, sent, parser, writer)
             if self._stopped.is_set():
                 raise Stopped
             if fault is None:
@@ -154,7 +154,7 @@ class Exchange:
                 refused = written.tokens, fault
                 yield Noticed(notice)
                 continue
-            yield from self._before_another_try(fault, profile, attempt)
+            yield from self._prepare_another_try(fault, profile, attempt)
         raise AssertionError("the last try returns or raises")
 
     def summarise(self, messages: Sequence[Message], profile: Profile) -> Steps[Message | None]:
@@ -169,7 +169,9 @@ class Exchange:
             if plan is None:
                 return None
             lines: list[str] = []
-            fault = yield from self._words(profile.model, self._deltas(plan.request, profile, facts), lines)
+            fault = yield from self._collect_summary(
+                profile.model, self._stream_deltas(plan.request, profile, facts), lines
+            )
             text = "".join(lines).strip()
             if self._stopped.is_set():
                 raise Stopped
@@ -185,7 +187,7 @@ class Exchange:
                     content=f"**Summary of the conversation so far**\n\n{text}",
                     covers=plan.covers,
                 )
-            yield from self._before_another_try(
+            yield from self._prepare_another_try(
                 fault
                 or ErrorInfo("empty", "The summary was empty. Try again, or use another model.", "model"),
                 profile,
@@ -209,7 +211,7 @@ class Exchange:
             newest,
             profile,
             languages,
-            tools=self._manner(profile, facts)[0],
+            tools=self._choose_manner(profile, facts)[0],
             cwd=cwd,
             notes=notes,
             vision=facts.supports_vision,
@@ -226,7 +228,7 @@ class Exchange:
             if self._reply:
                 self._reply.cancel()
 
-    def _before_another_try(self, fault: ErrorInfo, profile: Profile, attempt: int) -> Steps[None]:
+    def _prepare_another_try(self, fault: ErrorInfo, profile: Profile, attempt: int) -> Steps[None]:
         """Change what can be changed, or wait. Raises LlmError when another try is of no use."""
         if fault.kind == "tools" and profile.supports_functions is None:
             if profile.model in self._without_tools:
@@ -244,7 +246,7 @@ class Exchange:
         if self._stopped.wait(wait):
             raise Stopped
 
-    def _one_reply(
+    def _receive_reply(
         self, model: str, tokens: int, deltas: Iterator[Delta], parser: ReplyParser, writer: ReplyBuilder
     ) -> Steps[tuple[ErrorInfo | None, bool]]:
         """Returns the fault that ended the reply, and whether anything had come by then."""
@@ -291,7 +293,9 @@ class Exchange:
             yield Noticed("The reply reached the maximum length and was cut off; see max_tokens.", "warning")
         return fault, began
 
-    def _words(self, model: str, deltas: Iterator[Delta], parts: list[str]) -> Steps[ErrorInfo | None]:
+    def _collect_summary(
+        self, model: str, deltas: Iterator[Delta], parts: list[str]
+    ) -> Steps[ErrorInfo | None]:
         """Collect the words of a summary, which nobody sees grow. Returns the fault that ended it."""
         yield ModelCalled(model)
         usage = None
@@ -331,7 +335,7 @@ class Exchange:
 
     # -- how the model is reached -------------------------------------------------------------
 
-    def _deltas(self, request: Request, profile: Profile, facts: ModelInfo) -> Iterator[Delta]:
+    def _stream_deltas(self, request: Request, profile: Profile, facts: ModelInfo) -> Iterator[Delta]:
         with self._lock:
             if self._stopped.is_set():
                 return
@@ -359,7 +363,7 @@ class Exchange:
             asking.join(0.02)
         return self.completed(results[0] if results else ModelInfo(), profile)
 
-    def _asked_tools(self) -> Sequence[Tool]:
+    def _ask_for_tools(self) -> Sequence[Tool]:
         """Return the tools of other programs. Can take seconds while these start; a stop does not wait."""
         results: list[Sequence[Tool]] = []
         asking = threading.Thread(target=lambda: results.append(self._tools()), daemon=True)
@@ -374,7 +378,7 @@ class Exchange:
         """Return the facts, with the window to use."""
         return self._windows.completed(facts, profile)
 
-    def _manner(self, profile: Profile, facts: ModelInfo) -> tuple[bool, bool]:
+    def _choose_manner(self, profile: Profile, facts: ModelInfo) -> tuple[bool, bool]:
         """Whether to offer the tool, and whether fenced text of the reply is code to run.
 
         Nobody knows for sure which models call tools. So the tool is offered until a model refuses it, and

@@ -36,9 +36,9 @@ from oi_tui.engine.tools import (
     NO_TOOLS,
     CallableTools,
     find_named,
+    find_servers,
     is_tool,
     parse_arguments,
-    servers_of,
 )
 from oi_tui.file_changes.snapshots import Step
 from oi_tui.file_changes.watcher import FileWatcher
@@ -169,7 +169,7 @@ class Execution:
         if place.database:
             note = " ".join(filter(None, (note, f"It runs in {place.database}.")))
         code, caution = _caution(code, asker)
-        self.earlier.servers = servers_of(profile.mcp_servers)
+        self.earlier.servers = find_servers(profile.mcp_servers)
         if refusal := self._refusal(code, language, profile):
             state = "unfinished" if code.state == "unfinished" else "failed"
             yield from self._log.record(code.but(state=state, reason=refusal))

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from oi_tui.messages import Message, new_id
-from oi_tui.text import duration, one_line
+from oi_tui.text import format_duration, one_line
 
 #: How code begins that keeps or restores variables: to run it again would change what is kept.
 _SNAPSHOT = ("%snapshot ", "save.image(", 'cat("Restored", length(load(')
 
 
-def ran(messages: Sequence[Message]) -> tuple[Message, ...]:
+def list_completed(messages: Sequence[Message]) -> tuple[Message, ...]:
     """The code that somebody let run and that came to its end, in order; each once, however often it ran.
 
     What failed, was stopped or was rejected left nothing to bring back.
@@ -82,11 +82,11 @@ def sum_seconds(codes: Sequence[Message]) -> float:
     return sum(code.seconds or 0.0 for code in codes)
 
 
-def lost(
+def describe_lost(
     messages: Sequence[Message], way_back: str = "%rerun asks, and runs these cells again in order."
 ) -> str:
     """Describe which variables of an earlier conversation are lost; "" where nothing ran."""
-    codes = ran(messages)
+    codes = list_completed(messages)
     if not any(message.type == "code" and message.seconds is not None for message in messages) and not codes:
         return ""
     text = "This is an earlier conversation. Its variables are gone"
@@ -95,14 +95,14 @@ def lost(
     parts = []
     for language in dict.fromkeys(code.format or "" for code in codes):
         own = [code for code in codes if (code.format or "") == language]
-        took = f", {duration(sum_seconds(own))}" if sum_seconds(own) else ""
+        took = f", {format_duration(sum_seconds(own))}" if sum_seconds(own) else ""
         parts.append(f"{one_line(language, 30)} ({count_cells(len(own))}{took})")
     return f"{text}: {'; '.join(parts)}. {way_back}"
 
 
 def note_for_model(messages: Sequence[Message]) -> str:
     """Tell the model what its languages have forgotten of these messages; "" where nothing ran."""
-    count = len(ran(messages))
+    count = len(list_completed(messages))
     if not count:
         return ""
     which = "first piece" if count == 1 else f"first {count:,} pieces"

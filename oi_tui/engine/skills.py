@@ -73,7 +73,7 @@ class Skills:
         theirs = [_read(path, trust) for path in inside]
         packaged = (
             _read(path, trust, package=name)
-            for name, place in package_folders()
+            for name, place in list_package_folders()
             for path in _list_files(place)
         )
         return [skill for skill in (*own, *theirs, *packaged) if skill]
@@ -101,7 +101,7 @@ class Skills:
 
     def trust(self, skill: Skill) -> None:
         """Use exactly this text from now on. Raises OSError."""
-        (self._trust or Trust()).accept(_preview(skill.path, skill.text))
+        (self._trust or Trust()).accept(_make_preview(skill.path, skill.text))
 
 
 def find_folder() -> Path:
@@ -110,7 +110,7 @@ def find_folder() -> Path:
 
 
 @functools.cache
-def package_folders() -> tuple[tuple[str, Path], ...]:
+def list_package_folders() -> tuple[tuple[str, Path], ...]:
     """Return the installed packages that bring skills, each with the folder of its skills."""
     folders: dict[str, list[tuple[str, Path]]] = {}
     for distribution in importlib.metadata.distributions():
@@ -165,13 +165,13 @@ def choose_path(name: str) -> Path:
         raise SkillError("A skill's name has letters, digits, - and _ only, such as: clean-csv")
     place = find_folder() / name / _FILE
     if place.exists():
-        raise SkillError(f"There is a skill {name} already ({paths.short(place)}).")
+        raise SkillError(f"There is a skill {name} already ({paths.shorten(place)}).")
     return place
 
 
 def draft(name: str, messages: Sequence[Message]) -> str:
     """Write a skill from the code that ran to its end. Raises SkillError where none did."""
-    codes = rerun.ran(messages)
+    codes = rerun.list_completed(messages)
     if not codes:
         raise SkillError("No code has finished in this conversation.")
     requests = [
@@ -197,7 +197,7 @@ def import_skill(source: Path) -> Path | None:
         place = choose_path(name)
     except SkillError:
         return None
-    functions = _functions(code)
+    functions = _find_functions(code)
     about = (f"{function} ({words})" if words else function for function, (_, words) in functions.items())
     purpose = f"Python functions: {'; '.join(about) or source.stem}"
     body = f"# {name}\n\nRun the code of `{name}.py` in this folder in Python, then call:\n\n"
@@ -213,7 +213,7 @@ def make_name(source: Path) -> str:
     return re.sub(r"[^A-Za-z0-9_-]", "-", plain).strip("-_")[:64] or "skill"
 
 
-def _functions(code: str) -> dict[str, tuple[str, str]]:
+def _find_functions(code: str) -> dict[str, tuple[str, str]]:
     """The functions in Python code: each name, with its call and what is said about it in one line."""
     try:
         tree = ast.parse(code)
@@ -251,11 +251,11 @@ def _read(
     first = next((line.strip("# ") for line in body.splitlines() if line.strip("# ")), "")
     name = one_line(head.get("name") or path.parent.name, 64)
     description = one_line(head.get("description") or first, _DESCRIPTION)
-    known = trusted or (trust is not None and trust.accepts(_preview(path, text)))
+    known = trusted or (trust is not None and trust.accepts(_make_preview(path, text)))
     return Skill(name, description, path, text, known, package)
 
 
-def _preview(path: Path, text: str) -> Shown:
+def _make_preview(path: Path, text: str) -> Shown:
     return Shown("skill", str(path.resolve()), text)
 
 
@@ -283,4 +283,4 @@ def _parse_head(lines: Sequence[str]) -> dict[str, str]:
 
 
 def _with_head(name: str, description: str, body: str) -> str:
-    return f"---\nname: {name}\ndescription: {yaml_file.scalar(description)}\n---\n\n{body.rstrip()}\n"
+    return f"---\nname: {name}\ndescription: {yaml_file.write_scalar(description)}\n---\n\n{body.rstrip()}\n"

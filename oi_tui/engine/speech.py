@@ -20,19 +20,19 @@ _FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 _MARKUP = re.compile(r"[*_`#>|]+")
 
 
-def voice() -> Sequence[str] | None:
+def find_voice() -> Sequence[str] | None:
     """The program that speaks here, with its arguments; None where there is none."""
     return next((item for item in _VOICES if shutil.which(item[0])), None)
 
 
-def why_silent() -> str | None:
+def explain_silence() -> str | None:
     """Return why speech does not work here; None where it does."""
-    if voice():
+    if find_voice():
         return None
     return "no speech program found; install speech-dispatcher (spd-say) or espeak-ng"
 
 
-def speakable(text: str) -> str:
+def make_speakable(text: str) -> str:
     """The words of Markdown text, without code and marks."""
     words = _MARKUP.sub(" ", _FENCE.sub(" ", text))
     return " ".join("".join(c if c.isprintable() else " " for c in words).split())[:_LONGEST]
@@ -47,7 +47,7 @@ class Voice:
 
     def say(self, text: str) -> None:
         """Begin to speak, in place of what is being spoken; without a voice nothing happens."""
-        words, program = speakable(text), voice()
+        words, program = make_speakable(text), find_voice()
         self.stop()
         if not words or program is None:
             return

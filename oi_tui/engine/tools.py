@@ -155,7 +155,7 @@ def find_named_of(code: str, servers: Collection[str]) -> list[tuple[str, int]]:
     ]
 
 
-def servers_of(lines: Iterable[str]) -> frozenset[str]:
+def find_servers(lines: Iterable[str]) -> frozenset[str]:
     """Return how Python code names the servers that are given as lines of the profile."""
     return frozenset(_NOT_IN_CODE.sub("_", line.partition("=")[0].strip()) for line in lines)
 

@@ -38,11 +38,11 @@ class TurnLog:
                 self._called, self._silent = self._clock(), True
             case MessageStarted(Message(role="assistant")) if self._silent:
                 self._silent = False
-                return f"first words after {self._since(self._called)}"
+                return f"first words after {self._measure_since(self._called)}"
             case UsageReported():
                 cost = f", ${event.cost:.4f}" if event.cost else ""
                 tokens = f"{event.prompt_tokens:,} tokens in, {event.completion_tokens:,} out{cost}"
-                return f"reply after {self._since(self._called)}: {tokens}"
+                return f"reply after {self._measure_since(self._called)}: {tokens}"
             case ApprovalRequested(message):
                 self._asked = self._clock()
                 return f"waiting for approval: {_describe_code(message)}"
@@ -56,13 +56,13 @@ class TurnLog:
                 return f"{severity}: {one_line(text, 300)}"
             case TurnEnded(outcome, reason):
                 why = f": {one_line(reason, 300)}" if reason else ""
-                return f"turn {outcome} after {self._since(self._turn)}{why}"
+                return f"turn {outcome} after {self._measure_since(self._turn)}{why}"
         return ""
 
     def _run(self, message: Message) -> str:
         if message.state == "running":
             was_asked = message.decision in ("approved", "edited") and message.role == "assistant"
-            waited = f" after {self._since(self._asked)}" if was_asked else ""
+            waited = f" after {self._measure_since(self._asked)}" if was_asked else ""
             return f"running {_describe_code(message)}, {message.decision or 'by itself'}{waited}"
         if message.state in (None, "writing", "queued", "waiting"):
             return ""
@@ -70,7 +70,7 @@ class TurnLog:
         why = f": {one_line(message.reason, 300)}" if message.reason else ""
         return f"{one_line(message.format or 'code', 30)} {message.state}{took}{why}"
 
-    def _since(self, begun: float) -> str:
+    def _measure_since(self, begun: float) -> str:
         return f"{self._clock() - begun:.2f} s"
 
 

@@ -20,7 +20,7 @@ def find_cells_to_rerun(messages: Sequence[Message], language: str, lost: Collec
     For each of them that is the last cell which gave it a value, with those for other lost variables that it
     uses. All other variables are there.
     """
-    finished = {message.id for message in rerun.ran(messages)}
+    finished = {message.id for message in rerun.list_completed(messages)}
     cells = [message for message in messages if message.is_cell]
     numbered = [
         (number, message.content)

@@ -28,7 +28,7 @@ class Action:
     since: bool = False
 
 
-def merged(steps: Sequence[Step]) -> Step | None:
+def merge(steps: Sequence[Step]) -> Step | None:
     """Several steps as one, from the first to the last; None for none.
 
     Those in other folders and on other machines are let be.
@@ -105,7 +105,7 @@ def make_revert_id(id: str) -> str:
 def _action(snapshots: Snapshots, root: Path, change: Change) -> Action:
     removes = change.what == "created"
     action = Action(change, removes)
-    path = _inside(root, change.path)
+    path = _resolve_inside(root, change.path)
     if path is None:
         return replace(action, obstacle="a link is in its place")
     try:
@@ -149,7 +149,7 @@ def _can_be_kept(snapshots: Snapshots, path: Path, status: os.stat_result, chang
 def _invert(snapshots: Snapshots, root: Path, action: Action) -> Change:
     """Build the action's inverse; the current contents are saved. Raises OSError."""
     change = action.change
-    path = _inside(root, change.path)
+    path = _resolve_inside(root, change.path)
     if path is None:
         raise OSError("a link is in its place")
     try:
@@ -249,7 +249,7 @@ def _open_parent(root: Path, relative: str, *, make: bool) -> Iterator[tuple[int
         os.close(folder)
 
 
-def _inside(root: Path, relative: str) -> Path | None:
+def _resolve_inside(root: Path, relative: str) -> Path | None:
     """The file's place; None when the way there leads out of the folder."""
     path = Path(relative)
     if path.is_absolute() or ".." in path.parts or not path.parts:

@@ -235,7 +235,7 @@ class FileWatcher:
         return sorted(changes, key=lambda change: change.path)
 
     def _partly(self, now: FolderListing) -> str:
-        folder = paths.short(self.folder)
+        folder = paths.shorten(self.folder)
         return (
             f"{folder} holds more than is looked at: changes of files outside the first {len(now.folders):,} "
             "of its folders are not listed."

@@ -61,17 +61,17 @@ def read(ending: str, opener: Callable[[], IO[bytes]]) -> Records:
     with opener() as file:
         sample = file.read(_SAMPLE_BYTES)
         complete = not file.read(1)
-    encoding = _encoding_of(sample)
+    encoding = _detect_encoding(sample)
     text = sample.decode(encoding, "surrogateescape" if encoding.startswith("utf-8") else "replace")
     lines = io.StringIO(text, newline="").readlines()
     if not complete and len(lines) > 1:
         lines.pop()
     given = re.match(r"sep=(.)\s*$", lines[0]) if lines else None
     lines = lines[1 if given else 0 :][:_SAMPLE_LINES]
-    form = _form_of(lines, given.group(1) if given else "", tabs=ending != ".csv")
+    form = _detect_form(lines, given.group(1) if given else "", tabs=ending != ".csv")
     notes = [] if encoding.startswith("utf-8") else [encoding.upper()]
-    source = _lines_of(lambda: io.TextIOWrapper(opener(), encoding, "surrogateescape", newline=""), notes)
-    rows = _rows_of(source, form, notes)
+    source = _read_lines(lambda: io.TextIOWrapper(opener(), encoding, "surrogateescape", newline=""), notes)
+    rows = _read_rows(source, form, notes)
     if given:
         next(rows, None)
     first = list(islice(rows, _SAMPLE_LINES))
@@ -119,7 +119,7 @@ def _is_data(row: Sequence[str]) -> bool:
 # -- encodings
 
 
-def _encoding_of(sample: bytes) -> str:
+def _detect_encoding(sample: bytes) -> str:
     for mark, encoding in _MARKS:
         if sample.startswith(mark):
             return encoding
@@ -144,7 +144,7 @@ def _guess(sample: bytes) -> str:
     return best.encoding.replace("_", "-") if best else "utf-8"
 
 
-def _lines_of(opener: Callable[[], IO[str]], notes: list[str]) -> Iterator[str]:
+def _read_lines(opener: Callable[[], IO[str]], notes: list[str]) -> Iterator[str]:
     """The lines of the file, in which single bytes that are no UTF-8 are letters of Windows-1252."""
     converted = False
     with opener() as file:
@@ -161,16 +161,16 @@ def _lines_of(opener: Callable[[], IO[str]], notes: list[str]) -> Iterator[str]:
 # -- delimiters and quotation marks
 
 
-def _form_of(lines: list[str], given: str, *, tabs: bool) -> _Form:
+def _detect_form(lines: list[str], given: str, *, tabs: bool) -> _Form:
     text = "".join(lines)
-    delimiter = given or _delimiter_of(lines, tabs=tabs)
+    delimiter = given or _detect_delimiter(lines, tabs=tabs)
     spaces = re.search(re.escape(delimiter) + ' +"', text) is not None
     ends = re.escape(delimiter)
     escaped = re.search(rf'[^\\{ends}]\\"(?!\s*({ends}|[\r\n]|$))', text) is not None
     return _Form(delimiter, spaces, escaped)
 
 
-def _delimiter_of(lines: list[str], *, tabs: bool) -> str:
+def _detect_delimiter(lines: list[str], *, tabs: bool) -> str:
     if tabs and any("\t" in line for line in lines):
         return "\t"
     best, most = _NONE, 0.5
@@ -194,7 +194,7 @@ class _OpenQuoteError(Exception):
     """A quotation mark is not closed."""
 
 
-def _rows_of(lines: Iterator[str], form: _Form, notes: list[str]) -> Iterator[list[str]]:
+def _read_rows(lines: Iterator[str], form: _Form, notes: list[str]) -> Iterator[list[str]]:
     """The rows. Where a quotation mark is never closed, its line is a row of its own, and the next go on."""
     pending: list[str] = []
     opened = 0

@@ -69,10 +69,10 @@ class FileIndex:
         are found when a dot was typed.
         """
         if fragment.startswith(("/", "~", "./", "../")) or fragment in (".", ".."):
-            return _beside(self.root, fragment, most)
+            return _list_beside(self.root, fragment, most)
         lowered = _fold(fragment)
         wanted = self._hidden if lowered.startswith(".") or "/." in lowered else self._paths
-        matches = _matching(wanted, lowered)
+        matches = _match_paths(wanted, lowered)
         best = sorted(matches, key=lambda path: _rank(path, lowered))
         # What git still lists may be gone by now.
         return [path for path in best[: most * 2] if os.path.lexists(self.root / path)][:most]
@@ -87,7 +87,7 @@ class FileIndex:
         if first:
             self._paths, self._hidden = paths, hidden
         try:
-            for path in _few(self._below()):
+            for path in _few(self._list_below()):
                 if self._closed:
                     return
                 if path.startswith(".") or "/." in path:
@@ -103,7 +103,7 @@ class FileIndex:
                 self._listed_at = time.monotonic()
                 self._thread = None
 
-    def _below(self) -> Iterator[str]:
+    def _list_below(self) -> Iterator[str]:
         """Every path below the root: from git where it knows them, else from the folders themselves."""
         known = False
         for path in _from_git(self.root):
@@ -196,7 +196,7 @@ def _fold(text: str) -> str:
     return text.lower() if text.isascii() else unicodedata.normalize("NFC", text.lower())
 
 
-def _matching(paths: list[str], fragment: str) -> list[str]:
+def _match_paths(paths: list[str], fragment: str) -> list[str]:
     """Paths with the fragment in them; where there is none, those with its letters in their order."""
     matches: list[str] = []
     for path in paths:
@@ -222,7 +222,7 @@ def _rank(path: str, fragment: str) -> tuple[bool, bool, int, int, str]:
     return not begins, fragment not in name, lowered.rstrip("/").count("/"), len(path), path
 
 
-def _beside(root: Path, fragment: str, most: int) -> list[str]:
+def _list_beside(root: Path, fragment: str, most: int) -> list[str]:
     """The entries of the folder that a path leads to which begin as its last part does."""
     folder, slash, begun = fragment.rpartition("/")
     if not slash:
@@ -231,7 +231,7 @@ def _beside(root: Path, fragment: str, most: int) -> list[str]:
     found = []
     with (
         contextlib.suppress(OSError, RuntimeError),
-        os.scandir(root / paths.typed(folder + "/")) as entries,
+        os.scandir(root / paths.expand_typed(folder + "/")) as entries,
     ):
         for number, entry in enumerate(entries):
             if number >= _MOST_BESIDE:

@@ -39,7 +39,7 @@ class FilesThere(Protocol):
         """What is there; None for nothing."""
 
 
-def being_typed(before: str) -> str | None:
+def find_typed_mention(before: str) -> str | None:
     """The mention that is being typed at the end of the text, without its `@`; None if there is none."""
     match = _TYPED.search(before[-1000:])
     if match is None:
@@ -47,13 +47,13 @@ def being_typed(before: str) -> str | None:
     return match[1] if match[1] is not None else match[2]
 
 
-def written(name: str) -> str:
+def write_mention(name: str) -> str:
     """Write a mention: `@name`, in quotes where needed."""
     plain = not re.search(r"[\s\"]", name) and name[-1:] not in _AFTER
     return f"@{name}" if plain else f'@"{name}"'
 
 
-def dropped(text: str, root: Path) -> list[str] | None:
+def parse_dropped(text: str, root: Path) -> list[str] | None:
     """The paths that a paste consists of, as files dropped into a terminal arrive; None if it is text.
 
     Quoted, escaped and `file://` forms are understood. Paths below `root` are given relative to it.
@@ -63,27 +63,27 @@ def dropped(text: str, root: Path) -> list[str] | None:
         return None
     if text[0] not in "/~'\"" and not text.startswith("file://"):
         return None
-    paths = _whole_lines(text) or _words(text)
+    paths = _split_path_lines(text) or _split_words(text)
     if not paths or not all(map(_exists, paths)):
         return None
-    return [_short(path, root) for path in paths]
+    return [_shorten(path, root) for path in paths]
 
 
-def _whole_lines(text: str) -> list[str] | None:
+def _split_path_lines(text: str) -> list[str] | None:
     """One path a line, spaces and all, as some terminals drop them."""
-    lines = [_plain(line.strip()) for line in text.splitlines() if line.strip()]
+    lines = [_unquote(line.strip()) for line in text.splitlines() if line.strip()]
     return lines if all(line.startswith(("/", "~/")) and _exists(line) for line in lines) else None
 
 
-def _words(text: str) -> list[str] | None:
+def _split_words(text: str) -> list[str] | None:
     try:
-        words = [_plain(word) for word in shlex.split(text)]
+        words = [_unquote(word) for word in shlex.split(text)]
     except ValueError:
         return None
     return words if all(word.startswith(("/", "~/")) for word in words) else None
 
 
-def _plain(path: str) -> str:
+def _unquote(path: str) -> str:
     if not path.startswith("file://"):
         return path
     parts = urlsplit(path)
@@ -92,13 +92,13 @@ def _plain(path: str) -> str:
 
 def _exists(path: str) -> bool:
     try:
-        return visible(path) == path and '"' not in path and paths.typed(path).exists()
+        return visible(path) == path and '"' not in path and paths.expand_typed(path).exists()
     except (OSError, ValueError):
         return False
 
 
-def _short(path: str, root: Path) -> str:
-    full = paths.typed(path)
+def _shorten(path: str, root: Path) -> str:
+    full = paths.expand_typed(path)
     return str(full.relative_to(root)) if full.is_relative_to(root) and full != root else path
 
 
@@ -143,28 +143,28 @@ class _Meanings:
     def replace(self, found: re.Match[str]) -> str:
         """The text that replaces a mention in the message."""
         if found[1] is not None:
-            return self._meaning(found[1]) or found[0]
+            return self._find_meaning(found[1]) or found[0]
         name = found[2]
-        for candidate in _candidates(name):
-            if meaning := self._meaning(candidate):
+        for candidate in _list_candidates(name):
+            if meaning := self._find_meaning(candidate):
                 return meaning + name[len(candidate) :]
         return found[0]
 
-    def _meaning(self, name: str) -> str | None:
-        return self._variable(name) or self._file(name) or self._resource(name)
+    def _find_meaning(self, name: str) -> str | None:
+        return self._find_variable(name) or self._find_file(name) or self._find_resource(name)
 
-    def _variable(self, name: str) -> str | None:
+    def _find_variable(self, name: str) -> str | None:
         if self._memories is None:
             self._memories = list(self._known.memories())
         found_variable = None
-        for language, variable in _variables(name, self._memories):
+        for language, variable in _find_variables(name, self._memories):
             if detail := self._known.look_at(language, variable):
                 words = one_line(detail.description, 1500)
                 self.notes[f"(`{variable}` is a {language} variable: {words})"] = None
                 found_variable = variable
         return found_variable
 
-    def _resource(self, name: str) -> str | None:
+    def _find_resource(self, name: str) -> str | None:
         server, _, uri = name.partition(":")
         # A resource that cannot be read is one, too, so what may follow it is left out at once.
         content = self._read(server, uri.rstrip(_AFTER)) if uri else ""
@@ -173,10 +173,10 @@ class _Meanings:
         self.notes[content] = None
         return uri
 
-    def _file(self, name: str) -> str | None:
+    def _find_file(self, name: str) -> str | None:
         if self._files is not None and self._files.look(name):
             return f'"{name}"' if re.search(r"\s", name) else name
-        path = _path(name, self._root)
+        path = _find_path(name, self._root)
         if path is None:
             return None
         text = str(path) if name.startswith("~") else name
@@ -186,7 +186,7 @@ class _Meanings:
         return f'"{text}"' if re.search(r"\s", text) else text
 
 
-def _candidates(name: str) -> Iterator[str]:
+def _list_candidates(name: str) -> Iterator[str]:
     """The name, and the name without what may follow it in a sentence."""
     yield name
     while name and name[-1] in _AFTER:
@@ -195,7 +195,7 @@ def _candidates(name: str) -> Iterator[str]:
             yield name
 
 
-def _variables(name: str, memories: Iterable[Memory]) -> Iterator[tuple[str, str]]:
+def _find_variables(name: str, memories: Iterable[Memory]) -> Iterator[tuple[str, str]]:
     """The languages that remember the name, each with the name; `python:name` means that of one language."""
     language, colon, rest = name.partition(":")
     for memory in memories:
@@ -204,9 +204,9 @@ def _variables(name: str, memories: Iterable[Memory]) -> Iterator[tuple[str, str
             yield memory.language, wanted
 
 
-def _path(name: str, root: Path) -> Path | None:
+def _find_path(name: str, root: Path) -> Path | None:
     try:
-        path = root / paths.typed(name)
+        path = root / paths.expand_typed(name)
         return path if os.path.lexists(path) else None
     except (OSError, ValueError):
         return None

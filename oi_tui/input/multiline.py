@@ -13,10 +13,10 @@ def is_open(text: str) -> bool:
     if text.count(QUOTES) % 2 == 1:
         return True
     lines = text.lstrip().splitlines()
-    return bool(lines and _OPENS.fullmatch(lines[0])) and len(_fences(lines)) % 2 == 1
+    return bool(lines and _OPENS.fullmatch(lines[0])) and len(_find_fences(lines)) % 2 == 1
 
 
-def without_quotes(text: str) -> str:
+def remove_quotes(text: str) -> str:
     """Return the message without the marks, where they are around all of it.
 
     A fence that names a language belongs to the message: it says what the code in it is.
@@ -25,10 +25,10 @@ def without_quotes(text: str) -> str:
     if text.count(QUOTES) == 2 and text.startswith(QUOTES) and text.endswith(QUOTES):
         return text[len(QUOTES) : -len(QUOTES)].strip()
     lines = text.splitlines()
-    if len(lines) > 1 and lines[0].rstrip() == lines[-1].rstrip() == _FENCE and len(_fences(lines)) == 2:
+    if len(lines) > 1 and lines[0].rstrip() == lines[-1].rstrip() == _FENCE and len(_find_fences(lines)) == 2:
         return "\n".join(lines[1:-1]).strip()
     return text
 
 
-def _fences(lines: list[str]) -> list[str]:
+def _find_fences(lines: list[str]) -> list[str]:
     return [line for line in lines if line.startswith(_FENCE)]

@@ -42,28 +42,28 @@ def export(source: TableSource, shape: Shape, view: View, path: Path, pythons: S
             if form in _LIBRARIES:
                 _write_typed(source, shape, view, path, form, (sys.executable, *pythons))
             else:
-                file.writelines(csv_lines(source, shape, view, 0, len(shape.columns)))
+                file.writelines(write_csv_lines(source, shape, view, 0, len(shape.columns)))
         except BaseException:
             path.unlink(missing_ok=True)
             raise
 
 
-def csv_lines(source: TableSource, shape: Shape, view: View, first: int, width: int) -> Iterator[str]:
+def write_csv_lines(source: TableSource, shape: Shape, view: View, first: int, width: int) -> Iterator[str]:
     """The view as CSV, with a header."""
-    yield csv_line([column.name for column in shape.columns[first : first + width]])
-    for rows in _batches(source, shape, view, first, width):
+    yield write_csv_line([column.name for column in shape.columns[first : first + width]])
+    for rows in _split_batches(source, shape, view, first, width):
         for cells in rows:
-            yield csv_line([cell or "" for cell in cells])
+            yield write_csv_line([cell or "" for cell in cells])
 
 
-def csv_line(cells: list[str]) -> str:
+def write_csv_line(cells: list[str]) -> str:
     """The cells as a line of CSV."""
     file = io.StringIO()
     csv.writer(file, lineterminator="\n").writerow(cells)
     return file.getvalue()
 
 
-def _batches(
+def _split_batches(
     source: TableSource, shape: Shape, view: View, first: int, width: int
 ) -> Iterator[list[tuple[str | None, ...]]]:
     for start in range(0, shape.rows, _BATCH):
@@ -73,11 +73,13 @@ def _batches(
 def _write_typed(
     source: TableSource, shape: Shape, view: View, path: Path, form: str, pythons: Sequence[str]
 ) -> None:
-    names = _distinct([column.name for column in shape.columns])
+    names = _make_distinct([column.name for column in shape.columns])
     columns = [[name, column.type] for name, column in zip(names, shape.columns, strict=True)]
     for python in dict.fromkeys(pythons):
         for _ in range(_TRIES):
-            answer = _run_writer(python, form, path, columns, _batches(source, shape, view, 0, len(columns)))
+            answer = _run_writer(
+                python, form, path, columns, _split_batches(source, shape, view, 0, len(columns))
+            )
             if answer == "missing":
                 break
             if answer == "written":
@@ -133,7 +135,7 @@ def _send(file: IO[str], value: object) -> None:
     file.flush()
 
 
-def _distinct(names: Sequence[str]) -> list[str]:
+def _make_distinct(names: Sequence[str]) -> list[str]:
     """The names, with a number behind those that were there before: files need names that differ."""
     found: dict[str, None] = {}
     for name in names:

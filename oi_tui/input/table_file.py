@@ -53,10 +53,10 @@ _LONGEST, _BINS, _BATCH = 200, 10, 5000
 
 def is_table_file(name: str) -> bool:
     """Whether a file of this name opens as a table."""
-    return bool(table_readers.ending_of(name)) or Path(name).suffix.lower() in _DATABASES
+    return bool(table_readers.find_ending(name)) or Path(name).suffix.lower() in _DATABASES
 
 
-def why_no_table(path: Path) -> str | None:
+def explain_no_table(path: Path) -> str | None:
     """Return why a file cannot be opened as a table, as far as that is seen without reading it."""
     if not is_table_file(path.name):
         endings = ", ".join(ENDINGS)
@@ -99,7 +99,7 @@ class TableFile:
 
     def _open(self, path: Path, table: str) -> None:
         kind = path.suffix.lower()
-        if why := why_no_table(path):
+        if why := explain_no_table(path):
             raise TableError(why)
         if kind in _DATABASES:
             self._use_database(path, table)
@@ -232,7 +232,7 @@ class TableFile:
             except sqlite3.Error as error:
                 raise TableError(f"{self.name} cannot be read: {error}") from error
 
-    def _where(self, view: View) -> tuple[str, list[object]]:
+    def _build_where(self, view: View) -> tuple[str, list[object]]:
         if not view.words:
             return "", []
         escaped = re.sub(r"([\\%_])", r"\\\1", view.words)
@@ -241,7 +241,7 @@ class TableFile:
         groups = ["(" + " OR ".join(tests[at : at + 50]) + ")" for at in range(0, len(tests), 50)]
         return " WHERE " + " OR ".join(groups), [f"%{escaped}%"] * len(tests)
 
-    def _number(self, name: str) -> str:
+    def _build_number(self, name: str) -> str:
         """What reads the number in a column."""
         written = self._written.get(name.strip('"'))
         if written == "grouped":
@@ -252,7 +252,7 @@ class TableFile:
 
     def shape(self, view: View) -> Shape:
         """The table as it was when it was opened."""
-        where, values = self._where(view)
+        where, values = self._build_where(view)
         table = _quote(self._table)
         ((total,),) = self._ask(f"SELECT count(*) FROM {table}")
         rows = self._ask(f"SELECT count(*) FROM {table}{where}", values)[0][0] if where else total
@@ -262,12 +262,12 @@ class TableFile:
         self, view: View, start: int, count: int, first: int, columns: int, *, whole: bool = False
     ) -> list[Row]:
         """Some rows and columns of the view."""
-        where, values = self._where(view)
+        where, values = self._build_where(view)
         names = [_quote(name) for name in self._names[first : first + columns]]
         order = ""
         if view.sort is not None:
             name = _quote(self._names[view.sort])
-            key = self._number(name) if self._shape[view.sort].numeric else name
+            key = self._build_number(name) if self._shape[view.sort].numeric else name
             order = f" ORDER BY {name} IS NULL, {key}{' DESC' if view.descending else ''}"
         words = (
             f"SELECT {', '.join(names) or 'NULL'} FROM {_quote(self._table)}{where}{order} LIMIT ? OFFSET ?"
@@ -289,7 +289,7 @@ class TableFile:
                 f"GROUP BY 1 ORDER BY 2 DESC LIMIT {_BINS}"
             )
             return Statistics(tuple(facts), tuple((_render(value) or "", many) for value, many in bars))
-        number = self._number(name)
+        number = self._build_number(name)
         ((low, mean, high),) = self._ask(
             f"SELECT min({number}), avg({number}), max({number}) FROM {table} WHERE {name} IS NOT NULL"
         )
@@ -335,7 +335,7 @@ def _learn(column: Sequence[object], kind: str, *, comma: bool) -> tuple[Sequenc
         if pattern.fullmatch(text):
             return kept, _merge(kind, name)
     for value in set(there):
-        kind = _merge(kind, _kind_of(value.strip(), comma=comma))
+        kind = _merge(kind, _detect_kind(value.strip(), comma=comma))
         if kind == "text":
             break
     return kept, kind
@@ -354,7 +354,7 @@ def _merge(kind: str, found: str) -> str:
     return "text"
 
 
-def _kind_of(text: str, *, comma: bool) -> str:
+def _detect_kind(text: str, *, comma: bool) -> str:
     if _INTEGER.match(text):
         # A number that begins with a zero is a label, as a postal code.
         label = len(text.lstrip("+-")) > 1 and text.lstrip("+-").startswith("0")

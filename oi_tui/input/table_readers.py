@@ -39,7 +39,7 @@ _SAMPLE = 200
 _NO_RECORD = "each record must be a JSON object"
 
 
-def ending_of(name: str) -> str:
+def find_ending(name: str) -> str:
     """The ending that says what a file holds: .csv for prices.csv.gz; "" for no table."""
     path = Path(name.lower())
     if path.suffix in PACKED:
@@ -50,7 +50,7 @@ def ending_of(name: str) -> str:
 
 def read(path: Path, table: str) -> Records:
     """Begin to read a file; of a workbook, the sheet `table`. Raises TableError, OSError and ValueError."""
-    ending = ending_of(path.name)
+    ending = find_ending(path.name)
     if ending in (".csv", ".tsv", ".tab"):
         return delimited_text.read(ending, lambda: open_bytes(path))
     return _READERS[ending](path, table)
@@ -106,7 +106,7 @@ def _rows_of_json_lines(path: Path, names: dict[str, None], notes: list[str]) ->
                 continue
             if not isinstance(record, dict):
                 raise TableError(f"{path.name}, line {number}: {_NO_RECORD}.")
-            yield _values(record, names)
+            yield _order_values(record, names)
     if broken == 1:
         raise TableError(f"{path.name}, line 1: {_NO_RECORD}.")
     if broken:
@@ -130,7 +130,7 @@ def _read_json(path: Path, _: str) -> Records:
     if not all(isinstance(record, dict) for record in records):
         raise TableError(f"{path.name} is not a table: {_NO_RECORD}.")
     keys: dict[str, None] = {}
-    return _as_records("JSON", keys, [_values(record, keys) for record in records], (), [])
+    return _as_records("JSON", keys, [_order_values(record, keys) for record in records], (), [])
 
 
 def _list_in(found: Any) -> Any:
@@ -152,7 +152,7 @@ def _list_in(found: Any) -> Any:
     return None
 
 
-def _values(record: dict[str, object], names: dict[str, None]) -> list[object]:
+def _order_values(record: dict[str, object], names: dict[str, None]) -> list[object]:
     """The values of a record in the order of the names, to which its own are added."""
     if not record.keys() <= names.keys():
         names.update(dict.fromkeys(record))
@@ -183,7 +183,7 @@ def _as_records(
 # -- Parquet, Arrow and Excel
 
 
-def _library(name: str, path: Path) -> Any:
+def _import_library(name: str, path: Path) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError:
@@ -194,43 +194,43 @@ def _library(name: str, path: Path) -> Any:
 
 
 def _read_parquet(path: Path, _: str) -> Records:
-    file = _library("pyarrow.parquet", path).ParquetFile(path)
-    return _of_batches("Parquet", file.schema_arrow, file.iter_batches(batch_size=_BATCH))
+    file = _import_library("pyarrow.parquet", path).ParquetFile(path)
+    return _read_batches("Parquet", file.schema_arrow, file.iter_batches(batch_size=_BATCH))
 
 
 def _read_arrow(path: Path, _: str) -> Records:
-    arrow = _library("pyarrow", path)
+    arrow = _import_library("pyarrow", path)
     source = arrow.memory_map(str(path))
     try:
         file = arrow.ipc.open_file(source)
     except arrow.ArrowInvalid:
         source.seek(0)
         batches = arrow.ipc.open_stream(source)
-        return _of_batches("Arrow", batches.schema, batches)
+        return _read_batches("Arrow", batches.schema, batches)
     found = (file.get_batch(at) for at in range(file.num_record_batches))
-    return _of_batches("Arrow", file.schema, found)
+    return _read_batches("Arrow", file.schema, found)
 
 
-def _of_batches(kind: str, schema: Any, batches: Iterable[Any]) -> Records:
+def _read_batches(kind: str, schema: Any, batches: Iterable[Any]) -> Records:
     words = ("int", "uint", "float", "double", "halffloat", "decimal")
     types = tuple((str(item.type), str(item.type).startswith(words)) for item in schema)
-    parts = (part for batch in batches for part in _slices(batch))
+    parts = (part for batch in batches for part in _split_slices(batch))
     rows = (
         row for part in parts for row in zip(*(column.to_pylist() for column in part.columns), strict=True)
     )
     return Records(kind, [item.name for item in schema], rows, types)
 
 
-def _slices(batch: Any) -> Iterator[Any]:
+def _split_slices(batch: Any) -> Iterator[Any]:
     return (batch.slice(at, _BATCH) for at in range(0, batch.num_rows, _BATCH))
 
 
 def _read_excel(path: Path, table: str) -> Records:
-    book = _library("openpyxl", path).load_workbook(path, read_only=True, data_only=True)
+    book = _import_library("openpyxl", path).load_workbook(path, read_only=True, data_only=True)
     sheets = [sheet.title for sheet in book.worksheets]
     if table and table not in sheets:
         raise TableError(f"{path.name} has no sheet {table}; it has {', '.join(sheets)}.")
-    rows = _without_end(book[table or sheets[0]].iter_rows(values_only=True))
+    rows = _drop_end(book[table or sheets[0]].iter_rows(values_only=True))
     sample = list(islice(rows, _SAMPLE))
     at = find_header(sample, max(map(len, sample), default=0))
     header = sample[at] if sample else []
@@ -247,11 +247,11 @@ def _read_excel(path: Path, table: str) -> Records:
     )
 
 
-def _without_end(rows: Iterable[Sequence[object]]) -> Iterator[list[object]]:
+def _drop_end(rows: Iterable[Sequence[object]]) -> Iterator[list[object]]:
     """The rows without the empty cells at their end, and without the empty rows at the end of the sheet."""
     empty = 0
     for row in rows:
-        cells = [_date_of(value) for value in row]
+        cells = [_convert_date(value) for value in row]
         while cells and cells[-1] is None:
             cells.pop()
         if not cells:
@@ -262,7 +262,7 @@ def _without_end(rows: Iterable[Sequence[object]]) -> Iterator[list[object]]:
         yield cells
 
 
-def _date_of(value: object) -> object:
+def _convert_date(value: object) -> object:
     """A date without a time, which Excel does not tell from midnight."""
     if isinstance(value, datetime.datetime) and value.time() == datetime.time():
         return value.date()

@@ -100,7 +100,7 @@ class CellTools:
         except (ValueError, KeyError, TypeError, RecursionError):
             return {"error": "The request is not understood, or longer than 16 MB."}
         tools = [tool for tool in self._tools() if tool.python_path == path]
-        if problem := self._problem(f"tools.{path}", tools, peer, callable_tools):
+        if problem := self._find_problem(f"tools.{path}", tools, peer, callable_tools):
             return {"error": problem}
         (tool,) = tools
         try:
@@ -119,7 +119,7 @@ class CellTools:
 
         return hear
 
-    def _problem(
+    def _find_problem(
         self, name: str, found: Sequence[Tool], peer: int, callable_tools: CallableTools
     ) -> str | None:
         """Return why a call is refused; None where it may go on."""

@@ -31,13 +31,13 @@ Definition = Mapping[str, Any]
 _NOT_AT_TOP = ("anyOf", "oneOf", "allOf", "not", "enum")
 
 
-def tool_of(server: str, definition: Definition) -> Tool | None:
+def parse_tool(server: str, definition: Definition) -> Tool | None:
     """Return the tool of a definition, its texts made safe; None where it cannot be used."""
     original, description = definition.get("name"), definition.get("description") or ""
-    name = usable_name(original) if isinstance(original, str) else ""
+    name = make_usable_name(original) if isinstance(original, str) else ""
     if not name:
         return None
-    schema = _safe(definition.get("inputSchema") or {})
+    schema = _sanitize(definition.get("inputSchema") or {})
     if not isinstance(schema, dict) or len(json.dumps(schema)) > _SCHEMA:
         # A model that has no schema takes the arguments from the description.
         schema = {"type": "object"}
@@ -48,7 +48,7 @@ def tool_of(server: str, definition: Definition) -> Tool | None:
     return Tool(server, name, text, schema, "" if name == original else str(original))
 
 
-def usable_name(name: str) -> str:
+def make_usable_name(name: str) -> str:
     """Return a name without spaces and control characters, of 128 characters at most; "" if none is left.
 
     >>> usable_name("search the web")
@@ -60,14 +60,14 @@ def usable_name(name: str) -> str:
     return f"{usable[: _NAME - 9]}_{hashlib.sha256(name.encode(errors='surrogatepass')).hexdigest()[:8]}"
 
 
-def _safe(value: Any, depth: int = 0) -> Any:
+def _sanitize(value: Any, depth: int = 0) -> Any:
     if depth > 20:
         return {}
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, dict):
-        return {visible(str(key)): _safe(item, depth + 1) for key, item in value.items()}
-    return [_safe(item, depth + 1) for item in value] if isinstance(value, list) else value
+        return {visible(str(key)): _sanitize(item, depth + 1) for key, item in value.items()}
+    return [_sanitize(item, depth + 1) for item in value] if isinstance(value, list) else value
 
 
 def limit_definitions(offered: Sequence[Definition]) -> list[Definition]:
@@ -82,26 +82,28 @@ def limit_definitions(offered: Sequence[Definition]) -> list[Definition]:
     return definitions
 
 
-def pinned(definition: Definition) -> dict[str, Any]:
+def select_pinned(definition: Definition) -> dict[str, Any]:
     """Return the part of a definition that is pinned."""
     return {key: definition[key] for key in _PINNED if key in definition}
 
 
-def digest(definition: Definition) -> str:
+def compute_digest(definition: Definition) -> str:
     """The SHA-256 of a definition."""
-    text = json.dumps(pinned(definition), sort_keys=True, ensure_ascii=True)
+    text = json.dumps(select_pinned(definition), sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def difference(before: Iterable[Definition], after: Iterable[Definition]) -> list[str]:
+def describe_difference(before: Iterable[Definition], after: Iterable[Definition]) -> list[str]:
     """Return the lines that differ, as a person reads them."""
-    old, new = (_lines(definitions) for definitions in (before, after))
+    old, new = (_describe_lines(definitions) for definitions in (before, after))
     lines = difflib.unified_diff(old, new, "used so far", "offered now", lineterm="")
     return [visible(line) for line in lines]
 
 
-def _lines(definitions: Iterable[Definition]) -> list[str]:
-    ordered = sorted((pinned(entry) for entry in definitions), key=lambda entry: str(entry.get("name")))
+def _describe_lines(definitions: Iterable[Definition]) -> list[str]:
+    ordered = sorted(
+        (select_pinned(entry) for entry in definitions), key=lambda entry: str(entry.get("name"))
+    )
     return json.dumps(ordered, indent=2, sort_keys=True, ensure_ascii=False).splitlines()
 
 
@@ -113,21 +115,21 @@ class Pins:
 
     def of(self, server: McpServer) -> list[Definition] | None:
         """The pinned definitions of a server; None for one that was never used. Raises OSError."""
-        found = private_file.read(self._path).get(_place(server))
+        found = private_file.read(self._path).get(_describe_server(server))
         return found if isinstance(found, list) else None
 
     def keep(self, server: McpServer, definitions: Sequence[Definition]) -> None:
         """Use exactly these from now on. Raises OSError."""
         with private_file.changing(self._path) as record:
-            record[_place(server)] = [pinned(entry) for entry in definitions]
+            record[_describe_server(server)] = [select_pinned(entry) for entry in definitions]
 
     def forget(self, server: McpServer) -> None:
         """Forget a server. Raises OSError."""
         with private_file.changing(self._path) as record:
-            record.pop(_place(server), None)
+            record.pop(_describe_server(server), None)
 
 
-def _place(server: McpServer) -> str:
+def _describe_server(server: McpServer) -> str:
     """A server by its name and how it is reached: another program of the same name is another server."""
     reached = hashlib.sha256(json.dumps([server.command, server.url]).encode()).hexdigest()[:16]
     return f"{server.name} {reached}"

@@ -62,7 +62,9 @@ class Form:
         name, field = self._fields[0]
         title = one_line(str(field.get("title") or name), 80)
         about = one_line(str(field.get("description") or ""), 200)
-        facts = "; ".join(filter(None, (about, _expected(field), self._when_empty(name, field))))
+        facts = "; ".join(
+            filter(None, (about, _describe_expected(field), self._describe_default(name, field)))
+        )
         return f"{title} ({facts}): " if facts else f"{title}: "
 
     @property
@@ -106,8 +108,8 @@ class Form:
         elif name in self._required:
             raise ValueError("This is needed. ctrl+d declines.")
 
-    def _when_empty(self, name: str, field: Mapping[str, Any]) -> str:
-        if default := _shown(field.get("default", "")):
+    def _describe_default(self, name: str, field: Mapping[str, Any]) -> str:
+        if default := _format_value(field.get("default", "")):
             return f"empty: {one_line(default, 60)}"
         return "" if name in self._required and "default" not in field else "may be empty"
 
@@ -127,18 +129,18 @@ def fill_in(form: Form, ask: Callable[[str, str], str | None]) -> None:
     ask(f"{text}{form.outcome}\n", "")
 
 
-def _expected(field: Mapping[str, Any]) -> str:
+def _describe_expected(field: Mapping[str, Any]) -> str:
     """Say what a field takes; "" where that is any text."""
     if field.get("type") == "array":
-        choices = _choices(field.get("items") or {})
+        choices = _list_choices(field.get("items") or {})
         return f"several of {_list(choices)}, with commas between" if choices else "with commas between"
-    if choices := _choices(field):
+    if choices := _list_choices(field):
         return _list(choices)
     kinds = {"boolean": "yes or no", "integer": "a whole number", "number": "a number"}
     return kinds.get(str(field.get("type")), "")
 
 
-def _choices(field: object) -> list[tuple[str, str]]:
+def _list_choices(field: object) -> list[tuple[str, str]]:
     """The values that a field may have, each with its title."""
     if not isinstance(field, dict):
         return []
@@ -164,17 +166,17 @@ def _read(field: Mapping[str, Any], text: str) -> Any:
     """Return the value that a text means. Raises ValueError with a sentence."""
     kind = field.get("type")
     if kind == "array":
-        choices = _choices(field.get("items") or {})
+        choices = _list_choices(field.get("items") or {})
         parts = [part.strip() for part in text.split(",") if part.strip()]
         return [_choose(choices, part) for part in parts] if choices else parts
-    if choices := _choices(field):
+    if choices := _list_choices(field):
         return _choose(choices, text)
     if kind == "boolean":
         if text.lower() not in _YES | _NO:
             raise ValueError("Type yes or no.")
         return text.lower() in _YES
     if kind in ("integer", "number"):
-        return _number(field, text, whole=kind == "integer")
+        return _parse_number(field, text, whole=kind == "integer")
     low, high = field.get("minLength"), field.get("maxLength")
     if isinstance(low, int) and len(text) < low:
         raise ValueError(f"Type at least {low} characters.")
@@ -193,7 +195,7 @@ def _choose(choices: Sequence[tuple[str, str]], text: str) -> str:
     raise ValueError(f"Type one of these: {_list(choices)}.")
 
 
-def _number(field: Mapping[str, Any], text: str, *, whole: bool) -> float:
+def _parse_number(field: Mapping[str, Any], text: str, *, whole: bool) -> float:
     try:
         value = int(text) if whole else float(text)
     except ValueError:
@@ -208,5 +210,5 @@ def _number(field: Mapping[str, Any], text: str, *, whole: bool) -> float:
     return value
 
 
-def _shown(value: object) -> str:
+def _format_value(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value)

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from oi_tui.engine.export.formats import fenced
+from oi_tui.engine.export.formats import fence
 from oi_tui.mcp_client.connection import CallError
-from oi_tui.mcp_client.runtime import text_of
+from oi_tui.mcp_client.runtime import format_block
 from oi_tui.mcp_client.servers import McpServers
 from oi_tui.text import one_line, visible
 
@@ -41,12 +41,12 @@ class Resources:
         """Return a resource as the end of a message."""
         answer = self._servers.ask(server, {"do": "read", "uri": uri}, stopped)
         contents = [entry for entry in answer.get("contents", ()) if isinstance(entry, dict)]
-        text = "\n".join(map(_content, contents))
-        return f"{_INTRODUCTION.format(visible(uri), server)}\n{fenced(_shorten(text), '')}"
+        text = "\n".join(map(_convert_content, contents))
+        return f"{_INTRODUCTION.format(visible(uri), server)}\n{fence(_shorten(text), '')}"
 
     def prompts(self, server: str, stopped: threading.Event | None = None) -> list[Prompt]:
         """The prompts of a server."""
-        return [_prompt(item) for item in self._servers.ask(server, {"do": "prompts"}, stopped)]
+        return [_parse_prompt(item) for item in self._servers.ask(server, {"do": "prompts"}, stopped)]
 
     def prompt(self, server: str, name: str, arguments: Mapping[str, str]) -> str:
         """Return a prompt with its arguments filled in."""
@@ -57,17 +57,19 @@ class Resources:
         if missing:
             raise CallError(f"the prompt {name} needs {', '.join(missing)}; write {missing[0]}=VALUE")
         answer = self._servers.ask(server, {"do": "prompt", "prompt": name, "arguments": dict(arguments)})
-        texts = [_message(message) for message in answer.get("messages", ()) if isinstance(message, dict)]
+        texts = [
+            _convert_message(message) for message in answer.get("messages", ()) if isinstance(message, dict)
+        ]
         return _shorten("\n\n".join(texts))
 
 
-def _content(content: Mapping[str, Any]) -> str:
+def _convert_content(content: Mapping[str, Any]) -> str:
     if "text" in content:
         return str(content["text"])
     return f"[data of type {content.get('mimeType') or 'unknown'}, not shown]"
 
 
-def _prompt(item: Mapping[str, Any]) -> Prompt:
+def _parse_prompt(item: Mapping[str, Any]) -> Prompt:
     arguments: Sequence[Mapping[str, Any]] = item.get("arguments") or ()
     return Prompt(
         str(item.get("name")),
@@ -77,9 +79,9 @@ def _prompt(item: Mapping[str, Any]) -> Prompt:
     )
 
 
-def _message(message: Mapping[str, Any]) -> str:
+def _convert_message(message: Mapping[str, Any]) -> str:
     content = message.get("content") or {}
-    return text_of(content) if isinstance(content, dict) else ""
+    return format_block(content) if isinstance(content, dict) else ""
 
 
 def _shorten(text: str) -> str:

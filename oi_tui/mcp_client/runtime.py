@@ -25,7 +25,7 @@ _FRAME = 0.05
 _ERASE = "\r\x1b[K"
 
 
-def language_of(tool: Tool, reached: str, call: CallAndHear, answer: Answer) -> Language:
+def make_language(tool: Tool, reached: str, call: CallAndHear, answer: Answer) -> Language:
     """Return the language that stands for a tool; `reached` says how its server is reached."""
 
     def find(_: Choices) -> str:
@@ -87,7 +87,7 @@ class ToolRuntime(RuntimeWithoutTerminal):
                 yield Printed(reason.replace("\n", "\r\n") + "\r\n")
                 yield RunEnded("failed", seconds, reason.partition("\n")[0])
             return
-        yield from shown(result)
+        yield from report_result(result)
         failed = bool(result.get("isError"))
         yield RunEnded("failed" if failed else "finished", time.monotonic() - began)
 
@@ -116,7 +116,7 @@ class ToolRuntime(RuntimeWithoutTerminal):
                 if "asks" in record:
                     yield from self._ask(record)
                 elif "progress" in record:
-                    yield Printed(_progress(record))
+                    yield Printed(_describe_progress(record))
                     progress = True
         except GeneratorExit:
             self._stop.set()
@@ -163,18 +163,18 @@ class ToolRuntime(RuntimeWithoutTerminal):
         self._stop.set()
 
 
-def _progress(record: Mapping[str, Any]) -> str:
+def _describe_progress(record: Mapping[str, Any]) -> str:
     """A line that says how far a call is; the next one takes its place."""
     done, total, message = record["progress"], record.get("total"), record.get("message")
-    amount = f"{_amount(done)} of {_amount(total)}" if total else _amount(done)
+    amount = f"{_format_amount(done)} of {_format_amount(total)}" if total else _format_amount(done)
     return visible(one_line(f"{amount}: {message}" if message else amount, 100))
 
 
-def _amount(number: float) -> str:
+def _format_amount(number: float) -> str:
     return f"{number:,.0f}" if number == round(number) else f"{number:g}"
 
 
-def shown(result: Mapping[str, Any]) -> Iterator[Report]:
+def report_result(result: Mapping[str, Any]) -> Iterator[Report]:
     """Return what a result shows: its texts and images, or its data where there is nothing else."""
     blocks = [block for block in result.get("content", ()) if isinstance(block, dict)]
     if not blocks and "structuredContent" in result:
@@ -182,11 +182,11 @@ def shown(result: Mapping[str, Any]) -> Iterator[Report]:
     for block in blocks:
         if block.get("type") == "image" and (image := read_image(str(block.get("data", "")))):
             yield image
-        elif text := text_of(block):
+        elif text := format_block(block):
             yield Printed(visible(text.replace("\r\n", "\n")).replace("\n", "\r\n") + "\r\n")
 
 
-def text_of(block: Mapping[str, Any]) -> str:
+def format_block(block: Mapping[str, Any]) -> str:
     """Return a block of a result as text."""
     match block.get("type"):
         case "text":

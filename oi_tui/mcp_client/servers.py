@@ -19,8 +19,8 @@ from oi_tui.engine.tools import Tool
 from oi_tui.mcp_client import definitions
 from oi_tui.mcp_client.connection import CallError, Connection, Hear
 from oi_tui.mcp_client.definitions import Definition, Pins
-from oi_tui.mcp_client.runtime import language_of
-from oi_tui.mcp_client.sign_ins import SignIns, may_sign_in
+from oi_tui.mcp_client.runtime import make_language
+from oi_tui.mcp_client.sign_ins import SignIns, can_sign_in
 from oi_tui.runtimes.language import Language
 from oi_tui.system.environment import is_secret
 from oi_tui.text import one_line
@@ -125,7 +125,7 @@ class McpServers:
             status.settled.wait(max(0.0, limit - time.monotonic()))
         # Providers refuse a name that comes twice.
         known = (tool for status in self.status for tool in status.tools)
-        return _first(known, lambda tool: tool.function)[: definitions.MOST_TOOLS]
+        return _drop_duplicates(known, lambda tool: tool.function)[: definitions.MOST_TOOLS]
 
     def languages(self) -> Sequence[Language]:
         """The languages that stand for the tools which are known."""
@@ -138,7 +138,7 @@ class McpServers:
             self._languages = {
                 name: kept[name]
                 if name in kept and kept[name][0] == tool
-                else (tool, self._language(tool, reached))
+                else (tool, self._make_language(tool, reached))
                 for name, (tool, reached) in found.items()
             }
             return [language for _, language in self._languages.values()]
@@ -200,7 +200,7 @@ class McpServers:
         """
         if self._profile.sandbox:
             raise CallError("MCP servers run outside of the sandbox, which is on")
-        if not may_sign_in(status.server):
+        if not can_sign_in(status.server):
             raise CallError("it does not use a sign-in: it is a program, or the profile has a key for it")
         with self._lock:
             status.settled.clear()
@@ -239,7 +239,7 @@ class McpServers:
 
     def changes(self, status: Status) -> list[str]:
         """The lines in which what the server offers differs from what is used."""
-        return definitions.difference(status.used, status.offered)
+        return definitions.describe_difference(status.used, status.offered)
 
     def close(self) -> None:
         """End all servers."""
@@ -248,8 +248,8 @@ class McpServers:
         for status in self.status:
             status.settled.set()
 
-    def _language(self, tool: Tool, reached: str) -> Language:
-        return language_of(tool, reached, self.call, self.answer)
+    def _make_language(self, tool: Tool, reached: str) -> Language:
+        return make_language(tool, reached, self.call, self.answer)
 
     # -- connections -----------------------------------------------------------------------------
 
@@ -272,7 +272,7 @@ class McpServers:
     def _connect(self, status: Status, sign_in: bool = False) -> None:
         try:
             server = self._allowed(status.server)
-            may = may_sign_in(server)
+            may = can_sign_in(server)
             spec = {
                 "name": server.name,
                 "command": list(server.command),
@@ -317,16 +317,16 @@ class McpServers:
         is_new = pinned is None
         if pinned is None:
             self._pins.keep(status.server, offered)
-            pinned = [definitions.pinned(definition) for definition in offered]
-        digests = {definitions.digest(definition) for definition in pinned}
-        same = [definition for definition in offered if definitions.digest(definition) in digests]
+            pinned = [definitions.select_pinned(definition) for definition in offered]
+        digests = {definitions.compute_digest(definition) for definition in pinned}
+        same = [definition for definition in offered if definitions.compute_digest(definition) in digests]
         other = [str(definition.get("name")) for definition in offered if definition not in same]
-        read = [definitions.tool_of(status.server.name, item) for item in same]
+        read = [definitions.parse_tool(status.server.name, item) for item in same]
         # Of names that differ in capitals only, the first counts everywhere; one that was changed comes last.
         in_order = sorted(filter(None, read), key=lambda tool: bool(tool.original))
         with self._lock:
-            status.tools = tuple(_first(in_order, lambda tool: tool.language))
-            status.notes = tuple(_notes(given, offered, read, status.tools))
+            status.tools = tuple(_drop_duplicates(in_order, lambda tool: tool.language))
+            status.notes = tuple(_describe_names(given, offered, read, status.tools))
             status.offered, status.used = offered, pinned
             status.state = "changed" if other else "ready"
             status.problem = ""
@@ -378,7 +378,7 @@ class McpServers:
                 self._fail(about, f"its tools could not be kept: {error.strerror or error}")
 
 
-def _notes(
+def _describe_names(
     given: Sequence[Definition],
     offered: Sequence[Definition],
     read: Sequence[Tool | None],
@@ -398,7 +398,7 @@ def _notes(
         )
 
 
-def _first(tools: Iterable[Tool], key: Callable[[Tool], str]) -> list[Tool]:
+def _drop_duplicates(tools: Iterable[Tool], key: Callable[[Tool], str]) -> list[Tool]:
     """Return the tools without those that are called as an earlier one."""
     found: dict[str, Tool] = {}
     for tool in tools:

@@ -20,7 +20,7 @@ class SignIns:
 
     def of(self, server: McpServer) -> dict[str, Any] | None:
         """Return what was kept of a sign-in; None where there is none."""
-        found = self._secrets.find(_name(server))
+        found = self._secrets.find(_make_name(server))
         try:
             kept = json.loads(found.value) if found else None
         except ValueError:
@@ -34,21 +34,21 @@ class SignIns:
         """Keep a sign-in. Raises SecretError."""
         _hide(kept)
         try:
-            self._secrets.keep(_name(server), json.dumps(kept, separators=(",", ":")), _LONGEST)
+            self._secrets.keep(_make_name(server), json.dumps(kept, separators=(",", ":")), _LONGEST)
         except SecretError as error:
             raise SecretError(f"The sign-in could not be saved: {error}") from None
 
     def forget(self, server: McpServer) -> bool:
         """Forget a sign-in; return whether there was one. Raises SecretError."""
-        return self._secrets.forget(_name(server))
+        return self._secrets.forget(_make_name(server))
 
 
-def may_sign_in(server: McpServer) -> bool:
+def can_sign_in(server: McpServer) -> bool:
     """Whether a person can sign in to the server: one over HTTP that has no key of its own."""
     return bool(server.url) and not any(name.lower() == "authorization" for name in server.values)
 
 
-def _name(server: McpServer) -> str:
+def _make_name(server: McpServer) -> str:
     # The exact address: what one server gave is never sent to another.
     return f"MCP_SIGN_IN@{server.url}"
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from mcp.types import ElicitRequest, ElicitRequestFormParams, ElicitResult
 
-from oi_tui.engine.export.formats import fenced
+from oi_tui.engine.export.formats import fence
 from oi_tui.messages import InputRequested
 from oi_tui.server.event_log import Question
 from oi_tui.text import one_line, visible
@@ -32,7 +32,7 @@ def approval(question: Question) -> ElicitRequest:
     language = message.format or "code"
     parts = [
         f"Run this {language} code?",
-        fenced(visible(message.content), language),
+        fence(visible(message.content), language),
         *(visible(words) for words in (question.request.caution, question.request.note) if words),
         f"It would run in {question.program}, in {question.folder}.",
     ]

@@ -13,7 +13,7 @@ import anyio
 from mcp.shared.message import SessionMessage
 from mcp.types import jsonrpc_message_adapter
 
-from oi_tui.json_lines import LineWriter, lines, take_streams
+from oi_tui.json_lines import LineWriter, read_lines, take_streams
 
 #: A line may have so many bytes.
 LONGEST_LINE = 64 * 1024 * 1024
@@ -40,7 +40,7 @@ async def messages() -> AsyncIterator[tuple[Any, Any]]:
 def _read(source: BinaryIO, to_server: Any, loop: asyncio.AbstractEventLoop) -> None:
     """Hand the messages of the host over until there are no more; the body of a thread."""
     with suppress(RuntimeError, OSError, anyio.ClosedResourceError, anyio.BrokenResourceError):
-        for line in lines(source, LONGEST_LINE):
+        for line in read_lines(source, LONGEST_LINE):
             asyncio.run_coroutine_threadsafe(to_server.send(_message(line)), loop).result()
     with suppress(RuntimeError):  # the loop has ended
         loop.call_soon_threadsafe(to_server.close)

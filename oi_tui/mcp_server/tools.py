@@ -25,7 +25,7 @@ from oi_tui.server.event_log import Question
 from oi_tui.server.hosted_session import HostedSession
 from oi_tui.text import one_line
 from oi_tui.window.client import Window, WindowClosedError, WindowError
-from oi_tui.window.report import files_changed, outcome, variables
+from oi_tui.window.report import find_outcome, list_changed_files, read_variables
 from oi_tui.workspace import Workspace
 
 _log = logging.getLogger(__name__)
@@ -252,7 +252,7 @@ class Tools:
 
     def _result(self, cell: Cell) -> CallToolResult:
         profile, snapshots = self._workspace.profile, self._workspace.snapshots
-        ended = outcome(cell.messages, snapshots, profile.max_output, cell.refusal)
+        ended = find_outcome(cell.messages, snapshots, profile.max_output, cell.refusal)
         return results.of_run(ended, "own", self._moved("own"))
 
     # -- the other tools -----------------------------------------------------------------------
@@ -262,7 +262,7 @@ class Tools:
         if window:
             return results.of_variables(await window.call("variables", language=language))
         memories = await asyncio.to_thread(self._workspace.computer.memories)
-        return results.of_variables(variables(memories, language))
+        return results.of_variables(read_variables(memories, language))
 
     async def _inspect(self, arguments: Mapping[str, str], window: Window | None) -> CallToolResult:
         language, name = self._language(arguments), arguments["name"]
@@ -306,7 +306,7 @@ class Tools:
             files = list((await window.call("files_changed"))["files"])
         else:
             runs = [message.id for message in self._session.messages if message.type == "code"]
-            files = files_changed(self._workspace.snapshots, runs)
+            files = list_changed_files(self._workspace.snapshots, runs)
         return results.text_result("\n".join(files) or "No files were changed.", {"files": files})
 
 

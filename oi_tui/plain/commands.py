@@ -120,7 +120,7 @@ class PlainLog(LogActions):
     def open(self) -> None:
         """The newest lines of the log."""
         newest = list(log.recent.lines)[-_LOGGED:]
-        self._ui.tell("\n".join([*newest, log.where()]))
+        self._ui.tell("\n".join([*newest, log.describe_place()]))
 
 
 class NoDisplay:

@@ -21,7 +21,7 @@ from oi_tui.engine.review.permissions import Permission
 from oi_tui.engine.review.scanner import look_through
 from oi_tui.engine.tools import describe_tool, is_tool
 from oi_tui.input.history import History
-from oi_tui.input.multiline import is_open, without_quotes
+from oi_tui.input.multiline import is_open, remove_quotes
 from oi_tui.messages import InputReceived, InputRequested, Message
 from oi_tui.plain.commands import PlainCommands
 from oi_tui.plain.event_handler import PlainEventHandler
@@ -117,7 +117,7 @@ class PlainConversation:
         lines = [line]
         while is_open("\n".join(lines)) and (more := self.keyboard.prompt("... ", self._sent)) is not None:
             lines.append(more)
-        return without_quotes("\n".join(lines))
+        return remove_quotes("\n".join(lines))
 
     def take(self, text: str) -> None:
         """Carry out a command, or say a message."""

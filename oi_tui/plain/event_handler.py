@@ -16,7 +16,7 @@ from oi_tui.engine.events import (
 )
 from oi_tui.engine.output.plain import make_plain
 from oi_tui.messages import DETACHED, InputRequested, Message, Starting, Stopping
-from oi_tui.text import duration, names, normalise_line_ends, one_line, prose, visible
+from oi_tui.text import format_duration, list_hidden_characters, normalise_line_ends, one_line, prose, visible
 
 #: Before each line that a program printed: nothing that it prints can be taken for words of ours.
 MARK = "| "
@@ -97,7 +97,7 @@ class PlainEventHandler:
             case RunReported(_, Starting()):
                 self.note(f"Starting {self._language} first.")
             case RunReported(_, Stopping() as stopping):
-                self.note(_stopping(self._language, stopping))
+                self.note(_describe_stopping(self._language, stopping))
             case FileCopied(name, done, size):
                 self._tell_copy(name, done, size)
             case RetryScheduled(reason, seconds):
@@ -137,7 +137,7 @@ class PlainEventHandler:
         count = len(lines) - (lines[-1] == "")
         self.note(f"{one_line(message.format or 'code', 30)}, {count} line{'s' * (count != 1)}:")
         self._say("".join(f"    {visible(line)}\n" for line in lines[: count or 1]))
-        if hidden := names(text):
+        if hidden := list_hidden_characters(text):
             self.note(f"Hidden characters: {one_line(', '.join(hidden), 400)}")
 
     def ask_input(self, language: str, request: InputRequested) -> None:
@@ -145,7 +145,7 @@ class PlainEventHandler:
         hidden = " (your input is hidden and not saved)" if request.masked else ""
         self.note(f"{one_line(language, 20)} is waiting for input{hidden}:")
         if self._echoes:
-            self._asked = self._settled()
+            self._asked = self._describe_answer()
             self._say(f"{MARK}{self._asked}")
             self._midway = True
 
@@ -223,7 +223,7 @@ class PlainEventHandler:
             )
             return
         self._over.add(message.id)
-        took = f" in {duration(message.seconds)}" if message.seconds is not None else ""
+        took = f" in {format_duration(message.seconds)}" if message.seconds is not None else ""
         reason = one_line(message.reason or "", 300)
         if state == "interrupted" and reason.startswith(DETACHED):
             self.note(f"Detached{took}, not stopped: {reason[len(DETACHED) :]}")
@@ -254,11 +254,11 @@ class PlainEventHandler:
             self.fresh_line()
             self._say("".join(f"{MARK}{text}\n" for text in texts))
 
-    def _settled(self) -> str:
+    def _describe_answer(self) -> str:
         return prose(make_plain(self._line))
 
     def _end_output(self) -> None:
-        if self._settled().strip():
+        if self._describe_answer().strip():
             self._print_lines([self._line])
         self._line = ""
         self._asked = None
@@ -268,7 +268,7 @@ class PlainEventHandler:
         self._hurried, self._unseen = False, 0
 
 
-def _stopping(language: str, report: Stopping) -> str:
+def _describe_stopping(language: str, report: Stopping) -> str:
     """Describe how the run is being stopped, and what follows."""
     if report.seconds is None:
         return f"Stopping {language}. ctrl+c again ends {report.at_stake}."

@@ -72,9 +72,9 @@ def converse(
         if words:
             conversation.take(words)
         conversation.converse()
-        return 0 if conversation.keyboard.is_terminal else _code(conversation)
+        return 0 if conversation.keyboard.is_terminal else _find_exit_code(conversation)
 
-    return guarded(work)
+    return run_guarded(work)
 
 
 def answer(profile: Profile, *, profile_path: Path | None, words: str = "") -> int:
@@ -91,9 +91,9 @@ def answer(profile: Profile, *, profile_path: Path | None, words: str = "") -> i
     def work(stack: ExitStack) -> int:
         _, conversation = _begin(profile, profile_path, stack, notes=note, reads=False)
         conversation.say(request)
-        return _code(conversation)
+        return _find_exit_code(conversation)
 
-    return guarded(work)
+    return run_guarded(work)
 
 
 def _begin(
@@ -126,7 +126,7 @@ def _begin(
         handler.note(remark)
     if wrong := endpoint.check_provider_address(profile):
         handler.note(wrong.sentence)
-    if unkept := log.problem():
+    if unkept := log.find_problem():
         handler.note(unkept)
     if unheld := workspace.computer.why_nothing_runs():
         handler.note(unheld)
@@ -141,7 +141,7 @@ def _find_served_model(profile: Profile, notes: Callable[[str], None]) -> Profil
     fitting = [item for item in models if named is None or local_servers.is_named(item, named)]
     if not fitting:
         lines = [f"{item.model} ({item.server})" for item in models]
-        known = f"There are: {', '.join(lines)}." if lines else "\n".join(local_servers.hints())
+        known = f"There are: {', '.join(lines)}." if lines else "\n".join(local_servers.list_hints())
         notes(one_line(f"No server on this machine has {named}.", 200) if named and lines else _NO_SERVER)
         notes("\n".join(one_line(line, 300) for line in known.splitlines()))
         return profile
@@ -167,7 +167,7 @@ def _greet(conversation: PlainConversation, workspace: Workspace) -> None:
         )
 
 
-def _code(conversation: PlainConversation) -> int:
+def _find_exit_code(conversation: PlainConversation) -> int:
     """The exit code for how the last turn ended."""
     ended: TurnEnded | None = conversation.outcome
     if conversation.refused:
@@ -175,14 +175,14 @@ def _code(conversation: PlainConversation) -> int:
     return _ENDS[ended.outcome] if ended else 0
 
 
-def guarded(work: Callable[[ExitStack], int]) -> int:
+def run_guarded(work: Callable[[ExitStack], int]) -> int:
     """Do the work; whatever ends it, nothing is left running."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError):
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     close_to_others()
     try:
-        with _signals(), ExitStack() as stack:
+        with _handling_signals(), ExitStack() as stack:
             return work(stack)
     except BrokenPipeError:
         # What Python would still flush on the way out has nowhere to go either.
@@ -195,7 +195,7 @@ def guarded(work: Callable[[ExitStack], int]) -> int:
 
 
 @contextlib.contextmanager
-def _signals() -> Iterator[None]:
+def _handling_signals() -> Iterator[None]:
     """Let the signals that end programs end this one in order."""
 
     def end(number: int, _frame: FrameType | None) -> None:

@@ -73,8 +73,8 @@ class PlainScreens:
             return
         profile, path = self._workspace.profile, self._workspace.profile_path
         rows = [f"  {key}: {one_line(value)}  ({origin})" for key, value, origin in explain(profile)]
-        where = f"\nChange them in {paths.short(path)}, or with flags." if path else ""
-        others = f"\n%profile NAME switches to another: {', '.join(map(one_line, profiles.names()))}"
+        where = f"\nChange them in {paths.shorten(path)}, or with flags." if path else ""
+        others = f"\n%profile NAME switches to another: {', '.join(map(one_line, profiles.list_names()))}"
         self._ui.tell("Settings:\n" + "\n".join(rows) + where + others)
 
     def open_models(self, name: str) -> None:

@@ -28,7 +28,7 @@ _PREFIX = "oi-tui-"
 _SOL_LOCAL, _LOCAL_PEERPID = 0, 2
 
 
-def peer_of(connection: socket.socket) -> int:
+def find_peer(connection: socket.socket) -> int:
     """Return the process that opened a connection; 0 where the system does not say."""
     with contextlib.suppress(OSError):
         if sys.platform == "darwin":
@@ -144,7 +144,7 @@ def answer_request(
         connection.settimeout(_PATIENCE)
         line = file.readline(longest)
         connection.settimeout(None)
-        request = CellRequest(line, peer_of(connection), file)
+        request = CellRequest(line, find_peer(connection), file)
         threading.Thread(target=_watch, args=(connection, request, on_gone), daemon=True).start()
         answer(request)
         with contextlib.suppress(OSError):

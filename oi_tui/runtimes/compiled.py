@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Tuple  # noqa: UP035
 
 from oi_tui.runtimes.language import DRIVERS, Choices, Language, Start
-from oi_tui.runtimes.versions import version_of
+from oi_tui.runtimes.versions import find_version
 from oi_tui.system import programs
 
 
@@ -50,7 +50,7 @@ def _find(compilers: "tuple[str, ...]") -> Callable[[Choices], "str | None"]:
 
 def _describe(title: str, option: str, program: str) -> str:
     """Return `C (gcc 12.2.0)`."""
-    version = version_of(program, option, r"(\d+\.\d+(?:\.\d+)?)")
+    version = find_version(program, option, r"(\d+\.\d+(?:\.\d+)?)")
     return f"{title} ({re.sub(r'[^ -~]', '?', Path(program).name)} {version}".strip() + ")"
 
 

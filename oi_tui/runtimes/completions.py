@@ -33,7 +33,7 @@ class Completions:
     note: str = ""
 
 
-def code_to_complete(before: str) -> str:
+def cut_code_to_complete(before: str) -> str:
     """Return the end of the code before the caret, as whole lines where that is possible."""
     if len(before) <= _SENT:
         return before
@@ -41,7 +41,7 @@ def code_to_complete(before: str) -> str:
     return end.partition("\n")[2] or end
 
 
-def names_that_complete(memory: Memory, before: str) -> Completions | None:
+def complete_names(memory: Memory, before: str) -> Completions | None:
     """Return the variables whose names begin with the word before the caret; None while nobody can tell."""
     if memory.state != "known":
         return None
@@ -73,7 +73,7 @@ def read_completions(answer: Mapping[str, object], hidden: Collection[str] = ())
             secret = is_private(text.rstrip("="), facts) or holds(facts, hidden)
             completions.append(Completion(text, "not shown" if secret else facts))
     shown = note if isinstance(note, str) and not holds(note, hidden) else ""
-    return Completions(typed, tuple(completions), _DEFAULT.sub(_withheld, shown))
+    return Completions(typed, tuple(completions), _DEFAULT.sub(_describe_withheld, shown))
 
 
 def check_completions(found: object) -> Completions | None:
@@ -84,5 +84,5 @@ def check_completions(found: object) -> Completions | None:
     return read_completions({"typed": found.typed, "offers": offers, "note": found.note})
 
 
-def _withheld(default: re.Match[str]) -> str:
+def _describe_withheld(default: re.Match[str]) -> str:
     return f"{default[1]}=..." if is_private(default[1], default[2]) else default[0]

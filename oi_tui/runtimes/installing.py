@@ -18,12 +18,14 @@ MANAGERS: dict[str, str] = {
 }
 
 
-def how_to_get(language: Language, which: Callable[[str], str | None] = shutil.which) -> str:
+def explain_how_to_get(language: Language, which: Callable[[str], str | None] = shutil.which) -> str:
     """The command that installs the language here, in a sentence; the language's own hint without one."""
-    return command_for(language.packages, which) or language.hint
+    return find_command(language.packages, which) or language.hint
 
 
-def command_for(packages: Mapping[str, str], which: Callable[[str], str | None] = shutil.which) -> str | None:
+def find_command(
+    packages: Mapping[str, str], which: Callable[[str], str | None] = shutil.which
+) -> str | None:
     """The command that installs one of the packages here, in a sentence; None without a manager for it."""
     for manager, command in MANAGERS.items():
         package = packages.get(manager)

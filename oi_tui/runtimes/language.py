@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from oi_tui.messages import Report
-from oi_tui.runtimes.completions import Completions, names_that_complete
+from oi_tui.runtimes.completions import Completions, complete_names
 from oi_tui.runtimes.variables import Detail, Memory
 
 DRIVERS = Path(__file__).with_name("drivers")
@@ -107,7 +107,7 @@ class RuntimeWithoutTerminal:
 
 
 def _complete_names(memory: Memory, before: str, _: Path) -> Completions | None:
-    return names_that_complete(memory, before)
+    return complete_names(memory, before)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

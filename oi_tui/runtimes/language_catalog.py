@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from oi_tui.runtimes.availability import Availability
-from oi_tui.runtimes.installing import how_to_get
+from oi_tui.runtimes.installing import explain_how_to_get
 from oi_tui.runtimes.language import Language
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.runtimes.pty_runtime import PtyRuntime
@@ -68,9 +68,9 @@ class LanguageCatalog:
 
     def find(self, name: str) -> Language | None:
         """The language that is meant by a name, an alias or an odd spelling; None when it is unknown."""
-        return self._named(self.resolve(name) or name)
+        return self._find_named(self.resolve(name) or name)
 
-    def _named(self, name: str) -> Language | None:
+    def _find_named(self, name: str) -> Language | None:
         known = (*reversed(self.offered), *self._unlisted())
         return next((language for language in known if language.name == name), None)
 
@@ -95,7 +95,7 @@ class LanguageCatalog:
 
     def host(self, language: Language) -> Language | None:
         """The language in whose process this one runs."""
-        return self._named(language.host)
+        return self._find_named(language.host)
 
     def missing(self, name: str) -> str | None:
         """Return why a known language cannot run, and how to install it; None when it can."""
@@ -105,7 +105,7 @@ class LanguageCatalog:
         if self.program(language):
             return self.refusal(language)
         if self._targets.place:
-            return self._why_not_there(language, self._targets.place.title)
+            return self._explain_not_there(language, self._targets.place.title)
         setting = language.setting
         if setting and (chosen := getattr(self._options.choices, setting)):
             return (
@@ -114,9 +114,9 @@ class LanguageCatalog:
             )
         if language.name in self.replaced:
             return language.hint
-        return f"{language.title} is not installed. {how_to_get(language)}"
+        return f"{language.title} is not installed. {explain_how_to_get(language)}"
 
-    def _why_not_there(self, language: Language, title: str) -> str:
+    def _explain_not_there(self, language: Language, title: str) -> str:
         if language.host:
             word = f"%%{language.name}"
             return f"{language.title} runs on your own machine only; Python cells there can use {word}."

@@ -8,7 +8,7 @@ from pathlib import Path
 from oi_tui import paths
 from oi_tui.messages import Displayed, Printed, Report
 from oi_tui.runtimes.language import DRIVERS, Choices, Start
-from oi_tui.system.opener import opener, view
+from oi_tui.system.opener import find_opener, view
 
 _BROWSERS = (
     "chromium",
@@ -26,7 +26,7 @@ _BROWSERS = (
 OUTSIDE = "pages open in your browser, which can use the network"
 
 
-def photographer() -> str | None:
+def find_photographer() -> str | None:
     """The browser that can take a picture without a window; None when there is none."""
     return next((path for name in _BROWSERS if (path := shutil.which(name))), None)
 
@@ -38,8 +38,8 @@ def find(_: Choices) -> str | None:
 
 def describe(_: str) -> str:
     """Describe what happens to a page."""
-    browser = photographer()
-    where = "opened in your browser" if opener() else "saved as a file"
+    browser = find_photographer()
+    where = "opened in your browser" if find_opener() else "saved as a file"
     return f"a page, {where}{f', captured by {Path(browser).name}' if browser else ''}"
 
 
@@ -54,13 +54,13 @@ def start(kind: str, program: str, folder: Path) -> Start:
             str(DRIVERS / "page_driver.py"),
             str(folder),
             kind,
-            photographer() or "",
+            find_photographer() or "",
             str(pages),
         )
     )
 
 
-def opened(report: Report) -> Iterable[Report]:
+def open_pages(report: Report) -> Iterable[Report]:
     """The reports of the driver, with a page opened in place of being named.
 
     The application opens it, not the driver: a browser that was started so stays when the languages end.
@@ -72,7 +72,7 @@ def opened(report: Report) -> Iterable[Report]:
 
 
 def _open(page: Path) -> Iterator[Printed]:
-    words = opener()
+    words = find_opener()
     if words is None:
         yield Printed("It was not opened: there is no display.\r\n")
         return

@@ -13,7 +13,7 @@ from pathlib import Path
 from oi_tui.messages import Loss, Report, RunEnded, Started, Starting
 from oi_tui.runtimes.completions import (
     Completions,
-    code_to_complete,
+    cut_code_to_complete,
     read_completions,
 )
 from oi_tui.runtimes.language import Language
@@ -29,7 +29,7 @@ from oi_tui.runtimes.variables import (
     holds,
     is_name,
     loss,
-    names_in,
+    parse_names,
     read,
     read_shell,
     read_shell_detail,
@@ -110,13 +110,15 @@ class PtyRuntime:
         """
         self._starting = True
         try:
-            yield from self._reports(Cell(code, number, language), time.monotonic(), stopped)
+            yield from self._yield_reports(Cell(code, number, language), time.monotonic(), stopped)
         finally:
             self._starting = False
 
-    def _reports(self, cell: Cell, began: float, stopped: threading.Event) -> Generator[Report, None, None]:
+    def _yield_reports(
+        self, cell: Cell, began: float, stopped: threading.Event
+    ) -> Generator[Report, None, None]:
         try:
-            process, news = self._living()
+            process, news = self._find_living()
             fresh = process is None
             if process is None:
                 yield Starting()
@@ -188,7 +190,7 @@ class PtyRuntime:
         event, written = answer
         variables = read(event.get("variables")) if written is None else read_shell(written)
         shown = tuple(withheld(item, self.hidden_inputs) for item in variables)[-MOST:]
-        self.names = names_in([item.name for item in reversed(shown[-10:])])
+        self.names = parse_names([item.name for item in reversed(shown[-10:])])
         total = event.get("total")
         return Memory(name, "known", shown, max(total, len(shown)) if isinstance(total, int) else len(shown))
 
@@ -198,12 +200,12 @@ class PtyRuntime:
         answer = self._ask("variable", request, name) if request and is_name(name) else None
         if answer is None:
             return None
-        detail = self._detail(*answer)
+        detail = self._read_detail(*answer)
         if detail and holds(detail.preview, self.hidden_inputs):
             return replace(detail, preview="not shown: it was typed into a hidden field")
         return detail
 
-    def _detail(self, event: Event, written: bytes | None) -> Detail | None:
+    def _read_detail(self, event: Event, written: bytes | None) -> Detail | None:
         if written is not None:
             return read_shell_detail(written)
         description, preview = event.get("description"), event.get("preview")
@@ -226,12 +228,12 @@ class PtyRuntime:
         language = language or self.language
         request = language.completion_request
         if request is None:
-            return language.complete(self.memory(language), before, self._folder())
-        words = _spell_question({"before": code_to_complete(before)})
+            return language.complete(self.memory(language), before, self._find_folder())
+        words = _spell_question({"before": cut_code_to_complete(before)})
         answer = self._ask("completions", request, words)
         return read_completions(answer[0], self.hidden_inputs) if answer else None
 
-    def _folder(self) -> Path:
+    def _find_folder(self) -> Path:
         """The working directory of the language; the one in which it began where that is not known."""
         with contextlib.suppress(OSError):
             return Path(f"/proc/{self._process.pid if self._process else 0}/cwd").readlink()
@@ -334,7 +336,7 @@ class PtyRuntime:
 
     # -- the process
 
-    def _living(self) -> tuple[LanguageProcess | None, str | None]:
+    def _find_living(self) -> tuple[LanguageProcess | None, str | None]:
         """The attached process where it lives and may, and what became of it where it ended by itself."""
         if self._closed:
             raise RuntimeError("it was closed")
@@ -423,7 +425,7 @@ class PtyRuntime:
                 raise _StoppedError
             if ready is None:
                 printed = b"".join(item for item in self.later if isinstance(item, bytes))
-                raise RuntimeError(_last_words(printed) or str(process.ended or "it does not answer"))
+                raise RuntimeError(_find_last_line(printed) or str(process.ended or "it does not answer"))
         except BaseException:
             process.detach()
             process.close()
@@ -498,7 +500,7 @@ def _take_file(channel: Channel, name: object, nonce: str) -> bytes | None:
     return written
 
 
-def _last_words(printed: bytes) -> str:
+def _find_last_line(printed: bytes) -> str:
     """The last line that says something; a Python that cannot begin says after it that it was nowhere."""
     lines = [line.strip() for line in printed.decode("utf-8", "replace").splitlines()]
     nothing = ("Current thread ", "<no Python frame>")

@@ -4,7 +4,7 @@ import os
 import re
 from pathlib import Path
 
-from oi_tui.runtimes.completions import MOST, Completion, Completions, names_that_complete
+from oi_tui.runtimes.completions import MOST, Completion, Completions, complete_names
 from oi_tui.runtimes.variables import Memory
 
 #: The word before the caret, with what is escaped or in quotation marks.
@@ -25,7 +25,7 @@ def complete(memory: Memory, before: str, folder: Path) -> Completions | None:
     """Return what completes the code before the caret; `folder` is where the shell is."""
     line = before.rpartition("\n")[2]
     if _VARIABLE.search(line):
-        return names_that_complete(memory, before)
+        return complete_names(memory, before)
     match = _WORD.search(line)
     word = match.group() if match else ""
     if not word or _is_comment(line):
@@ -34,8 +34,8 @@ def complete(memory: Memory, before: str, folder: Path) -> Completions | None:
     typed = match["open"][1:] if match and quote else _MARKS.sub(lambda mark: mark[1] or "", word)
     offers: list[Completion] = []
     if "/" not in typed and not quote and _COMMAND.search(line[: len(line) - len(word)]):
-        offers = _commands(memory, typed)
-    offers += _files(typed, folder, quote)
+        offers = _complete_commands(memory, typed)
+    offers += _complete_files(typed, folder, quote)
     written = len(match["open"]) - 1 if match and quote else len(word)
     named = [item for item in offers if item.text != word and item.text.isprintable()]
     return Completions(written, tuple(named[:MOST]))
@@ -45,7 +45,7 @@ def _is_comment(line: str) -> bool:
     return bool(re.search(r"(?:^|\s)#[^'\"]*\Z", line))
 
 
-def _commands(memory: Memory, typed: str) -> list[Completion]:
+def _complete_commands(memory: Memory, typed: str) -> list[Completion]:
     """The functions and aliases of the shell, then the programs on PATH."""
     own = [
         Completion(variable.name, variable.type)
@@ -62,7 +62,7 @@ def _commands(memory: Memory, typed: str) -> list[Completion]:
     return own + [Completion(name, "program") for name in sorted(names)]
 
 
-def _files(typed: str, folder: Path, quote: str) -> list[Completion]:
+def _complete_files(typed: str, folder: Path, quote: str) -> list[Completion]:
     """The files whose path begins so, as the shell has to read them."""
     place, slash, begin = typed.rpartition("/")
     try:

@@ -125,7 +125,7 @@ class LiveTable:
         part = {"start": start, "count": count, "first": first, "columns": columns, "whole": whole}
         order = {"sort": view.sort, "descending": view.descending, "words": view.words}
         answer = self._answer(do="page", **order, **part)
-        return [Row(str(label), tuple(map(_cell, cells))) for label, cells in _list(answer, "page")]
+        return [Row(str(label), tuple(map(_parse_cell, cells))) for label, cells in _list(answer, "page")]
 
     def statistics(self, column: int) -> Statistics:
         """One column of all rows, in figures."""
@@ -139,5 +139,5 @@ def _list(answer: Mapping[str, object], name: str) -> list[Any]:
     return values if isinstance(values, list) else []
 
 
-def _cell(value: object) -> Cell:
+def _parse_cell(value: object) -> Cell:
     return None if value is None else str(value)

@@ -80,20 +80,20 @@ class Memory:
 _NAMED = 3
 
 
-def names_in(found: object) -> tuple[str, ...]:
+def parse_names(found: object) -> tuple[str, ...]:
     """The names that a driver gives of what its language remembers; what is no name is left out."""
     given = found if isinstance(found, list) else []
     return tuple(name for name in given[: 2 * _NAMED] if isinstance(name, str) and is_name(name))
 
 
-def listed(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     """A few names that stand for all of them."""
     return ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
 
 
 def loss(names: Sequence[str]) -> str:
     """Describe the loss of these variables, as the end of a sentence."""
-    return f"its variables are lost: {listed(names)}" if names else "its variables are lost"
+    return f"its variables are lost: {join_names(names)}" if names else "its variables are lost"
 
 
 def is_name(name: str) -> bool:
@@ -179,7 +179,7 @@ class _Field:
         return f"{self.kind} of {self.count}"
 
 
-def _fields(written: bytes) -> Iterator[_Field]:
+def _parse_fields(written: bytes) -> Iterator[_Field]:
     texts = [text.decode("utf-8", "replace") for text in written.split(b"\0")[:-1]]
     for name, kind, value, count, exported in zip(*(texts[at::5] for at in range(5))):  # noqa: B905
         yield _Field(name, kind, value, int(count) if count.isdecimal() else 0, exported == "1")
@@ -187,7 +187,7 @@ def _fields(written: bytes) -> Iterator[_Field]:
 
 def read_shell(written: bytes) -> Iterator[Variable]:
     """The variables that a shell wrote: name, kind, beginning, count and mark, each ended by NUL."""
-    for field in _fields(written):
+    for field in _parse_fields(written):
         if field.kind in ("array", "map"):
             yield Variable(field.name, field.kind, field.length)
         elif field.kind == "function":
@@ -202,7 +202,7 @@ def read_shell(written: bytes) -> Iterator[Variable]:
 
 def read_shell_detail(written: bytes) -> Detail | None:
     """The one variable that a shell wrote of."""
-    for field in _fields(written):
+    for field in _parse_fields(written):
         words = f"function {field.name}" if field.kind == "function" else field.length
         if field.kind in ("string", "integer", "float"):
             words = f"{field.kind} of {field.count} characters"

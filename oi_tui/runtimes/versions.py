@@ -9,7 +9,7 @@ from pathlib import Path
 from oi_tui.system.environment import is_secret
 
 
-def version_of(program: str, option: str, pattern: str) -> str:
+def find_version(program: str, option: str, pattern: str) -> str:
     """Run `program option` and return the first group of `pattern`; empty when it does not match."""
     try:
         changed = Path(program).stat().st_mtime_ns

@@ -69,7 +69,7 @@ def help_rows() -> list[tuple[str, str]]:
     with_keys = [item for item in COMMANDS.values() if item.keys and item.keys not in listed]
     rows += [(command.keys, command.summary) for command in with_keys]
     rows += [("", "In the conversation"), *BLOCK_KEYS]
-    for title, commands in grouped().items():
+    for title, commands in group_commands().items():
         rows += [("", f"Commands: {title}"), *((command.title, command.summary) for command in commands)]
     return rows
 

@@ -16,16 +16,16 @@ from textual.widgets import Static
 
 from oi_tui import paths
 from oi_tui.screens.dialog import Page
-from oi_tui.system.opener import opener, view
+from oi_tui.system.opener import find_opener, view
 from oi_tui.terminal.clipboard import copy
 from oi_tui.text import one_line
 from oi_tui.widgets.conversation.rows import RowImage
 from oi_tui.widgets.conversation.styles import Styles, look_of
 from oi_tui.widgets.footer import KeyFooter
 from oi_tui.widgets.images.image import ImageRow
-from oi_tui.widgets.images.protocol import image_support_of
+from oi_tui.widgets.images.protocol import find_image_support
 from oi_tui.widgets.images.sixel_overlay import SixelOverlay
-from oi_tui.widgets.truncate import ending
+from oi_tui.widgets.truncate import cut_beginning
 
 #: Files of other names might be programs to what opens them.
 _SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".ppm")
@@ -71,7 +71,7 @@ class Frame(Widget, can_focus=True):
     def look(self) -> Styles:
         """The styles to draw with, with pictures as high as the screen."""
         if self._look is None:
-            image_support = image_support_of(self.app).within(self.size.height, whole=True)
+            image_support = find_image_support(self.app).within(self.size.height, whole=True)
             self._look = look_of(
                 self.app.current_theme, colourful=not self.app.no_color, image_support=image_support
             )
@@ -148,7 +148,7 @@ class ImagesScreen(Page[None]):
         which = f"Image {self._number + 1} of {count}" if count > 1 else "Image"
         where = picture.file or "not saved as a file"
         room = max(self.app.size.width - len(which) - 5, 8)
-        title = Content(f"{which} · {ending(one_line(where, 400), room)}")
+        title = Content(f"{which} · {cut_beginning(one_line(where, 400), room)}")
         self.query_one("#reader-title", Static).update(title)
         keys = (("left / right", "others"),) if count > 1 else ()
         own = (("o", "open outside"), ("c", "copy path")) if picture.file else ()
@@ -169,7 +169,7 @@ class ImagesScreen(Page[None]):
 
     def action_open(self) -> None:
         """Open the file in the system's own viewer, where there is one."""
-        file, words = self._pictures[self._number].file, opener()
+        file, words = self._pictures[self._number].file, find_opener()
         if not file:
             self.notify("It is not saved as a file.", markup=False)
         elif Path(file).suffix.lower() not in _SUFFIXES:

@@ -198,7 +198,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
         if not event.models:
             hints = self.query_one("#models-hints")
             hints.display = True
-            more = ["Later, ctrl+l shows how to get one."] if self._welcome else local_servers.hints()
+            more = ["Later, ctrl+l shows how to get one."] if self._welcome else local_servers.list_hints()
             lines = ["No model server found on this machine.", *more]
             hints.query_one(Static).update(Content("\n".join(lines)))
         elif self._local and self._wanted:

@@ -12,7 +12,7 @@ from textual.fuzzy import Matcher
 from oi_tui import profiles
 from oi_tui.commands import COMMANDS, Command
 from oi_tui.commands import recent as recent_commands
-from oi_tui.commands.groups import grouped
+from oi_tui.commands.groups import group_commands
 from oi_tui.screens.chat.screen import ChatScreen
 from oi_tui.text import one_line
 from oi_tui.widgets.truncate import fit
@@ -53,7 +53,7 @@ class ProfileEntries(Provider):
     async def search(self, query: str) -> Hits:
         """Those that match what was typed; nothing of them before, since they are many."""
         matcher = self.matcher(query)
-        for name in profiles.names():
+        for name in profiles.list_names():
             words = f"Switch to profile {one_line(name, 60)}"
             score = matcher.match(f"{words} switch settings")
             if score > 0:
@@ -91,7 +91,7 @@ class CommandEntries(Provider):
         """All of them by group, before anything is typed."""
         recent = recent_commands.load()
         groups = {"Recent": recent} if recent else {}
-        for title, commands in (groups | grouped()).items():
+        for title, commands in (groups | group_commands()).items():
             for command in commands:
                 yield GroupedHit(self._row(command), partial(self._act, command), command.name, group=title)
 

@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from oi_tui import paths
-from oi_tui.input.table_export import csv_line, csv_lines, export
+from oi_tui.input.table_export import export, write_csv_line, write_csv_lines
 from oi_tui.runtimes.tables import Row, Shape, Statistics, TableBusyError, TableError, TableSource, View
 from oi_tui.screens.dialog import Page
 from oi_tui.screens.pager import PagerScreen
@@ -351,7 +351,7 @@ class TableScreen(Page[None]):
         def put(rows: list[Row]) -> None:
             if rows:
                 found = cells(rows[0])
-                self._say(copy("".join(found) if plain else csv_line(found).rstrip("\n"), self.app))
+                self._say(copy("".join(found) if plain else write_csv_line(found).rstrip("\n"), self.app))
 
         self._ask(lambda source: source.page(view, number, 1, first, width, whole=True), put)
 
@@ -364,7 +364,7 @@ class TableScreen(Page[None]):
             self._say(f"A column of more than {_COPIED:,} rows is not copied; export it with e.")
             return
         self._ask(
-            lambda source: "".join(csv_lines(source, shape, view, column, 1)),
+            lambda source: "".join(write_csv_lines(source, shape, view, column, 1)),
             lambda text: self._say(copy(text, self.app)),
         )
 

@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 
 from oi_tui import paths
 from oi_tui.screens.dialog import Page
-from oi_tui.text import duration
+from oi_tui.text import format_duration
 from oi_tui.widgets.emulator.view import TerminalView
 from oi_tui.widgets.status_bar import StatusBar
 
@@ -68,7 +68,7 @@ class ProgramScreen(Page[bool]):
         self.dismiss(True)
 
     def _tell(self) -> None:
-        took = duration(time.monotonic() - self._since)
+        took = format_duration(time.monotonic() - self._since)
         self._line.left = ((self._what, "$text-accent bold"), (took, "$text-muted"))
         self._line.right = (
             ("ctrl+] back", ""),

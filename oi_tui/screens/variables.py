@@ -12,13 +12,13 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from oi_tui import paths
-from oi_tui.input.mentions import written
+from oi_tui.input.mentions import write_mention
 from oi_tui.runtimes.variables import Detail, Memory, is_table
 from oi_tui.screens.dialog import Page
 from oi_tui.screens.pager import PagerScreen
 from oi_tui.text import one_line
 from oi_tui.widgets.footer import KeyFooter, Keys
-from oi_tui.widgets.lists.variable_list import VariableList, rows
+from oi_tui.widgets.lists.variable_list import VariableList, make_rows
 from oi_tui.widgets.pager.long_text import LongText
 
 _KEYS: Keys = (
@@ -51,7 +51,7 @@ class Remembering(Protocol):
 def mention(language: str, name: str, memories: Sequence[Memory]) -> str:
     """Write the variable as the prompt mentions it: with its language where another has the name, too."""
     shared = sum(any(v.name == name for v in memory.variables) for memory in memories) > 1
-    return written(f"{language}:{name}" if shared else name)
+    return write_mention(f"{language}:{name}" if shared else name)
 
 
 class VariablesScreen(Page[str | None]):
@@ -170,7 +170,7 @@ class VariablesScreen(Page[str | None]):
         if self._memories is None:
             return
         sought = self.query_one(Input).value
-        shown = rows(self._memories, sought)
+        shown = make_rows(self._memories, sought)
         self._list.display = bool(shown)
         nothing = self.query_one("#variables-none", Static)
         nothing.display = not shown

@@ -29,7 +29,7 @@ from oi_tui.server.backend import WorkspaceBackend
 from oi_tui.server.guard import App
 from oi_tui.server.options import OptionError, ServerOptions
 from oi_tui.system.environment import close_to_others
-from oi_tui.system.opener import opener, view
+from oi_tui.system.opener import find_opener, view
 from oi_tui.workspace import Workspace
 
 _NOT_ENCRYPTED = (
@@ -64,7 +64,7 @@ def run(profile: Profile, profile_path: Path | None, options: ServerOptions, *, 
 
 def _open(options: ServerOptions, stack: ExitStack) -> None:
     """Open the page in the browser, through a private file: a command line is no place for the token."""
-    words = opener()
+    words = find_opener()
     if words is None:
         print("No browser was found. Open the address above.", flush=True)  # noqa: T201
         return

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from oi_tui.engine.cell_requests import USUAL_REPLY, CellLimit, CellRequests, why_off
+from oi_tui.engine.cell_requests import USUAL_REPLY, CellLimit, CellRequests, explain_off
 from oi_tui.engine.exchange import LONGEST_WAIT, RETRIES
 from oi_tui.engine.llm.base import Llm, LlmError
 from oi_tui.engine.llm.context_window import estimate_tokens
@@ -22,7 +22,7 @@ from oi_tui.engine.settings.profile import Profile
 from oi_tui.runtimes.cell_socket import CellRequest, CellSocket, answer_request
 from oi_tui.runtimes.language import Language, Start
 from oi_tui.system import environment_names
-from oi_tui.text import dollars
+from oi_tui.text import format_dollars
 
 #: The longest request, in bytes.
 _LONGEST = 64_000_000
@@ -113,7 +113,7 @@ class CellModel:
     def note(self, *, elsewhere: bool) -> str:
         """Return what the model is told of this; "" where it is off."""
         profile = self._session().profile
-        return "" if why_off(profile, elsewhere=elsewhere) else _NOTE.format(f"{profile.cell_requests:,}")
+        return "" if explain_off(profile, elsewhere=elsewhere) else _NOTE.format(f"{profile.cell_requests:,}")
 
     def close(self) -> None:
         """Answer nothing any more."""
@@ -158,7 +158,7 @@ class CellModel:
         from concurrent.futures import ThreadPoolExecutor
 
         profile = self._session().profile
-        if off := why_off(profile, elsewhere=False):
+        if off := explain_off(profile, elsewhere=False):
             raise CellLimit(off)
         places: dict[object, list[int]] = {}
         for index, prompt in enumerate(call.prompts):
@@ -167,7 +167,7 @@ class CellModel:
         known: list[tuple[str, list[int]]] = []
         for indexes in places.values():
             prompt = call.prompts[indexes[0]]
-            text = self._recall(_key(profile, call, prompt)) if call.cached else None
+            text = self._recall(_make_key(profile, call, prompt)) if call.cached else None
             (wanted if text is None else known).append((prompt if text is None else text, indexes))
         if rights.most == 0 or wanted:
             rights.begin(len(wanted))
@@ -253,7 +253,7 @@ class CellModel:
             raise _Stopped
         if question.is_cut and longest:
             raise _FailedError("The reply was cut off: no more of the limit of cost is left.", for_all=True)
-        self._remember(_key(profile, call, prompt), text)
+        self._remember(_make_key(profile, call, prompt), text)
         return text
 
     def _reserve(self, size: int, job: _Job) -> tuple[int | None, float]:
@@ -274,7 +274,7 @@ class CellModel:
             while True:
                 if job.work.is_stopped:
                     raise _Stopped
-                left = self._left(job.profile, job.rights)
+                left = self._compute_left(job.profile, job.rights)
                 most = prompt + reply * reply_price
                 if most <= left:
                     break
@@ -289,7 +289,7 @@ class CellModel:
             self._cost += most
         return longest, most
 
-    def _left(self, profile: Profile, rights: CellRequests) -> float:
+    def _compute_left(self, profile: Profile, rights: CellRequests) -> float:
         """Return what may still be spent, in USD, when all that is under way costs as much as it can."""
         left = math.inf
         if rights.cost is not None:
@@ -314,14 +314,14 @@ class CellModel:
         with self._changed:
             self._forget(key)
             self._cache[key] = text
-            self._cached += _size(key, text)
+            self._cached += _measure_size(key, text)
             while self._cached > _REMEMBERED and len(self._cache) > 1:
                 self._forget(next(iter(self._cache)))
 
     def _forget(self, key: tuple[object, ...]) -> None:
         text = self._cache.pop(key, None)
         if text is not None:
-            self._cached -= _size(key, text)
+            self._cached -= _measure_size(key, text)
 
 
 class _Work:
@@ -379,13 +379,13 @@ def _read(line: bytes) -> _Call:
         raise ValueError("The request is not understood, or longer than 64 MB.") from None
 
 
-def _key(profile: Profile, call: _Call, prompt: str) -> tuple[object, ...]:
+def _make_key(profile: Profile, call: _Call, prompt: str) -> tuple[object, ...]:
     """Return everything that the reply depends on."""
     longest = call.max_tokens or profile.max_tokens
     return profile.model, profile.api_base, profile.temperature, longest, call.system, prompt
 
 
-def _size(key: tuple[object, ...], text: str) -> int:
+def _measure_size(key: tuple[object, ...], text: str) -> int:
     return len(text) + sum(len(item) for item in key if isinstance(item, str))
 
 
@@ -394,10 +394,12 @@ def _over(profile: Profile, rights: CellRequests, prompt: float, left: float) ->
     of_cell = math.inf if rights.cost is None else rights.cost - rights.spent
     if left >= of_cell:
         return (
-            f"This cell has spent {dollars(rights.spent)} of the {dollars(rights.cost or 0)} that a cell may "
-            f"spend on requests to the model (cell_cost). This one would cost more than {dollars(prompt)}."
+            f"This cell has spent {format_dollars(rights.spent)} of the {format_dollars(rights.cost or 0)} "
+            "that a cell may spend on requests to the model (cell_cost). "
+            f"This one would cost more than {format_dollars(prompt)}."
         )
     return (
-        f"The next request would cost more than {dollars(prompt)}. With what was spent so far, that is more "
-        f"than the budget of {dollars(profile.max_budget or 0)}."
+        f"The next request would cost more than {format_dollars(prompt)}. "
+        "With what was spent so far, that is more than "
+        f"the budget of {format_dollars(profile.max_budget or 0)}."
     )

@@ -64,7 +64,7 @@ class CurrentConversation:
     def begin(self, messages: Sequence[Message] = ()) -> Session:
         """End the conversation at work and begin another one; it is saved once there is something in it."""
         self._leave()
-        self._go_on(_first_words(messages), messages)
+        self._go_on(_make_first_title(messages), messages)
         self._forget()
         return self.session
 
@@ -106,7 +106,7 @@ class CurrentConversation:
         """The title of the conversation, where that is not its first words; else ""."""
         if given := self.store.given.get(self._journal.id):
             return given
-        title, first_words = self._journal.title, _first_words(self.session.messages)
+        title, first_words = self._journal.title, _make_first_title(self.session.messages)
         return title if first_words and title != first_words else ""
 
     @property
@@ -122,8 +122,9 @@ class CurrentConversation:
     def describe_left(self, returning_to: str = "") -> tuple[str, ...]:
         """Say what this conversation left running, except on the target that is being returned to."""
         return tuple(
-            f"Left running: {visible(left.describe())}. {left_targets.way_back(one_line(left.target, 200))}."
-            for left in left_targets.of_conversation(self.id)
+            f"Left running: {visible(left.describe())}. "
+            f"{left_targets.describe_way_back(one_line(left.target, 200))}."
+            for left in left_targets.list_for_conversation(self.id)
             if left.target != returning_to
         )
 
@@ -158,10 +159,10 @@ class CurrentConversation:
     def _note_lost(self) -> None:
         """Know what the languages do not remember of the conversation."""
         # What was left running on a target has its variables still.
-        left = left_targets.of_conversation(self.id)
+        left = left_targets.list_for_conversation(self.id)
         self._lost = "" if left else note_for_model(self.session.messages)
 
-    def _notes(self) -> Sequence[str]:
+    def _list_notes(self) -> Sequence[str]:
         skills = self._skills.notes(sandboxed=self._languages.computer.sandbox)
         return (*self._languages.notes(), *skills, *filter(None, (self._lost,)))
 
@@ -178,7 +179,7 @@ class CurrentConversation:
             facts=self._model.facts,
             watcher=self._watcher if self._profile.file_snapshots else None,
             earlier=self._languages.earlier,
-            notes=self._notes,
+            notes=self._list_notes,
             live_names=self._describe_variables,
             tools=self._mcp.tools,
             cells_reach_model=self._languages.cells_reach_model,
@@ -205,12 +206,12 @@ class CurrentConversation:
         except OSError as error:
             self._rescued = f"{problem}. It could not be written elsewhere either: {error.strerror or error}."
         else:
-            folder = paths.short(self.store.folder)
+            folder = paths.shorten(self.store.folder)
             self._rescued = (
                 f"{problem}. The conversation is in {path}; move that file to {folder} to open it."
             )
 
 
-def _first_words(messages: Sequence[Message]) -> str:
+def _make_first_title(messages: Sequence[Message]) -> str:
     """Return a title made of the first request; "" where there is none."""
     return next((make_title(message) for message in messages if message.role == "user"), "")

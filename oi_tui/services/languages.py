@@ -25,7 +25,7 @@ from oi_tui.runtimes.variables import Detail, Memory
 from oi_tui.services.cell_model import CellModel
 from oi_tui.services.mcp import McpService
 from oi_tui.services.sandbox_limits import read_limits
-from oi_tui.system.environment import held_back
+from oi_tui.system.environment import list_withheld
 from oi_tui.text import one_line
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ class LanguageService:
         #: The person may let code see the screen where password fields are not known.
         self.unmasked_screen = computer_api.UnmaskedScreen()
         #: The names of the variables in our environment that programs do not get.
-        self.held_back = () if profile.share_keys else held_back(profile.pass_environment)
+        self.held_back = () if profile.share_keys else list_withheld(profile.pass_environment)
         self.custom = CustomLanguages(
             profile.custom_languages,
             Choices(profile.python, profile.shell),
@@ -338,7 +338,7 @@ class LanguageService:
                 lambda: bool(self._profile.mcp_servers) and not self._profile.sandbox,
             )
             languages = self._cell_tools.given_to(languages)
-        if not computer_api.wanted(self._profile):
+        if not computer_api.is_wanted(self._profile):
             return languages
         self._computer_api = computer_api.ComputerApi(
             self._ask_model,

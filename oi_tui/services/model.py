@@ -5,7 +5,7 @@ import threading
 from collections.abc import Sequence
 
 from oi_tui.engine.credentials.key_source import find_key_source
-from oi_tui.engine.credentials.keys import Secrets, provider_of
+from oi_tui.engine.credentials.keys import Secrets, find_provider
 from oi_tui.engine.llm import request_log
 from oi_tui.engine.llm.base import Llm
 from oi_tui.engine.llm.request_log import LoggedLlm
@@ -77,9 +77,9 @@ class ModelService:
     def base_for(self, model: str) -> str | None:
         """Return the base to go on with when a person only names another model: ours is for our provider."""
         profile = self._profile
-        provider = provider_of(model)
+        provider = find_provider(model)
         bare = "/" not in profile.model
-        same = provider == provider_of(profile.model) if "/" in model else provider is None or bare
+        same = provider == find_provider(profile.model) if "/" in model else provider is None or bare
         return profile.api_base if same else None
 
     def facts(self, profile: Profile) -> ModelInfo:

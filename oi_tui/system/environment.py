@@ -40,7 +40,9 @@ def secret_variables(environment: Mapping[str, str] | None = None) -> tuple[str,
     return tuple(name for name, value in variables.items() if is_secret(name, value))
 
 
-def held_back(passed: Iterable[str] = (), environment: Mapping[str, str] | None = None) -> tuple[str, ...]:
+def list_withheld(
+    passed: Iterable[str] = (), environment: Mapping[str, str] | None = None
+) -> tuple[str, ...]:
     """Return the names of the variables that run code does not get.
 
     `passed` are the exceptions that a person made: names, or beginnings of names as `AWS_*`.
@@ -108,7 +110,7 @@ def wipe_environment() -> None:
         return
     import ctypes
 
-    start, end = _first_environment()
+    start, end = _find_first_environment()
     # The last byte ends the last variable.
     block = ctypes.string_at(start, end - start) if 0 < start < end else b""
     place = start
@@ -125,7 +127,7 @@ def wipe_environment() -> None:
         place += len(entry) + 1
 
 
-def _first_environment() -> tuple[int, int]:
+def _find_first_environment() -> tuple[int, int]:
     """Find the process's initial environment in memory; zeros where unknown."""
     try:
         with open("/proc/self/stat", "rb") as file:  # noqa: PTH123 -- pathlib is not needed this early

@@ -12,7 +12,7 @@ from oi_tui.system.environment import secret_variables
 _OPENERS = (("xdg-open",), ("gio", "open"), ("wslview",), ("x-www-browser",))
 
 
-def opener() -> tuple[str, ...] | None:
+def find_opener() -> tuple[str, ...] | None:
     """The command that opens something where the person sees it; None where there is no display."""
     if sys.platform == "darwin":
         return ("open",)
@@ -46,5 +46,5 @@ def view(words: tuple[str, ...], what: str) -> str | None:
 
 def open_folder(folder: Path) -> None:
     """Open the folder, where somebody sits at a desktop of this machine."""
-    if sys.stdout.isatty() and not os.environ.get("SSH_CONNECTION") and (words := opener()):
+    if sys.stdout.isatty() and not os.environ.get("SSH_CONNECTION") and (words := find_opener()):
         view(words, str(folder))

@@ -52,7 +52,7 @@ def in_sixteen(style: Style) -> Style:
     if style.reverse:
         ground, ink = ink, ground
     under = None if ground is None or ground.is_default else _ground(ground)
-    over = None if ink is None or ink.is_default else _ink(ink, under)
+    over = None if ink is None or ink.is_default else _find_ink(ink, under)
     if style.reverse:
         under, over = over, under
     return style + Style(
@@ -91,7 +91,7 @@ def _ground(found: RichColor) -> int:
     return hue + 8 if light > 0.5 else hue
 
 
-def _ink(found: RichColor, under: int | None) -> int:
+def _find_ink(found: RichColor, under: int | None) -> int:
     color = Color.from_rich_color(found)
     ground = _colour(0 if under is None else under)
     hue = _hue(color, _VIVID_INK)

@@ -47,10 +47,10 @@ def _is_local() -> bool:
 def _with_pbcopy(text: str) -> bool:
     """Copy by the tool of macOS, which takes the text for UTF-8 only where the locale says so."""
     environment = {**os.environ, "LC_ALL": "en_US.UTF-8"}
-    return _taken(["pbcopy"], text, environment)
+    return _offer(["pbcopy"], text, environment)
 
 
-def _taken(words: list[str], text: str, environment: Mapping[str, str] | None = None) -> bool:
+def _offer(words: list[str], text: str, environment: Mapping[str, str] | None = None) -> bool:
     """Whether a tool took the text from its input."""
     try:
         done = subprocess.run(
@@ -84,7 +84,7 @@ def _into_tmux(text: str) -> str:
     """Give the text to tmux, which by default heeds no program's OSC 52; "" where that is no way."""
     if not os.environ.get("TMUX"):
         return ""
-    is_taken = _taken(["tmux", "load-buffer", "-w", "-"], text)
+    is_taken = _offer(["tmux", "load-buffer", "-w", "-"], text)
     return "copied to tmux, and sent to its terminal (unconfirmed)" if is_taken else ""
 
 
@@ -107,4 +107,4 @@ def _into_a_file(text: str) -> str:
             file.write(text.encode("utf-8", "replace"))
     except OSError as error:
         return f"not copied: {size}, and no file could be written ({error.strerror or error})"
-    return f"{size}: written to {paths.short(Path(path))}"
+    return f"{size}: written to {paths.shorten(Path(path))}"

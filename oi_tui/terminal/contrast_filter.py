@@ -19,10 +19,10 @@ class ContrastFilter(LineFilter):
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
         """The segments, the same list where all of it could be read."""
         for _, style, _ in segments:
-            if style is not None and readable(style) is not style:
+            if style is not None and make_readable(style) is not style:
                 return [
-                    Segment(text, readable(style), control)
-                    if style and _says(text)
+                    Segment(text, make_readable(style), control)
+                    if style and _has_text(text)
                     else Segment(text, style, control)
                     for text, style, control in segments
                 ]
@@ -30,7 +30,7 @@ class ContrastFilter(LineFilter):
 
 
 @lru_cache(maxsize=4096)
-def readable(style: Style) -> Style:
+def make_readable(style: Style) -> Style:
     """The style, or one with a colour that can be read on its ground."""
     if style.color is None or style.bgcolor is None or style.color.is_default or style.bgcolor.is_default:
         return style
@@ -44,5 +44,5 @@ def readable(style: Style) -> Style:
 
 
 @lru_cache(maxsize=4096)
-def _says(text: str) -> bool:
+def _has_text(text: str) -> bool:
     return any(character.isalnum() for character in text)

@@ -45,7 +45,7 @@ class _KeyParser(XTermParser):
         return found
 
 
-def _typed_early(text: str) -> str:
+def _read_typed_early(text: str) -> str:
     """Return what was typed before the application took the terminal, with enter at its end as such.
 
     Until then the terminal sent enter as a line feed. Within the text it stays one: a paste sends nothing.
@@ -94,7 +94,7 @@ class TerminalDriver(LinuxDriver):
                     self.exit_event.wait(_TURN)
                     continue
                 text = decoder.decode(data)
-                self._dispatch(units.feed(_typed_early(text) if early else text))
+                self._dispatch(units.feed(_read_typed_early(text) if early else text))
             else:
                 self._dispatch(units.tick())
             early = False

@@ -59,20 +59,18 @@ def manner(
         case "sixel":
             return "sixel" if answers.cell else "blocks"
     if "TMUX" in environment:
-        placing = tmux and tmux.clients and all(_places(term, name) for term, name, _ in tmux.clients)
+        placing = tmux and tmux.clients and all(_can_place(term, name) for term, name, _ in tmux.clients)
         return "kitty" if tmux and placing and tmux.passthrough in ("on", "all") else "blocks"
-    if answers.kitty and _places(
-        environment.get("TERM", ""), answers.name or _name_in_environment(environment)
-    ):
+    if answers.kitty and _can_place(environment.get("TERM", ""), answers.name or _find_name(environment)):
         return "kitty"
     return "sixel" if answers.sixel and answers.cell else "blocks"
 
 
-def _name_in_environment(environment: Mapping[str, str]) -> str:
+def _find_name(environment: Mapping[str, str]) -> str:
     return "kitty" if "KITTY_WINDOW_ID" in environment else environment.get("TERM_PROGRAM", "")
 
 
-def _places(term: str, name: str) -> bool:
+def _can_place(term: str, name: str) -> bool:
     """Whether a terminal with this TERM and name places pictures; the name counts where it is known."""
     program = name.lower() or term.lower().removeprefix("xterm-")
     old = _EARLY_KITTY.match(program)

@@ -16,7 +16,7 @@ _PATIENCE = 5.0
 _LONGEST = 200
 
 
-def _kind(environment: Mapping[str, str]) -> str:
+def _find_kind(environment: Mapping[str, str]) -> str:
     """The sequence that the terminal shows as a desktop notification; "" where none is known."""
     program, term = environment.get("TERM_PROGRAM", ""), environment.get("TERM", "")
     if "kitty" in term or "KITTY_WINDOW_ID" in environment:
@@ -42,7 +42,7 @@ def desktop_sequence(title: str, body: str, environment: Mapping[str, str] = os.
     hands it on where its option allow-passthrough is set, and drops it elsewhere.
     """
     title, body = _harmless(title), _harmless(body)
-    match _kind(environment):
+    match _find_kind(environment):
         case "99":
             text = f"\x1b]99;i=oi-tui:d=0;{title}\x1b\\\x1b]99;i=oi-tui:d=1:p=body;{body}\x1b\\"
         case "777":
@@ -62,12 +62,12 @@ def through_tmux(sequence: str, environment: Mapping[str, str] = os.environ) -> 
     return "\x1bPtmux;" + sequence.replace("\x1b", "\x1b\x1b") + "\x1b\\"
 
 
-def title_sequence(text: str) -> str:
+def make_title_sequence(text: str) -> str:
     """Build the sequence that sets the window's title to `text`."""
     return f"\x1b]2;{one_line(text, _LONGEST)}\x1b\\"
 
 
-def tool_command(title: str, body: str, environment: Mapping[str, str] = os.environ) -> list[str]:
+def find_tool_command(title: str, body: str, environment: Mapping[str, str] = os.environ) -> list[str]:
     """The command that notifies without the terminal's help; [] where there is no desktop of this machine."""
     local = environment.get("WAYLAND_DISPLAY") or environment.get("DISPLAY")
     if not local or "SSH_CONNECTION" in environment or shutil.which("notify-send") is None:
@@ -95,14 +95,14 @@ class Notifier:
         sequence = command = None
         if manner == "desktop":
             sequence = desktop_sequence("oi-tui", body, self._environment)
-            command = None if sequence else tool_command("oi-tui", body, self._environment)
+            command = None if sequence else find_tool_command("oi-tui", body, self._environment)
         self._write((sequence or "") + "\a")
         return command or []
 
     def show_title(self, text: str) -> None:
         """Give the window this title; the one before comes back with `restore`."""
         if text != self._title:
-            self._write(("" if self._title else KEEP_TITLE) + title_sequence(text))
+            self._write(("" if self._title else KEEP_TITLE) + make_title_sequence(text))
             self._title = text
 
     def restore(self) -> str:

@@ -8,7 +8,7 @@ from rich.style import Style
 from textual.color import Color
 from textual.filter import LineFilter
 
-from oi_tui.text import prose, without_form
+from oi_tui.text import prose, strip_variation_selectors
 
 #: The character that Kitty's protocol puts a picture in the place of.
 _PLACEHOLDER = "\U0010eeee"
@@ -49,7 +49,7 @@ def clean(text: str) -> str:
     """The text with what is unsafe replaced, in as many cells."""
     if prose(text) == text and "\n" not in text and "\t" not in text:
         return text
-    known = without_form(text)
+    known = strip_variation_selectors(text)
     cleaned = ""
     for at, character in enumerate(known):
         joined = known[max(0, at - 1) : at + 2]

@@ -63,17 +63,17 @@ def remapped(app: App[Any]) -> Mapping[str, str]:
     return app.remapped if isinstance(app, IdleClock) else {}
 
 
-def last_key(app: App[Any]) -> float:
+def find_last_key(app: App[Any]) -> float:
     """Return when a key was last pressed, on the monotonic clock, in seconds."""
     return app.last_key if isinstance(app, IdleClock) else 0.0
 
 
-def last_other_key(app: App[Any]) -> float:
+def find_last_other_key(app: App[Any]) -> float:
     """When a key was last pressed that does not leave, on the monotonic clock, in seconds."""
     return app.last_other_key if isinstance(app, IdleClock) else 0.0
 
 
-def last_activity(app: App[Any]) -> float:
+def find_last_activity(app: App[Any]) -> float:
     """Return when a key or a mouse button was last pressed, on the monotonic clock, in seconds."""
     return max(app.last_key, app.last_click) if isinstance(app, IdleClock) else 0.0
 

@@ -131,7 +131,7 @@ class SettingField(Vertical):
         self._show_help()
         self._show_state()
 
-    def _short(self) -> str:
+    def _shorten_help(self) -> str:
         """The first sentence of the help, and why the setting has no effect; the rest is seen on focus."""
         reason = self.setting.cannot()
         first = f"{self.setting.help.partition('. ')[0].removesuffix('.')}."
@@ -151,12 +151,12 @@ class SettingField(Vertical):
 
     def _show_help(self) -> None:
         if self._made is not None:
-            self._summary.update(Content(f"{self._note} {self._short()}".lstrip()))
+            self._summary.update(Content(f"{self._note} {self._shorten_help()}".lstrip()))
             self._explanation.update(Content(f"{self._help()} {self._note}".rstrip()))
 
     def _box(self) -> "SettingChoice | TextArea | Input":
         if self._options:
-            words = tuple(self._word(option) for option in self._options)
+            words = tuple(self._describe_value(option) for option in self._options)
             return SettingChoice(words, self._options.index(self.value) if self.value in self._options else 0)
         if self.setting.long:
             return StableTextArea(self._typed, soft_wrap=True, tab_behavior="focus", show_line_numbers=False)
@@ -255,7 +255,7 @@ class SettingField(Vertical):
             words = Content.assemble(words, (f" · default: {default}", "$text-muted"))
         self._state.update(words)
 
-    def _word(self, option: Value) -> str:
+    def _describe_value(self, option: Value) -> str:
         if option is None:
             return self.setting.unset
         if isinstance(option, bool):
@@ -265,5 +265,5 @@ class SettingField(Vertical):
     def _default(self) -> str:
         default = self.setting.default
         if self._options or default is None:
-            return self._word(default)
+            return self._describe_value(default)
         return one_line(self.setting.show(default), 60) or "nothing"

@@ -33,10 +33,12 @@ class StatusBar(Widget):
 
     def render(self) -> Content:
         """Fit the facts to the width."""
-        return fitted(self.left, self.right, self.content_size.width, keeps_right=self._keeps_right)
+        return fit_facts(self.left, self.right, self.content_size.width, keeps_right=self._keeps_right)
 
 
-def fitted(left: Sequence[Fact], right: Sequence[Fact], width: int, *, keeps_right: bool = False) -> Content:
+def fit_facts(
+    left: Sequence[Fact], right: Sequence[Fact], width: int, *, keeps_right: bool = False
+) -> Content:
     """Fit the facts into a line of at most so many cells."""
     lefts, rights = _clean(left), _clean(right)
     shortest = _TITLE if keeps_right else _PROGRESS

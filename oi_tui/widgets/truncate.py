@@ -8,7 +8,7 @@ def width_of(text: str) -> int:
     return len(text) if text.isascii() else cell_len(text)
 
 
-def beginning(text: str, width: int) -> str:
+def cut_end(text: str, width: int) -> str:
     """Return as much of the beginning as fits: "a long sent…"."""
     return text if width_of(text) <= width else f"{set_cell_size(text, max(width - 1, 0)).rstrip()}…"[:width]
 
@@ -20,7 +20,7 @@ def fit(text: str, width: int) -> str:
     return set_cell_size(set_cell_size(text, max(0, width - 1)).rstrip() + "…", width)
 
 
-def ending(text: str, width: int) -> str:
+def cut_beginning(text: str, width: int) -> str:
     """Return as much of the end as fits, where a path has its name: "…puts/plot.png"."""
     if width_of(text) <= width:
         return text

@@ -48,7 +48,7 @@ def directory(*, make: bool = True) -> Path:
     folder is not ours alone.
     """
     home = hashlib.sha256(os.fsencode(paths.state())).hexdigest()[:12]
-    parent = _runtime_directory()
+    parent = _find_runtime_folder()
     for folder in (parent, parent / home):
         if make:
             with suppress(FileExistsError):
@@ -149,7 +149,7 @@ def _is_running(process: int) -> bool:
     return True
 
 
-def _runtime_directory() -> Path:
+def _find_runtime_folder() -> Path:
     """Return the folder for sockets of this person; programs may be started without the variable for it."""
     for name in (os.environ.get("XDG_RUNTIME_DIR", ""), f"/run/user/{os.getuid()}"):
         given = Path(name)

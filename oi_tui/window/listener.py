@@ -130,10 +130,14 @@ class _Connection:
     def take(self, message: Mapping[str, Any]) -> None:
         """Begin a call, or give one up. Raises ValueError."""
         if "cancel" in message:
-            if task := self._calls.get(_whole(message["cancel"])):
+            if task := self._calls.get(_parse_whole_number(message["cancel"])):
                 task.cancel()
             return
-        number, name, arguments = _whole(message.get("id")), message.get("call"), message.get("arguments")
+        number, name, arguments = (
+            _parse_whole_number(message.get("id")),
+            message.get("call"),
+            message.get("arguments"),
+        )
         if not isinstance(name, str) or not isinstance(arguments, dict) or number in self._calls:
             raise ValueError("no call")
         if len(self._calls) >= _MOST_CALLS:
@@ -176,7 +180,7 @@ def _object(line: bytes) -> dict[str, Any]:
     return value
 
 
-def _whole(value: object) -> int:
+def _parse_whole_number(value: object) -> int:
     if not isinstance(value, int):
         raise ValueError("no number")
     return value

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from oi_tui.engine.output.model_output import shorten_for_model
-from oi_tui.engine.output.standing_output import standing_output
+from oi_tui.engine.output.standing_output import keep_standing_output
 from oi_tui.file_changes.snapshots import Snapshots
 from oi_tui.messages import Message
 from oi_tui.runtimes.variables import Memory
@@ -45,13 +45,13 @@ class Outcome:
         return cls(**{**values, "images": images, "files": tuple(values["files"])})
 
 
-def outcome(messages: Sequence[Message], snapshots: Snapshots, most: int, refusal: str = "") -> Outcome:
+def find_outcome(messages: Sequence[Message], snapshots: Snapshots, most: int, refusal: str = "") -> Outcome:
     """Return how the code ended that these messages begin with; of its output at most `most` characters.
 
     `refusal` says why it was not run, where the messages do not.
     """
     code = next((m for m in messages if m.type == "code" and m.role == "assistant"), None)
-    shown = standing_output([message for message in messages if message.role == "computer"])
+    shown = keep_standing_output([message for message in messages if message.role == "computer"])
     return Outcome(
         state=(code.state if code else None) or "skipped",
         output=shorten_for_model(shown, most),
@@ -61,12 +61,12 @@ def outcome(messages: Sequence[Message], snapshots: Snapshots, most: int, refusa
             for message in shown
             if message.type == "image" and message.format in ("base64.png", "base64.jpeg")
         ),
-        files=tuple(files_changed(snapshots, [code.id]) if code else ()),
+        files=tuple(list_changed_files(snapshots, [code.id]) if code else ()),
         seconds=None if code is None or code.seconds is None else round(code.seconds, 3),
     )
 
 
-def files_changed(snapshots: Snapshots, runs: Iterable[str]) -> list[str]:
+def list_changed_files(snapshots: Snapshots, runs: Iterable[str]) -> list[str]:
     """Return the files that these runs changed, each once, as `created: a.txt`."""
     steps = (snapshots.step(run) for run in runs)
     files = {
@@ -78,7 +78,7 @@ def files_changed(snapshots: Snapshots, runs: Iterable[str]) -> list[str]:
     return list(files)
 
 
-def variables(memories: Iterable[Memory], language: str | None) -> dict[str, Any]:
+def read_variables(memories: Iterable[Memory], language: str | None) -> dict[str, Any]:
     """Return the variables of one language, or of all that were started and report them."""
     return {
         memory.language: {

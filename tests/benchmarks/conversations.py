@@ -69,7 +69,7 @@ def fill(folder: Path, count: int) -> Store:
             message = Message(role=role, type=kind, content=shown, state="finished")  # type: ignore[arg-type]
             lines.append({"message": message.to_dict(), "n": place + 1})
         path = folder / f"c{number}.jsonl"
-        path.write_bytes(b"".join(records.encoded(line) for line in lines))
+        path.write_bytes(b"".join(records.encode(line) for line in lines))
         os.utime(path, (1_700_000_000 + number * 60,) * 2)
     return Store(folder)
 

@@ -196,7 +196,7 @@ def test_what_open_interpreter_left_is_brought_in_with_one_key(start: Start) -> 
     program.wait_for("Switched to profile oi-default; the model is demo", 60)
     # The flag counts more than the profile.
     program.wait_for("Done. Nothing runs without your approval")
-    assert profiles.default_path().name == "oi-default.yaml"
+    assert profiles.find_default_path().name == "oi-default.yaml"
 
 
 def test_without_a_yes_nothing_is_brought_in(start: Start) -> None:

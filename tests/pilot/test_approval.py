@@ -22,7 +22,7 @@ from oi_tui.messages import Message
 from oi_tui.widgets.approval import held_key, key_guard
 from oi_tui.widgets.approval.options import OptionLine
 from oi_tui.widgets.approval.panel import ApprovalPanel
-from oi_tui.widgets.approval.text import laid_out, risk_lines
+from oi_tui.widgets.approval.text import lay_out, risk_lines
 from oi_tui.widgets.idle import IdleClock
 from oi_tui.widgets.prompt.prompt import Prompt
 from tests.pilot.waiting import until
@@ -472,7 +472,7 @@ FACTS = ["7 lines", "Python 3.12.1", "/home/ada/sales", "no risks found (no guar
 
 @pytest.mark.parametrize("width", range(30, 130, 7))
 def test_facts_are_broken_between_two_and_never_in_the_middle(width: int) -> None:
-    first, *others = laid_out("Run this python code?", FACTS, width).plain.split("\n")
+    first, *others = lay_out("Run this python code?", FACTS, width).plain.split("\n")
     title, *beside = first.split("   ")
     assert title == "Run this python code?"
     assert " · ".join([*beside, *others]).split(" · ") == FACTS

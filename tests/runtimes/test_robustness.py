@@ -184,7 +184,7 @@ def test_memory_that_ran_out_is_named_as_the_reason(
     computer: Computer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     play(computer, "python", "df = 1")
-    monkeypatch.setattr(process_table, "oom_kills", lambda: 1_000_000)
+    monkeypatch.setattr(process_table, "count_oom_kills", lambda: 1_000_000)
     played = play(computer, "python", "import os; os.kill(os.getpid(), 9)")
     reason = "Python ended (killed by SIGKILL, probably out of memory); its variables are lost: df"
     assert (played.state, played.reason) == ("lost", reason)

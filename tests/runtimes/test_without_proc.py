@@ -32,7 +32,7 @@ def child() -> Iterator[subprocess.Popen[bytes]]:
     assert shell.stdout
     shell.stdout.read(1)
     yield shell
-    for pid in (*process_table.descendants(shell.pid), shell.pid):
+    for pid in (*process_table.list_descendants(shell.pid), shell.pid):
         os.kill(pid, signal.SIGKILL)
     shell.wait()
     shell.stdout.close()
@@ -103,22 +103,22 @@ def test_what_is_ready_is_found(poll: bool) -> None:
 
 
 def test_ps_tells_what_proc_tells(child: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
-    below = process_table.descendants(child.pid)
-    members = process_table.members(child.pid)
-    began = process_table.began(child.pid)
+    below = process_table.list_descendants(child.pid)
+    members = process_table.list_session(child.pid)
+    began = process_table.find_start(child.pid)
     monkeypatch.setattr(process_table, "_LINUX", False)
-    assert process_table.descendants(child.pid) == below
-    assert sorted(process_table.members(child.pid)) == sorted(members)
+    assert process_table.list_descendants(child.pid) == below
+    assert sorted(process_table.list_session(child.pid)) == sorted(members)
     assert {pid for pid, _ in members} == {child.pid, *below}
-    assert began - 1 <= process_table.began(child.pid) <= began + 2
+    assert began - 1 <= process_table.find_start(child.pid) <= began + 2
 
 
 def test_without_ps_nothing_is_known_and_nothing_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process_table, "_LINUX", False)
     monkeypatch.setattr(process_table, "_PS", "/nowhere/ps")
-    assert process_table.descendants(os.getpid()) == []
-    assert process_table.members(os.getsid(0)) == []
-    assert process_table.began(os.getpid()) <= time.monotonic()
+    assert process_table.list_descendants(os.getpid()) == []
+    assert process_table.list_session(os.getsid(0)) == []
+    assert process_table.find_start(os.getpid()) <= time.monotonic()
     process_table.kill_marked("NAME=value", 0)
 
 
@@ -127,7 +127,7 @@ def test_without_ps_nothing_is_known_and_nothing_fails(monkeypatch: pytest.Monke
     [("00:00", 0), ("01:05", 65), ("10:00:01", 36_001), ("2-03:00:00", 183_600), ("100-00:00:07", 8_640_007)],
 )
 def test_the_age_of_a_process_is_read(elapsed: str, seconds: int) -> None:
-    assert process_table._seconds(elapsed) == seconds
+    assert process_table._parse_seconds(elapsed) == seconds
 
 
 def test_no_key_suspends_a_program_or_discards_its_output(make: Make) -> None:

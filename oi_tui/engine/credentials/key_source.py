@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from oi_tui import paths
-from oi_tui.engine.credentials.keys import Secrets, find_variable_name, provider_of
+from oi_tui.engine.credentials.keys import Secrets, find_provider, find_variable_name
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.text import one_line
 
@@ -41,7 +41,7 @@ def find_key_source(profile: Profile, secrets: Secrets) -> KeySource:
             text = f"{name} is saved in {_describe_place(api_key.origin, secrets)}."
         return KeySource(name, True, is_saved, text)
     if name is None:
-        return KeySource(None, False, False, _without_name(profile.model))
+        return KeySource(None, False, False, _describe_unnamed(profile.model))
     text = one_line(name, 100)
     if api_key is None:
         text = f"{text} is not set; a key that you type is saved in {secrets.place()}."
@@ -55,12 +55,12 @@ def _describe_place(origin: str, secrets: Secrets) -> str:
     return (
         "the system's keyring"
         if origin == "keyring"
-        else f"{paths.short(secrets.path)}, which only you can read"
+        else f"{paths.shorten(secrets.path)}, which only you can read"
     )
 
 
-def _without_name(model: str) -> str:
-    provider = provider_of(model)
+def _describe_unnamed(model: str) -> str:
+    provider = find_provider(model)
     if provider is None:
         return (
             f"The provider of {one_line(model, 60)} is unknown; write the name as provider/NAME "

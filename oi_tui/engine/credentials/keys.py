@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from oi_tui import paths
 from oi_tui.engine.credentials import private_file
 from oi_tui.engine.credentials.redaction import learn
-from oi_tui.engine.models.model_names import family, resolve
+from oi_tui.engine.models.model_names import find_family, resolve
 
 _log = logging.getLogger(__name__)
 # Where nobody keeps a log, nothing is printed.
@@ -70,7 +70,7 @@ def find_variable_name(model: str, api_base: str | None = None) -> str | None:
     With a base of one's own the server is part of the name, so that a key for one server is never sent to
     another: `OPENAI_API_KEY@localhost:8000`. None for models that need no key.
     """
-    provider = provider_of(model) or ("openai" if api_base else None)
+    provider = find_provider(model) or ("openai" if api_base else None)
     if provider is None or provider in _KEYLESS:
         return None
     variable = _ODD_VARIABLES.get(provider, f"{provider.upper().replace('-', '_')}_API_KEY")
@@ -78,14 +78,14 @@ def find_variable_name(model: str, api_base: str | None = None) -> str | None:
     return f"{variable}@{server}" if server else variable
 
 
-def provider_of(model: str) -> str | None:
+def find_provider(model: str) -> str | None:
     """The provider of a model by LiteLLM's name for it; None where the name does not say."""
     prefix, slash, _ = resolve(model).partition("/")
     if slash:
         return prefix.lower()
     if model in _KEYLESS:
         return model
-    return family(model)
+    return find_family(model)
 
 
 def _find_keyring() -> Any:
@@ -190,7 +190,9 @@ class Secrets:
         except SecretError:
             ring = None
         return (
-            f"the system's keyring ({ring})" if ring else f"{paths.short(self.path)}, which only you can read"
+            f"the system's keyring ({ring})"
+            if ring
+            else f"{paths.shorten(self.path)}, which only you can read"
         )
 
     def _in_environment(self, name: str) -> str | None:

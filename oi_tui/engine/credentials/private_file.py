@@ -33,17 +33,17 @@ def read(path: Path) -> dict[str, Any]:
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            raise PrivateFileError(f"{paths.short(path)} is not a regular file")
+            raise PrivateFileError(f"{paths.shorten(path)} is not a regular file")
         if status.st_uid != os.getuid():
-            raise PrivateFileError(f"{paths.short(path)} belongs to another user")
+            raise PrivateFileError(f"{paths.shorten(path)} belongs to another user")
         if status.st_mode & 0o022:
             raise PrivateFileError(
-                f"other users can write to {paths.short(path)}; check its contents, then: chmod 600"
+                f"other users can write to {paths.shorten(path)}; check its contents, then: chmod 600"
             )
         if status.st_mode & 0o077:
             os.fchmod(descriptor, 0o600)
         if status.st_size > _MAX_BYTES:
-            raise PrivateFileError(f"{paths.short(path)} is too large")
+            raise PrivateFileError(f"{paths.shorten(path)} is too large")
         raw = os.read(descriptor, _MAX_BYTES + 1)
     finally:
         os.close(descriptor)
@@ -52,7 +52,7 @@ def read(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError):
         values = None
     if not isinstance(values, dict):
-        raise PrivateFileError(f"{paths.short(path)} is damaged: it was not written by oi-tui")
+        raise PrivateFileError(f"{paths.shorten(path)} is damaged: it was not written by oi-tui")
     return values
 
 

@@ -36,7 +36,7 @@ _lock = threading.Lock()
 
 
 def learn(secret: str | None) -> None:
-    """Remove this secret from now on, wherever `redact` and `without_secrets` are used."""
+    """Remove this secret from now on, wherever `redact` and `remove_secrets` are used."""
     if secret and len(secret) >= _SHORTEST:
         with _lock:
             _learned.add(secret)
@@ -56,7 +56,7 @@ def learn_address(address: str | None) -> tuple[str, ...]:
     return secrets
 
 
-def without_secrets(text: str, environment: Mapping[str, str] | None = None) -> str:
+def remove_secrets(text: str, environment: Mapping[str, str] | None = None) -> str:
     """The text without the secrets that are known: those learned, and those of the environment."""
     return _cut(text, _places(text, _list_secrets(environment)))
 
@@ -79,7 +79,7 @@ def redact(text: str, *keys: str | None, environment: Mapping[str, str] | None =
     """The text without the given keys, those that are known, and whatever else looks like one.
 
     For words about what happened (errors, logs, reports); what a person made is only ever given to
-    `without_secrets`, which leaves alone what merely looks like a key.
+    `remove_secrets`, which leaves alone what merely looks like a key.
     """
     known = [*_list_secrets(environment), *(key for key in keys if key and len(key) > 3)]
     shapes = (match.span(match.lastindex or 0) for match in _SHAPES.finditer(text))
@@ -94,7 +94,7 @@ def _list_secrets(environment: Mapping[str, str] | None) -> list[str]:
 
 def _places(text: str, secrets: Iterable[str]) -> Iterator[tuple[int, int]]:
     """Find the secrets, as they are and as they are encoded elsewhere."""
-    for form in {form for secret in secrets for form in _forms(secret)}:
+    for form in {form for secret in secrets for form in _list_forms(secret)}:
         yield from _find_places(text, form)
 
 
@@ -115,7 +115,7 @@ def _find_places(text: str, sought: str) -> Iterator[tuple[int, int]]:
 
 
 @functools.lru_cache(maxsize=64)
-def _forms(secret: str) -> frozenset[str]:
+def _list_forms(secret: str) -> frozenset[str]:
     """The secret as it is, and as JSON, addresses, hexadecimal digits and Base64 have it."""
     raw = secret.encode("utf-8", "surrogatepass")
     forms = {

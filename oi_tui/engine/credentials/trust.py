@@ -74,29 +74,29 @@ class Trust:
         with private_file.changing(self.path) as record:
             now = datetime.now(UTC).isoformat(timespec="seconds")
             entry = {"kind": shown.kind, "place": shown.place, "digest": shown.digest, "when": now}
-            record["trusted"] = [*_others(record, shown.kind, shown.place), entry]
+            record["trusted"] = [*_read_others(record, shown.kind, shown.place), entry]
 
     def revoke(self, kind: str, place: str) -> bool:
         """Forget what was trusted there. Returns whether there was anything. Raises OSError."""
         with private_file.changing(self.path) as record:
-            left = _others(record, kind, place)
-            was_trusted = len(left) < len(_entries(record))
+            left = _read_others(record, kind, place)
+            was_trusted = len(left) < len(_read_entries(record))
             record["trusted"] = left
         return was_trusted
 
     def entries(self) -> list[Trusted]:
         """Everything that is trusted, in the order in which it was."""
         try:
-            if self.path.parent.exists() and not paths.safe_to_trust(self.path.parent):
+            if self.path.parent.exists() and not paths.is_safe_to_trust(self.path.parent):
                 _log.warning("Nothing is trusted: other users can write to %s", self.path.parent)
                 return []
-            return [Trusted(**entry) for entry in _entries(private_file.read(self.path))]
+            return [Trusted(**entry) for entry in _read_entries(private_file.read(self.path))]
         except OSError as error:
             _log.warning("Nothing is trusted: %s", error)
             return []
 
 
-def _entries(record: dict[str, object]) -> list[dict[str, str]]:
+def _read_entries(record: dict[str, object]) -> list[dict[str, str]]:
     """The well-formed entries of the record."""
     listed = record.get("trusted")
     names = {"kind", "place", "digest", "when"}
@@ -107,5 +107,5 @@ def _entries(record: dict[str, object]) -> list[dict[str, str]]:
     ]
 
 
-def _others(record: dict[str, object], kind: str, place: str) -> list[dict[str, str]]:
-    return [entry for entry in _entries(record) if (entry["kind"], entry["place"]) != (kind, place)]
+def _read_others(record: dict[str, object], kind: str, place: str) -> list[dict[str, str]]:
+    return [entry for entry in _read_entries(record) if (entry["kind"], entry["place"]) != (kind, place)]

@@ -11,11 +11,11 @@ from typing import Any
 
 from oi_tui import paths
 from oi_tui.engine import cell_target
-from oi_tui.engine.credentials.redaction import without_secrets
+from oi_tui.engine.credentials.redaction import remove_secrets
 from oi_tui.engine.export.html import html
 from oi_tui.engine.output.plain import make_plain, normalise_line_ends
 from oi_tui.engine.output.screen_text import MOVES
-from oi_tui.engine.output.standing_output import without_erased
+from oi_tui.engine.output.standing_output import remove_erased
 from oi_tui.messages import Message, new_id
 from oi_tui.text import one_line, prose
 
@@ -101,10 +101,10 @@ def export(format: Format, title: str, messages: Sequence[Message], path: Path) 
     beside the first under names that were free.
     """
     if not path.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, f"there is no folder {paths.short(path.parent)}")
+        raise FileNotFoundError(errno.ENOENT, f"there is no folder {paths.shorten(path.parent)}")
     if format.write not in (write_script, write_original):
         # What a program cleared or wrote over is gone; the messages themselves keep it.
-        messages = without_erased(messages)
+        messages = remove_erased(messages)
     if format.write is not write_script:
         _write(path, format.write(title, messages))
         return [path]
@@ -114,7 +114,7 @@ def export(format: Format, title: str, messages: Sequence[Message], path: Path) 
     ) or ["python"]
     written: list[Path] = []
     for language in languages:
-        target = _free(path.with_suffix(suffix_of(language)), language) if written else path
+        target = _find_free_path(path.with_suffix(suffix_of(language)), language) if written else path
         _write(target, write_script(title, messages, language))
         written.append(target)
     return written
@@ -122,10 +122,10 @@ def export(format: Format, title: str, messages: Sequence[Message], path: Path) 
 
 def _write(path: Path, text: str) -> None:
     # Half of a character (a lone surrogate) cannot stand in a file.
-    paths.replace_file(path, without_secrets(text).encode("utf-8", "replace").decode())
+    paths.replace_file(path, remove_secrets(text).encode("utf-8", "replace").decode())
 
 
-def _free(path: Path, language: str) -> Path:
+def _find_free_path(path: Path, language: str) -> Path:
     """The path, or one like it that names no file yet."""
     stems = (
         path.stem,
@@ -159,20 +159,20 @@ def write_markdown(title: str, messages: Sequence[Message]) -> str:
         if message.is_cell:
             cells += 1
             parts.append(f"### Cell {cells}: {_escape(one_line(message.format or 'code', 30))}")
-        parts += _paragraphs(message)
+        parts += _split_paragraphs(message)
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _paragraphs(message: Message) -> list[str]:
+def _split_paragraphs(message: Message) -> list[str]:
     if message.type == "console":
         text = prose(make_plain(message.content)).rstrip()
-        return [fenced(text, "output")] if text else ["*No output.*"]
+        return [fence(text, "output")] if text else ["*No output.*"]
     text = prose(message.content).rstrip()
     if message.type == "code":
-        return [fenced(text, message.format or ""), _what_became(message)]
+        return [fence(text, message.format or ""), _what_became(message)]
     if message.type == "image":
         return [f"![image]({_make_image_source(message)})"]
-    text = _without_headings(close_markdown(text))
+    text = _lower_headings(close_markdown(text))
     if message.type == "reasoning":
         return ["\n".join(f"> {line}".rstrip() for line in text.split("\n"))]
     return [text]
@@ -183,7 +183,7 @@ _OWN_LEVELS, _LOWEST = 3, 6
 _HTML_HEADING = re.compile(r"<(?=/?h[1-6]\b)", re.IGNORECASE)
 
 
-def _without_headings(text: str) -> str:
+def _lower_headings(text: str) -> str:
     """The Markdown with its headings below those of the program, so that it cannot imitate a speaker."""
     if not re.search(r"^[\s>*+\d.)-]*(?:#|=|-)|<\s*/?h[1-6]", text, re.MULTILINE | re.IGNORECASE):
         return text
@@ -214,7 +214,7 @@ def _escape(text: str) -> str:
     return re.sub(r"[^\w .+#-]", "", text)
 
 
-def fenced(text: str, language: str) -> str:
+def fence(text: str, language: str) -> str:
     """The text in a Markdown fence that is longer than any in it."""
     longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
     fence = "`" * (longest + 1)
@@ -235,7 +235,7 @@ def close_markdown(text: str) -> str:
         tried = f"{text}\n{end}" if end else text
         if _ends_block(tried):
             return tried
-    return fenced(text, "markdown")
+    return fence(text, "markdown")
 
 
 def _ends_block(text: str) -> bool:
@@ -288,7 +288,7 @@ def notebook(title: str, messages: Sequence[Message]) -> str:
                 cells.append(last)
                 continue
             last = None
-        text = "\n\n".join(part for part in _paragraphs(message) if part)
+        text = "\n\n".join(part for part in _split_paragraphs(message) if part)
         if message.role == "user":
             text = "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
         cells.append(_make_text_cell(text, message.id))

@@ -9,7 +9,7 @@ from typing import Any
 
 from oi_tui.engine.output.plain import make_plain
 from oi_tui.messages import Message
-from oi_tui.text import duration, one_line, prose
+from oi_tui.text import format_duration, one_line, prose
 
 #: Only pictures from the page itself and the styles below are let in; no script, no frame, no request.
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
@@ -103,7 +103,7 @@ def _is_web(url: str) -> bool:
 def _render_cell(code: Message, printed: Sequence[Message]) -> str:
     facts = [one_line(code.format or "code", 30), code.state or "not run"]
     if code.seconds is not None:
-        facts.append(duration(code.seconds))
+        facts.append(format_duration(code.seconds))
     if code.where:
         facts.append(one_line(code.where, 100))
     if code.decision == "edited":

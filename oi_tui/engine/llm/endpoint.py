@@ -3,7 +3,7 @@
 import os
 from urllib.parse import urlsplit
 
-from oi_tui.engine.credentials.keys import provider_of
+from oi_tui.engine.credentials.keys import find_provider
 from oi_tui.engine.llm import errors, urls
 from oi_tui.engine.llm.base import ErrorInfo
 from oi_tui.engine.llm.hosts import is_near as is_near
@@ -28,7 +28,7 @@ def _find_provider_base(profile: Profile) -> tuple[str, str] | None:
     """The environment variable that says where the profile's provider is, and what it says."""
     if profile.api_base or profile.completions:
         return None
-    provider = provider_of(profile.model) or ""
+    provider = find_provider(profile.model) or ""
     usual = (f"{provider.upper()}_API_BASE",) if provider in _WITH_VARIABLE else ()
     names = _ODD_VARIABLES.get(provider, usual)
     return next(((name, value) for name in names if (value := os.environ.get(name))), None)
@@ -43,7 +43,7 @@ def find_base(profile: Profile) -> str | None:
 def check_provider_address(profile: Profile) -> ErrorInfo | None:
     """Return what is wrong with the address in the provider's own variable; None when nothing is."""
     own = _find_provider_base(profile)
-    must = urls.wanted(own[1]) if own else None
+    must = urls.explain_invalid(own[1]) if own else None
     if own is None or must is None:
         return None
     name, value = own
@@ -57,7 +57,7 @@ def find_server(profile: Profile) -> str | None:
         return "localhost"
     address = find_base(profile)
     if not address:
-        return "localhost" if provider_of(profile.model) in _HOME else None
+        return "localhost" if find_provider(profile.model) in _HOME else None
     try:
         return urlsplit(address if "//" in address else f"//{address}").hostname
     except ValueError:
@@ -66,7 +66,7 @@ def find_server(profile: Profile) -> str | None:
 
 def is_home(profile: Profile) -> bool:
     """Whether the model is of a kind that runs without a provider, and does so on this machine."""
-    kind = profile.model == "demo" or provider_of(profile.model) in _HOME
+    kind = profile.model == "demo" or find_provider(profile.model) in _HOME
     return kind and not profile.completions and is_this_machine(find_server(profile))
 
 
@@ -76,10 +76,10 @@ def check_allowed(profile: Profile) -> ErrorInfo | None:
         return _check_function(profile)
     if wrong := check_provider_address(profile):
         return wrong
-    if profile.api_base and (must := urls.wanted(profile.api_base)):
+    if profile.api_base and (must := urls.explain_invalid(profile.api_base)):
         return errors.not_an_address(profile.api_base, must)
     host = find_server(profile)
-    where = host or f"the servers of {provider_of(profile.model) or 'its provider'}"
+    where = host or f"the servers of {find_provider(profile.model) or 'its provider'}"
     if profile.local and not is_this_machine(host):
         return ErrorInfo(
             "address",

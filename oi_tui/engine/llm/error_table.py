@@ -8,7 +8,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from oi_tui.engine.llm.hosts import is_this_machine
-from oi_tui.engine.models.model_names import family
+from oi_tui.engine.models.model_names import find_family
 
 Kind = Literal[
     "no_key", "key", "model", "address", "refused", "network", "rate", "quota", "timeout", "server",
@@ -48,7 +48,7 @@ class Attempt:
     def provider(self) -> str:
         """The first part of the model's name, as a person would call the provider."""
         prefix, slash, _ = self.model.partition("/")
-        return prefix if slash else family(self.model) or "openai"
+        return prefix if slash else find_family(self.model) or "openai"
 
     @property
     def name(self) -> str:

@@ -24,7 +24,7 @@ from oi_tui.engine.llm.error_table import CONNECTION, MISSING_MODULE, TROUBLES, 
 from oi_tui.engine.llm.transport.chunk_repair import describe_page, extract_error_text, remove_traceback
 from oi_tui.engine.llm.transport.foreign_format import ForeignFormat
 from oi_tui.engine.llm.urls import hide_password
-from oi_tui.engine.models.model_names import advice, why_gone
+from oi_tui.engine.models.model_names import advise, explain_gone
 
 #: Longest piece of a provider's own words that is kept.
 _DETAIL = 600
@@ -83,7 +83,7 @@ def explain(error: BaseException, attempt: Attempt) -> ErrorInfo:
         host=attempt.host,
         api_base=attempt.api_base,
         place=attempt.place,
-        advice=advice(attempt.model),
+        advice=advise(attempt.model),
         module=_module(words),
         broke=_broke(chain, attempt),
         timeout=attempt.timeout,
@@ -334,9 +334,9 @@ def not_an_address(base: str, wanted: str) -> ErrorInfo:
 
 def explain_no_provider(model: str) -> ErrorInfo:
     """The name of a model does not say, or not rightly, whose model it is."""
-    if reason := why_gone(model):
+    if reason := explain_gone(model):
         return ErrorInfo("model", reason, "model")
-    return ErrorInfo("model", f"The provider of “{model}” is unknown. {advice(model)}", "model")
+    return ErrorInfo("model", f"The provider of “{model}” is unknown. {advise(model)}", "model")
 
 
 def our_own(error: Exception) -> ErrorInfo:

@@ -67,7 +67,7 @@ def _split_words(text: str) -> Iterator[str]:
 
 def _find_file(name: str, cwd: Path) -> Path | None:
     try:
-        path = cwd / paths.typed(name)
+        path = cwd / paths.expand_typed(name)
         return Path(os.path.normpath(path)) if path.is_file() else None
     except (OSError, ValueError):
         return None
@@ -104,7 +104,7 @@ def measure_size(format: str | None, content: str) -> int:
     """The bytes that an image takes in a request."""
     if format == "path":
         try:
-            return min(paths.typed(content).stat().st_size, LARGEST) * 4 // 3
+            return min(paths.expand_typed(content).stat().st_size, LARGEST) * 4 // 3
         except (OSError, ValueError):
             return 0
     return min(len(content), LARGEST * 4 // 3)
@@ -117,7 +117,7 @@ def make_data_url(format: str | None, content: str, *, shrink: bool = True) -> s
     """
     if format == "path":
         try:
-            path = paths.typed(content)
+            path = paths.expand_typed(content)
             if not path.is_file() or path.stat().st_size > _LARGEST_FILE:
                 return None
             data = path.read_bytes()

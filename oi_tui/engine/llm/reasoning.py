@@ -8,10 +8,10 @@ refuse the field.
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from oi_tui.engine.models.model_names import family
+from oi_tui.engine.models.model_names import find_family
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Message
-from oi_tui.text import whole
+from oi_tui.text import repair_surrogates
 
 #: The providers whose models need their reasoning back.
 _FAMILIES = frozenset({"deepseek", "moonshot"})
@@ -29,7 +29,7 @@ def to_send_back(messages: Sequence[Message], profile: Profile) -> dict[str, str
         if message.role == "user":
             fields.clear()
         elif _belongs_to(message, receiver) and message.reply:
-            fields[message.reply] = fields.get(message.reply, "") + whole(message.content)
+            fields[message.reply] = fields.get(message.reply, "") + repair_surrogates(message.content)
     return fields
 
 
@@ -52,4 +52,4 @@ def _takes_reasoning(profile: Profile) -> bool:
 
 def _family(model: str) -> str | None:
     provider, _, name = model.lower().partition("/")
-    return provider if provider in _FAMILIES else family((name or provider).rpartition("/")[2])
+    return provider if provider in _FAMILIES else find_family((name or provider).rpartition("/")[2])

@@ -15,10 +15,10 @@ from oi_tui.engine.llm.context_window import CHARACTERS, IMAGE, Unit, measure_si
 from oi_tui.engine.llm.profile_request import make_request
 from oi_tui.engine.llm.signed_reasoning import SIGNATURE
 from oi_tui.engine.output.model_output import shorten_for_model
-from oi_tui.engine.output.standing_output import without_erased
+from oi_tui.engine.output.standing_output import remove_erased
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import DETACHED, Message
-from oi_tui.text import whole
+from oi_tui.text import repair_surrogates
 
 __all__ = ["Request", "Written", "estimate", "write"]
 
@@ -93,7 +93,11 @@ def write(
 def _sound(message: Message) -> Message:
     """The message without halves of characters, which no request can carry."""
     fields = {name: getattr(message, name) for name in ("content", "format", "proposed", "reason")}
-    broken = {name: whole(text) for name, text in fields.items() if text and whole(text) != text}
+    broken = {
+        name: repair_surrogates(text)
+        for name, text in fields.items()
+        if text and repair_surrogates(text) != text
+    }
     return message.but(**broken) if broken else message
 
 
@@ -147,7 +151,7 @@ class _Conversation:
         summary, messages = split_at_summary(messages)
         self._reasoning = reasoning.to_send_back(messages, self._profile)
         sent = [_sound(m) for m in messages if m.recipient != "user" and m.type != "reasoning"]
-        sent = without_erased(sent)
+        sent = remove_erased(sent)
         self._choose_images(sent)
         codes = {m.id for m in sent if m.type == "code" and m.role != "computer"}
         words = [m.id for m in sent if m.role == "user" and m.type == "message"]

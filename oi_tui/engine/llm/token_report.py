@@ -9,7 +9,7 @@ from oi_tui.engine.llm.request import Written
 from oi_tui.engine.llm.usage import UsageTotals
 from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.text import dollars
+from oi_tui.text import format_dollars
 
 #: Counts the tokens of texts for a model; None when nobody can.
 Count = Callable[[str, Sequence[str]], list[int] | None]
@@ -98,7 +98,7 @@ def _spent(ledger: UsageTotals, profile: Profile) -> list[str]:
         return ["No request was sent yet in this session."]
     lines = []
     if last := ledger.last:
-        price = "cost unknown" if last.cost is None else dollars(last.cost)
+        price = "cost unknown" if last.cost is None else format_dollars(last.cost)
         cached = f" ({last.cached_tokens:,} of them from the provider's cache)" if last.cached_tokens else ""
         lines.append(
             f"Last request: {last.prompt_tokens:,} tokens in{cached}, {last.completion_tokens:,} out, "
@@ -112,5 +112,5 @@ def _spent(ledger: UsageTotals, profile: Profile) -> list[str]:
     if ledger.unreported:
         lines.append(f"  for {ledger.unreported} of them the provider did not report usage")
     if profile.max_budget is not None:
-        lines.append(f"Budget: {dollars(profile.max_budget)} (max_budget).")
+        lines.append(f"Budget: {format_dollars(profile.max_budget)} (max_budget).")
     return lines

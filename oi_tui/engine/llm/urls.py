@@ -16,7 +16,7 @@ def hide_password(address: str) -> str:
     return "".join(c if c.isprintable() else "\ufffd" for c in scheme + mark + rest)
 
 
-def wanted(address: str) -> str | None:
+def explain_invalid(address: str) -> str | None:
     """Describe what a server address must be, where this one is not valid; else None."""
     if not address.isprintable() or " " in address:
         return "an address without spaces and characters that do not show"

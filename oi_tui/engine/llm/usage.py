@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from oi_tui.engine.llm.base import Usage
-from oi_tui.text import dollars
+from oi_tui.text import format_dollars
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class UsageTotals:
         """The cost as text: "$0.0312", or "at least $0.0312" where some prices are unknown."""
         if self.requests and self.unpriced == self.requests:
             return "cost unknown"
-        known = dollars(self.cost)
+        known = format_dollars(self.cost)
         return f"at least {known}" if self.unpriced else known
 
     @property
@@ -55,4 +55,4 @@ class UsageTotals:
             return "$?"
         if not self.cost:
             return ""
-        return f"{'at least ' if self.unpriced else ''}{dollars(self.cost, short=True)}"
+        return f"{'at least ' if self.unpriced else ''}{format_dollars(self.cost, short=True)}"

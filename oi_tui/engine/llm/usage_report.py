@@ -10,7 +10,7 @@ from oi_tui.engine.llm.usage import UsageTotals
 from oi_tui.engine.models.known_windows import KnownWindows
 from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.text import dollars
+from oi_tui.text import format_dollars
 
 #: A server that read less of a request than this share of its estimated size has left out some of it; of
 #: small requests the estimate is too rough to tell.
@@ -68,10 +68,13 @@ class UsageTracker:
         if limit == 0:
             raise OverBudget("The budget is $0.00, so nothing is sent to models that cost money.")
         if spent >= limit:
-            raise OverBudget(f"You have spent {dollars(spent)} of the budget of {dollars(limit)}.")
+            raise OverBudget(
+                f"You have spent {format_dollars(spent)} of the budget of {format_dollars(limit)}."
+            )
         if facts.prompt_price is None:
             raise OverBudget(
-                f"The price of {profile.model} is unknown, so the budget of {dollars(limit)} cannot be kept. "
+                f"The price of {profile.model} is unknown, so the budget of "
+                f"{format_dollars(limit)} cannot be kept. "
                 "Choose a model with a known price, or remove max_budget."
             )
         replies = self.ledger.requests - self.ledger.unreported
@@ -79,8 +82,9 @@ class UsageTracker:
         self._estimate = price = tokens * facts.prompt_price + reply * (facts.completion_price or 0.0)
         if spent + price > limit:
             raise OverBudget(
-                f"The next request would cost about {dollars(price)}. With the {dollars(spent)} spent so "
-                f"far, that is more than the budget of {dollars(limit)}."
+                f"The next request would cost about {format_dollars(price)}. With the "
+                f"{format_dollars(spent)} spent so far, that is more than the budget of "
+                f"{format_dollars(limit)}."
             )
 
     def tell_left_out(self, written: Written, *, assumed: bool = False) -> Iterator[Event]:

@@ -114,7 +114,7 @@ class _Download:
                     )
                     raise DownloadError(f"Could not download {self._url}: {reason}.{kept}") from None
                 if self._stopped.wait(min(2.0**failures, 10.0) / 4):
-                    raise DownloadError(self._stopped_words()) from None
+                    raise DownloadError(self._describe_stop()) from None
         self._check()
         self._part.rename(self._target)
         self._about.unlink(missing_ok=True)
@@ -154,11 +154,11 @@ class _Download:
                     at += len(piece)
                     yield Progress(at, self._total)
                     if self._stopped.is_set():
-                        raise DownloadError(self._stopped_words())
+                        raise DownloadError(self._describe_stop())
         if self._total is not None and at < self._total:
             raise ConnectionError("the connection broke")
 
-    def _stopped_words(self) -> str:
+    def _describe_stop(self) -> str:
         return (
             f"Stopped. {self._count_here():,} bytes of {self._target.name} are saved; the download can "
             "continue from there."
@@ -201,7 +201,7 @@ class _Download:
         with self._part.open("rb") as file:
             while piece := file.read(1 << 20):
                 if self._stopped.is_set():
-                    raise DownloadError(self._stopped_words())
+                    raise DownloadError(self._describe_stop())
                 digest.update(piece)
         if digest.hexdigest() != self._sha256.lower():
             with suppress(OSError):

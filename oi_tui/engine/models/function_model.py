@@ -88,7 +88,7 @@ class FunctionReply:
             else:
                 self._take_all(given)
         except BaseException as error:  # noqa: BLE001  (the end of the worker; it reports)
-            self._came.put(self._fault(error))
+            self._came.put(self._describe_fault(error))
         self._came.put(None)
 
     def _arguments(self) -> dict[str, Any]:
@@ -161,7 +161,7 @@ class FunctionReply:
         if isinstance(prompt, int) and isinstance(completion, int):
             self._came.put(Usage(prompt, completion))
 
-    def _fault(self, error: BaseException) -> ErrorInfo:
+    def _describe_fault(self, error: BaseException) -> ErrorInfo:
         """Describe the exception and its line in the function's file."""
         steps = traceback.extract_tb(error.__traceback__)
         own = [step for step in steps if step.filename != __file__]

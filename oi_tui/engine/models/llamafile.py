@@ -84,7 +84,7 @@ def begin(
 
     Raises DownloadError or LlamafileError.
     """
-    path = paths.typed(source)
+    path = paths.expand_typed(source)
     if source.startswith(("http://", "https://")):
         name = download.make_file_name(source.partition("#")[0])
         if not name.endswith(SUFFIX):
@@ -116,7 +116,7 @@ class Llamafile:
                 path.chmod(mode | stat.S_IXUSR)
             paths.make_private(self._log.parent)
             os.close(os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600))
-            self._port = _free_port()
+            self._port = _find_free_port()
             self._guard = subprocess.Popen(
                 [
                     *(sys.executable, "-I", "-S", "-c", _GUARD, str(self._log), str(path.absolute())),
@@ -171,7 +171,7 @@ class Llamafile:
         try:
             self._guard.wait(_GRACE * 2)
         except subprocess.TimeoutExpired:
-            for child in _children(self._guard.pid):
+            for child in _list_children(self._guard.pid):
                 with suppress(OSError):
                     os.killpg(child, signal.SIGKILL)
             self._guard.kill()
@@ -196,7 +196,7 @@ class Llamafile:
         except OSError:
             text = ""
         last = " / ".join(line.strip() for line in text.splitlines()[-3:] if line.strip())
-        hint = f" The log is {paths.short(self._log)}."
+        hint = f" The log is {paths.shorten(self._log)}."
         return (
             f"Its last output: {clip(last, 300)}."
             if last
@@ -204,14 +204,14 @@ class Llamafile:
         ) + hint
 
 
-def _children(pid: int) -> list[int]:
+def _list_children(pid: int) -> list[int]:
     with suppress(OSError, ValueError):
         listed = Path(f"/proc/{pid}/task/{pid}/children").read_text()
         return [int(part) for part in listed.split()]
     return []
 
 
-def _free_port() -> int:
+def _find_free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -107,11 +107,11 @@ SERVERS = (
 
 def find_with(api_base: str | None) -> list[LocalModel]:
     """Find the models that are served on this machine, those of the server at `api_base` first."""
-    own = at(api_base)
+    own = find_server(api_base)
     return find((own, *SERVERS)) if own else find()
 
 
-def at(api_base: str | None) -> Server | None:
+def find_server(api_base: str | None) -> Server | None:
     """The server at an address of this machine; None for other addresses, and for ports of `SERVERS`."""
     try:
         parts = urlsplit(api_base or "")
@@ -134,7 +134,8 @@ def find(servers: Iterable[Server] = SERVERS, patience: float = PATIENCE) -> lis
     """
     until = time.monotonic() + patience
     asked = [
-        replace(item, port=_ollama_port(item.port)) if item.name == "Ollama" else item for item in servers
+        replace(item, port=_find_ollama_port(item.port)) if item.name == "Ollama" else item
+        for item in servers
     ]
     models_by_port: dict[int, list[LocalModel]] = {}
 
@@ -150,7 +151,7 @@ def find(servers: Iterable[Server] = SERVERS, patience: float = PATIENCE) -> lis
     return [model for number in range(len(asked)) for model in models_by_port.get(number, ())]
 
 
-def hints(servers: Iterable[Server] = SERVERS) -> list[str]:
+def list_hints(servers: Iterable[Server] = SERVERS) -> list[str]:
     """Explain how to start each kind of server, for a user who has none."""
     lines = [f"{server.name}: {server.hint}" for server in servers]
     return [*lines, "Llamafile: give its address (https://...) or its file below"]
@@ -183,9 +184,9 @@ def ask(model: str, api_base: str | None, patience: float = 1.0) -> OwnWords | N
     until = time.monotonic() + patience
     name = model.partition("/")[2] or model
     if model.startswith(("ollama/", "ollama_chat/")):
-        port = _parse_port(api_base) if api_base else _ollama_port(11434)
+        port = _parse_port(api_base) if api_base else _find_ollama_port(11434)
         shown = _get(port, "/api/show", until, {"model": name}) if port else None
-        return _ollama_words(shown) if isinstance(shown, dict) else None
+        return _find_ollama_words(shown) if isinstance(shown, dict) else None
     port = _parse_port(api_base or "")
     if port is None:
         return None
@@ -199,7 +200,7 @@ def ask(model: str, api_base: str | None, patience: float = 1.0) -> OwnWords | N
     return OwnWords(f"the server at port {port}", loaded_window=window) if window else None
 
 
-def _ollama_words(shown: dict[str, Any]) -> OwnWords:
+def _find_ollama_words(shown: dict[str, Any]) -> OwnWords:
     details = shown.get("model_info")
     lengths = [
         value
@@ -225,7 +226,7 @@ def _parse_port(api_base: str) -> int | None:
         return None
 
 
-def _ollama_port(usual: int) -> int:
+def _find_ollama_port(usual: int) -> int:
     lines = os.environ.get("OLLAMA_HOST", "")
     try:
         address = urlsplit(lines if "//" in lines else f"//{lines}")

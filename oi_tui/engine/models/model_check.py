@@ -88,7 +88,7 @@ def check(
         yield CheckResult("streaming", True, f"The reply came in {pieces} pieces.")
     else:
         yield CheckResult("streaming", None, "The reply came in one piece: it was short, or is not streamed.")
-    yield _window(profile, facts)
+    yield _check_window(profile, facts)
 
 
 def _read(send: Callable[[], Reply]) -> tuple[int, int, ErrorInfo | None]:
@@ -114,7 +114,7 @@ def _check_tools(*, refused: bool, calls: int) -> CheckResult:
     )
 
 
-def _window(profile: Profile, facts: ModelInfo) -> CheckResult:
+def _check_window(profile: Profile, facts: ModelInfo) -> CheckResult:
     if profile.context_window:
         return CheckResult(
             "window", True, f"Its context window is {profile.context_window:,} tokens, from the profile."

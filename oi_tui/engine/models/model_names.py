@@ -60,27 +60,27 @@ def resolve(model: str) -> str:
     for start, provider in _DOCUMENTED:
         if re.match(start, model):
             return f"{provider}/{model}"
-    maker = family(model)
+    maker = find_family(model)
     return f"{maker}/{model}" if maker in _ONLY_SERVED_BY and "/" not in model else model
 
 
-def why_gone(model: str) -> str | None:
+def explain_gone(model: str) -> str | None:
     """Return what became of a model of Open Interpreter's that no longer exists; None for another."""
     return _GONE.get(model.partition("/")[0])
 
 
-def family(model: str) -> str | None:
+def find_family(model: str) -> str | None:
     """Return the provider that makes models of this name; None where nobody can tell."""
     name = model.lower()
     return next((provider for start, provider in _FAMILIES if re.match(start, name)), None)
 
 
-def advice(model: str) -> str:
+def advise(model: str) -> str:
     """Return what to write instead of a name without a provider."""
     name = model.rpartition("/")[2]
     if model.partition("/")[0].lower() in COMPATIBLE:
         return f"Set api_base to the address of your server, such as http://localhost:8000/v1, for {model}."
-    if provider := family(name):
+    if provider := find_family(name):
         return f"Put the provider before the name: {provider}/{name}."
     return (
         f"Put the provider before the name, such as ollama/{name} for Ollama on this machine or "

@@ -99,7 +99,7 @@ class ChunkWriter:
             self._open = None
 
 
-def confirmation(message: Message) -> Chunk:
+def make_confirmation(message: Message) -> Chunk:
     """The chunk that asks whether code may run."""
     content = {"type": "code", "format": message.format, "content": message.content}
     return {"role": "computer", "type": "confirmation", "format": "execution", "content": content}
@@ -187,11 +187,11 @@ def to_message(chunk: Mapping[str, Any]) -> Message:
     found = parse_message({"created": time.time(), **given, **known})
     message = found or Message(**known, unknown={name: given[name] for name in given if name not in _FIELDS})
     if unknown := {**message.unknown, **own}:
-        message = message.but(unknown={name: _storable(value) for name, value in unknown.items()})
+        message = message.but(unknown={name: _make_storable(value) for name, value in unknown.items()})
     return message.but(unknown={ORIGINAL: [json.dumps(chunk, default=str)]}) if signal else message
 
 
-def _storable(value: object) -> object:
+def _make_storable(value: object) -> object:
     """Return what a script added to a message as JSON can have it: other things as text."""
     try:
         json.dumps(value)
@@ -252,7 +252,7 @@ def from_message(message: Message) -> Chunk:
 
     Without the latter a rejected piece of code would look as if it had run. A signal is what it was.
     """
-    if signal := _signal_of(message):
+    if signal := _find_signal(message):
         return signal
     if message.type == "console":
         message = message.but(content=make_plain(message.content))
@@ -262,7 +262,7 @@ def from_message(message: Message) -> Chunk:
     return {**message.unknown, **chunk, **({"id": message.id} if linked or message.covers else {})}
 
 
-def _signal_of(message: Message) -> Chunk | None:
+def _find_signal(message: Message) -> Chunk | None:
     """The signal that the message was made of; None for other messages."""
     match message.unknown.get(ORIGINAL):
         case [str(stored)] if message.recipient == "user":

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from oi_tui import paths
-from oi_tui.engine.open_interpreter.messages import convert_entry, is_odd, linked, with_silent
+from oi_tui.engine.open_interpreter.messages import convert_entry, is_odd, link_outputs, with_silent
 from oi_tui.engine.storage.records import Contents
 from oi_tui.engine.storage.store import Store
 from oi_tui.messages import Message
@@ -55,7 +55,7 @@ class ImportReport:
         return "\n".join([f"{self}\n\nProblems with {files}:\n", *listed])
 
 
-def folders() -> list[Path]:
+def list_folders() -> list[Path]:
     """The folders where Open Interpreter keeps conversations on this platform; earlier versions last.
 
     Its own migrations copied what lay in the earlier folders and left the first copies there.
@@ -200,7 +200,7 @@ def convert_contents(stored: Iterable[object]) -> Contents:
         read += found
         if not found and read:
             read[-1] = with_silent(read[-1], entry)
-    messages = linked(read)
+    messages = link_outputs(read)
     contents = Contents()
     for position, message in enumerate(messages):
         if message.type == "code":

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, get_args
 
-from oi_tui.engine.export.formats import ORIGINAL, fenced, make_original_entry
+from oi_tui.engine.export.formats import ORIGINAL, fence, make_original_entry
 from oi_tui.engine.storage.records import parse_message
 from oi_tui.messages import Message, Role
 from oi_tui.text import one_line
@@ -36,7 +36,7 @@ def convert_entry(entry: object) -> list[Message]:
 
     Where the messages would not be written as the entry was, the first one keeps the entry to be given back.
     """
-    messages = list(_read(entry)) if isinstance(entry, dict) else [_for_the_person(entry)]
+    messages = list(_read(entry)) if isinstance(entry, dict) else [_make_note(entry)]
     if len(messages) == 1 and make_original_entry(messages[0]) == entry:
         return messages
     # As text: however deep it is nested, the record that it is kept in is not.
@@ -51,9 +51,9 @@ def _read(entry: Mapping[str, Any]) -> Iterator[Message]:
     role = entry.get("role")
     speaker = _ROLES.get(role.strip().lower() if isinstance(role, str) else "user")
     if speaker is None:
-        yield _for_the_person(entry)
+        yield _make_note(entry)
     elif "type" in entry:
-        yield from _of_its_type(entry, speaker)
+        yield from _convert_typed(entry, speaker)
     elif calls := list(_convert_calls(entry)):
         yield from _convert_parts(entry.get("content") or None, speaker)
         yield from calls
@@ -61,25 +61,25 @@ def _read(entry: Mapping[str, Any]) -> Iterator[Message]:
         yield from _read_old_entry(entry, speaker)
     elif "content" in entry and (speaker != "computer" or isinstance(entry["content"], str)):
         parts = list(_convert_parts(entry["content"], speaker))
-        yield from parts or [_for_the_person(entry)]
+        yield from parts or [_make_note(entry)]
     else:
-        yield _for_the_person(entry)
+        yield _make_note(entry)
 
 
-def _of_its_type(entry: Mapping[str, Any], speaker: Role) -> Iterator[Message]:
+def _convert_typed(entry: Mapping[str, Any], speaker: Role) -> Iterator[Message]:
     """Read an entry of version 0.2 or later."""
     kind, content = entry["type"], entry.get("content")
     kind = {"text": "message", "output": "console"}.get(kind, kind) if isinstance(kind, str) else None
     if kind == "message" and isinstance(content, list):
         parts = list(_convert_parts(content, speaker))
-        yield from parts or [_for_the_person(entry)]
+        yield from parts or [_make_note(entry)]
         return
     if isinstance(content, bool | int | float):
         content = str(content)
     known = {name: entry[name] for name in ("format", "recipient") if name in entry}
     message = parse_message({**known, "role": speaker, "type": kind, "content": content})
     if message is None or (message.type == "image" and not message.content):
-        yield _for_the_person(entry)
+        yield _make_note(entry)
     elif message.type == "console" and message.format != "active_line":
         yield message.but(role="computer", format="output")
     elif message.role == "computer" and message.type in ("code", "message"):
@@ -94,7 +94,7 @@ def _of_its_type(entry: Mapping[str, Any], speaker: Role) -> Iterator[Message]:
 def _read_old_entry(entry: Mapping[str, Any], speaker: Role) -> Iterator[Message]:
     """Read an entry of version 0.1: its text, the code that followed, what it printed."""
     if any(not isinstance(entry.get(name), str | None) for name in (*_SPOKEN, "language")):
-        yield _for_the_person(entry)
+        yield _make_note(entry)
         return
     code: Message | None = None
     lines = [(name, entry[name]) for name in _SPOKEN if entry.get(name)]
@@ -144,7 +144,7 @@ def _convert_calls(entry: Mapping[str, Any]) -> Iterator[Message]:
             name = language if isinstance(language, str) and language else "python"
             yield Message(role="assistant", type="code", format=name, content=code)
         else:
-            yield _for_the_person(call)
+            yield _make_note(call)
 
 
 def _convert_parts(content: object, speaker: Role) -> Iterator[Message]:
@@ -159,7 +159,7 @@ def _convert_parts(content: object, speaker: Role) -> Iterator[Message]:
             case {"type": "image_url", "image_url": {"url": str(url)} | str(url)}:
                 yield _convert_image(speaker, url)
             case _:
-                yield _for_the_person(part)
+                yield _make_note(part)
 
 
 def _convert_text(speaker: Role, text: str) -> Message:
@@ -176,17 +176,17 @@ def _convert_image(speaker: Role, source: str) -> Message:
         kind = "base64.jpeg" if head.removeprefix(_DATA_URI) in ("jpeg", "jpg") else "base64.png"
         return Message(role=role, type="image", format=kind, content=data)
     if source.startswith(("http:", "https:", "file:", "data:")):
-        return _for_the_person({"image": source})
+        return _make_note({"image": source})
     kind = "path" if len(source) < 4096 and "\n" not in source and "." in source else "base64.png"
     return Message(role=role, type="image", format=kind, content=source)
 
 
-def _for_the_person(entry: object) -> Message:
+def _make_note(entry: object) -> Message:
     """Make a message, for the person only, of an entry that is no message."""
     text = json.dumps(entry, indent=2, ensure_ascii=False)
     role = entry.get("role") if isinstance(entry, dict) else None
     who = f"An entry of the role “{one_line(role, 40)}”" if isinstance(role, str) else "An entry"
-    words = f"{who} that is not a message, as stored:\n\n{fenced(text, 'json')}"
+    words = f"{who} that is not a message, as stored:\n\n{fence(text, 'json')}"
     return Message(role="assistant", type="message", recipient="user", content=words, unknown={"odd": True})
 
 
@@ -197,7 +197,7 @@ def with_silent(message: Message, entry: object) -> Message:
     return message.but(unknown={**message.unknown, ORIGINAL: [*before, json.dumps(entry)]})
 
 
-def linked(messages: Sequence[Message]) -> list[Message]:
+def link_outputs(messages: Sequence[Message]) -> list[Message]:
     """The messages, with what printed each output where nothing but the order tells."""
     found: list[Message] = []
     latest: str | None = None

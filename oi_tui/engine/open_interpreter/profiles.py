@@ -57,7 +57,7 @@ class ImportedProfiles:
         return "\n".join([*lines, *(f"  {one_line(line, 200)}" for line in self.unknown)])
 
 
-def configurations() -> list[Path]:
+def list_configurations() -> list[Path]:
     """The folders of Open Interpreter's settings on this platform, those of the newest version first."""
     import platformdirs
 
@@ -67,7 +67,7 @@ def configurations() -> list[Path]:
 
 def find_folder() -> Path:
     """The folder where Open Interpreter keeps its profiles on this platform."""
-    return configurations()[0] / "profiles"
+    return list_configurations()[0] / "profiles"
 
 
 def list_profiles() -> list[Path]:
@@ -76,7 +76,7 @@ def list_profiles() -> list[Path]:
     Copies of its own profiles that nobody changed are left out: those are here by name.
     """
     profiles = [path for path in _list_files(find_folder(), (*_YAML, ".py")) if not _is_unchanged_copy(path)]
-    newest, *earlier = configurations()
+    newest, *earlier = list_configurations()
     # In 0.1, `--config_file NAME` kept further settings beside these.
     named = [path for place in earlier for path in _list_files(place, _YAML) if path.name != _OLD_SETTINGS]
     # A later version began with a copy of the earlier one's.
@@ -116,7 +116,7 @@ def import_profiles(sources: Sequence[Path], target: Path) -> Iterator[ImportedP
     """
     for path in sources:
         if path.suffix == ".py":
-            yield _copied_program(path, target)
+            yield _copy_program(path, target)
         else:
             yield _copy(path, target)
 
@@ -128,7 +128,7 @@ def choose_name(path: Path) -> str:
 
 def _copy(path: Path, target: Path) -> ImportedProfiles:
     try:
-        text, changes = migration.brought_up_to_date(yaml_file.read_text(path), path.name)
+        text, changes = migration.migrate(yaml_file.read_text(path), path.name)
         profile = Profile.from_entries(yaml_file.parse(text, path.name), path.name)
     except ProfileError as error:
         return ImportedProfiles(path, None, str(error))
@@ -143,7 +143,7 @@ def _copy(path: Path, target: Path) -> ImportedProfiles:
     return ImportedProfiles(path, name, None, (*changes, *profile.unknown), profile.auto_run)
 
 
-def _copied_program(path: Path, target: Path) -> ImportedProfiles:
+def _copy_program(path: Path, target: Path) -> ImportedProfiles:
     try:
         text = yaml_file.read_text(path)
     except (ProfileError, OSError) as error:

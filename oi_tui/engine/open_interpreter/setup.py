@@ -97,8 +97,8 @@ def look(store: Store) -> Setup:
     """Find what Open Interpreter left and what is not here yet."""
     ours = paths.profiles()
     waiting = tuple(path for path in profiles.list_profiles() if not _is_here(path, ours))
-    count = len(conversations.list_waiting(store, conversations.folders()))
-    return Setup(waiting, count, tuple(_llamafiles()), tuple(_skills()))
+    count = len(conversations.list_waiting(store, conversations.list_folders()))
+    return Setup(waiting, count, tuple(_list_llamafiles()), tuple(_list_skills()))
 
 
 def import_all(store: Store) -> Imported:
@@ -108,7 +108,7 @@ def import_all(store: Store) -> Imported:
     imported = tuple(profiles.import_profiles(setup.profiles, target))
     lines = []
     if setup.conversations:
-        report = conversations.import_conversations(store, conversations.folders())
+        report = conversations.import_conversations(store, conversations.list_folders())
         lines.append(report.page.rstrip() or str(report))
     if brought := sum(map(_import_skill, setup.skills)):
         lines.append(f"{_count(brought, 'skill')} imported; %skills lists them.")
@@ -126,13 +126,13 @@ def _is_here(path: Path, ours: Path) -> bool:
 
 
 def _read(path: Path) -> Profile:
-    text, _ = migration.brought_up_to_date(yaml_file.read_text(path), path.name)
+    text, _ = migration.migrate(yaml_file.read_text(path), path.name)
     return Profile.from_entries(yaml_file.parse(text, path.name), path.name)
 
 
-def _llamafiles() -> Iterator[Path]:
+def _list_llamafiles() -> Iterator[Path]:
     """The models in the original's own folder that are not in ours."""
-    for place in profiles.configurations():
+    for place in profiles.list_configurations():
         with contextlib.suppress(OSError):
             for path in sorted((place / "models").iterdir()):
                 fits = path.name.endswith(llamafile.SUFFIX) and path.is_file()
@@ -140,9 +140,9 @@ def _llamafiles() -> Iterator[Path]:
                     yield path
 
 
-def _skills() -> Iterator[Path]:
+def _list_skills() -> Iterator[Path]:
     """The files with functions that the original called skills, without those that are here."""
-    for place in profiles.configurations():
+    for place in profiles.list_configurations():
         with contextlib.suppress(OSError):
             for path in sorted((place / "skills").glob("*.py")):
                 if path.is_file() and not (skills.find_folder() / skills.make_name(path)).exists():

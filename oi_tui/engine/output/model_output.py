@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from oi_tui.engine.output.plain import clip, make_plain
-from oi_tui.engine.output.standing_output import standing_output
+from oi_tui.engine.output.standing_output import keep_standing_output
 from oi_tui.messages import Message
 
 #: So many characters of the rows of a table are kept even where its columns take all the room.
@@ -19,7 +19,7 @@ def shorten_for_model(
     """
     parts: list[str] = []
     printed: list[str] = []
-    for result in standing_output(list(results)):
+    for result in keep_standing_output(list(results)):
         if result.view is not None:
             # Printed text is shortened as a whole, a view by its own rows.
             parts += [_format_printed(printed, limit), clip_view(result.view, limit)]

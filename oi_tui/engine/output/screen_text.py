@@ -50,7 +50,7 @@ class ScreenText:
                 if not match["private"]:
                     self._control_cursor(match["final"], match["numbers"])
             elif match["control"]:
-                self._single(match["control"])
+                self._run_single(match["control"])
 
     def release(self, keep: int) -> list[str]:
         """Take the lines away that are farther from the end than `keep`, for good."""
@@ -78,7 +78,7 @@ class ScreenText:
         row[self._column : self._column + len(text)] = [(item, self._colours) for item in text]
         self._column += len(text)
 
-    def _single(self, control: str) -> None:
+    def _run_single(self, control: str) -> None:
         if control == "\n":
             # A terminal's output has a carriage return before each, which what is stored may have lost.
             self._go(self._row + 1)

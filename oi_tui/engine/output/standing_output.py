@@ -12,7 +12,7 @@ from oi_tui.messages import Message
 _ALL = 9999
 
 
-def standing_output(results: Sequence[Message]) -> list[Message]:
+def keep_standing_output(results: Sequence[Message]) -> list[Message]:
     """Return the output of one run without what is gone."""
     printed = [message for message in results if _is_printed(message)]
     if len(results) < 2 or not any(MOVES.search(message.content) for message in printed):
@@ -30,7 +30,7 @@ def standing_output(results: Sequence[Message]) -> list[Message]:
     return list(_make_messages(sheet, results, printed))
 
 
-def without_erased(messages: Sequence[Message]) -> list[Message]:
+def remove_erased(messages: Sequence[Message]) -> list[Message]:
     """Return a conversation without the output that is gone."""
     runs: dict[str, list[Message]] = {}
     for message in messages:
@@ -41,7 +41,7 @@ def without_erased(messages: Sequence[Message]) -> list[Message]:
         if message.role != "computer" or not message.parent:
             found.append(message)
         elif message.parent in runs:
-            found += standing_output(runs.pop(message.parent))
+            found += keep_standing_output(runs.pop(message.parent))
     return found
 
 

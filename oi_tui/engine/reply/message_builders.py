@@ -19,7 +19,7 @@ from oi_tui.engine.reply.parts import (
     UnreadableCall,
 )
 from oi_tui.messages import Displayed, Message, MessageType, Printed, new_id
-from oi_tui.text import whole
+from oi_tui.text import repair_surrogates
 
 
 class ReplyBuilder:
@@ -127,7 +127,7 @@ class ReplyBuilder:
     def _close(self, *, complete: bool = True) -> Iterator[Event]:
         if self._open is None:
             return
-        message = self._open.but(content=whole("".join(self._content)))
+        message = self._open.but(content=repair_surrogates("".join(self._content)))
         self._open = None
         if message.type == "code":
             message = message.but(state="queued" if complete and not self._torn else "unfinished")

@@ -17,7 +17,7 @@ from oi_tui.engine.review.window_actions import (
     kinds_of,
 )
 from oi_tui.engine.tools import is_tool
-from oi_tui.text import names, one_line
+from oi_tui.text import list_hidden_characters, one_line
 
 #: From narrow to wide: the same code again; actions in one window; so many more pieces; code with no
 #: findings; all of a language; everything, which is auto-run.
@@ -101,7 +101,9 @@ class Permission:
             case "count":
                 return self.left > 0
             case "unremarkable":
-                return look_through(language, code, cwd, earlier).nothing_listed and not names(code)
+                return look_through(
+                    language, code, cwd, earlier
+                ).nothing_listed and not list_hidden_characters(code)
             case "language":
                 return True
             case "everything":

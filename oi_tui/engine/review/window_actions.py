@@ -11,7 +11,7 @@ from typing import Literal
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.python import checker as python_checker
 from oi_tui.engine.review.scanner import look_through
-from oi_tui.text import names
+from oi_tui.text import list_hidden_characters
 
 #: What code may be granted to do in a window.
 ActionKind = Literal["clicks", "types", "reads"]
@@ -51,7 +51,11 @@ def kinds_of(
     language: str, code: str, cwd: Path, earlier: EarlierCode | None = None
 ) -> frozenset[ActionKind]:
     """Return which kinds of actions are all that the code does; nothing where it may do anything else."""
-    if language != "python" or names(code) or (earlier is not None and "computer" in earlier.names):
+    if (
+        language != "python"
+        or list_hidden_characters(code)
+        or (earlier is not None and "computer" in earlier.names)
+    ):
         return frozenset()
     findings = look_through(language, code, cwd, earlier)
     tree = _tree(code)

@@ -186,7 +186,7 @@ class ApplicationSettings:
         title="Read messages aloud",
         section="Application",
         flags=("-sp",),
-        cannot=speech.why_silent,
+        cannot=speech.explain_silence,
     )
     verbose: bool = setting(
         False,

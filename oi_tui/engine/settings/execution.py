@@ -228,7 +228,7 @@ class ExecutionSettings:
         key=servers.KEY,
         title="MCP servers",
         section="Running code",
-        must=servers.must,
+        must=servers.check_line,
         long=True,
     )
     emit_images: bool = setting(

@@ -74,7 +74,7 @@ def read(line: str) -> McpServer:
     except ValueError as error:
         raise McpServerError(f"{name}: {str(error).lower()}") from None
     if words and re.match(r"https?://", words[0]):
-        return McpServer(name, url=words[0], values=dict(_pair(name, word) for word in words[1:]))
+        return McpServer(name, url=words[0], values=dict(_split_pair(name, word) for word in words[1:]))
     values = {}
     while words and (pair := _PAIR.fullmatch(words[0])):
         values[pair[1]] = pair[2]
@@ -84,14 +84,14 @@ def read(line: str) -> McpServer:
     return McpServer(name, command=tuple(words), values=values)
 
 
-def _pair(name: str, word: str) -> tuple[str, str]:
+def _split_pair(name: str, word: str) -> tuple[str, str]:
     pair = _PAIR.fullmatch(word)
     if pair is None:
         raise McpServerError(f"{name}: expected HEADER=VALUE behind the address")
     return pair[1], pair[2]
 
 
-def must(line: str) -> str | None:
+def check_line(line: str) -> str | None:
     """Say what the line must be, unless it names a server."""
     try:
         read(line)

@@ -59,7 +59,7 @@ _OLD_SYSTEM_MESSAGES = (
 )
 
 
-def brought_up_to_date(text: str, path: object = None) -> tuple[str, list[str]]:
+def migrate(text: str, path: object = None) -> tuple[str, list[str]]:
     """The text with old keys in their new places, and what was done, in words; nothing if it is up to date.
 
     Comments and all else stay. Raises ProfileError when the text cannot be read.
@@ -72,7 +72,7 @@ def brought_up_to_date(text: str, path: object = None) -> tuple[str, list[str]]:
             continue
         value: Value = tuple(map(str, entry.value)) if isinstance(entry.value, list) else entry.value
         if known := entries.get(new):
-            merged = _merged(new, value, known.value)
+            merged = _merge(new, value, known.value)
             if merged is None:
                 continue
             value = merged
@@ -81,11 +81,11 @@ def brought_up_to_date(text: str, path: object = None) -> tuple[str, list[str]]:
         except ProfileError:
             continue
         entries = yaml_file.parse(text, path)
-        done.append(f"{old} is now {new}" + (f", which is {yaml_file.scalar(value)}" if known else ""))
-    return _without_old_system_message(text, path, done)
+        done.append(f"{old} is now {new}" + (f", which is {yaml_file.write_scalar(value)}" if known else ""))
+    return _remove_old_system_message(text, path, done)
 
 
-def _merged(key: str, older: Value, value: object) -> Value | None:
+def _merge(key: str, older: Value, value: object) -> Value | None:
     """Return what counts where a setting has an older key, too: the stricter; None if that is open."""
     if older == value:
         return older
@@ -96,11 +96,11 @@ def _merged(key: str, older: Value, value: object) -> Value | None:
     return None
 
 
-def _without_old_system_message(text: str, path: object, done: list[str]) -> tuple[str, list[str]]:
+def _remove_old_system_message(text: str, path: object, done: list[str]) -> tuple[str, list[str]]:
     """Take out the system message that an older version wrote; what a person added are instructions."""
     entries = yaml_file.parse(text, path)
     message = entries["system_message"].value if "system_message" in entries else None
-    rest = _added_to_old_system_message(message) if isinstance(message, str) else None
+    rest = _find_added_to_old_system_message(message) if isinstance(message, str) else None
     if rest is None or (rest and "custom_instructions" in entries):
         return text, done
     changes: dict[str, Value] = {"system_message": None}
@@ -114,7 +114,7 @@ def _without_old_system_message(text: str, path: object, done: list[str]) -> tup
     return text, [*done, f"system_message was the one of an older version and is left out{added}"]
 
 
-def _added_to_old_system_message(message: str) -> str | None:
+def _find_added_to_old_system_message(message: str) -> str | None:
     """Return what follows a system message of an older version; None if it does not begin with one."""
     places = [place for place, letter in enumerate(message) if letter.isalnum()]
     letters = "".join(message[place] for place in places).lower()

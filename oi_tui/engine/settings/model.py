@@ -29,7 +29,7 @@ class ModelSettings:
         flags=("-ab",),
         variable="OI_TUI_API_BASE",
         unset="provider default",
-        must=urls.wanted,
+        must=urls.explain_invalid,
         shown=urls.hide_password,
     )
     api_key: str | None = setting(

@@ -24,21 +24,21 @@ def list_names() -> list[str]:
 
 def read_text(name: str) -> str | None:
     """The YAML text of a ready-made profile; None where there is none of that name."""
-    folder = _FOLDER if name in list_names() else _PACKAGED if name in packaged() else None
+    folder = _FOLDER if name in list_names() else _PACKAGED if name in list_packaged() else None
     return (folder / f"{name}.yaml").read_text(encoding="utf-8") if folder else None
 
 
-def packaged() -> list[str]:
+def list_packaged() -> list[str]:
     """The names of further profiles of Open Interpreter 0.4.3 that work here."""
     return sorted(path.stem for path in _PACKAGED.glob("*.yaml"))
 
 
-def present_name(name: str) -> str:
+def find_present_name(name: str) -> str:
     """Return the name that a profile of Open Interpreter has today."""
     return _FORMER.get(name, name)
 
 
-def why_gone(name: str) -> str | None:
+def explain_gone(name: str) -> str | None:
     """Return what a profile of Open Interpreter's did that has no counterpart; None for another."""
     return _GONE.get(name)
 

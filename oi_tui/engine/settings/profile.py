@@ -17,7 +17,7 @@ from oi_tui.engine.settings.migration import MOVED
 from oi_tui.engine.settings.model import ModelSettings
 from oi_tui.engine.settings.prompts import PromptSettings
 from oi_tui.engine.settings.setting import ProfileError, Setting, Value
-from oi_tui.engine.settings.unknown_keys import FORMAT_VERSION, refuse_misspelt_limit, why_unknown
+from oi_tui.engine.settings.unknown_keys import FORMAT_VERSION, explain_unknown, refuse_misspelt_limit
 from oi_tui.engine.settings.unknown_variables import check_names
 
 __all__ = ["Profile", "ProfileError", "list_settings"]
@@ -76,7 +76,7 @@ class Profile(ApplicationSettings, PromptSettings, ExecutionSettings, ModelSetti
                     refuse_misspelt_limit(key, list_settings())
                 except ProfileError as error:
                     raise error.at(path, entry.line) from None
-                unknown.append(f"line {entry.line}: {key} {why_unknown(key, known)}")
+                unknown.append(f"line {entry.line}: {key} {explain_unknown(key, known)}")
                 continue
             if declared.name in values:
                 problem = f"given twice (also as {declared.key})"
@@ -181,7 +181,7 @@ _SETTINGS = _collect_settings()
 def find_conversations_folder(profile: Profile) -> Path:
     """The folder in which the profile's conversations are saved."""
     path = profile.conversation_history_path
-    return paths.typed(path) if path else paths.conversations()
+    return paths.expand_typed(path) if path else paths.conversations()
 
 
 def without_effect(profile: Profile) -> list[str]:

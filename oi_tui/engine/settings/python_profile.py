@@ -11,7 +11,7 @@ from oi_tui.engine.credentials.trust import Shown
 from oi_tui.engine.settings.migration import MOVED
 from oi_tui.engine.settings.profile import Profile, ProfileError, list_settings
 from oi_tui.engine.settings.setting import Setting
-from oi_tui.engine.settings.unknown_keys import refuse_misspelt_limit, why_unknown
+from oi_tui.engine.settings.unknown_keys import explain_unknown, refuse_misspelt_limit
 from oi_tui.text import one_line
 
 #: The name by which a language is listed here, the one that Open Interpreter gives it, and its aliases.
@@ -173,7 +173,9 @@ def run(shown: Shown, languages: Sequence[KnownLanguage] = ()) -> Profile:
     if found["fault"]:
         kind, words, line = found["fault"]
         raise ProfileError(_explain(kind, words, found["calls"]), path=shown.place, line=line)
-    profile = Profile(unknown=tuple(_called(found["calls"])), startup=tuple(_startup(found["calls"])))
+    profile = Profile(
+        unknown=tuple(_describe_calls(found["calls"])), startup=tuple(_list_startup_code(found["calls"]))
+    )
     if any(path == "local_setup" for path, *_ in found["calls"]):
         profile = profile.with_changes("profile", local=True)
     for path, kind, value, line in found["values"]:
@@ -214,7 +216,7 @@ def _explain(kind: str, words: str, calls: Sequence[_Call]) -> str:
     return one_line(f"{kind}: {_FAULTS.get(kind, words)}{last}", 400)
 
 
-def _called(calls: Sequence[_Call]) -> Iterator[str]:
+def _describe_calls(calls: Sequence[_Call]) -> Iterator[str]:
     """Describe the calls that have no effect, and what the program displays."""
     for path, line, words, named in calls:
         if path in _NEEDLESS_CALLS or path == "local_setup" or _read_code_call(path, words, named):
@@ -226,7 +228,7 @@ def _called(calls: Sequence[_Call]) -> Iterator[str]:
             yield one_line(f"{place}{path}() has no effect in a profile", 200)
 
 
-def _startup(calls: Sequence[_Call]) -> Iterator[tuple[str, str]]:
+def _list_startup_code(calls: Sequence[_Call]) -> Iterator[tuple[str, str]]:
     """The code that the program runs, with its language."""
     for path, _, words, named in calls:
         if code := _read_code_call(path, words, named):
@@ -251,7 +253,7 @@ def _with(profile: Profile, path: str, kind: str, value: Any, shown: Shown) -> P
     if setting is None:
         _refuse_group(key, declared)
         refuse_misspelt_limit(key, list_settings())
-        note = one_line(f"{key} {why_unknown(key, declared)}", 200)
+        note = one_line(f"{key} {explain_unknown(key, declared)}", 200)
         return replace(profile, unknown=(*profile.unknown, note))
     if kind == "class" and setting.name == "languages":
         raise setting.error(

@@ -197,7 +197,8 @@ class Setting:
     def _check_text(self, value: str) -> str:
         if self.choices and value not in self.choices:
             raise self.error(
-                f"expected {self.expected}, not {self._describe_value(value)}{nearest(value, self.choices)}"
+                f"expected {self.expected}, not {self._describe_value(value)}"
+                f"{suggest_nearest(value, self.choices)}"
             )
         if "\0" in value:
             raise self.error("expected text, not a NUL character")
@@ -220,7 +221,7 @@ class Setting:
             if wanted := self.must(item) if self.must else None:
                 raise self.error(f"expected {wanted}, not {self._describe_value(item)}")
             if self.choices and item not in self.choices:
-                hint = nearest(item, self.choices)
+                hint = suggest_nearest(item, self.choices)
                 raise self.error(f"expected {self.expected}, not {self._describe_value(item)}{hint}")
             items.append(item)
         return tuple(items)
@@ -254,7 +255,7 @@ def setting(default: Value, help: str, **more: Any) -> Any:
     return field(default=default, metadata={"setting": {"help": help, **more}})
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
+def suggest_nearest(word: str, known: Iterable[str]) -> str:
     """Return "; did you mean X?" with the known word that is probably meant, or nothing."""
     import difflib
 

@@ -6,7 +6,7 @@ from oi_tui.engine.settings import yaml_file
 from oi_tui.engine.settings.profile import list_settings
 
 
-def starter() -> str:
+def write_starter() -> str:
     """The text of a new profile: every setting as a comment, with its help and default."""
     lines = ["# A profile of oi-tui. Remove the # in front of a setting to change it."]
     section = ""
@@ -15,7 +15,7 @@ def starter() -> str:
             section = setting.section
             lines += ["", f"# ---- {section}"]
         lines += ["", *(f"# {line}" for line in _wrap(setting.help))]
-        text = "" if setting.default is None else yaml_file.scalar(setting.default)
+        text = "" if setting.default is None else yaml_file.write_scalar(setting.default)
         if setting.long and len(text) > 60:
             text = "..."
         unset = setting.default is None

@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Iterable
 
-from oi_tui.engine.settings.setting import ProfileError, Setting, nearest
+from oi_tui.engine.settings.setting import ProfileError, Setting, suggest_nearest
 
 #: How much a key must be like the name of a limit to be taken for it, misspelt.
 _ALIKE = 0.75
@@ -28,7 +28,7 @@ _ORIGINALS = (
 )
 
 
-def why_unknown(key: str, known: Iterable[str]) -> str:
+def explain_unknown(key: str, known: Iterable[str]) -> str:
     """Explain a key that is not among the `known` ones; the text follows the key's name."""
     known = list(known)
     if "<<" in key.split("."):
@@ -38,7 +38,7 @@ def why_unknown(key: str, known: Iterable[str]) -> str:
     # Where it stands under the wrong group, the last part of the name still tells.
     name = key.rpartition(".")[2]
     same = [item for item in known if item.rpartition(".")[2] == name]
-    return f"is not a setting{f'; did you mean {same[0]}?' if same else nearest(key, known)}"
+    return f"is not a setting{f'; did you mean {same[0]}?' if same else suggest_nearest(key, known)}"
 
 
 def refuse_misspelt_limit(key: str, settings: Iterable[Setting]) -> None:

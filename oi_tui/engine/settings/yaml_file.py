@@ -16,7 +16,7 @@ import yaml
 
 from oi_tui import paths
 from oi_tui.engine.settings.setting import ProfileError, Value
-from oi_tui.text import one_line, whole
+from oi_tui.text import one_line, repair_surrogates
 
 #: Far more than any profile needs, and read in well under a second.
 MAX_BYTES = 1_000_000
@@ -75,7 +75,7 @@ def read_text(path: Path) -> str:
 
 def parse(text: str, path: object = None) -> dict[str, Entry]:
     """The settings in YAML text by dotted key. Raises ProfileError with the line."""
-    text = whole(text.removeprefix("\ufeff"))
+    text = repair_surrogates(text.removeprefix("\ufeff"))
     try:
         _refuse_dangers(text, path)
         root = yaml.compose(text, Loader=_LOADER)
@@ -242,7 +242,7 @@ def change_text(text: str, changes: Mapping[str, Value], path: object = None) ->
             wanted[key] = list(value) if isinstance(value, tuple) else value
         # An indented comment that follows would become a part of a block: then the text stays in one line,
         # or the key without a value, which sets nothing.
-        for attempt in (_splice, functools.partial(_splice, flat=True), _rewritten):
+        for attempt in (_splice, functools.partial(_splice, flat=True), _rewrite):
             result = attempt(text, before, key, value)
             with contextlib.suppress(ProfileError):
                 if _set(parse(result, path)) == wanted:
@@ -273,7 +273,7 @@ def _splice(text: str, before: Mapping[str, Entry], key: str, value: Value, *, f
         line_start = text.rfind("\n", 0, entry.key_start + shift) + 1
         line_end = text.find("\n", end) + 1 or len(text)
         return text[:line_start] + text[line_end:]
-    written = scalar(value, entry.column + 2, flat=flat)
+    written = write_scalar(value, entry.column + 2, flat=flat)
     before_value, old = text[:start], text[start:end]
     if old.startswith("- "):
         # A list that begins below its key: the new value goes beside the key, comments stay where they are.
@@ -306,9 +306,9 @@ def _insert(text: str, before: Mapping[str, Entry], key: str, value: Value, *, f
         shift = 1 if text.startswith("\ufeff") else 0
         end = last.end + shift
         at = end if text[end - 1 : end] == "\n" else text.find("\n", end) + 1 or len(text)
-        line = f"{' ' * column}{name}: {scalar(value, column + 2, flat=flat)}\n"
+        line = f"{' ' * column}{name}: {write_scalar(value, column + 2, flat=flat)}\n"
         return text[:at] + (newline if at == len(text) else "") + line + text[at:]
-    line = f"{key}: {scalar(value, 2, flat=flat)}\n"
+    line = f"{key}: {write_scalar(value, 2, flat=flat)}\n"
     # A new profile holds every setting as a comment: the value goes where its explanation is.
     place = re.search(rf"^# ?{re.escape(key)}:.*\n", text, re.MULTILINE)
     if place:
@@ -319,7 +319,7 @@ def _insert(text: str, before: Mapping[str, Entry], key: str, value: Value, *, f
     return text + newline + line
 
 
-def _rewritten(text: str, _before: Mapping[str, Entry], key: str, value: Value) -> str:
+def _rewrite(text: str, _before: Mapping[str, Entry], key: str, value: Value) -> str:
     from ruamel.yaml import YAML
     from ruamel.yaml.comments import CommentedMap
     from ruamel.yaml.scalarstring import LiteralScalarString
@@ -348,7 +348,7 @@ def _rewritten(text: str, _before: Mapping[str, Entry], key: str, value: Value) 
     return written.getvalue()
 
 
-def scalar(value: Value, indent: int = 2, *, flat: bool = False) -> str:
+def write_scalar(value: Value, indent: int = 2, *, flat: bool = False) -> str:
     """The value as YAML; text of several lines as a block that is indented by `indent` spaces.
 
     With `flat` such text stands in quotes, in one line.

@@ -55,9 +55,9 @@ def has_newline_at_end(file: int) -> bool:
         return False
 
 
-def why_not_saved(error: OSError, path: Path) -> str:
+def explain_not_saved(error: OSError, path: Path) -> str:
     """Describe what is wrong with the disk."""
-    folder = one_line(paths.short(path.parent), 120)
+    folder = one_line(paths.shorten(path.parent), 120)
     why = {
         errno.ENOSPC: f"no space left on the disk of {folder}",
         errno.EDQUOT: f"your disk quota for {folder} is used up",

@@ -129,7 +129,7 @@ class FullTextIndex:
             base.executemany("INSERT INTO seen VALUES (?, ?, ?)", files)
             if base.execute(_STALE).rowcount or not self._current:
                 base.commit()
-            if self._tidied(base):
+            if self._is_tidied(base):
                 base.commit()
             self._current = True
             committed = time.monotonic()
@@ -160,7 +160,7 @@ class FullTextIndex:
         )
         base.execute("INSERT INTO words(rowid, text) VALUES (?, ?)", (added.lastrowid, " ".join(words)))
 
-    def _tidied(self, base: sqlite3.Connection) -> bool:
+    def _is_tidied(self, base: sqlite3.Connection) -> bool:
         """Whether so much was of no use that the index is made again."""
         (live,) = base.execute("SELECT count(*) FROM conversations").fetchone()
         (last,) = base.execute("SELECT coalesce(max(seq), 0) FROM sqlite_sequence").fetchone()

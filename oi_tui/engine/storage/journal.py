@@ -18,13 +18,13 @@ from typing import Any
 from oi_tui import paths
 from oi_tui.engine.storage import records
 from oi_tui.engine.storage.append_file import (
+    explain_not_saved,
     has_newline_at_end,
     lock,
     open_for_adding,
     put_in_place,
-    why_not_saved,
 )
-from oi_tui.engine.storage.records import Contents, encoded, make_title
+from oi_tui.engine.storage.records import Contents, encode, make_title
 from oi_tui.engine.storage.undo_history import MOST, UndoHistory, make_undo
 from oi_tui.messages import Message, new_id
 
@@ -196,7 +196,7 @@ class Journal:
             path = folder / f"{self.id}.jsonl"
             file = open_for_adding(path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
             with os.fdopen(file, "wb") as written:
-                written.writelines(record.data for record in self._everything())
+                written.writelines(record.data for record in self._list_everything())
                 written.flush()
                 paths.flush(file)
             return path
@@ -207,7 +207,7 @@ class Journal:
         if self._older:
             self._older = False
             self._add("oi_tui", records.VERSION)
-        data = encoded({kind: value, **more, "n": len(self._messages)})
+        data = encode({kind: value, **more, "n": len(self._messages)})
         record = _Record(data, key, kind)
         if kind == "message":
             # While nothing can be saved, a newer version takes the place of an older one that waits.
@@ -222,15 +222,15 @@ class Journal:
                 return
         self._pending.append(record)
 
-    def _everything(self) -> list["_Record"]:
+    def _list_everything(self) -> list["_Record"]:
         """Records that say all there is to say, for a file that begins anew."""
         self._join()
         count = len(self._messages)
         return [
-            _Record(encoded({"oi_tui": records.VERSION, **self._header, "n": 0}), None, "oi_tui"),
+            _Record(encode({"oi_tui": records.VERSION, **self._header, "n": 0}), None, "oi_tui"),
             *(_Record(line + b"\n", None, "foreign") for line in self._foreign),
             *(
-                _Record(encoded({"message": message.to_dict(), "n": count}), key, "message")
+                _Record(encode({"message": message.to_dict(), "n": count}), key, "message")
                 for key, message in self._messages.items()
             ),
         ]
@@ -254,7 +254,7 @@ class Journal:
             if self._closed.is_set():
                 self._let_go()
         except OSError as error:
-            self.trouble = why_not_saved(error, self._path)
+            self.trouble = explain_not_saved(error, self._path)
             self._take_back_empty(self._path)
             self._retry_later()
         else:
@@ -264,7 +264,7 @@ class Journal:
         """Remove a file to which nothing could be written: left behind, it would pass for a conversation."""
         with contextlib.suppress(OSError):
             if self._file is not None and os.fstat(self._file).st_size == 0:
-                if self._still_there(self._file, path):
+                if self._is_still_there(self._file, path):
                     path.unlink()
                 self._let_go()
                 self._exists = False
@@ -317,7 +317,7 @@ class Journal:
 
     def _open(self, path: Path) -> int:
         if self._file is not None:
-            if self._still_there(self._file, path):
+            if self._is_still_there(self._file, path):
                 return self._file
             self._let_go()
             self._exists = False
@@ -332,14 +332,14 @@ class Journal:
             self._file = self._create(path)
         except FileExistsError:
             # Something else has this name by now, and it is not ours to touch.
-            self._header["id"] = fresh_id()
+            self._header["id"] = make_id()
             self._path = path = path.with_name(f"{self.id}.jsonl")
             self._file = self._create(path)
         self._exists = True
         self._folder_synced = False
         self._torn = False
         self._unsynced.clear()
-        self._pending = self._everything()
+        self._pending = self._list_everything()
         return self._file
 
     def _create(self, path: Path) -> int:
@@ -348,7 +348,7 @@ class Journal:
         lock(file)
         return file
 
-    def _still_there(self, file: int, path: Path) -> bool:
+    def _is_still_there(self, file: int, path: Path) -> bool:
         try:
             named, opened = path.lstat(), os.fstat(file)
         except (FileNotFoundError, NotADirectoryError):
@@ -385,7 +385,7 @@ class _Record:
     kind: str
 
 
-def fresh_id() -> str:
+def make_id() -> str:
     """Make an id for a conversation that reveals nothing, not even the time."""
     return new_id()[:16]
 

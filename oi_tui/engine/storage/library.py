@@ -75,15 +75,15 @@ class Library:
 
     def import_conversations(self, stopped: Callable[[], bool]) -> conversations.ImportReport:
         """Copy the conversations of Open Interpreter, and say what became of them."""
-        return conversations.import_conversations(self.store, conversations.folders(), stopped)
+        return conversations.import_conversations(self.store, conversations.list_folders(), stopped)
 
     def export(self, item: Summary, place: str) -> Path:
         """Write it as a document, of the kind that the file's name ends with. Replaces nothing."""
-        path = paths.typed(place).absolute()
+        path = paths.expand_typed(place).absolute()
         if path.is_dir():
             path /= formats.make_file_name(item.title, ".md")
         if path.exists():
-            raise FileExistsError(17, f"the file {paths.short(path)} already exists")
+            raise FileExistsError(17, f"the file {paths.shorten(path)} already exists")
         kind = formats.find_format(path)
         if kind is None:
             raise OSError(errno.EINVAL, f"the name must end in {formats.ENDINGS}")

@@ -132,7 +132,7 @@ def _decode_title(given: Mapping[str, Any] | None, own: str | bytes) -> str:
     return (given and (given.get("title") or given.get("suggested"))) or _decode_text(own)
 
 
-def _storable(text: str) -> str | bytes:
+def _make_storable(text: str) -> str | bytes:
     """The text, or its bytes: a name of odd bytes, or half a character, is no text to SQLite."""
     try:
         text.encode()
@@ -146,5 +146,11 @@ def _decode_text(stored: str | bytes) -> str:
 
 
 def _make_row(facts: Facts) -> tuple[str | bytes, int, str | bytes, str | bytes, str | bytes | None]:
-    problem = None if facts.problem is None else _storable(facts.problem)
-    return _storable(facts.title), facts.messages, _storable(facts.model), _storable(facts.cwd), problem
+    problem = None if facts.problem is None else _make_storable(facts.problem)
+    return (
+        _make_storable(facts.title),
+        facts.messages,
+        _make_storable(facts.model),
+        _make_storable(facts.cwd),
+        problem,
+    )

@@ -111,7 +111,7 @@ def parse(raw: bytes) -> Contents:
             contents.damaged += b"\0" in whole
             continue
         records = _read_line(line)
-        is_sound = _matches_checksum(line)
+        is_sound = _is_checksum_right(line)
         # Among lines with a checksum, one that parses and has none was changed, or is another version's.
         lost = is_sound is None and has_checksums and _is_known(records.records)
         contents.damaged += records.torn or is_sound is False or lost
@@ -143,7 +143,7 @@ def _upgrade(record: dict[str, Any], version: int) -> dict[str, Any] | None:
     return updated
 
 
-def _matches_checksum(line: bytes) -> bool | None:
+def _is_checksum_right(line: bytes) -> bool | None:
     """Whether a record is as it was written; None where it has no checksum."""
     checksum = _CHECKSUM.search(line[-20:])
     if checksum is None:
@@ -324,7 +324,7 @@ def _end_message(message: Message) -> Message:
     return message.but(state=state, reason=message.reason or reason)
 
 
-def encoded(record: Mapping[str, object]) -> bytes:
+def encode(record: Mapping[str, object]) -> bytes:
     """The record as a line of the file, with its checksum and newline."""
     try:
         body = json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode()

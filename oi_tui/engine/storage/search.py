@@ -24,7 +24,7 @@ def split_words(query: str) -> list[str]:
     return list(dict.fromkeys(query.lower().split()))
 
 
-def worth_searching(query: str) -> bool:
+def is_worth_searching(query: str) -> bool:
     """Whether what conversations say should be looked through: one letter is in all, one 京 is not."""
     return len(query) > 1 or bool(query and not query.isascii())
 
@@ -115,11 +115,11 @@ def _find(id_: str, messages: Iterable[Message], words: list[str]) -> Hit | None
             at = text.find(word)
             if at >= 0:
                 missing.discard(word)
-                excerpt = excerpt or around(message.content, at, len(word))
+                excerpt = excerpt or cut_around(message.content, at, len(word))
     return None if missing else Hit(id_, excerpt)
 
 
-def around(text: str, at: int, length: int, room: int = 100) -> str:
+def cut_around(text: str, at: int, length: int, room: int = 100) -> str:
     """The text about a place, on one line, with "…" where it was cut."""
     start = max(0, at - room // 3)
     end = min(len(text), at + length + room)

@@ -16,7 +16,7 @@ from pathlib import Path
 from oi_tui import paths
 from oi_tui.engine.storage import records
 from oi_tui.engine.storage.append_file import lock, put_in_place
-from oi_tui.engine.storage.journal import COMING, Journal, fresh_id, make_header
+from oi_tui.engine.storage.journal import COMING, Journal, make_header, make_id
 from oi_tui.engine.storage.list_index import Facts, ListIndex
 from oi_tui.engine.storage.listing import Listing, Summary
 from oi_tui.engine.storage.records import Contents
@@ -72,7 +72,7 @@ class Store:
         self, *, cwd: Path | str, model: str, title: str = "", messages: Sequence[Message] = ()
     ) -> Journal:
         """Create a conversation. Nothing is written before its first message, or before `save`."""
-        header = make_header(fresh_id(), cwd=str(cwd), model=model, title=title)
+        header = make_header(make_id(), cwd=str(cwd), model=model, title=title)
         contents = Contents(messages={message.id: message for message in messages})
         return self._note_journal(Journal(self._path(header["id"]), header, contents))
 
@@ -80,7 +80,7 @@ class Store:
     def unsaved(*, cwd: Path | str, model: str, title: str = "", messages: Sequence[Message] = ()) -> Journal:
         """Create a conversation that is kept in memory only."""
         contents = Contents(messages={message.id: message for message in messages})
-        return Journal(None, make_header(fresh_id(), cwd=str(cwd), model=model, title=title), contents)
+        return Journal(None, make_header(make_id(), cwd=str(cwd), model=model, title=title), contents)
 
     def add(
         self, contents: Contents, *, id: str, title: str, cwd: str, model: str, updated: float | None = None
@@ -105,7 +105,7 @@ class Store:
             messages = list(contents.messages)
             for key in messages[messages.index(last) + 1 :]:
                 del contents.messages[key]
-        fresh = fresh_id()
+        fresh = make_id()
         named = self._catalogue.title(id) or contents.header.get("title")
         cwd, model = (str(contents.header.get(name) or "") for name in ("cwd", "model"))
         self.add(contents, id=fresh, title=records.make_copy_title(named or ""), cwd=cwd, model=model)
@@ -148,7 +148,7 @@ class Store:
             opened = Journal(path, header, contents, descriptor=descriptor, exists=True)
         elif writable or newer:
             os.close(descriptor)
-            header |= {"id": fresh_id(), "forked": id}
+            header |= {"id": make_id(), "forked": id}
             if header["title"]:
                 header["title"] = records.make_copy_title(header["title"])
             notice = _NEWER if newer else _ELSEWHERE
@@ -258,7 +258,7 @@ class Store:
         paths.make_private(self._trash)
         path = self._path(id)
         thrown = self._trash / path.name
-        if _same(path, thrown):
+        if _is_same(path, thrown):
             # Bringing it back was cut short; renaming one name of a file to another of its own does nothing.
             thrown.unlink()
         path.rename(thrown)
@@ -269,7 +269,7 @@ class Store:
         """Bring a deleted conversation back. Raises OSError."""
         target = self._path(id)
         thrown = self._trash / target.name
-        if _same(target, thrown):
+        if _is_same(target, thrown):
             thrown.unlink()
         else:
             put_in_place(thrown, target)
@@ -396,7 +396,7 @@ class Store:
 _SHOWN = ("title", "model", "cwd")
 
 
-def _same(one: Path, other: Path) -> bool:
+def _is_same(one: Path, other: Path) -> bool:
     """Whether both are names of the same file."""
     try:
         return os.path.samestat(one.lstat(), other.lstat())

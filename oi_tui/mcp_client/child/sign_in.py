@@ -29,7 +29,7 @@ Report = Callable[[dict[str, Any]], None]
 
 
 @asynccontextmanager
-async def signed_in(spec: Mapping[str, Any], report: Report) -> AsyncIterator[httpx2.Auth | None]:
+async def authorise(spec: Mapping[str, Any], report: Report) -> AsyncIterator[httpx2.Auth | None]:
     """Give what authorises requests to the server; None where nobody has signed in.
 
     `spec["signed_in"]` is what was kept of an earlier time. With `spec["sign_in"]`, a person signs in now:
@@ -39,24 +39,24 @@ async def signed_in(spec: Mapping[str, Any], report: Report) -> AsyncIterator[ht
     if spec["sign_in"]:
         browser = _Browser(report)
         # A server that knows this program already may insist on the same address.
-        same = await browser.listen(_port_of(saved))
+        same = await browser.listen(_find_port(saved))
         saved = {"client": saved["client"]} if same else None
         try:
-            yield _provider(spec["url"], _Storage(saved, report, browser.close), browser)
+            yield _make_provider(spec["url"], _Storage(saved, report, browser.close), browser)
         finally:
             browser.close()
     elif saved:
-        yield _provider(spec["url"], _Storage(saved, report), None)
+        yield _make_provider(spec["url"], _Storage(saved, report), None)
     else:
         yield None
 
 
-def needed(name: str) -> ServerError:
+def explain_needed(name: str) -> ServerError:
     """Return the error for a server that nobody has signed in to."""
     return ServerError(f"it needs you to sign in: %mcp login {name}")
 
 
-def _provider(url: str, storage: "_Storage", browser: "_Browser | None") -> OAuthClientProvider:
+def _make_provider(url: str, storage: "_Storage", browser: "_Browser | None") -> OAuthClientProvider:
     address = browser.address if browser else storage.address
     provider = OAuthClientProvider(
         url,
@@ -73,7 +73,7 @@ async def _refuse(_: str) -> None:
     raise ServerError("the sign-in has ended; sign in again")
 
 
-def _port_of(kept: Mapping[str, Any] | None) -> int:
+def _find_port(kept: Mapping[str, Any] | None) -> int:
     addresses = (kept or {}).get("client", {}).get("redirect_uris") or [""]
     return urlsplit(str(addresses[0])).port or 0
 
@@ -110,14 +110,14 @@ class _Storage:
     async def set_tokens(self, tokens: OAuthToken) -> None:
         """Have the tokens kept."""
         context = self.context
-        self._kept["tokens"] = _plain(tokens)
+        self._kept["tokens"] = _make_plain(tokens)
         self._kept["expires"] = time.time() + tokens.expires_in if tokens.expires_in is not None else None
         for name, value in (
             ("metadata", context.oauth_metadata),
             ("resource", context.protected_resource_metadata),
         ):
             if value is not None:
-                self._kept[name] = _plain(value)
+                self._kept[name] = _make_plain(value)
         self._report({"signed_in": self._kept})
         self._done()
 
@@ -128,10 +128,10 @@ class _Storage:
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
         """Have that kept, once there are tokens."""
-        self._kept["client"] = _plain(client_info)
+        self._kept["client"] = _make_plain(client_info)
 
 
-def _plain(model: Any) -> dict[str, Any]:
+def _make_plain(model: Any) -> dict[str, Any]:
     return dict(model.model_dump(mode="json", by_alias=True, exclude_none=True))
 
 

@@ -52,7 +52,7 @@ class Program:
 
 
 @asynccontextmanager
-async def program(
+async def start_program(
     command: Sequence[str], values: Mapping[str, str], cwd: str, ended: Callable[[Program], None]
 ) -> AsyncIterator[tuple[Any, Any]]:
     """Start a server and give the streams of its messages. Calls `ended` when it ends by itself.
@@ -97,7 +97,7 @@ async def _read(running: Program, to_session: Any, ended: Callable[[Program], No
         async with to_session:
             try:
                 while line := await stdout.readline():
-                    await to_session.send(_message(line))
+                    await to_session.send(_parse_message(line))
             except ValueError:
                 running.end = f"it sent a line of more than {LONGEST_LINE // 1024 // 1024} MB"
             if running.stopping:
@@ -112,7 +112,7 @@ async def _read(running: Program, to_session: Any, ended: Callable[[Program], No
     ended(running)
 
 
-def _message(line: bytes) -> SessionMessage | Exception:
+def _parse_message(line: bytes) -> SessionMessage | Exception:
     try:
         return repair_message(SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False)))
     except ValueError as error:

@@ -11,7 +11,7 @@ from oi_tui.runtimes.language import Language, Start
 _MUST = ("run", "stop", "terminate")
 
 
-def language_of(given: Any, computer: object = None) -> Language:
+def make_language(given: Any, computer: object = None) -> Language:
     """The language that a class, or an object of it, declares; a language of ours stays what it is.
 
     A constructor that takes an argument gets `computer`. Raises TypeError naming what is missing.
@@ -43,7 +43,7 @@ def language_of(given: Any, computer: object = None) -> Language:
         input="none",
         find=lambda _: label,
         describe=lambda _: f"{name.strip()}, from the class {label}",
-        start=_no_program,
+        start=_refuse_start,
         note=note if isinstance(note, str) else "",
         runtime=lambda language: CustomRuntime(language, make),
         outside="it is a class that runs inside this program",
@@ -51,7 +51,7 @@ def language_of(given: Any, computer: object = None) -> Language:
     )
 
 
-def _no_program(_program: str, _folder: Path) -> Start:
+def _refuse_start(_program: str, _folder: Path) -> Start:
     raise RuntimeError("a class has no program to start")
 
 

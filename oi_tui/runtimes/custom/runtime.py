@@ -63,7 +63,7 @@ class _Work:
             if isinstance(given, (str, bytes, dict)) or not hasattr(given, "__iter__"):
                 given = (given,)
             for chunk in given:
-                for report in chunks.reports(chunk):
+                for report in chunks.convert_chunk(chunk):
                     self._put(report)
         except BaseException as error:  # noqa: BLE001 - the run reports it
             self.error = error
@@ -114,14 +114,14 @@ class CustomRuntime(RuntimeWithoutTerminal):
                 self.interrupt()
         ended = False
         try:
-            for report in self._reports(work, began):
+            for report in self._yield_reports(work, began):
                 ended = isinstance(report, RunEnded)
                 yield report
         finally:
             if not ended:
                 self._take_step()
                 self._stop_at = min(self._stop_at, time.monotonic() + stopping.UNATTENDED)
-                for _ in self._reports(work, began):
+                for _ in self._yield_reports(work, began):
                     pass
             with self._lock:
                 self._work = None
@@ -173,11 +173,11 @@ class CustomRuntime(RuntimeWithoutTerminal):
     def _begin(self, code: str, report: Callable[[Report], None]) -> object:
         if self._object is None:
             report(Starting())
-            self._living()
+            self._ensure_object()
             report(Started())
-        return self._living().run(code)
+        return self._ensure_object().run(code)
 
-    def _living(self) -> Any:
+    def _ensure_object(self) -> Any:
         with self._lock:
             if self._object is None:
                 self._object = self._make()
@@ -203,7 +203,7 @@ class CustomRuntime(RuntimeWithoutTerminal):
         thread.start()
         return thread
 
-    def _reports(self, work: _Work, began: float) -> Iterator[Report]:
+    def _yield_reports(self, work: _Work, began: float) -> Iterator[Report]:
         """Yield reports, with text joined for a frame, until the run ends or the time is over."""
         text: list[str] = []
         due = 0.0
@@ -244,12 +244,12 @@ class CustomRuntime(RuntimeWithoutTerminal):
         elif work.error is None:
             yield RunEnded("finished", seconds)
         else:
-            yield Printed(_last_lines(work.error))
+            yield Printed(_shorten_traceback(work.error))
             reason = "".join(traceback.format_exception_only(work.error)).strip().partition("\n")[0]
             yield RunEnded("failed", seconds, reason)
 
 
-def _last_lines(error: BaseException) -> str:
+def _shorten_traceback(error: BaseException) -> str:
     """The end of the traceback, without what is ours."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__]
     frames = [frame for frame in frames if frame.filename != chunks.__file__]

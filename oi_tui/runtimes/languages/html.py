@@ -15,6 +15,6 @@ LANGUAGE = Language(
     find=pages.find,
     describe=pages.describe,
     start=partial(pages.start, "html"),
-    translate=pages.opened,
+    translate=pages.open_pages,
     outside=pages.OUTSIDE,
 )

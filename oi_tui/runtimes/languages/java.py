@@ -8,7 +8,7 @@ from pathlib import Path
 
 from oi_tui import paths
 from oi_tui.runtimes.language import DRIVERS, Choices, Language, Start
-from oi_tui.runtimes.versions import version_of
+from oi_tui.runtimes.versions import find_version
 from oi_tui.system import programs
 
 
@@ -25,7 +25,7 @@ def find(_: Choices) -> str | None:
 
 def describe(program: str) -> str:
     """`Java 17.0.15 (JShell)`."""
-    version = version_of(program, "-version", r'version "([0-9._]+)')
+    version = find_version(program, "-version", r'version "([0-9._]+)')
     return f"Java {version} (JShell)".replace("  ", " ")
 
 
@@ -82,7 +82,7 @@ def _cache(program: str) -> Path | None:
     except OSError:
         return None
     version = hashlib.sha256(b"\0".join([*known, *(option.encode() for option in _MACHINE)])).hexdigest()
-    return folder / version[:20] if paths.safe_to_trust(folder) else None
+    return folder / version[:20] if paths.is_safe_to_trust(folder) else None
 
 
 def _is_whole(cache: Path) -> bool:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from oi_tui.runtimes.language import DRIVERS, Language, Start, first_of
-from oi_tui.runtimes.versions import version_of
+from oi_tui.runtimes.versions import find_version
 
 #: What package managers call Node.js.
 PACKAGES = {
@@ -18,7 +18,7 @@ PACKAGES = {
 
 def describe(program: str) -> str:
     """`Node.js 20.20.2`."""
-    version = version_of(program, "--version", r"v(\S+)")
+    version = find_version(program, "--version", r"v(\S+)")
     return f"Node.js {version}".strip()
 
 

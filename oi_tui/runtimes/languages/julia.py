@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from oi_tui.runtimes.language import DRIVERS, Language, Start, first_of
-from oi_tui.runtimes.versions import version_of
+from oi_tui.runtimes.versions import find_version
 
 
 def describe(program: str) -> str:
     """`Julia 1.10.4`."""
-    return f"Julia {version_of(program, '--version', 'julia version ([0-9.]+)')}".strip()
+    return f"Julia {find_version(program, '--version', 'julia version ([0-9.]+)')}".strip()
 
 
 def start(program: str, folder: Path) -> Start:

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from oi_tui.runtimes.language import DRIVERS, Language, Start, first_of
-from oi_tui.runtimes.versions import version_of
+from oi_tui.runtimes.versions import find_version
 
 
 def describe(program: str) -> str:
     """`Lua 5.4.4`."""
-    return f"Lua {version_of(program, '-v', 'Lua ([0-9.]+)')}".strip()
+    return f"Lua {find_version(program, '-v', 'Lua ([0-9.]+)')}".strip()
 
 
 #: How often a process can be interrupted: one chunk of its command line for each time.

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from oi_tui.runtimes.language import DRIVERS, Language, Start, first_of
 from oi_tui.runtimes.runs.octave_line import mark_statements
-from oi_tui.runtimes.versions import version_of
+from oi_tui.runtimes.versions import find_version
 from oi_tui.system import environment_names
 
 _DRIVER = DRIVERS / "octave"
@@ -13,7 +13,7 @@ _END = "oi_tui_driver('end','{nonce}')"
 
 def describe(program: str) -> str:
     """`GNU Octave 7.3.0`."""
-    return f"GNU Octave {version_of(program, '--version', 'version ([0-9.]+)')}".strip()
+    return f"GNU Octave {find_version(program, '--version', 'version ([0-9.]+)')}".strip()
 
 
 def start(program: str, folder: Path) -> Start:

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from oi_tui.runtimes.language import DRIVERS, Language, Start, first_of
-from oi_tui.runtimes.versions import version_of
+from oi_tui.runtimes.versions import find_version
 
 
 def describe(program: str) -> str:
     """`Perl 5.36.0`."""
-    return f"Perl {version_of(program, '-v', 'v([0-9.]+)')}".strip()
+    return f"Perl {find_version(program, '-v', 'v([0-9.]+)')}".strip()
 
 
 def start(program: str, folder: Path) -> Start:

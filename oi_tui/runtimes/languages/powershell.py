@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from oi_tui.runtimes.language import DRIVERS, Language, Start, first_of
-from oi_tui.runtimes.versions import version_of
+from oi_tui.runtimes.versions import find_version
 
 
 def describe(program: str) -> str:
     """`PowerShell 7.4.6`."""
-    return f"PowerShell {version_of(program, '--version', r'PowerShell ([0-9.]+)')}".strip()
+    return f"PowerShell {find_version(program, '--version', r'PowerShell ([0-9.]+)')}".strip()
 
 
 def start(program: str, folder: Path) -> Start:

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from oi_tui import paths
 from oi_tui.runtimes.language import DRIVERS, Choices, Language, Start
-from oi_tui.runtimes.versions import version_of
+from oi_tui.runtimes.versions import find_version
 from oi_tui.system import environment_names, programs
 
 
 def find(choices: Choices) -> str | None:
     """The chosen interpreter, else the active virtual environment's, else the one on PATH, else ours."""
     if choices.python:
-        path = paths.typed(choices.python)
+        path = paths.expand_typed(choices.python)
         if path.is_dir():
             path = path / "bin" / "python"
         program = shutil.which(str(path))
@@ -34,7 +34,7 @@ def describe(program: str) -> str:
     try:
         lines = settings.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
-        version = version_of(program, "--version", r"Python (\S+)")
+        version = find_version(program, "--version", r"Python (\S+)")
         return f"Python {version}".strip()
     values = dict(line.replace(" ", "").split("=", 1) for line in lines if "=" in line)
     version = values.get("version") or values.get("version_info", "")

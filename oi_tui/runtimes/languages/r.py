@@ -3,13 +3,13 @@
 from pathlib import Path
 
 from oi_tui.runtimes.language import DRIVERS, Language, Start, first_of
-from oi_tui.runtimes.versions import version_of
+from oi_tui.runtimes.versions import find_version
 from oi_tui.system import environment_names
 
 
 def describe(program: str) -> str:
     """`R 4.2.2`."""
-    return f"R {version_of(program, '--version', 'R version ([0-9.]+)')}".strip()
+    return f"R {find_version(program, '--version', 'R version ([0-9.]+)')}".strip()
 
 
 def start(program: str, folder: Path) -> Start:

@@ -22,6 +22,6 @@ LANGUAGE = Language(
     find=pages.find,
     describe=describe,
     start=partial(pages.start, "react"),
-    translate=pages.opened,
+    translate=pages.open_pages,
     outside=pages.OUTSIDE,
 )

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from oi_tui.runtimes.language import DRIVERS, Language, Start, first_of
-from oi_tui.runtimes.versions import version_of
+from oi_tui.runtimes.versions import find_version
 
 
 def describe(program: str) -> str:
     """`Ruby 3.1.2`."""
-    return f"Ruby {version_of(program, '--version', 'ruby ([0-9.]+)')}".strip()
+    return f"Ruby {find_version(program, '--version', 'ruby ([0-9.]+)')}".strip()
 
 
 def start(program: str, folder: Path) -> Start:

@@ -6,7 +6,7 @@ from pathlib import Path
 from oi_tui import paths
 from oi_tui.runtimes import shell_completion
 from oi_tui.runtimes.language import DRIVERS, Choices, Language, Start
-from oi_tui.runtimes.versions import version_of
+from oi_tui.runtimes.versions import find_version
 from oi_tui.system import environment_names
 
 # The space before them keeps requests out of the history of a shell that heeds it. A shell that was made to
@@ -22,7 +22,7 @@ _OPTIONS = {
 def find(choices: Choices) -> str | None:
     """The chosen shell, else bash, else any other."""
     if choices.shell:
-        return shutil.which(str(paths.typed(choices.shell)))
+        return shutil.which(str(paths.expand_typed(choices.shell)))
     return next((path for name in ("bash", "zsh", "sh") if (path := shutil.which(name))), None)
 
 
@@ -30,7 +30,7 @@ def describe(program: str) -> str:
     """`bash 5.2.15`."""
     name = Path(program).name
     pattern = r"(?:version |zsh )(\d+(?:\.\d+)*)"
-    return f"{name} {version_of(program, '--version', pattern) if name in ('bash', 'zsh') else ''}".strip()
+    return f"{name} {find_version(program, '--version', pattern) if name in ('bash', 'zsh') else ''}".strip()
 
 
 def start(program: str, folder: Path) -> Start:

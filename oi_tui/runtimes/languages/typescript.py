@@ -6,7 +6,7 @@ from pathlib import Path
 
 from oi_tui.runtimes.language import Choices, Language, Start
 from oi_tui.runtimes.languages import javascript
-from oi_tui.runtimes.versions import version_of
+from oi_tui.runtimes.versions import find_version
 
 #: The first Node.js that can take types away in the process: `module.stripTypeScriptTypes`.
 _FIRST = (22, 13)
@@ -16,7 +16,7 @@ def find(_: Choices) -> str | None:
     """The first Node.js on PATH that is new enough."""
     for folder in os.get_exec_path():
         program = shutil.which("node", path=folder)
-        version = version_of(program, "--version", r"v(\d+\.\d+)") if program else ""
+        version = find_version(program, "--version", r"v(\d+\.\d+)") if program else ""
         if version and tuple(map(int, version.split("."))) >= _FIRST:
             return program
     return None

@@ -31,7 +31,7 @@ _ROOM_NEEDED = 4 * 10**6
 _FILES_NEEDED = 32
 
 
-def _folder_for_pipes() -> str | None:
+def _find_folder_for_pipes() -> str | None:
     """Memory rather than disk: a full disk or an emptied /tmp then takes no run with it.
 
     Of memory there may be little: a container often has 64 MB, which programs use as well.
@@ -49,7 +49,7 @@ def _folder_for_pipes() -> str | None:
 def _make_folder() -> Path:
     """Make the folder of a channel. Raises RuntimeError where there is no room, and OSError."""
     try:
-        folder = Path(tempfile.mkdtemp(prefix="oi-tui-", dir=_folder_for_pipes()))
+        folder = Path(tempfile.mkdtemp(prefix="oi-tui-", dir=_find_folder_for_pipes()))
         try:
             for name in ("requests", "events"):
                 os.mkfifo(folder / name, 0o600)
@@ -101,7 +101,7 @@ class LineReader:
         return not self._dropping
 
 
-def _event(line: bytes) -> Event | None:
+def _parse_event(line: bytes) -> Event | None:
     """The event that a line holds; None where it is none. `size` is its length in bytes."""
     try:
         event = json.loads(line)
@@ -133,15 +133,15 @@ class Channel:
     @property
     def line(self) -> int:
         """The line that runs now, as the driver last wrote it; 0 for none."""
-        return self._numbers()[0]
+        return self._read_numbers()[0]
 
     @property
     def cell(self) -> tuple[int, int]:
         """The cell's number, and which run of that number it is, as the Python driver wrote them; else 0."""
-        _, cell, run = self._numbers()
+        _, cell, run = self._read_numbers()
         return cell, run
 
-    def _numbers(self) -> tuple[int, int, int]:
+    def _read_numbers(self) -> tuple[int, int, int]:
         """The numbers that the driver writes; zeros where a program has cut them off."""
         data = os.pread(self._line, 3 * _LINE.size, 0).ljust(3 * _LINE.size, b"\0")
         line, cell, run = (int(_LINE.unpack_from(data, place * _LINE.size)[0]) for place in range(3))
@@ -222,7 +222,7 @@ class Channel:
             for line in self._lines.read(piece):
                 if line is None:
                     events.append({"event": "dropped"})
-                elif (event := _event(line)) is not None:
+                elif (event := _parse_event(line)) is not None:
                     events.append(event)
         return events
 

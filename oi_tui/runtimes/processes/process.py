@@ -120,7 +120,7 @@ class LanguageProcess:
                 os.close(number)
         self.pid = 0
         self._pidfd = -1
-        self._oom_kills = process_table.oom_kills()
+        self._oom_kills = process_table.count_oom_kills()
         #: Called, from the thread that reads at rest, when the process ends while nothing runs.
         self.on_end_at_rest: Callable[[Ended], None] = lambda _: None
         self.ended: Ended | None = None
@@ -298,7 +298,7 @@ class LanguageProcess:
                     with contextlib.suppress(OSError):
                         self._pidfd = os.pidfd_open(self.pid)
             elif word == b"exit":
-                starved = process_table.oom_kills() > self._oom_kills
+                starved = process_table.count_oom_kills() > self._oom_kills
                 self.ended = Ended(int(number), starved, self._limit)
         if not piece and not self.ended:
             # The guard itself was killed; what it guarded is found by the mark in its environment.
@@ -395,9 +395,9 @@ class LanguageProcess:
         """
         group = self.terminal.foreground
         children = []
-        for pid in process_table.descendants(self.pid) if self.pid else ():
+        for pid in process_table.list_descendants(self.pid) if self.pid else ():
             with contextlib.suppress(OSError):
-                if os.getpgid(pid) == group and process_table.began(pid) > since:
+                if os.getpgid(pid) == group and process_table.find_start(pid) > since:
                     children.append(pid)
         return children
 
@@ -420,8 +420,8 @@ class LanguageProcess:
         interrupted: set[tuple[int, bytes]] = set()
         while self.pid:
             waited = False
-            for pid, group in process_table.members(self.pid):
-                if pid == self.pid or (start := process_table.began(pid)) <= since:
+            for pid, group in process_table.list_session(self.pid):
+                if pid == self.pid or (start := process_table.find_start(pid)) <= since:
                     continue
                 waited |= group in groups
                 with contextlib.suppress(OSError):
@@ -430,7 +430,7 @@ class LanguageProcess:
                         deaf = process_table.ignores(pid, signal.SIGTERM)
                         os.kill(pid, signal.SIGKILL if deaf else signal.SIGTERM)
                     elif group in groups and start > young_since:
-                        program = (pid, process_table.command_line(pid))
+                        program = (pid, process_table.read_command_line(pid))
                         if program not in interrupted:
                             interrupted.add(program)
                             os.kill(pid, signal.SIGINT)

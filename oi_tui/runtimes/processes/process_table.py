@@ -23,10 +23,10 @@ _TERMINAL_OF_ONES_OWN = os.makedev(5, 0)  # /dev/tty
 _POLLIN = 0x001
 
 
-def descendants(pid: int) -> list[int]:
+def list_descendants(pid: int) -> list[int]:
     """The processes that descend from one, itself not included."""
     children: dict[int, list[int]] = {}
-    for child, parent in _parents():
+    for child, parent in _list_parents():
         children.setdefault(parent, []).append(child)
     processes = []
     following = [pid]
@@ -37,13 +37,13 @@ def descendants(pid: int) -> list[int]:
     return processes
 
 
-def _numbers(folder: str = "/proc") -> list[str]:
+def _list_numbers(folder: str = "/proc") -> list[str]:
     return [path.name for path in Path(folder).iterdir() if path.name.isdigit()]
 
 
-def _parents() -> Iterator[tuple[int, int]]:
+def _list_parents() -> Iterator[tuple[int, int]]:
     if _LINUX:
-        for name in _numbers():
+        for name in _list_numbers():
             if name.isdigit():
                 with contextlib.suppress(OSError, ValueError):
                     stat = Path("/proc", name, "stat").read_bytes()
@@ -61,14 +61,14 @@ def _list_processes(columns: str, *pids: int) -> Iterator[list[str]]:
         yield from (line.split() for line in done.stdout.splitlines() if line.strip())
 
 
-def began(pid: int) -> float:
+def find_start(pid: int) -> float:
     """When a process began, on the monotonic clock; now, where that is not known.
 
     Without /proc it is known to the second, and given too late rather than too early.
     """
     now = time.monotonic()
     if not _LINUX:
-        return next((now - _seconds(words[0]) for words in _list_processes("etime=", pid)), now)
+        return next((now - _parse_seconds(words[0]) for words in _list_processes("etime=", pid)), now)
     try:
         words = Path("/proc", str(pid), "stat").read_bytes().rpartition(b")")[2].split()
         # The system counts from its start, also while it slept.
@@ -78,19 +78,19 @@ def began(pid: int) -> float:
         return now
 
 
-def _seconds(elapsed: str) -> int:
+def _parse_seconds(elapsed: str) -> int:
     """The seconds in `[[days-]hours:]minutes:seconds`."""
     days, _, clock = elapsed.rpartition("-")
     hours, minutes, seconds = [0, 0, *map(int, clock.split(":"))][-3:]
     return ((int(days or 0) * 24 + hours) * 60 + minutes) * 60 + seconds
 
 
-def members(session: int) -> list[tuple[int, int]]:
+def list_session(session: int) -> list[tuple[int, int]]:
     """The processes of a session, each with its process group."""
     if not _LINUX:
-        return _listed_members(session)
+        return _list_members(session)
     processes = []
-    for name in _numbers():
+    for name in _list_numbers():
         with contextlib.suppress(OSError, ValueError, IndexError):
             state, _, group, of = Path("/proc", name, "stat").read_bytes().rpartition(b")")[2].split()[:4]
             if int(of) == session and state not in (b"Z", b"X"):
@@ -98,7 +98,7 @@ def members(session: int) -> list[tuple[int, int]]:
     return processes
 
 
-def _listed_members(session: int) -> list[tuple[int, int]]:
+def _list_members(session: int) -> list[tuple[int, int]]:
     processes = []
     for pid, group, state, *_ in _list_processes("pid=,pgid=,stat="):
         with contextlib.suppress(OSError):
@@ -116,14 +116,14 @@ def ignores(pid: int, number: int) -> bool:
     return False
 
 
-def command_line(pid: int) -> bytes:
+def read_command_line(pid: int) -> bytes:
     """The words of a process, each with a NUL behind it; empty where they are not known."""
     with contextlib.suppress(OSError):
         return Path("/proc", str(pid), "cmdline").read_bytes()
     return b""
 
 
-def oom_kills() -> int:
+def count_oom_kills() -> int:
     """Return how often the system killed a process for lack of memory; 0 if it does not report that."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         group = Path("/proc/self/cgroup").read_text().rpartition("0::/")[2].strip()
@@ -145,7 +145,7 @@ def kill_marked(variable: str, leader: int) -> None:
     Without /proc the environment is not seen: what descends from `leader` is killed instead.
     """
     for _ in range(20):
-        pids = _find_marked(variable, leader) if _LINUX else _below(leader)
+        pids = _find_marked(variable, leader) if _LINUX else _list_below(leader)
         for pid in pids:
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
@@ -156,7 +156,7 @@ def kill_marked(variable: str, leader: int) -> None:
 def _find_marked(variable: str, leader: int) -> list[int]:
     wanted = variable.encode()
     pids = []
-    for pid in map(int, _numbers()):
+    for pid in map(int, _list_numbers()):
         with contextlib.suppress(OSError):
             if pid != os.getpid() and (
                 (leader and os.getsid(pid) == leader)
@@ -166,12 +166,12 @@ def _find_marked(variable: str, leader: int) -> list[int]:
     return pids
 
 
-def _below(leader: int) -> list[int]:
+def _list_below(leader: int) -> list[int]:
     """What lives in the session of a process, and what descends from it; nothing for no process."""
     if not leader:
         return []
     alive = {int(pid) for pid, state, *_ in _list_processes("pid=,stat=") if not state.startswith("Z")}
-    return [pid for pid in {*descendants(leader), *dict(members(leader))} if pid in alive]
+    return [pid for pid in {*list_descendants(leader), *dict(list_session(leader))} if pid in alive]
 
 
 def in_foreground(leader: int, group: int) -> list[int]:
@@ -179,14 +179,14 @@ def in_foreground(leader: int, group: int) -> list[int]:
     if not _LINUX:
         return []  # each look would start a program, many times a second
     members = [group] if group != leader else []
-    for pid in [leader, *descendants(leader)]:
+    for pid in [leader, *list_descendants(leader)]:
         with contextlib.suppress(OSError):
             if pid not in members and os.getpgid(pid) == group:
                 members.append(pid)
     return members
 
 
-def stopped(pids: Iterable[int]) -> list[str]:
+def list_stopped(pids: Iterable[int]) -> list[str]:
     """Those of the processes that a signal has stopped, each as `name (number)`."""
     found = []
     for pid in pids if _LINUX else ():
@@ -197,7 +197,7 @@ def stopped(pids: Iterable[int]) -> list[str]:
     return found
 
 
-def readers(pids: Iterable[int], terminal: int) -> frozenset[tuple[str, bytes]] | None:
+def list_readers(pids: Iterable[int], terminal: int) -> frozenset[tuple[str, bytes]] | None:
     """Return the threads of the processes that sleep until somebody types, each with how often it has slept.
 
     A thread that is woken and reads again has slept once more. `terminal` is the device number of its
@@ -210,7 +210,7 @@ def readers(pids: Iterable[int], terminal: int) -> frozenset[tuple[str, bytes]] 
     denied = False
     for pid in pids:
         try:
-            for thread in _numbers(f"/proc/{pid}/task")[:32]:
+            for thread in _list_numbers(f"/proc/{pid}/task")[:32]:
                 if _thread_reads(pid, thread, terminal):
                     found.add((thread, _sleeps(pid, thread)))
         except PermissionError:
@@ -226,7 +226,7 @@ def _sleeps(pid: int, thread: str) -> bytes:
     return status.partition(b"\nvoluntary_ctxt_switches:")[2].partition(b"\n")[0].strip()
 
 
-def output_of(pid: int, seconds: float) -> str | None:
+def find_output(pid: int, seconds: float) -> str | None:
     """The file that the standard output of a process goes to; None where that is no file, or not known.
 
     A shell may lend its output to a command of its own for a moment; it gets so many seconds to take it back.
@@ -268,7 +268,7 @@ def _thread_reads(pid: int, thread: str, terminal: int) -> bool:
     if call in (poll, ppoll):
         return _any_polled(pid, first, second, terminal)
     if call in (epoll, epoll_p):
-        return any(_is_terminal(pid, number, terminal) for number in _watched(pid, first))
+        return any(_is_terminal(pid, number, terminal) for number in _list_watched(pid, first))
     return False
 
 
@@ -282,7 +282,7 @@ def _is_terminal(pid: int, number: int, terminal: int) -> bool:
     return device in (terminal, _TERMINAL_OF_ONES_OWN)
 
 
-def _memory(pid: int, address: int, size: int) -> bytes:
+def _read_memory(pid: int, address: int, size: int) -> bytes:
     with Path(f"/proc/{pid}/mem").open("rb", buffering=0) as memory:
         memory.seek(address)
         return memory.read(size)
@@ -291,7 +291,7 @@ def _memory(pid: int, address: int, size: int) -> bytes:
 def _any_polled(pid: int, address: int, count: int, terminal: int) -> bool:
     if not 0 < count <= 64:
         return False
-    for number, events, _ in struct.iter_unpack("=ihh", _memory(pid, address, count * 8)):
+    for number, events, _ in struct.iter_unpack("=ihh", _read_memory(pid, address, count * 8)):
         if number >= 0 and events & _POLLIN and _is_terminal(pid, number, terminal):
             return True
     return False
@@ -300,11 +300,11 @@ def _any_polled(pid: int, address: int, count: int, terminal: int) -> bool:
 def _any_selected(pid: int, highest: int, address: int, terminal: int) -> bool:
     if not (0 < highest <= 1024 and address):
         return False
-    bits = int.from_bytes(_memory(pid, address, (highest + 7) // 8), sys.byteorder)
+    bits = int.from_bytes(_read_memory(pid, address, (highest + 7) // 8), sys.byteorder)
     return any(bits >> number & 1 and _is_terminal(pid, number, terminal) for number in range(highest))
 
 
-def _watched(pid: int, number: int) -> Iterator[int]:
+def _list_watched(pid: int, number: int) -> Iterator[int]:
     """The descriptors that an epoll descriptor waits on for something to read."""
     for line in Path(f"/proc/{pid}/fdinfo/{number}").read_text().splitlines():
         if line.startswith("tfd:"):

@@ -31,12 +31,12 @@ _LONGEST = 10_000
 
 
 @contextlib.contextmanager
-def questions(ask: Ask | None) -> Iterator[dict[str, str]]:
+def answer_questions(ask: Ask | None) -> Iterator[dict[str, str]]:
     """The variables with which ssh and sudo bring their questions to `ask`; none where nobody is asked."""
     if ask is None:
         yield {}
         return
-    asks = _until_given_up(ask)
+    asks = _stop_when_given_up(ask)
     answering = CellSocket("ask", lambda connection: _answer(connection, asks))
     with tempfile.TemporaryDirectory(prefix="oi-tui-") as name:
         program, script = Path(name, "ask.py"), Path(name, "ask")
@@ -55,7 +55,7 @@ def questions(ask: Ask | None) -> Iterator[dict[str, str]]:
             answering.close()
 
 
-def _until_given_up(ask: Ask) -> Ask:
+def _stop_when_given_up(ask: Ask) -> Ask:
     """The same, but who gave one question up is asked no other: ssh asks for a password three times."""
     given_up = threading.Event()
 

@@ -62,15 +62,15 @@ _NO_PYTHON = "oi-tui-far-1 missing"
 
 
 @cache
-def bundle() -> bytes:
+def make_bundle() -> bytes:
     """Everything that the far end runs, compressed, behind its length in 12 digits."""
-    files = dict(_files())
+    files = dict(_list_files())
     data = zlib.compress(json.dumps(files).encode(), 9)
     return b"%012d" % len(data) + data
 
 
 @cache
-def wire_version() -> str:
+def compute_wire_version() -> str:
     """Return a checksum of what both ends share; ends with different ones may not work together."""
     names = ("messages.py", *(f"runtimes/{name}.py" for name in _SHARED))
     digest = hashlib.sha256(b"".join((_PACKAGE / name).read_bytes() for name in names))
@@ -87,7 +87,7 @@ def start_script() -> str:
     )
 
 
-def _files() -> Iterator[tuple[str, str]]:
+def _list_files() -> Iterator[tuple[str, str]]:
     yield "old_python.py", (_BEGINNING / "old_python.py").read_text(encoding="utf-8")
     for folder in ("oi_tui", "oi_tui/file_changes", "oi_tui/runtimes", "oi_tui/system"):
         # Theirs would import the whole of the application.

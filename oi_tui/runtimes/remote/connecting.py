@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
-from oi_tui.runtimes.remote.askpass import Ask, questions
+from oi_tui.runtimes.remote.askpass import Ask, answer_questions
 from oi_tui.runtimes.remote.target import Target, TargetError
 from oi_tui.runtimes.remote.wire import MARK
 
@@ -64,7 +64,7 @@ class ConnectingProgram:
         self.patience = ASKED if ask or target.kind == "container" else PATIENCE
         self._errors = b""
         command = target.command(may_ask=ask is not None)
-        with questions(ask) as variables:
+        with answer_questions(ask) as variables:
             try:
                 process = subprocess.Popen(
                     command,
@@ -109,7 +109,9 @@ class ConnectingProgram:
             piece = os.read(self.output.fileno(), 65536)
             if not piece:
                 # Without an answer, the program may end before we look at the event again.
-                raise TargetError("Connecting was stopped." if stopped.is_set() else self._why_not(received))
+                raise TargetError(
+                    "Connecting was stopped." if stopped.is_set() else self._explain_failure(received)
+                )
             received += piece
             at = received.find(MARK + b" ")
             if at >= 0 and b"\n" in received[at:]:
@@ -138,7 +140,7 @@ class ConnectingProgram:
                 )
         raise TargetError(f"{self._target.title} gave an answer that is not understood.")
 
-    def _why_not(self, received: bytes) -> str:
+    def _explain_failure(self, received: bytes) -> str:
         """Say why the connection ended before it began, in the words of the program."""
         self.has_ended(2)
         self._error_reader.join(LAST_WORDS)
@@ -146,7 +148,7 @@ class ConnectingProgram:
         if _CHANGED_KEY in printed:
             return _explain_changed_key(self._target.title, printed)
         unknown = f"the program that connects gave no reason (exit status {self._process.returncode})"
-        words = "; ".join(line[:_LONGEST_LINE] for line in _reasons(printed)[-3:]) or unknown
+        words = "; ".join(line[:_LONGEST_LINE] for line in _list_reasons(printed)[-3:]) or unknown
         end = "" if words.endswith((".", "?", "!")) else "."
         return f"No connection to {self._target.title}: {words}{end}"
 
@@ -174,7 +176,7 @@ class ConnectingProgram:
         """Return the last line that it printed, without a full stop; "" where it printed none."""
         # The end of its output is seen before its last words.
         self._error_reader.join(LAST_WORDS)
-        lines = _reasons(self._errors.decode("utf-8", "replace"))
+        lines = _list_reasons(self._errors.decode("utf-8", "replace"))
         return lines[-1][:200].rstrip(".") if lines else ""
 
     # -- the end
@@ -201,7 +203,7 @@ class ConnectingProgram:
         self._error_reader.join(seconds)
 
 
-def _reasons(printed: str) -> list[str]:
+def _list_reasons(printed: str) -> list[str]:
     """The lines that the program printed, without the warnings of ssh about old algorithms."""
     lines = [line.strip() for line in printed.splitlines()]
     lines = [line for line in lines if line and not line.startswith("** ")]

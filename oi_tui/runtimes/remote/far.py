@@ -41,13 +41,13 @@ def main(folder: str) -> None:
     # No program that is started from here may read what is meant for us, or write among it.
     for number in (0, 1):
         os.dup2(null, number)
-    with _left_to_nobody(folder):
+    with _removing_folder(folder):
         for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
             signal.signal(number, _leave)
         # A key that is held down repeats; that is seen where the key is.
         stopping.REPEATED = 0.0
         try:
-            first, frames = far_door.first_frame(source)
+            first, frames = far_door.read_first_frame(source)
             if first.get("do") == "begin" and first.get("attach"):
                 far_door.pass_on(first, frames.rest, source, sink)
                 return
@@ -99,7 +99,7 @@ def _wait_in_front(awake: int, others: tuple[int, int, int]) -> None:
 
 
 @contextlib.contextmanager
-def _left_to_nobody(folder: str) -> Iterator[None]:
+def _removing_folder(folder: str) -> Iterator[None]:
     """Remove the folder at the end, also when we are killed."""
     # `read` is built in: there is one process, and it is no other's child.
     program = 'while read -r line; do :; done; rm -rf -- "$0"'
@@ -115,7 +115,7 @@ def _left_to_nobody(folder: str) -> Iterator[None]:
         yield
     finally:
         # Programs that are just asked for their version. All others ended with their guards.
-        for pid in set(process_table.descendants(os.getpid())) - {keeper.pid}:
+        for pid in set(process_table.list_descendants(os.getpid())) - {keeper.pid}:
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
         assert keeper.stdin is not None
@@ -206,9 +206,9 @@ class _FarEnd:
         """The connection is lost: stay if that is wanted. Raises _GoneError otherwise."""
         if self._is_met and not self._stays:
             raise _GoneError
-        self._part(stream)
+        self._detach_application(stream)
 
-    def _part(self, stream: Stream) -> None:
+    def _detach_application(self, stream: Stream) -> None:
         """Go on without an application."""
         self._open_door()
         self._outbox.leave(stream)
@@ -225,7 +225,7 @@ class _FarEnd:
         self._outbox.leave(stream)
         # All that was sent before is there before it.
         stream.put(frame({"is": "detached"}))
-        self._part(stream)
+        self._detach_application(stream)
 
     def _open_door(self) -> None:
         if self._door is None:
@@ -251,7 +251,7 @@ class _FarEnd:
             caller.refuse("another oi-tui is connected to it")
         else:
             if stream:
-                self._part(stream)
+                self._detach_application(stream)
             self._take_in(caller.stream(), message)
 
     def _take_in(self, stream: Stream, message: Frame) -> None:
@@ -261,7 +261,7 @@ class _FarEnd:
         self._outbox.skip(message["seen"])
         runs, last = self._languages.runs()
         self._stream, self._is_met = stream, False
-        stream.put(frame({**self._here(), "runs": runs, "next": last, "from": self._outbox.next}))
+        stream.put(frame({**self._describe_place(), "runs": runs, "next": last, "from": self._outbox.next}))
         self._outbox.go_on(stream)
         self._languages.resize(message)
         self._languages.describe()
@@ -323,16 +323,16 @@ class _FarEnd:
         if self._stays:
             # The connection may be lost without our seeing it, and somebody come back meanwhile.
             self._open_door()
-        self._outbox.send(**self._here())
+        self._outbox.send(**self._describe_place())
         self._languages.describe()
 
-    def _here(self) -> Frame:
+    def _describe_place(self) -> Frame:
         """Describe this place for the application."""
         return {
             "is": "here",
             "folder": str(self._languages.cwd),
             "writable": os.access(self._languages.cwd, os.W_OK | os.X_OK),
-            "user": _user(),
+            "user": _find_user_name(),
             "pid": os.getpid(),
             "host": socket.gethostname(),
             "system": f"{platform.system()} {platform.machine()}",
@@ -343,7 +343,7 @@ class _FarEnd:
         }
 
 
-def _user() -> str:
+def _find_user_name() -> str:
     try:
         return getpass.getuser()
     except (KeyError, OSError):

@@ -24,7 +24,7 @@ _FIRST_WORDS = 5.0
 _GONE = "what was left there does not run any more: it ended, or the machine was restarted"
 
 
-def first_frame(source: int, seconds: float = SILENCE) -> "tuple[Frame, FrameReader]":
+def read_first_frame(source: int, seconds: float = SILENCE) -> "tuple[Frame, FrameReader]":
     """The first message, and what reads those after it. Raises OSError or WireError where none comes."""
     frames = FrameReader()
     until = time.monotonic() + seconds
@@ -76,7 +76,7 @@ class Door:
         try:
             if not _is_ours(connection):
                 raise WireError("another user")
-            message, frames = first_frame(connection.fileno(), _FIRST_WORDS)
+            message, frames = read_first_frame(connection.fileno(), _FIRST_WORDS)
         except (OSError, WireError):
             connection.close()
             return None

@@ -16,7 +16,7 @@ from oi_tui.runtimes.remote.file_answers import (
     FilePart,
     FileRefused,
     FileWords,
-    part_name,
+    make_part_name,
 )
 from oi_tui.runtimes.remote.wire import Frame
 
@@ -28,7 +28,7 @@ _WRITE = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
 def answer(message: Frame, folder: Path) -> object:
     """Carry out one request about files; paths that are not whole begin at the folder."""
     try:
-        return _REQUESTS[message["what"]](message, _path(message["path"], folder))
+        return _REQUESTS[message["what"]](message, _find_path(message["path"], folder))
     except _RefusedError as refused:
         return FileRefused(str(refused))
     except OSError as error:
@@ -39,13 +39,13 @@ class _RefusedError(Exception):
     """The request is not carried out; the message says why."""
 
 
-def _path(typed: str, folder: Path) -> Path:
+def _find_path(typed: str, folder: Path) -> Path:
     if "\0" in typed:
         raise _RefusedError("is no path")
     return folder / os.path.expanduser(typed)  # noqa: PTH111 -- "~x" may be nobody
 
 
-def _facts(path: Path, status: "os.stat_result") -> FileFacts:
+def _read_facts(path: Path, status: "os.stat_result") -> FileFacts:
     kind = "file" if stat.S_ISREG(status.st_mode) else "folder" if stat.S_ISDIR(status.st_mode) else "other"
     return FileFacts(
         os.path.abspath(path),  # noqa: PTH100 -- links stay as they are
@@ -57,15 +57,15 @@ def _facts(path: Path, status: "os.stat_result") -> FileFacts:
 
 
 def _look(_: Frame, path: Path) -> FileFacts:
-    return _facts(path, path.stat())
+    return _read_facts(path, path.stat())
 
 
-def _names(message: Frame, _: Path) -> FileWords:
+def _complete_names(message: Frame, _: Path) -> FileWords:
     """The names that begin as `path` does, each as it would be typed; folders end with "/"."""
     typed = message["path"]
     before, slash, beginning = typed.rpartition("/")
     names = []
-    with os.scandir(_path(before + slash or ".", Path.cwd())) as entries:
+    with os.scandir(_find_path(before + slash or ".", Path.cwd())) as entries:
         for entry in entries:
             hidden = entry.name.startswith(".") and not beginning.startswith(".")
             if hidden or not entry.name.startswith(beginning) or not entry.name.isprintable():
@@ -87,15 +87,15 @@ def _read(message: Frame, path: Path) -> FilePart:
         os.close(descriptor)
 
 
-def _sum(_: Frame, path: Path) -> FileWords:
+def _compute_sum(_: Frame, path: Path) -> FileWords:
     descriptor = os.open(path, _READ)
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise _RefusedError("is not an ordinary file")
-        return FileWords(checksum(file))
+        return FileWords(compute_checksum(file))
 
 
-def checksum(file: object) -> str:
+def compute_checksum(file: object) -> str:
     """The checksum of an open file, from its beginning to its end."""
     digest = hashlib.sha256()
     while piece := file.read(1 << 20):  # type: ignore[attr-defined]
@@ -103,7 +103,7 @@ def checksum(file: object) -> str:
     return digest.hexdigest()
 
 
-def _new(message: Frame, path: Path) -> FileFacts:
+def _begin_file(message: Frame, path: Path) -> FileFacts:
     """Begin a file, or go on with the copy that was interrupted; how much of it is there already."""
     size = message["size"]
     if path.is_dir():
@@ -112,7 +112,7 @@ def _new(message: Frame, path: Path) -> FileFacts:
         raise _RefusedError("exists already")
     if size > LARGEST:
         raise _RefusedError("would be too large")
-    part = _part(path, message["key"])
+    part = _find_part_path(path, message["key"])
     descriptor = os.open(part, _WRITE | os.O_CREAT, 0o600)
     try:
         status = os.fstat(descriptor)
@@ -123,12 +123,12 @@ def _new(message: Frame, path: Path) -> FileFacts:
         os.close(descriptor)
     if shutil.disk_usage(path.parent).free < size - status.st_size:
         raise _RefusedError("does not fit on the disk there")
-    return _facts(path, status)
+    return _read_facts(path, status)
 
 
 def _append(message: Frame, path: Path) -> FileWords:
     data = base64.b64decode(message["data"], validate=True)
-    descriptor = os.open(_part(path, message["key"]), _WRITE)
+    descriptor = os.open(_find_part_path(path, message["key"]), _WRITE)
     try:
         if os.fstat(descriptor).st_size != message["offset"]:
             raise _RefusedError("was changed while it was copied")
@@ -144,10 +144,10 @@ def _append(message: Frame, path: Path) -> FileWords:
 
 def _finish(message: Frame, path: Path) -> FileWords:
     """Give a file its name, if it is what was to be copied."""
-    part = _part(path, message["key"])
+    part = _find_part_path(path, message["key"])
     descriptor = os.open(part, _WRITE)
     with os.fdopen(descriptor, "rb") as file:
-        if checksum(file) != message["sum"]:
+        if compute_checksum(file) != message["sum"]:
             part.unlink()
             raise _RefusedError("arrived with another content; copy it again")
         os.fchmod(descriptor, message["mode"] & 0o777)
@@ -171,18 +171,18 @@ def appear(part: Path, path: Path) -> None:
     part.unlink()
 
 
-def _part(path: Path, key: str) -> Path:
+def _find_part_path(path: Path, key: str) -> Path:
     if not _KEY.fullmatch(key):
         raise _RefusedError("has no key")
-    return path.with_name(part_name(path.name, key))
+    return path.with_name(make_part_name(path.name, key))
 
 
 _REQUESTS = {
     "look": _look,
-    "names": _names,
+    "names": _complete_names,
     "read": _read,
-    "sum": _sum,
-    "new": _new,
+    "sum": _compute_sum,
+    "new": _begin_file,
     "append": _append,
     "finish": _finish,
 }

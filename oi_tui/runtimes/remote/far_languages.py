@@ -64,7 +64,7 @@ class FarLanguages:
         self._choices = Choices(python, message["shell"])
         self._active_line = message["active_line"]
         self._size = message["columns"], message["rows"]
-        held_back = () if message["share_keys"] else environment.held_back(message["passed"])
+        held_back = () if message["share_keys"] else environment.list_withheld(message["passed"])
         self._hidden = frozenset((*held_back, environment_names.HOME))
 
     def obey(self, message: Frame) -> bool:
@@ -146,7 +146,7 @@ class FarLanguages:
         for thread in closing:
             thread.join(max(0.0, until - time.monotonic()))
 
-    def _runtime(self, name: str) -> PtyRuntime | None:
+    def _find_runtime(self, name: str) -> PtyRuntime | None:
         """The language at work; None where it is not here."""
         if name not in self._runtimes:
             language = next((item for item in LANGUAGES if item.name == name), None)
@@ -194,7 +194,7 @@ class FarLanguages:
             self._given_up.discard(number)
 
     def _run_in_turn(self, number: int, name: str, cell: Cell, stop: threading.Event, watched: str) -> None:
-        runtime = self._runtime(name)
+        runtime = self._find_runtime(name)
         if runtime is None:
             self._outbox.send_report(number, RunEnded("failed", 0.0, f"{name} is not installed there."))
             return
@@ -206,7 +206,7 @@ class FarLanguages:
             if changes and isinstance(report, RunEnded) and (step := changes.after(watched)):
                 # It is there before the end is.
                 self._outbox.send_in_order(**{"is": "changes", "step": step.to_json()})
-            for piece in _pieces(_whole(report)):
+            for piece in _split_report(_embed_files(report)):
                 self._outbox.send_report(number, piece)
             if number in self._given_up:
                 # Nobody follows it any more: it sees to its end by itself.
@@ -286,7 +286,7 @@ def _in_thread(function: Callable[..., None], *arguments: object) -> None:
     threading.Thread(target=function, args=arguments, daemon=True).start()
 
 
-def _pieces(report: Report) -> Iterator[Report]:
+def _split_report(report: Report) -> Iterator[Report]:
     """The report; long output in pieces, so that one is read here while others are on their way."""
     if not isinstance(report, Printed) or len(report.text) <= _PIECE:
         yield report
@@ -295,7 +295,7 @@ def _pieces(report: Report) -> Iterator[Report]:
         yield Printed(report.text[at : at + _PIECE], report.view, report.table)
 
 
-def _whole(report: Report) -> Report:
+def _embed_files(report: Report) -> Report:
     """The report with what it names in it: a file of this machine says nothing elsewhere."""
     if not isinstance(report, Displayed) or report.format not in PLACES:
         return report

@@ -264,7 +264,7 @@ class Outbox:
         if not self._stream:
             return
         for run in list(self._left_out):
-            notice = Printed(_words(self._left_out.pop(run), self.most))
+            notice = Printed(_read_words(self._left_out.pop(run), self.most))
             self._put(_Kept(frame_report(run, notice), run, notice))
             if question := self._asking.pop(run, None):
                 self._put(_Kept(frame_report(run, question), run, question))
@@ -303,7 +303,7 @@ def _is_line(item: _Kept) -> bool:
     return isinstance(item.report, LineReached)
 
 
-def _words(size: int, most: int) -> str:
+def _read_words(size: int, most: int) -> str:
     return (
         f"\r\noi-tui: {size:,} bytes of output are missing here; while nobody was connected, "
         f"the newest {most:,} bytes were kept\r\n"

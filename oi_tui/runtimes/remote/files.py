@@ -18,7 +18,7 @@ from oi_tui.file_changes.restore import Action
 from oi_tui.file_changes.snapshots import Step, read_step
 from oi_tui.file_changes.watcher import MOST_CHANGES
 from oi_tui.runtimes.remote.connecting import Stopped
-from oi_tui.runtimes.remote.far_files import appear, checksum
+from oi_tui.runtimes.remote.far_files import appear, compute_checksum
 from oi_tui.runtimes.remote.file_answers import (
     LARGEST,
     MOST_NAMES,
@@ -27,7 +27,7 @@ from oi_tui.runtimes.remote.file_answers import (
     FilePart,
     FileRefused,
     FileWords,
-    part_name,
+    make_part_name,
 )
 from oi_tui.runtimes.remote.link import Link
 from oi_tui.runtimes.remote.target import TargetError
@@ -155,8 +155,8 @@ class PlaceFiles:
         copy = _Copy(self._place, stopped)
         facts = copy.facts("look", there)
         _check(facts.kind, facts.size, there)
-        key = _key(self._place.title, facts.path, facts.size, facts.changed)
-        part = here.with_name(part_name(here.name, key))
+        key = _make_key(self._place.title, facts.path, facts.size, facts.changed)
+        part = here.with_name(make_part_name(here.name, key))
         try:
             with _open_part(here, part, facts.size) as file:
                 at = file.seek(0, os.SEEK_END)
@@ -167,7 +167,9 @@ class PlaceFiles:
                     yield at, facts.size
                 file.flush()
                 file.seek(0)
-                if copy.facts("look", there) != facts or checksum(file) != copy.words("sum", facts.path):
+                if copy.facts("look", there) != facts or compute_checksum(file) != copy.words(
+                    "sum", facts.path
+                ):
                     part.unlink()
                     raise FileError(f"{there} was changed while it was copied. Copy it again.")
                 os.fchmod(file.fileno(), facts.mode & 0o777)
@@ -184,7 +186,7 @@ class PlaceFiles:
                 status = os.fstat(file.fileno())
                 _check("file" if stat.S_ISREG(status.st_mode) else "folder", status.st_size, str(here))
                 size, digest = status.st_size, hashlib.sha256()
-                key = _key(str(here.absolute()), size, status.st_mtime_ns)
+                key = _make_key(str(here.absolute()), size, status.st_mtime_ns)
                 facts = copy.facts("new", there, key=key, size=size, name=here.name)
                 at = facts.size
                 yield at, size
@@ -225,7 +227,7 @@ def _check(kind: str, size: int, name: str) -> None:
         raise FileError(f"{name} has {size:,} bytes; files up to {most} GB are copied. Use rsync or scp.")
 
 
-def _key(*facts: object) -> str:
+def _make_key(*facts: object) -> str:
     return hashlib.sha256(repr(facts).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 

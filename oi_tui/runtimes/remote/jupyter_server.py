@@ -88,7 +88,7 @@ class JupyterServer:
                 token = ask(f"Token of the Jupyter server {host}{open_}:", True)
                 if token is None:
                     raise TargetError("Connecting was stopped.") from None
-                self._token = _checked(token)
+                self._token = _check(token)
             else:
                 return
         raise TargetError(f"The Jupyter server {host} did not accept the token.")
@@ -156,9 +156,9 @@ class JupyterServer:
 
     def is_running(self, kernel: str) -> bool:
         """Whether there is still such a kernel. Raises TargetError where that cannot be known."""
-        return self._model(kernel) is not None
+        return self._fetch_model(kernel) is not None
 
-    def _model(self, kernel: str) -> dict[str, Any] | None:
+    def _fetch_model(self, kernel: str) -> dict[str, Any] | None:
         """What the server says of a kernel; None where there is no such kernel."""
         try:
             answer = self._ask("GET", f"api/kernels/{quote(kernel, safe='')}")
@@ -218,7 +218,7 @@ class JupyterServer:
         matching = [item for item in self.kernels() if str(item.get("id", "")).startswith(name)]
         if len(matching) == 1:
             return matching[0]
-        return self._model(name) if _ID.fullmatch(name) else None
+        return self._fetch_model(name) if _ID.fullmatch(name) else None
 
     def _explain_choice(self, name: str, specs: list[str]) -> str:
         running = [_describe(item) for item in self.kernels()[:_MOST]]
@@ -289,7 +289,7 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
         return
 
 
-def _checked(token: str) -> str:
+def _check(token: str) -> str:
     token = token.strip()
     if not token.isascii() or not token.isprintable():
         raise TargetError("The token of a Jupyter server is one line of plain letters and digits.")

@@ -26,9 +26,9 @@ from oi_tui.runtimes.remote.kernel_client import (
     FileClient,
     KernelClient,
     Message,
-    arrived,
     belongs,
-    kernel_info,
+    request_info,
+    take_arrived,
 )
 from oi_tui.runtimes.remote.target import Target
 from oi_tui.runtimes.variables import Detail, Memory
@@ -84,10 +84,10 @@ class KernelPlace:
         self._on_loss = on_loss
         self.client = _connect(target, find_token, ask, stopped)
         self.title = self.client.title
-        self._info = kernel_info(self.client, stopped)
-        self.language = self._language()
+        self._info = request_info(self.client, stopped)
+        self.language = self._find_language()
 
-    def _language(self) -> Language:
+    def _find_language(self) -> Language:
         """Ours of that name, so that code is reviewed as usual; else one that only has a name."""
         about = self._info or {}
         info = about.get("language_info") or {}
@@ -203,7 +203,7 @@ class KernelRuntime:
         self._running = True
         if fresh:
             yield Started()
-        reports = self._reports(code, began)
+        reports = self._yield_reports(code, began)
         ended = False
         try:
             for report in reports:
@@ -218,19 +218,19 @@ class KernelRuntime:
                 ended = isinstance(next(reports, RunEnded("lost", 0.0)), RunEnded)
             self._running = False
 
-    def _reports(self, code: str, began: float) -> Iterator[Report]:
+    def _yield_reports(self, code: str, began: float) -> Iterator[Report]:
         """What the kernel says of this run, until it says that it is idle again and how the run ended."""
         id_ = self._client.execute(code)
         reply: Message | None = None
         idle = False
         replied_at = 0.0
         while not (reply and (idle or time.monotonic() - replied_at > _REST)):
-            for message in arrived(self._client.next_output, _GLANCE):
+            for message in take_arrived(self._client.next_output, _GLANCE):
                 if belongs(message, id_):
                     idle = idle or message["content"].get("execution_state") == "idle"
                     yield from _report_output(message)
-            yield from self._notes()
-            yield from self._questions(id_)
+            yield from self._make_notes()
+            yield from self._answer_questions(id_)
             with contextlib.suppress(queue.Empty):
                 while True:
                     yield self._steps.get_nowait()
@@ -240,7 +240,7 @@ class KernelRuntime:
                 if reply and reply["content"].get("status") in _ABORTED and not self._pressed:
                     # Code that was waiting in the kernel failed, which clears what waits behind it.
                     id_, reply, idle = self._client.execute(code), None, False
-            if why := self._gone():
+            if why := self._explain_gone():
                 yield RunEnded("lost", time.monotonic() - began, why)
                 return
         if self._asked:
@@ -275,7 +275,7 @@ class KernelRuntime:
         if self._probe is None and self._after_interrupt and time.monotonic() - began > _PROBE:
             self._unsure = "an earlier interrupt reached the kernel late"
             self._probe = self._client.ask_info()
-        for message in arrived(self._client.next_reply, 0):
+        for message in take_arrived(self._client.next_reply, 0):
             if belongs(message, id_):
                 return message
             if self._probe and belongs(message, self._probe):
@@ -287,12 +287,12 @@ class KernelRuntime:
                 return {"content": {"status": _UNKNOWN, "reason": reason}}
         return None
 
-    def _notes(self) -> Iterator[Report]:
+    def _make_notes(self) -> Iterator[Report]:
         """What happened to the connection, in lines between the output."""
         for note in self._client.take_notes():
             yield Printed(f"\r\noi-tui: {note}\r\n")
 
-    def _gone(self) -> str | None:
+    def _explain_gone(self) -> str | None:
         """Why the run is not waited for any longer, in a sentence; None while it is."""
         if self._pressed > 1 and time.monotonic() - self._pressed_at > _LEFT:
             if self._client.owned:
@@ -305,8 +305,8 @@ class KernelRuntime:
         why = self._client.why_gone()
         return f"{why} ({self._client.where})" if why else None
 
-    def _questions(self, id_: str) -> Iterator[Report]:
-        for message in arrived(self._client.next_question, 0):
+    def _answer_questions(self, id_: str) -> Iterator[Report]:
+        for message in take_arrived(self._client.next_question, 0):
             if message["msg_type"] == "input_request" and belongs(message, id_):
                 content = message["content"]
                 self._asked = True

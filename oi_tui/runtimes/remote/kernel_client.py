@@ -109,7 +109,7 @@ class FileClient:
             client.start_channels()
         except (OSError, ValueError, KeyError) as error:
             raise TargetError(
-                f"{paths.short(self._file)} is not the connection file of a kernel: {error}"
+                f"{paths.shorten(self._file)} is not the connection file of a kernel: {error}"
             ) from None
         return client
 
@@ -135,7 +135,7 @@ class FileClient:
     def interrupting(self) -> bool:
         """Whether an interrupt is still on its way. A kernel answers once it has given itself the signal."""
         with self._control:
-            for message in arrived(partial(self._receive, self._client.get_control_msg), 0):
+            for message in take_arrived(partial(self._receive, self._client.get_control_msg), 0):
                 self._interrupts.discard(message.get("parent_header", {}).get("msg_id", ""))
             return bool(self._interrupts)
 
@@ -207,7 +207,7 @@ class FileClient:
 
 def _find_file(place: str) -> Path:
     """The file that was named, in Jupyter's own folder if it has no other. Raises TargetError."""
-    path = paths.typed(place)
+    path = paths.expand_typed(place)
     if not path.is_absolute() and not path.exists():
         with contextlib.suppress(ImportError):
             from jupyter_core.paths import jupyter_runtime_dir
@@ -225,13 +225,13 @@ def _find_file(place: str) -> Path:
     return path
 
 
-def kernel_info(client: KernelClient, stopped: "Stopped | None") -> Message:
+def request_info(client: KernelClient, stopped: "Stopped | None") -> Message:
     """What the kernel says of itself. Raises TargetError where it says nothing; the client is closed then."""
     stopped = stopped or threading.Event()
     id_ = client.ask_info()
     until = time.monotonic() + _PATIENCE
     while time.monotonic() < until and not stopped.is_set():
-        for message in arrived(client.next_reply, 0.1):
+        for message in take_arrived(client.next_reply, 0.1):
             if belongs(message, id_):
                 content: Message = message["content"]
                 return content
@@ -243,7 +243,7 @@ def kernel_info(client: KernelClient, stopped: "Stopped | None") -> Message:
     )
 
 
-def arrived(receive: Callable[[float], Message], seconds: float) -> "list[Message]":
+def take_arrived(receive: Callable[[float], Message], seconds: float) -> "list[Message]":
     """The messages that are there, the first of them within so many seconds."""
     messages: list[Message] = []
     with contextlib.suppress(queue.Empty):

@@ -12,7 +12,7 @@ from oi_tui.runtimes.remote.target import (
     LOCAL,
     TargetError,
     ask_program,
-    container_programs,
+    find_container_programs,
 )
 
 #: How long the container program may take to list its containers, in seconds.
@@ -32,9 +32,9 @@ class KnownTarget:
 def at_once() -> Iterator[KnownTarget]:
     """The targets that can be listed without starting a program."""
     yield KnownTarget(LOCAL, "this machine")
-    for host in ssh_hosts.known():
+    for host in ssh_hosts.list_known():
         yield KnownTarget(f"ssh:{host}", "a host of your ssh configuration")
-    for name in _kernels():
+    for name in _list_kernels():
         yield KnownTarget(f"kernel:{name}", "a Jupyter kernel")
     yield KnownTarget("ssh:", "another host")
     yield KnownTarget("container:", "a container, running or new")
@@ -42,19 +42,19 @@ def at_once() -> Iterator[KnownTarget]:
     yield KnownTarget("kernel:https://", "a kernel of a Jupyter server")
 
 
-def left_running() -> list[KnownTarget]:
+def list_left_running() -> list[KnownTarget]:
     """The targets on which something was left running, each once."""
-    descriptions = {left.target: left.describe().partition(", ")[2] for left in left_targets.shown()}
+    descriptions = {left.target: left.describe().partition(", ")[2] for left in left_targets.list_shown()}
     return [KnownTarget(target, facts) for target, facts in descriptions.items()]
 
 
-def containers() -> list[KnownTarget]:
+def list_containers() -> list[KnownTarget]:
     """The containers that run; none of a program that does not answer in time. Blocks."""
     with ThreadPoolExecutor(len(CONTAINER_PROGRAMS)) as pool:
-        return [target for found in pool.map(_containers_of, container_programs()) for target in found]
+        return [target for found in pool.map(_list_containers, find_container_programs()) for target in found]
 
 
-def _containers_of(program: str) -> list[KnownTarget]:
+def _list_containers(program: str) -> list[KnownTarget]:
     try:
         printed = ask_program(program, "ps", "--format", "{{.Names}}\t{{.Image}}", patience=_PATIENCE)
     except TargetError:
@@ -63,17 +63,17 @@ def _containers_of(program: str) -> list[KnownTarget]:
     return [KnownTarget(f"container:{name}", image) for name, _, image in rows if name]
 
 
-def _kernels() -> list[str]:
+def _list_kernels() -> list[str]:
     """The connection files of kernels, the latest first; none without Jupyter."""
     with contextlib.suppress(ImportError, OSError):
         from jupyter_core.paths import jupyter_runtime_dir
 
         files = list(Path(jupyter_runtime_dir()).glob("kernel-*.json"))
-        return [file.name for file in sorted(files, key=_changed, reverse=True)[:_MOST]]
+        return [file.name for file in sorted(files, key=_find_change_time, reverse=True)[:_MOST]]
     return []
 
 
-def _changed(file: Path) -> float:
+def _find_change_time(file: Path) -> float:
     """When the file was changed; a kernel may end while its file is looked at."""
     try:
         return file.stat().st_mtime

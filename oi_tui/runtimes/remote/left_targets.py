@@ -11,7 +11,7 @@ from pathlib import Path
 
 from oi_tui import paths
 from oi_tui.messages import DETACHED
-from oi_tui.text import duration, one_line
+from oi_tui.text import format_duration, one_line
 
 #: The keys of a record, and so many of its characters are shown.
 _LONGEST = 100
@@ -57,39 +57,39 @@ class LeftTarget:
 
     def describe(self) -> str:
         """The record in a line."""
-        ago = duration(max(0.0, time.time() - self.since))
+        ago = format_duration(max(0.0, time.time() - self.since))
         ends = time.strftime("%Y-%m-%d %H:%M", time.localtime(self.until))
         runs = f"running: {one_line(self.running, _LONGEST)}" if self.running else "nothing runs"
         languages = ", ".join(self.languages)
         return f"{self.target}, left {ago} ago, {languages}; {runs}; ends by itself at {ends}"
 
 
-def new_id() -> str:
+def make_id() -> str:
     """The name of a record that no other one has."""
     return secrets.token_hex(8)
 
 
-def _folder() -> Path:
+def _find_folder() -> Path:
     return paths.data() / "left-targets"
 
 
 def save(left: LeftTarget) -> None:
     """Write the record. Raises OSError."""
-    paths.make_private(_folder())
-    paths.replace_file(_folder() / f"{left.id}.json", json.dumps(asdict(left)))
+    paths.make_private(_find_folder())
+    paths.replace_file(_find_folder() / f"{left.id}.json", json.dumps(asdict(left)))
 
 
 def remove(left: LeftTarget) -> None:
     """Remove the record, if it is there."""
     with contextlib.suppress(OSError):
-        (_folder() / f"{left.id}.json").unlink()
+        (_find_folder() / f"{left.id}.json").unlink()
 
 
 def load() -> list[LeftTarget]:
     """Return what was left, the oldest first; what has ended by itself is removed."""
     targets = []
     with contextlib.suppress(OSError):
-        for path in _folder().glob("*.json"):
+        for path in _find_folder().glob("*.json"):
             left = _read(path)
             if left is None:
                 continue
@@ -129,7 +129,7 @@ def _read(path: Path) -> LeftTarget | None:
 
 def choose(named: str) -> LeftTarget | str:
     """The record that is meant by its target, or by its number in the list; or why there is none."""
-    listed = shown()
+    listed = list_shown()
     if named.isascii() and named.isdecimal():
         place = int(named[:6])
         if 0 < place <= len(listed):
@@ -144,21 +144,21 @@ def choose(named: str) -> LeftTarget | str:
     return matches[-1] if matches else f"Nothing was left running on {one_line(named, _LONGEST)}."
 
 
-def shown() -> list[LeftTarget]:
+def list_shown() -> list[LeftTarget]:
     """What somebody can come back to: all that no program on this machine is connected to."""
     return [left for left in load() if not left.is_connected]
 
 
-def of_conversation(id: str) -> Sequence[LeftTarget]:
+def list_for_conversation(id: str) -> Sequence[LeftTarget]:
     """Return what was left in that conversation."""
-    return [left for left in shown() if left.conversation == id]
+    return [left for left in list_shown() if left.conversation == id]
 
 
-def way_back(target: str) -> str:
+def describe_way_back(target: str) -> str:
     """Say how to come back, as a part of a sentence."""
     return f"%attach {target} comes back to it"
 
 
-def reason_detached(target: str, title: str) -> str:
+def explain_detached(target: str, title: str) -> str:
     """Say why a run ended here that was left running."""
-    return f"{DETACHED}it keeps running on {title}; {way_back(target)}"
+    return f"{DETACHED}it keeps running on {title}; {describe_way_back(target)}"

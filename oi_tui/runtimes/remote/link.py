@@ -15,7 +15,7 @@ from oi_tui.file_changes.snapshots import Step, read_step
 from oi_tui.messages import Loss, Report, RunEnded
 from oi_tui.runtimes.remote import wire
 from oi_tui.runtimes.remote.askpass import Ask
-from oi_tui.runtimes.remote.bundle import bundle
+from oi_tui.runtimes.remote.bundle import make_bundle
 from oi_tui.runtimes.remote.connecting import LAST_WORDS, ConnectingProgram, Stopped
 from oi_tui.runtimes.remote.target import GoneError, Target, TargetError
 from oi_tui.runtimes.remote.wire import (
@@ -277,7 +277,7 @@ class Link:
                 # The size is that of the frame with its length, as the far end counts it.
                 self._take_reports(message["id"], unpack_reports(message), size + 4)
             case "answer":
-                answers = self._waiting_for(message["id"])
+                answers = self._wait_for(message["id"])
                 if answers:
                     answers.put(None if message["value"] is None else unpack(message["value"]))
             case "problem":
@@ -296,7 +296,7 @@ class Link:
             case "described":
                 self.described[str(message["language"])] = str(message["words"])[:200]
             case "here":
-                self.here = _checked(message)
+                self.here = _check(message)
                 self._expect(message)
                 # What was printed while it began, such as a greeting, says nothing of the end.
                 self._program.forget_words()
@@ -312,7 +312,7 @@ class Link:
         """Be ready for what comes of the runs that were going on when the connection was made."""
         if "runs" not in message:
             return
-        self.left_runs = tuple(map(_left_run, message["runs"]))
+        self.left_runs = tuple(map(_parse_left_run, message["runs"]))
         next_number = message["next"] + 1
         self.seen = int(message["from"])
         with self._lock:
@@ -345,7 +345,7 @@ class Link:
         else:
             self.send(do="took", size=size)
 
-    def _waiting_for(self, number: int) -> "queue.Queue[object] | None":
+    def _wait_for(self, number: int) -> "queue.Queue[object] | None":
         """Who waits for the answer to a request."""
         with self._lock:
             if number in self._taken_once:
@@ -357,7 +357,7 @@ class Link:
         """End what waits for a request that was not carried out."""
         with self._lock:
             run = self._runs.get(number) if isinstance(number, int) else None
-        answers = self._waiting_for(number) if isinstance(number, int) else None
+        answers = self._wait_for(number) if isinstance(number, int) else None
         if run:
             run.arrived.put(([RunEnded("failed", 0.0, f"{self._target.title}: {reason}")], 0))
         if answers:
@@ -367,7 +367,7 @@ class Link:
         """Drop what still comes of this run: nobody reads it any more."""
         with self._lock:
             self._runs.pop(run.number, None)
-        for item in _left(run.arrived):
+        for item in _parse_left_runs(run.arrived):
             if item:
                 self.send(do="took", size=item[1])
 
@@ -425,13 +425,15 @@ class Link:
         self._program.end(LAST_WORDS if self.detached else 0.0)
 
 
-def _left(items: "queue.Queue[tuple[list[Report], int] | None]") -> Iterator[tuple[list[Report], int] | None]:
+def _parse_left_runs(
+    items: "queue.Queue[tuple[list[Report], int] | None]",
+) -> Iterator[tuple[list[Report], int] | None]:
     with contextlib.suppress(queue.Empty):
         while True:
             yield items.get_nowait()
 
 
-def _left_run(facts: object) -> LeftRun:
+def _parse_left_run(facts: object) -> LeftRun:
     """What the far end says of a run, as far as it can be meant. Raises WireError."""
     if isinstance(facts, dict):
         number, run, seconds = facts.get("number"), facts.get("id"), facts.get("seconds")
@@ -441,7 +443,7 @@ def _left_run(facts: object) -> LeftRun:
     raise WireError("an answer that is not understood")
 
 
-def _checked(message: Frame) -> Frame:
+def _check(message: Frame) -> Frame:
     """What the far end says of itself, as far as it can be meant. Raises WireError."""
     programs = message["programs"]
     texts = [message[name] for name in ("folder", "user", "host", "system", "python")]

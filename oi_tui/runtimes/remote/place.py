@@ -14,7 +14,7 @@ from oi_tui.runtimes.language import Choices, Language
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.runtimes.remote import left_targets, wire
 from oi_tui.runtimes.remote.askpass import Ask
-from oi_tui.runtimes.remote.bundle import wire_version
+from oi_tui.runtimes.remote.bundle import compute_wire_version
 from oi_tui.runtimes.remote.connecting import Stopped
 from oi_tui.runtimes.remote.files import PlaceFiles
 from oi_tui.runtimes.remote.left_targets import LeftTarget
@@ -121,7 +121,7 @@ class RemotePlace:
                 raise TargetError(self._left)
             link = self._link = Link(
                 self.target,
-                self._settings(),
+                self._make_settings(),
                 cwd=self._cwd,
                 environment={k: v for k, v in os.environ.items() if k not in self._hidden},
                 on_loss=self._on_loss,
@@ -147,7 +147,7 @@ class RemotePlace:
         if self._staying.cut and self._started:
             self._keep_record()
 
-    def _settings(self) -> dict[str, object]:
+    def _make_settings(self) -> dict[str, object]:
         columns, rows = self._size
         return {
             "folder": self.target.folder,
@@ -162,7 +162,7 @@ class RemotePlace:
             "kept": wire.KEPT,
             "stays": self._staying.cut,
             "stays_for": self._staying.seconds,
-            "version": wire_version(),
+            "version": compute_wire_version(),
             "release": __version__,
             "attach": self._record.folder if self._comes_back and self._record else "",
             "seen": self._record.seen if self._comes_back and self._record else None,
@@ -196,7 +196,7 @@ class RemotePlace:
             record = self._keep_record(strict=True)
         except OSError as error:
             return f"{self.title} was not detached: the record of it cannot be written ({error.strerror})."
-        self._left = f"{self.title} was detached; {left_targets.way_back(self.spelling)}."
+        self._left = f"{self.title} was detached; {left_targets.describe_way_back(self.spelling)}."
         if not link.detach(_PATIENCE, self._staying.seconds) and link.lost is None:
             self._left = ""
             if not self._staying.cut:
@@ -208,11 +208,11 @@ class RemotePlace:
         """Write down how to come back. With `strict`, raises OSError."""
         now = time.time()
         record = self._record = LeftTarget(
-            id=self._record.id if self._record else left_targets.new_id(),
+            id=self._record.id if self._record else left_targets.make_id(),
             target=self.spelling,
             where=self.where,
             folder=str(self._here.get("place", "")),
-            wire=wire_version(),
+            wire=compute_wire_version(),
             release=__version__,
             languages=tuple(sorted(self._started)),
             running=self.running,
@@ -266,7 +266,7 @@ class RemotePlace:
         if not link.detached:
             self._left = (
                 f"The connection to {self.title} ended ({reason}). What runs there was left running; "
-                f"{left_targets.way_back(self.spelling)}."
+                f"{left_targets.describe_way_back(self.spelling)}."
             )
             self._on_loss(Loss("", self._left.rstrip(".")))
 

@@ -6,11 +6,11 @@ from collections.abc import Generator
 from typing import Protocol
 
 from oi_tui.messages import DETACHED, Printed, Report, RunEnded, Starting
-from oi_tui.runtimes.completions import Completions, check_completions, code_to_complete
+from oi_tui.runtimes.completions import Completions, check_completions, cut_code_to_complete
 from oi_tui.runtimes.language import Language
 from oi_tui.runtimes.remote import wire
 from oi_tui.runtimes.remote.files import PlaceFiles
-from oi_tui.runtimes.remote.left_targets import reason_detached, way_back
+from oi_tui.runtimes.remote.left_targets import describe_way_back, explain_detached
 from oi_tui.runtimes.remote.link import LeftRun, Link, LinkLostError, Run
 from oi_tui.runtimes.remote.target import TargetError
 from oi_tui.runtimes.runs import stopping
@@ -79,7 +79,7 @@ class RemoteRuntime:
         self._used = link
         self._place.note_start(self.language.name)
         self._place.running = _describe(self.language.name, code, number)
-        run = link.run(self.language.name, code, number, self._watched(number))
+        run = link.run(self.language.name, code, number, self._describe_watched(number))
         if stopped.is_set():
             run.interrupt()
         yield from self._follow(link, run, began)
@@ -104,7 +104,7 @@ class RemoteRuntime:
         self._run = run
         ended = False
         try:
-            for report in self._reports(link, run, began):
+            for report in self._yield_reports(link, run, began):
                 ended = isinstance(report, RunEnded)
                 if ended and link.lost is None:
                     self._place.running = ""
@@ -122,7 +122,7 @@ class RemoteRuntime:
             self._run = None
             link.forget(run)
 
-    def _reports(self, link: Link, run: Run, began: float) -> Generator[Report, None, None]:
+    def _yield_reports(self, link: Link, run: Run, began: float) -> Generator[Report, None, None]:
         quiet = False
         while True:
             try:
@@ -148,7 +148,7 @@ class RemoteRuntime:
                 if isinstance(report, RunEnded):
                     return
 
-    def _watched(self, number: int | None) -> str:
+    def _describe_watched(self, number: int | None) -> str:
         """The id of the code whose changes of files are wanted; startup code has none."""
         files = self._place.files
         return files.watched if files and number != _STARTUP_CELL else ""
@@ -157,8 +157,10 @@ class RemoteRuntime:
         """Say that the run goes on there, as far as that is known."""
         title, target = self._place.title, self._place.spelling
         if link.detached:
-            return reason_detached(target, title)
-        return f"{DETACHED}the connection to {title} ended ({why}), the run goes on; {way_back(target)}"
+            return explain_detached(target, title)
+        return (
+            f"{DETACHED}the connection to {title} ended ({why}), the run goes on; {describe_way_back(target)}"
+        )
 
     def _explain_loss(self, why: str) -> str:
         return (
@@ -200,7 +202,7 @@ class RemoteRuntime:
         link = self._link
         if link is None or self._run:
             return None
-        words = code_to_complete(before)
+        words = cut_code_to_complete(before)
         return check_completions(link.ask("complete", _PATIENCE, language=self.language.name, code=words))
 
     @property

@@ -10,13 +10,13 @@ _LONGEST = 1_000_000
 _DEEPEST = 3
 
 
-def known(folder: Path | None = None) -> tuple[str, ...]:
+def list_known(folder: Path | None = None) -> tuple[str, ...]:
     """The names after `Host`, without patterns, in their order; of included files as well."""
     folder = folder or Path.home() / ".ssh"
-    return tuple(dict.fromkeys(_hosts(folder / "config", folder, 0)))
+    return tuple(dict.fromkeys(_list_hosts(folder / "config", folder, 0)))
 
 
-def _hosts(path: Path, folder: Path, depth: int) -> list[str]:
+def _list_hosts(path: Path, folder: Path, depth: int) -> list[str]:
     try:
         if not path.is_file():
             return []
@@ -32,7 +32,7 @@ def _hosts(path: Path, folder: Path, depth: int) -> list[str]:
         elif word.lower() == "include" and depth < _DEEPEST:
             for value in values:
                 for included in _include(value, folder):
-                    hosts += _hosts(included, folder, depth + 1)
+                    hosts += _list_hosts(included, folder, depth + 1)
     return hosts
 
 

@@ -80,11 +80,11 @@ class Target:
         Raises TargetError when its program is missing.
         """
         if self.kind == "ssh":
-            return _ssh(self.place, may_ask=may_ask)
+            return _make_ssh_command(self.place, may_ask=may_ask)
         if self.kind == "container":
-            return _container(self.place)
+            return _make_container_command(self.place)
         words = shlex.split(self.place)
-        _need(words[0], self.spelling)
+        _require(words[0], self.spelling)
         script = ["sh", "-c", start_script()]
         # ssh hands its words to a shell there, which would divide them again.
         return [*words, shlex.join(script)] if words[0].rpartition("/")[2] == "ssh" else [*words, *script]
@@ -150,18 +150,18 @@ def parse(spelling: str) -> Target | None:
     raise TargetError(f"Unknown target {spelling!r}. Targets: {_FORMS}.")
 
 
-def _need(program: str, spelling: str) -> str:
+def _require(program: str, spelling: str) -> str:
     path = shutil.which(program)
     if path is None:
         raise TargetError(f"The program {program} was not found; the target {spelling} needs it.")
     return path
 
 
-def _ssh(place: str, *, may_ask: bool) -> list[str]:
+def _make_ssh_command(place: str, *, may_ask: bool) -> list[str]:
     host, port = place, ""
     if match := re.fullmatch(r"(.*[^:]|.*\]):(\d{1,5})", place):
         host, port = match[1], match[2]
-    program = _need("ssh", f"ssh:{place}")
+    program = _require("ssh", f"ssh:{place}")
     # Nothing is asked on the terminal, where the screen is.
     options = ["-T", "-o", f"BatchMode={'no' if may_ask else 'yes'}", "-o", "ConnectTimeout=20"]
     # What a person wants of a shell there, such as tmux, or a port that another ssh has already.
@@ -193,7 +193,7 @@ def _takes_session_options(program: str) -> bool:
     return found is not None and (int(found[1]), int(found[2])) >= (8, 7)
 
 
-def _container(place: str) -> list[str]:
+def _make_container_command(place: str) -> list[str]:
     program, runs = _find_container(place)
     if runs:
         return [program, "exec", "-i", place, "sh", "-c", start_script()]
@@ -203,14 +203,14 @@ def _container(place: str) -> list[str]:
     return [_with_image(place, program), "run", "--rm", "-i", "--entrypoint", "sh", place, "-c", script]
 
 
-def container_programs() -> list[str]:
+def find_container_programs() -> list[str]:
     """The programs of this machine that run containers."""
     return [path for name in CONTAINER_PROGRAMS if (path := shutil.which(name))]
 
 
 def is_running_container(place: str) -> bool:
     """Whether that is a container that runs, and no image. Raises TargetError where nobody can say."""
-    return bool(container_programs()) and _find_container(place)[1]
+    return bool(find_container_programs()) and _find_container(place)[1]
 
 
 def _find_container(place: str) -> tuple[str, bool]:
@@ -218,7 +218,7 @@ def _find_container(place: str) -> tuple[str, bool]:
 
     Raises TargetError when there is no program, when none answers, and for a container that does not run.
     """
-    programs = container_programs()
+    programs = find_container_programs()
     if not programs:
         names = ", ".join(CONTAINER_PROGRAMS)
         raise TargetError(f"The target container:{place} needs one of these programs: {names}.")
@@ -242,7 +242,7 @@ def _find_container(place: str) -> tuple[str, bool]:
 
 def _with_image(place: str, usual: str) -> str:
     """The program that has the image already; the usual one where there is only one, or none has it."""
-    programs = container_programs()
+    programs = find_container_programs()
     if len(programs) > 1:
         for program in programs:
             with contextlib.suppress(TargetError):

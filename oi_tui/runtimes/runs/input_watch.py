@@ -126,7 +126,7 @@ class InputWatch:
         device = terminal.device
         pids = process_table.in_foreground(self._process.pid, group)
         self._tell_of_standstill(pids)
-        readers = process_table.readers(pids, device)
+        readers = process_table.list_readers(pids, device)
         masked = not terminal.echoing
         reads = masked and now - self._output.last_at > 0.3 if readers is None else bool(readers)
         waits = self._state is not Waiting.NO
@@ -161,7 +161,7 @@ class InputWatch:
 
     def _tell_of_standstill(self, pids: list[int]) -> None:
         """Say what was stopped and goes on no more: it looks as if it took its time."""
-        still = process_table.stopped({self._process.pid, *pids})
+        still = process_table.list_stopped({self._process.pid, *pids})
         self._still = self._still + 1 if still else 0
         if self._still == _STANDSTILL:
             self._output.flush()

@@ -41,7 +41,7 @@ class Interrupt:
         self._group = self._process.terminal.foreground
         self._sent_at = time.monotonic()
         self._too_young = (
-            self._group == self._process.pid or process_table.began(self._group) > self._sent_at - _YOUNG
+            self._group == self._process.pid or process_table.find_start(self._group) > self._sent_at - _YOUNG
         )
         self.due = time.monotonic() + 0.01
         self._process.interrupt()
@@ -75,7 +75,7 @@ class Interrupt:
         group = self._process.terminal.foreground
         if group != self._process.pid and (group != self._group or self._too_young):
             # A shell's child takes the keyboard before it becomes the program, and loses a signal until then.
-            self._group, self._too_young = group, process_table.began(group) > now - _YOUNG
+            self._group, self._too_young = group, process_table.find_start(group) > now - _YOUNG
             self._process.send_signal(signal.SIGINT)
         elif group == self._process.pid and self._too_young:
             self._too_young = waited < _YOUNG

@@ -17,7 +17,7 @@ from oi_tui.runtimes.runs.input_watch import InputWatch
 from oi_tui.runtimes.runs.output import RunOutput
 from oi_tui.runtimes.runs.person_question import PersonQuestions
 from oi_tui.runtimes.runs.stopping import StopSteps
-from oi_tui.runtimes.variables import listed, loss, names_in
+from oi_tui.runtimes.variables import join_names, loss, parse_names
 
 #: How long a finished run waits for the mark of its end, where the program closed or lost its terminal.
 _MARK_PATIENCE = 1.0
@@ -235,7 +235,7 @@ class Run:
             # What is being killed has ended only when it is gone.
             return
         status = event.get("status")
-        self._runtime.names = names_in(event.get("names"))
+        self._runtime.names = parse_names(event.get("names"))
         self._runtime.database = " ".join(str(event.get("database") or "").split())[:_LONGEST_DATABASE]
         self.leaving = bool(event.get("leaving"))
         self._away = bool(event.get("away"))
@@ -279,7 +279,7 @@ class Run:
         """Describe where the output goes, if to a file: the next cell would print nothing here."""
         if not self._away or self.leaving or self._process.ended:
             return None
-        place = process_table.output_of(self._process.pid, seconds=0.1)
+        place = process_table.find_output(self._process.pid, seconds=0.1)
         if place is None:
             return None
         return f"the output of {self._language.title} goes to {place}, not here"
@@ -289,7 +289,7 @@ class Run:
     def _at_stake(self) -> str:
         """Describe what a second interrupt would end."""
         name, names = self._runtime.language.name, self._runtime.names
-        return f"{name} and its variables{f': {listed(names)}' if names else ''}"
+        return f"{name} and its variables{f': {join_names(names)}' if names else ''}"
 
     def stop(self) -> None:
         """Interrupt the run, or take the next step towards its end. Any thread."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from oi_tui import paths
-from oi_tui.runtimes.installing import command_for
+from oi_tui.runtimes.installing import find_command
 from oi_tui.runtimes.language import DRIVERS
 from oi_tui.runtimes.sandbox import readable_paths, seccomp
 from oi_tui.runtimes.sandbox.base import NoSandboxError, SandboxedCommand, SandboxRequest
@@ -79,7 +79,7 @@ def problem() -> tuple[str, str] | None:
         return f"this processor architecture ({os.uname().machine}) is not supported", "Intel and ARM are."
     bwrap = find()
     if bwrap is None:
-        return "bubblewrap (bwrap) is not installed", command_for(PACKAGES) or "Install bubblewrap."
+        return "bubblewrap (bwrap) is not installed", find_command(PACKAGES) or "Install bubblewrap."
     key = (bwrap, Path(bwrap).stat().st_mtime_ns)
     if key in _trusted:
         return None

@@ -183,14 +183,14 @@ class HostProxy:
                     f"{request.host} resolves to the private address {address}, which the sandbox blocks. "
                     f"The user can allow it too: {_allow(private)}"
                 )
-        return _first_that_answers(addresses, request.port)
+        return _connect_first(addresses, request.port)
 
     def _begin_tunnel(
         self, request: _Request, client: socket.socket, rest: bytes, server: socket.socket
     ) -> None:
         """Send the server what the client says first, if that is allowed. Raises _EndedError and OSError."""
         any_protocol = self._is_named(request.host, request.port, usual=False)
-        if any_protocol and not rest and _server_speaks_first(client, server):
+        if any_protocol and not rest and _wait_for_server(client, server):
             return
         protocol = "an HTTP request" if request.port == _HTTP and not any_protocol else "a TLS handshake"
         try:
@@ -263,7 +263,7 @@ class HostProxy:
         return any(_fits(pattern.lower(), host, port, usual) for pattern in tuple(self._hosts))
 
 
-def _first_that_answers(addresses: Sequence[str], port: int) -> socket.socket:
+def _connect_first(addresses: Sequence[str], port: int) -> socket.socket:
     failure: OSError = OSError("no address found")
     for address in addresses:
         try:
@@ -296,7 +296,7 @@ def _is_public(address: str) -> bool:
     return all(ipaddress.ip_address((int(ip) >> shift) & 0xFFFFFFFF).is_global for shift in embedded)
 
 
-def _server_speaks_first(client: socket.socket, server: socket.socket) -> bool:
+def _wait_for_server(client: socket.socket, server: socket.socket) -> bool:
     """Wait until one of them speaks. In TLS it is the client."""
     with selectors.DefaultSelector() as waiting:
         for item in (client, server):

@@ -28,7 +28,7 @@ from oi_tui.runtimes.sandbox.base import Mechanism, NoSandboxError, SandboxedCom
 from oi_tui.runtimes.sandbox.limits import USUAL, Limits
 from oi_tui.runtimes.sandbox.proxy import HostProxy
 from oi_tui.system import environment_names
-from oi_tui.system.environment import held_back
+from oi_tui.system.environment import list_withheld
 
 #: Variables that lead to something outside, or to a folder that is not there.
 _OUTWARD = frozenset(
@@ -104,7 +104,7 @@ class Sandbox:
     def problem(self) -> str | None:
         """Return why nothing can run, and what to do; None when it can. Found once, by trying."""
         finding = self.finding()
-        return str(_refusal(*finding)) if finding else None
+        return str(_make_refusal(*finding)) if finding else None
 
     def finding(self) -> tuple[str, str] | None:
         """As `problem`, but what is wrong, as a part of a sentence, and what to do apart."""
@@ -116,7 +116,7 @@ class Sandbox:
             self.folder()
         except NoSandboxError as error:
             return error.finding
-        return finding()
+        return find_problem()
 
     def enclose(
         self, program: str, argv: Sequence[str], env: Mapping[str, str], channel: Path
@@ -125,7 +125,7 @@ class Sandbox:
         if problem := self.problem():
             raise NoSandboxError(problem)
         inside = {name: value for name, value in env.items() if name not in _OUTWARD}
-        for name in held_back(self.passed, inside):
+        for name in list_withheld(self.passed, inside):
             del inside[name]
         # So that drivers, and whoever else wants to, can say why something fails.
         inside[environment_names.IN_SANDBOX] = "on"
@@ -167,13 +167,13 @@ class Sandbox:
             if not stat.S_ISDIR(folder.stat().st_mode):
                 raise NotADirectoryError
         except OSError:
-            raise _refusal(
+            raise _make_refusal(
                 f"the working directory, {self.cwd}, no longer exists", "Start in another folder."
             ) from None
         home = Path.home().resolve()
         if folder == Path("/") or folder == home or folder in home.parents:
             what = "is your home folder" if folder == home else "holds everything"
-            raise _refusal(
+            raise _make_refusal(
                 f"the working directory, {folder}, {what}, so a sandbox there would protect nothing",
                 "Start in a folder for this work: mkdir -p ~/oi-tui-work && cd ~/oi-tui-work && oi-tui "
                 "--sandbox.",
@@ -181,29 +181,29 @@ class Sandbox:
         if any(folder.is_relative_to(item) for item in _NO_FOLDERS) and not any(
             folder.parent.is_relative_to(item) for item in _BUT
         ):
-            raise _refusal(
+            raise _make_refusal(
                 f"the working directory, {folder}, is not a normal folder", "Start in another one."
             )
         for ours in self.ours():
             if folder.is_relative_to(ours):
-                raise _refusal(
+                raise _make_refusal(
                     f"the working directory, {folder}, belongs to oi-tui", "Start in another folder."
                 )
             if ours.is_relative_to(folder) and (ours.is_file() or ours.suffix in _FILES):
-                raise _refusal(
-                    f"{paths.short(ours)} is in the working directory, where code could change it",
+                raise _make_refusal(
+                    f"{paths.shorten(ours)} is in the working directory, where code could change it",
                     "Move it to another folder.",
                 )
         for item in (paths.config(), paths.data(), paths.state(), *self.private, *_run_outside()):
-            if link := _link_in(item, folder):
-                raise _refusal(
-                    f"{paths.short(link)} points to a file that is run or read outside, and code could "
+            if link := _find_link(item, folder):
+                raise _make_refusal(
+                    f"{paths.shorten(link)} points to a file that is run or read outside, and code could "
                     "change it",
                     "Start in another folder, or replace the link with the file.",
                 )
         for item in _on_path():
             if item.resolve() == folder:
-                raise _refusal(
+                raise _make_refusal(
                     f"the working directory, {folder}, is on PATH: programs that code puts there would run "
                     "outside",
                     "Start in another folder, or remove it from PATH.",
@@ -231,11 +231,11 @@ def gateway_in(channel: Path) -> Path:
 
 def why_not() -> str | None:
     """Return why this machine cannot have a sandbox, and what to do; None when it can."""
-    problem = finding()
-    return str(_refusal(*problem)) if problem else None
+    problem = find_problem()
+    return str(_make_refusal(*problem)) if problem else None
 
 
-def finding() -> tuple[str, str] | None:
+def find_problem() -> tuple[str, str] | None:
     """As `why_not`, but what is wrong and what to do apart; None when nothing is."""
     if not sys.platform.startswith(("linux", "darwin")):
         return "the sandbox does not support this system yet", "It supports Linux and macOS."
@@ -255,7 +255,7 @@ def _run_outside() -> list[Path]:
     return [*_on_path(), Path(paths.__file__).parent, Path(sys.prefix)]
 
 
-def _link_in(path: Path, folder: Path) -> Path | None:
+def _find_link(path: Path, folder: Path) -> Path | None:
     """The link in the folder by which the path goes, if there is one: who may write there may turn it."""
     return next(
         (
@@ -277,7 +277,7 @@ def _mechanism() -> Mechanism:
     return bubblewrap
 
 
-def _refusal(reason: str, fix: str) -> NoSandboxError:
+def _make_refusal(reason: str, fix: str) -> NoSandboxError:
     return NoSandboxError(
         f"The sandbox is on but cannot work, so nothing runs: {reason}. {fix} Or turn the sandbox off.",
         (reason, fix),

@@ -40,7 +40,7 @@ _PLACE = "/usr/bin/sandbox-exec"
 _trusted: set[str] = set()
 
 
-def problem() -> tuple[str, str] | None:
+def find_problem() -> tuple[str, str] | None:
     """Return what is wrong and how to fix it; None when it works, found by trying."""
     if not shutil.which(_PLACE):
         return f"{_PLACE} is not there", "It is a part of macOS."
@@ -67,7 +67,7 @@ def enclose(wanted: SandboxRequest) -> SandboxedCommand:
     """Build the command that starts a program inside. Raises NoSandboxError or OSError."""
     if not shutil.which(_PLACE):
         raise NoSandboxError(f"{_PLACE} is not there")
-    folder = temporary(wanted.channel)
+    folder = find_temporary_folder(wanted.channel)
     folder.mkdir(mode=0o700, exist_ok=True)
     profile = _Profile()
     home, cwd = Path.home(), wanted.cwd

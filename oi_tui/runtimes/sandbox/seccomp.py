@@ -121,16 +121,16 @@ def filter_program() -> bytes:
     special: dict[str, Sequence[_Step]] = {
         "socket": _socket(),
         "socketpair": _socket(),
-        "ioctl": _refused_if(1, _IF_EQUAL, (_TIOCSTI, _TIOCLINUX)),
-        "clone": _refused_if(0, _IF_ANY_BIT, (_CLONE_NEWUSER,)),
-        "unshare": _refused_if(0, _IF_ANY_BIT, (_CLONE_NEWUSER,)),
-        "open": _refused_if_created(1),
-        "openat": _refused_if_created(2),
+        "ioctl": _refuse_if(1, _IF_EQUAL, (_TIOCSTI, _TIOCLINUX)),
+        "clone": _refuse_if(0, _IF_ANY_BIT, (_CLONE_NEWUSER,)),
+        "unshare": _refuse_if(0, _IF_ANY_BIT, (_CLONE_NEWUSER,)),
+        "open": _refuse_creation(1),
+        "openat": _refuse_creation(2),
     }
     for name, mode in (("creat", 1), ("chmod", 1), ("fchmod", 1), ("mknod", 1)):
-        special[name] = _refused_if(mode, _IF_ANY_BIT, (_SET_USER_ID,))
+        special[name] = _refuse_if(mode, _IF_ANY_BIT, (_SET_USER_ID,))
     for name in ("mknodat", "fchmodat", "fchmodat2"):
-        special[name] = _refused_if(2, _IF_ANY_BIT, (_SET_USER_ID,))
+        special[name] = _refuse_if(2, _IF_ANY_BIT, (_SET_USER_ID,))
     for name, number in calls.items():
         usual = [_refuse(errno.ENOSYS if name in _UNKNOWN else errno.EPERM)]
         body = special.get(name, usual)
@@ -143,24 +143,24 @@ def _refuse(reason: int) -> _Step:
     return (_RETURN, 0, 0, _REFUSE | reason)
 
 
-def _argument(number: int) -> _Step:
+def _load_argument(number: int) -> _Step:
     """Load the lower half of an argument, which is all that the kernel looks at in those below."""
     return (_LOAD, 0, 0, _ARGUMENTS + 8 * number)
 
 
-def _refused_if(argument: int, test: int, values: Sequence[int]) -> list[_Step]:
-    steps = [_argument(argument)]
+def _refuse_if(argument: int, test: int, values: Sequence[int]) -> list[_Step]:
+    steps = [_load_argument(argument)]
     for value in values:
         steps += [(test, 0, 1, value), _refuse(errno.EPERM)]
     return [*steps, (_RETURN, 0, 0, _ALLOW)]
 
 
-def _refused_if_created(flags: int) -> list[_Step]:
+def _refuse_creation(flags: int) -> list[_Step]:
     """Refuse to create a file with the bit; the mode follows the flags, and counts only for a new file."""
     return [
-        _argument(flags),
+        _load_argument(flags),
         (_IF_ANY_BIT, 0, 3, _CREATES),
-        _argument(flags + 1),
+        _load_argument(flags + 1),
         (_IF_ANY_BIT, 0, 1, _SET_USER_ID),
         _refuse(errno.EPERM),
         (_RETURN, 0, 0, _ALLOW),
@@ -169,8 +169,8 @@ def _refused_if_created(flags: int) -> list[_Step]:
 
 def _socket() -> list[_Step]:
     """Sockets that the namespaces hold: files', the internet's, and the kernel's own about the network."""
-    steps = [_argument(0)]
+    steps = [_load_argument(0)]
     for family in (_UNIX, _INET, _INET6):
         steps += [(_IF_EQUAL, 0, 1, family), (_RETURN, 0, 0, _ALLOW)]
-    steps += [(_IF_EQUAL, 0, 3, _NETLINK), _argument(2), (_IF_EQUAL, 0, 1, 0), (_RETURN, 0, 0, _ALLOW)]
+    steps += [(_IF_EQUAL, 0, 3, _NETLINK), _load_argument(2), (_IF_EQUAL, 0, 1, 0), (_RETURN, 0, 0, _ALLOW)]
     return [*steps, _refuse(errno.EAFNOSUPPORT)]

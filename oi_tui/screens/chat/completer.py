@@ -130,12 +130,12 @@ class Completer:
     def _complete_target(self, query: Query) -> None:
         """Offer places where code can run; running containers follow when they are listed."""
         if query.language == "attach":
-            self._offer_targets(query, known_targets.left_running())
+            self._offer_targets(query, known_targets.list_left_running())
             return
         known = list(known_targets.at_once())
         self._offer_targets(query, known)
         if query.text and ("container:".startswith(query.text) or query.text.startswith("container:")):
-            self._offer_targets(query, known_targets.containers() + known)
+            self._offer_targets(query, known_targets.list_containers() + known)
 
     def _offer_targets(self, query: Query, known: Sequence[KnownTarget]) -> None:
         """Offer those that begin with what is typed before those that hold it."""
@@ -164,7 +164,7 @@ class Completer:
             named = f"./{path}" if path in taken else path
             end = "" if path.endswith("/") else " "
             # A path in quotes that leads on is open at its end.
-            text = mentions.written(named) + end
+            text = mentions.write_mention(named) + end
             offers.append(CompletionOffer(text.rstrip('"') if text.endswith('/"') else text, path))
         listing = self.files.listing and names_there is None
         note = "loading files…" if listing else "" if offers else "no file or variable of this name"
@@ -180,7 +180,7 @@ class Completer:
         for uri, name in self._known_resources[server][:_MOST]:
             if wanted.lower() in f"{uri} {name}".lower():
                 full = f"{server}:{uri}"
-                yield CompletionOffer(f"{mentions.written(full)} ", one_line(full, 200), name)
+                yield CompletionOffer(f"{mentions.write_mention(full)} ", one_line(full, 200), name)
 
     def _variables(self, typed: str) -> Iterator[tuple[str, CompletionOffer]]:
         """Variables by name: data before code, those that begin with what is typed before the others."""
@@ -198,5 +198,5 @@ class Completer:
             name = f"{language}:{variable.name}" if count[variable.name] > 1 else variable.name
             yield (
                 variable.name,
-                CompletionOffer(f"{mentions.written(name)} ", name, f"{language}  {variable.summary}"),
+                CompletionOffer(f"{mentions.write_mention(name)} ", name, f"{language}  {variable.summary}"),
             )

@@ -12,7 +12,7 @@ from oi_tui.engine.storage.store import Store
 from oi_tui.screens.confirm import ConfirmDialog
 from oi_tui.screens.models import ModelChoice, ModelsScreen
 from oi_tui.screens.themes import ThemesScreen
-from oi_tui.widgets.idle import last_key
+from oi_tui.widgets.idle import find_last_key
 from oi_tui.widgets.timer import later
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class FirstRun:
     def _choose_colours(self) -> None:
         view = self._view
         is_chosen = "theme" in view.workspace.profile.origins
-        quiet = time.monotonic() - last_key(view.app) > _QUIET
+        quiet = time.monotonic() - find_last_key(view.app) > _QUIET
         if is_chosen or view.busy or view.prompt.text or not view.screen.is_active:
             self._conclude()
         elif quiet:

@@ -16,7 +16,7 @@ from textual.widget import Widget
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from oi_tui.input.mentions import written
+from oi_tui.input.mentions import write_mention
 from oi_tui.text import one_line
 from oi_tui.widgets.lists.choice_list import ChoiceList
 from oi_tui.widgets.lists.conversation_list import age
@@ -61,7 +61,7 @@ def requests(folder: Path | None) -> list[str]:
     for suffix, texts in _ABOUT.items():
         name = next((name for name in names if name.lower().endswith(suffix)), None)
         if name:
-            suggestions += [text.format(written(name)) for text in texts]
+            suggestions += [text.format(write_mention(name)) for text in texts]
     return list(dict.fromkeys([*suggestions[:_REQUESTS], *_ANYWHERE]))[:_REQUESTS]
 
 

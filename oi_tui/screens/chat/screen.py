@@ -20,7 +20,7 @@ from oi_tui.commands import COMMANDS, CommandError
 from oi_tui.input.history import History
 from oi_tui.screens.base import BaseScreen
 from oi_tui.screens.chat import status
-from oi_tui.widgets.idle import last_key, last_other_key
+from oi_tui.widgets.idle import find_last_key, find_last_other_key
 from oi_tui.widgets.prompt.completion_list import Completions
 from oi_tui.widgets.prompt.prompt import Prompt
 from oi_tui.widgets.status_bar import StatusBar
@@ -270,7 +270,7 @@ class ChatScreen(BaseScreen[None]):
         """Ask for the key, once nobody types and unless something else was typed or opened by then."""
         if not self._is_untouched():
             return
-        if time.monotonic() - last_key(self.app) > _QUIET:
+        if time.monotonic() - find_last_key(self.app) > _QUIET:
             self.commands.choosing.ask_for_key(self._is_untouched, self.commands.turn.go_on)
         else:
             later(self, 0.1, self.ask_for_key)
@@ -297,7 +297,7 @@ class ChatScreen(BaseScreen[None]):
 
     def _is_second(self, now: float) -> bool:
         """Whether such a key was pressed a moment ago already, and no other since."""
-        return now - self._interrupted_at < TWICE and last_other_key(self.app) < self._interrupted_at
+        return now - self._interrupted_at < TWICE and find_last_other_key(self.app) < self._interrupted_at
 
     def action_quit_when_empty(self) -> None:
         """Quit; while something runs, only when pressed twice."""
@@ -383,7 +383,7 @@ class ChatScreen(BaseScreen[None]):
         if home is None or not self.has_class("-empty"):
             return
         workspace = view.workspace
-        where = workspace.computer.where or paths.short(workspace.computer.cwd)
+        where = workspace.computer.where or paths.shorten(workspace.computer.cwd)
         home.tell(
             status.home_state(
                 view.session,

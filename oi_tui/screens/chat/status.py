@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from oi_tui.commands import COMMANDS
-from oi_tui.text import elapsed, one_line, short_count
+from oi_tui.text import format_count, format_elapsed, one_line
 from oi_tui.widgets.status_bar import Fact
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _size(tokens: int, session: "Session") -> str:
         return ""
     if session.window:
         return f"ctx {tokens / session.window:.0%}"
-    return f"{tokens:,} tokens" if session.profile.model == "demo" else f"{short_count(tokens)}/? tokens"
+    return f"{tokens:,} tokens" if session.profile.model == "demo" else f"{format_count(tokens)}/? tokens"
 
 
 #: What stands in the last line while running code uses mouse and keyboard.
@@ -101,7 +101,7 @@ def status(
     keys = tuple((hint, "$text-muted") for hint in _HINTS.get(place, shown))
     if not doing:
         return (("ready", "$text-muted"),), keys
-    timed = elapsed(seconds) if seconds >= 1 else ""
+    timed = format_elapsed(seconds) if seconds >= 1 else ""
     if left is not None:
         doing, timed = f"{doing} in {max(ceil(left), 0)} s", ""
     now: Facts = ((doing, "$text-accent bold"), (line, "$text-muted"), (timed, "$text-muted"))

@@ -78,7 +78,7 @@ class NavigatorActions:
         if place.strip() and self._attempt(
             "Could not export", lambda: written.append(self._library.export(item, place.strip()))
         ):
-            self._place.tell(f"Exported to {paths.short(written[0])}.")
+            self._place.tell(f"Exported to {paths.shorten(written[0])}.")
 
     def _attempt(self, otherwise: str, act: Callable[[], None]) -> bool:
         """Do it, or say in the last line why it was not done."""

@@ -71,7 +71,7 @@ class ConversationLoader:
     def list_conversations(self) -> None:
         """Read the list."""
         store = self._library.store
-        waiting = len(conversations.list_waiting(store, conversations.folders()))
+        waiting = len(conversations.list_waiting(store, conversations.list_folders()))
         self._post(Listed(store.listing(), waiting, store.deleted()))
 
     def index(self) -> None:

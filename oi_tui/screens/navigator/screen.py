@@ -17,7 +17,7 @@ from oi_tui import paths
 from oi_tui.engine.export.formats import make_file_name
 from oi_tui.engine.storage.library import Library
 from oi_tui.engine.storage.listing import Summary
-from oi_tui.engine.storage.search import split_words, worth_searching
+from oi_tui.engine.storage.search import is_worth_searching, split_words
 from oi_tui.engine.storage.store import Store
 from oi_tui.screens.dialog import Page
 from oi_tui.screens.navigator import text as words
@@ -143,7 +143,7 @@ class NavigatorScreen(Page[str | None]):
         self._library.load_deleted(event.deleted)
         self._read = True
         self.show(select=selected.id if selected else None)
-        if worth_searching(self._query):
+        if is_worth_searching(self._query):
             self._search()
         # Only once the list is on the screen: until then, all the time there is belongs to it.
         self.call_after_refresh(self._bring_index_up_to_date)
@@ -191,7 +191,7 @@ class NavigatorScreen(Page[str | None]):
         if self._pause is not None:
             self._pause.cancel()
         self.show()
-        if worth_searching(self._query):
+        if is_worth_searching(self._query):
             self._pause = later(self, _PAUSE, self._search)
 
     def _search(self) -> None:
@@ -293,7 +293,7 @@ class NavigatorScreen(Page[str | None]):
         """Ask for the file to which the selected conversation is written as a document."""
         item = self._list.selected
         if item is not None and not item.problem:
-            place = paths.short(Path.home() / make_file_name(item.title, ".md"))
+            place = paths.shorten(Path.home() / make_file_name(item.title, ".md"))
             self._list.spare()
             self._line.ask(place, words.EXPORT_KEYS, self._actions.export)
             self.tell("")

@@ -46,7 +46,7 @@ def list_keys(folder: str | None, waiting: int) -> Keys:
 
 def headline(number: str, folder: str | None) -> Content:
     """Return the number of conversations, and their folder."""
-    where = f"   in {one_line(paths.short(folder), 200)}" if folder else ""
+    where = f"   in {one_line(paths.shorten(folder), 200)}" if folder else ""
     return Content.assemble(
         ("Conversations", "bold"), "   ", (number, "$text-muted"), (where, "$text-accent")
     )

@@ -326,7 +326,7 @@ class ProfileEditor(Page[Profile | None]):
         self._say()
 
     def _say(self) -> None:
-        path = "" if self.path is None else one_line(paths.short(self.path), 200)
+        path = "" if self.path is None else one_line(paths.shorten(self.path), 200)
         count = len(self._changes.keys() | {field.setting.name for field in self._fields.wrong})
         number = f"{count} unsaved" if count else ""
         head = Content.assemble(("Settings", "bold"), "   ", (path, "$text-muted"))

@@ -61,7 +61,7 @@ class ProfileChoice(NameChoice):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Back", id="profile_choice.close")]
 
     def __init__(self, now: str) -> None:
-        super().__init__(profiles.names(), now)
+        super().__init__(profiles.list_names(), now)
 
     def compose(self) -> ComposeResult:
         """The list, in a box."""

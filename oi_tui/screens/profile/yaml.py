@@ -12,7 +12,7 @@ from oi_tui import paths, profiles
 from oi_tui.engine.settings import yaml_file
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.settings.setting import ProfileError
-from oi_tui.engine.settings.templates import starter
+from oi_tui.engine.settings.templates import write_starter
 from oi_tui.screens.dialog import Page
 from oi_tui.text import one_line, visible
 from oi_tui.widgets.editor.text_area import StableTextArea
@@ -34,9 +34,9 @@ class ProfileYaml(Page[bool]):
         super().__init__()
         self._path = path
         try:
-            self._before = profiles.text_of(path)
+            self._before = profiles.read_text(path)
         except FileNotFoundError:
-            self._before = starter()
+            self._before = write_starter()
         self._shown = visible(self._before)
         self._warned = False
         #: What lies on the disk, as far as the person knows.
@@ -44,7 +44,7 @@ class ProfileYaml(Page[bool]):
 
     def compose(self) -> ComposeResult:
         """Mount headline, text, error, and keys."""
-        name = one_line(paths.short(self._path), 200)
+        name = one_line(paths.shorten(self._path), 200)
         yield Static(Content.assemble(("Settings", "bold"), "   ", (name, "$text-muted")), id="profile-head")
         yield StableTextArea(
             self._shown, id="profile-text", soft_wrap=False, show_line_numbers=True, tab_behavior="focus"
@@ -129,4 +129,4 @@ def reread(path: Path, before: Profile) -> Profile:
 
     Raises ProfileError or OSError.
     """
-    return profiles.beneath(profiles.load(path), before)
+    return profiles.find_defaults_beneath(profiles.load(path), before)

@@ -67,4 +67,4 @@ def _file(part: Mapping[str, Any]) -> Message:
         raise RefusedError(
             400, f"{name}: file_data must be a data: address with text in base64. Name other files by path."
         ) from None
-    return Message(role="user", type="message", content=f"File: {name}\n{fenced(text, '')}")
+    return Message(role="user", type="message", content=f"File: {name}\n{fence(text, '')}")

@@ -25,7 +25,7 @@ _DESCRIPTIONS = {
 }
 
 
-def answers_by_key(app: App[Any]) -> dict[str, str]:
+def map_answers(app: App[Any]) -> dict[str, str]:
     """Return the answer of each key, with the keys that the person chose."""
     chosen = remapped(app)
     answers: dict[str, str] = {}
@@ -34,17 +34,17 @@ def answers_by_key(app: App[Any]) -> dict[str, str]:
     return answers
 
 
-def label(key: str) -> str:
+def format_key(key: str) -> str:
     """Return how a key is printed."""
     return "?" if key == "question_mark" else key
 
 
 def help_rows(app: App[Any]) -> list[tuple[str, str]]:
     """Return each key and a description of its answer."""
-    return [(label(key), _DESCRIPTIONS[answer]) for key, answer in answers_by_key(app).items()]
+    return [(format_key(key), _DESCRIPTIONS[answer]) for key, answer in map_answers(app).items()]
 
 
-def short_help(app: App[Any], *, edited: bool) -> list[tuple[str, str]]:
+def list_help(app: App[Any], *, edited: bool) -> list[tuple[str, str]]:
     """Return each key and one word for its answer. `edited`: there are changes that can be shown."""
     left_out = ("help",) if edited else ("help", "diff")
-    return [(label(key), answer) for key, answer in answers_by_key(app).items() if answer not in left_out]
+    return [(format_key(key), answer) for key, answer in map_answers(app).items() if answer not in left_out]

@@ -5,7 +5,7 @@ from typing import Any
 
 from textual.app import App
 
-from oi_tui.widgets.idle import last_activity
+from oi_tui.widgets.idle import find_last_activity
 
 #: How long, in seconds, a question must have been visible and keyboard and mouse quiet before it is answered.
 QUIET = 0.5
@@ -36,4 +36,4 @@ class KeyGuard:
         late, self._looked = now - self._looked > 3 * LOOK, now
         if late:  # the screen stood still, and keys of that time may not have been read yet
             self._since = now
-        return now - self._since >= QUIET and now - last_activity(app) >= QUIET
+        return now - self._since >= QUIET and now - find_last_activity(app) >= QUIET

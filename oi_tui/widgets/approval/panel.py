@@ -24,7 +24,7 @@ from oi_tui.widgets.approval.question import Question, Stage
 from oi_tui.widgets.approval.question_text import LOW, QuestionText
 from oi_tui.widgets.approval.reason_field import ReasonField
 from oi_tui.widgets.approval.text import COLOURS
-from oi_tui.widgets.idle import last_activity
+from oi_tui.widgets.idle import find_last_activity
 
 #: What a person types to let everything run without a question.
 AUTO_WORD = "auto"
@@ -102,7 +102,7 @@ class ApprovalPanel(Widget, can_focus=True):
     @property
     def keys(self) -> dict[str, str]:
         """The answer of each key."""
-        return answer_keys.answers_by_key(self.app)
+        return answer_keys.map_answers(self.app)
 
     @property
     def help_rows(self) -> list[tuple[str, str]]:
@@ -112,7 +112,7 @@ class ApprovalPanel(Widget, can_focus=True):
     @property
     def short_help(self) -> list[tuple[str, str]]:
         """The keys that answer now, with a word for each."""
-        return answer_keys.short_help(self.app, edited=self.edited)
+        return answer_keys.list_help(self.app, edited=self.edited)
 
     def compose(self) -> ComposeResult:
         """Mount the question, its answers, and the field that asks why."""
@@ -181,7 +181,7 @@ class ApprovalPanel(Widget, can_focus=True):
 
     @property
     def _runs_soon(self) -> bool:
-        return last_activity(self.app) <= self._runs_at < math.inf
+        return find_last_activity(self.app) <= self._runs_at < math.inf
 
     def note_edit(self, *, vi: bool = False) -> None:
         """Show that the code is being edited, perhaps with the keys of vi."""

@@ -6,7 +6,7 @@ from enum import StrEnum
 from oi_tui.engine.events import ApprovalRequested
 from oi_tui.engine.review.findings import Findings, Level
 from oi_tui.engine.review.permissions import Permission
-from oi_tui.text import names, one_line
+from oi_tui.text import list_hidden_characters, one_line
 from oi_tui.widgets.conversation.code import find_mixed_identifiers
 
 
@@ -60,7 +60,7 @@ class Question:
 
     @property
     def _hidden(self) -> list[str]:
-        return names(self.code)
+        return list_hidden_characters(self.code)
 
     @property
     def _mixed(self) -> list[str]:

@@ -8,7 +8,7 @@ from textual.widgets import Static
 
 from oi_tui.text import normalise_line_ends
 from oi_tui.widgets.approval.question import Question, Stage
-from oi_tui.widgets.approval.text import COLOURS, about, laid_out, of_stage, risk_lines
+from oi_tui.widgets.approval.text import COLOURS, about, lay_out, of_stage, risk_lines
 
 #: How many lines with risks are shown from which height of the screen on.
 _MOST_RISKS = ((36, 8), (24, 4), (16, 2), (0, 1))
@@ -36,7 +36,7 @@ class QuestionText:
 
     def show(self, question: Question, stage: Stage, width: int, screen: Size) -> None:
         """Show the question, and what is known of it, in `width` cells."""
-        self._title.update(self._title_and_facts(question, stage, width, screen))
+        self._title.update(self._write_title_and_facts(question, stage, width, screen))
         code = normalise_line_ends(question.code, question.request.message.format)
         most = next(most for height, most in _MOST_RISKS if screen.height >= height)
         warnings = Content("\n").join(Content(f"! {words}") for words in question.warnings)
@@ -47,7 +47,7 @@ class QuestionText:
             line.display = bool(content.plain) and stage is Stage.ASKING
             line.update(content)
 
-    def _title_and_facts(self, question: Question, stage: Stage, width: int, screen: Size) -> Content:
+    def _write_title_and_facts(self, question: Question, stage: Stage, width: int, screen: Size) -> Content:
         request, level = question.request, question.level
         if stage is Stage.ASKING:
             title, facts = about(
@@ -59,4 +59,4 @@ class QuestionText:
             # The answers come first; the other facts are in the conversation.
             facts = facts[:1]
         colour = "$text-accent" if stage is Stage.EDITING else COLOURS[level]
-        return laid_out(title, facts, width, colour)
+        return lay_out(title, facts, width, colour)

@@ -53,9 +53,8 @@ def _question(request: ApprovalRequested) -> str:
     if is_tool(language):
         # Which tool it is must not be cut off.
         return f"Call {one_line(describe_tool(language), 250)}?"
-    return (
-        f"Run this {_language(request)} code{f' for {one_line(request.asker, 60)}' if request.asker else ''}?"
-    )
+    asker = f" for {one_line(request.asker, 60)}" if request.asker else ""
+    return f"Run this {_write_language(request)} code{asker}?"
 
 
 def risk_lines(findings: Findings, code: str, width: int, most: int) -> Content:
@@ -85,7 +84,7 @@ def risk_lines(findings: Findings, code: str, width: int, most: int) -> Content:
 
 def of_stage(stage: str, request: ApprovalRequested, *, vi: bool = False) -> tuple[str, list[str]]:
     """Return the title and the facts for a stage after the question."""
-    language = _language(request)
+    language = _write_language(request)
     match stage:
         case "editing":
             keys = [
@@ -107,11 +106,11 @@ def of_stage(stage: str, request: ApprovalRequested, *, vi: bool = False) -> tup
             return "Run everything without asking?", facts
 
 
-def _language(request: ApprovalRequested) -> str:
+def _write_language(request: ApprovalRequested) -> str:
     return one_line(request.message.format or "", 30)
 
 
-def laid_out(title: str, facts: Sequence[str], width: int, colour: str = COLOURS["notes"]) -> Content:
+def lay_out(title: str, facts: Sequence[str], width: int, colour: str = COLOURS["notes"]) -> Content:
     """Lay out title and facts in as few lines as possible, broken between facts only.
 
     Where they do not fit on one line, all facts stand together below the title, if there is room for that.

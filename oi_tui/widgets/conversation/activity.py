@@ -5,7 +5,7 @@ from math import ceil
 
 from rich.segment import Segment
 
-from oi_tui.text import elapsed, one_line
+from oi_tui.text import format_elapsed, one_line
 from oi_tui.widgets.conversation.rows import Row, Span, clip_spans
 from oi_tui.widgets.conversation.styles import Styles
 
@@ -35,7 +35,7 @@ class Activity:
         if self.until is not None:
             words = f"{words} in {max(ceil(self.until - now), 0)} s"
         waited = now - self.since
-        facts = (elapsed(int(waited)) if waited >= 1 and self.until is None else "", *self.facts)
+        facts = (format_elapsed(int(waited)) if waited >= 1 and self.until is None else "", *self.facts)
         spans: list[Span] = [(f"{mark} ", look.accent), (words, look.accent)]
         spans += [(f" · {one_line(fact, 60)}", look.muted) for fact in facts if fact]
         return Row([Segment(*span) if isinstance(span, tuple) else span for span in clip_spans(spans, width)])

@@ -13,7 +13,7 @@ from oi_tui.widgets.conversation.layout import Anchor, FoundRow, Layout
 from oi_tui.widgets.conversation.read_position import ReadPosition
 from oi_tui.widgets.conversation.selection import MARGIN
 from oi_tui.widgets.conversation.styles import Styles, look_of
-from oi_tui.widgets.images.protocol import ImageSupportMixin, image_support_of
+from oi_tui.widgets.images.protocol import ImageSupportMixin, find_image_support
 from oi_tui.widgets.images.sixel_overlay import SixelOverlay
 from oi_tui.widgets.timer import later
 
@@ -112,7 +112,7 @@ class BlockView(ScrollView):
     def look(self) -> Styles:
         """The styles to draw with."""
         if self._look is None:
-            colourful, image_support = not self.app.no_color, image_support_of(self.app)
+            colourful, image_support = not self.app.no_color, find_image_support(self.app)
             self._look = look_of(self.app.current_theme, colourful=colourful, image_support=image_support)
         return self._look
 
@@ -177,7 +177,7 @@ class BlockView(ScrollView):
         """Bring size and scroll position in line with the blocks, holding still what the anchor names."""
         line = self.layout_of_blocks.settle(anchor, self.size.height, self.look)
         moved = self._scroll_itself(line)
-        self._after_move()
+        self._follow_move()
         self._repaint(whole=moved)
 
     def _scroll_itself(self, line: int) -> bool:
@@ -194,7 +194,7 @@ class BlockView(ScrollView):
             self._settling = False
         return round(self.scroll_y) != before
 
-    def _after_move(self) -> None:
+    def _follow_move(self) -> None:
         if self._at_end:
             self._seen.reach(self.layout_of_blocks.total, just=True)
         else:
@@ -205,7 +205,7 @@ class BlockView(ScrollView):
     def _repaint(self, *, whole: bool) -> None:
         """Have those lines painted whose rows are not the ones that were painted last."""
         before, top = self._painted, round(self.scroll_y)
-        self._painted = [self._row(top + y) for y in range(self.size.height)]
+        self._painted = [self._find_row(top + y) for y in range(self.size.height)]
         if whole or len(before) != len(self._painted):
             self.repaint()
             return
@@ -229,7 +229,7 @@ class BlockView(ScrollView):
                 self._painted[y] = row, None
                 self.refresh(Region(0, y, self.size.width, 1))
 
-    def _row(self, line: int) -> "tuple[Row | None, object]":
+    def _find_row(self, line: int) -> "tuple[Row | None, object]":
         if self.layout_of_blocks.is_tail(line):
             return self.layout_of_blocks.tail, None
         found = self.found(line)
@@ -270,7 +270,7 @@ class BlockView(ScrollView):
                 self._scroll_itself(new + shift)
                 layout.ensure_seen(round(self.scroll_y), height, self.look)
             self._painted.clear()
-            self._after_move()
+            self._follow_move()
         super().watch_scroll_y(old_value, new_value)
 
     def _take_over(self) -> None:

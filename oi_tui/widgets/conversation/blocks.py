@@ -8,7 +8,7 @@ from rich.style import Style
 from typing_extensions import override
 
 from oi_tui.widgets.conversation.markdown import GrowingText, bare_rows
-from oi_tui.widgets.conversation.output import Output, lines
+from oi_tui.widgets.conversation.output import Output, count_lines
 from oi_tui.widgets.conversation.rows import Row
 from oi_tui.widgets.conversation.streaming_markdown import StreamingMarkdown
 from oi_tui.widgets.conversation.styles import Styles
@@ -99,11 +99,11 @@ class UserBlock(Block):
     @override
     def rows(self, width: int, look: Styles) -> list[Row]:
         text = self.text.strip("\n")
-        shown = _beginning(text) if self.folded else text
+        shown = _cut_beginning(text) if self.folded else text
         rows = bare_rows(shown, width - 1, look.user)
         if len(shown) < len(text):
             hidden = text.count("\n", len(shown))
-            rest = lines(hidden) if hidden else f"{len(text) - len(shown):,} characters"
+            rest = count_lines(hidden) if hidden else f"{len(text) - len(shown):,} characters"
             rows.append(Row([Segment(f"… {rest} not shown — f unfolds", look.user_muted)]))
         for row in rows:
             row.fill = look.user
@@ -111,7 +111,7 @@ class UserBlock(Block):
 
     @override
     def estimate(self, width: int) -> int:
-        return _estimate(_beginning(self.text) if self.folded else self.text, width - 1)
+        return _estimate(_cut_beginning(self.text) if self.folded else self.text, width - 1)
 
     @override
     def source(self) -> str:
@@ -124,13 +124,13 @@ class UserBlock(Block):
 
     @override
     def fold(self) -> bool:
-        if len(_beginning(self.text.strip("\n"))) == len(self.text.strip("\n")):
+        if len(_cut_beginning(self.text.strip("\n"))) == len(self.text.strip("\n")):
             return False
         self.folded = not self.folded
         return True
 
 
-def _beginning(text: str) -> str:
+def _cut_beginning(text: str) -> str:
     """Return the part of a text that is shown folded: all, unless it is clearly more than a screen."""
     parts = text[: _FOLDED_CHARACTERS + 1].split("\n", _FOLDED_LINES)
     if len(text) <= _FOLDED_CHARACTERS and len(parts) <= _FOLDED_LINES:
@@ -222,7 +222,7 @@ class ReasoningBlock(Block):
 
     @override
     def rows(self, width: int, look: Styles) -> list[Row]:
-        length = lines(self._lines + (not self._pieces[-1].endswith("\n")))
+        length = count_lines(self._lines + (not self._pieces[-1].endswith("\n")))
         words = f"thinking · {length}" if self.live else f"thought for {length}"
         hint = " · f unfolds" if self.folded else ""
         header = Row([Segment(("▸ " if self.folded else "▾ ") + words + hint, look.muted)])

@@ -8,19 +8,19 @@ from typing_extensions import override
 
 from oi_tui.file_changes.snapshots import Step
 from oi_tui.messages import Message, Stopping
-from oi_tui.text import duration, normalise_line_ends, one_line
+from oi_tui.text import format_duration, normalise_line_ends, one_line
 from oi_tui.widgets.conversation.blocks import Block
-from oi_tui.widgets.conversation.cell_state import after_run, cell_state
+from oi_tui.widgets.conversation.cell_state import describe_run, describe_state
 from oi_tui.widgets.conversation.code import (
     Highlighter,
     as_active,
-    code_rows,
+    draw_code_line,
     find_changed_lines,
     gutter_width,
     put_at_end,
 )
 from oi_tui.widgets.conversation.output import Output, ruled
-from oi_tui.widgets.conversation.output import lines as count_lines
+from oi_tui.widgets.conversation.output import count_lines as count_lines
 from oi_tui.widgets.conversation.products import list_products, summarise
 from oi_tui.widgets.conversation.rows import Row, Span, clip_spans, wrap_words
 from oi_tui.widgets.conversation.styles import Styles
@@ -195,14 +195,14 @@ class CellBlock(Block):
         """The running time of the program, as in the header; "" while the header does not say it."""
         if self.prompt is not None or self.stopping:
             return ""
-        return duration(round(time.monotonic() - self._started, 1))
+        return format_duration(round(time.monotonic() - self._started, 1))
 
     # How it is drawn
 
     @override
     def rows(self, width: int, look: Styles) -> list[Row]:
         header, reason = self._header(width, look)
-        return [header, *self._code(width, look), *reason, *self._below(width, look)]
+        return [header, *self._code(width, look), *reason, *self._draw_below(width, look)]
 
     @property
     def code_top(self) -> int:
@@ -255,8 +255,8 @@ class CellBlock(Block):
             edited = [("edited", look.warning)] if message.proposed is not None else []
             return [("waiting for your approval", look.warning), *edited]
         if message.state in ("running", "waiting"):
-            return [*self._running_state(look), *after_run(message, look)]
-        return cell_state(message, look, reason)
+            return [*self._running_state(look), *describe_run(message, look)]
+        return describe_state(message, look, reason)
 
     def _running_state(self, look: Styles) -> list[Span]:
         text = f"{'starting' if self.starting else 'running'} {self.clock}"
@@ -297,7 +297,7 @@ class CellBlock(Block):
         seconds = int(time.monotonic() - self._line_started)
         if not self.clock or seconds < _LONG_LINE or len(self._line_starts) == 1:
             return ""
-        return duration(seconds) if seconds >= 60 else f"{seconds} s"
+        return format_duration(seconds) if seconds >= 60 else f"{seconds} s"
 
     def _fold_line(self, width: int, look: Styles) -> list[Span]:
         """What stands in place of folded code: its length, the key, and what it made."""
@@ -316,14 +316,14 @@ class CellBlock(Block):
 
     def _draw_code(self, width: int, look: Styles) -> None:
         """Bring the code's rows up to date; rows of lines that did not change stay as they are."""
-        code = self._shown_code()
+        code = self._cut_code()
         lines = code.split("\n")
         gutter = gutter_width(len(lines))
         if self._code_for != (width, look, gutter):
             self._code_for = (width, look, gutter)
             self._code_rows, self._line_starts = [], []
             proposed = self.message.proposed
-            self._changed = set() if proposed is None else self._changes(proposed, lines)
+            self._changed = set() if proposed is None else self._find_changes(proposed, lines)
         if self._highlighter is None:
             self._highlighter = Highlighter(self.message.format)
             if self.message.state != "writing":
@@ -334,19 +334,19 @@ class CellBlock(Block):
             mark = "~" if index in self._changed else " "
             if index + 1 in self._flagged:
                 mark = "!"
-            self._code_rows.extend(code_rows(index + 1, pieces, look, width, gutter, changed=mark))
+            self._code_rows.extend(draw_code_line(index + 1, pieces, look, width, gutter, changed=mark))
 
-    def _shown_code(self) -> str:
+    def _cut_code(self) -> str:
         return normalise_line_ends(self.code, self.message.format).removesuffix("\n")
 
     @property
     def _line_count(self) -> int:
-        return self._shown_code().count("\n") + 1
+        return self._cut_code().count("\n") + 1
 
-    def _changes(self, proposed: str, lines: list[str]) -> set[int]:
+    def _find_changes(self, proposed: str, lines: list[str]) -> set[int]:
         return find_changed_lines(normalise_line_ends(proposed, self.message.format).split("\n"), lines)
 
-    def _below(self, width: int, look: Styles) -> list[Row]:
+    def _draw_below(self, width: int, look: Styles) -> list[Row]:
         rows = self.output.rows(width, look, live=self.live, room=self.room) if self.output else []
         for picture in self.pictures:
             drawn = picture.rows(width - 2, look)
@@ -354,9 +354,9 @@ class CellBlock(Block):
             if before is None or before[0] is not drawn:
                 before = self._ruled[picture.message.id] = (drawn, [ruled(row, look) for row in drawn])
             rows = rows + before[1]
-        return rows + self._changed_files(width, look)
+        return rows + self._draw_changed_files(width, look)
 
-    def _changed_files(self, width: int, look: Styles) -> list[Row]:
+    def _draw_changed_files(self, width: int, look: Styles) -> list[Row]:
         """A line about the files that changed, and one about what was not looked at."""
         if self.files is None:
             return []

@@ -2,7 +2,7 @@
 
 from oi_tui.engine import rerun
 from oi_tui.messages import DETACHED, Message
-from oi_tui.text import duration, one_line
+from oi_tui.text import format_duration, one_line
 from oi_tui.widgets.conversation.rows import Span
 from oi_tui.widgets.conversation.styles import Styles
 
@@ -12,18 +12,18 @@ _BEFORE_RUN = {"writing": "writing…", "queued": "not run yet", None: "not run 
 _TIMED = ("failed", "interrupted", "lost")
 
 
-def cell_state(message: Message, look: Styles, reason: str) -> list[Span]:
+def describe_state(message: Message, look: Styles, reason: str) -> list[Span]:
     """Return the state of code that is not running, with the reason of its end."""
     if message.state in _BEFORE_RUN:
         return [(_BEFORE_RUN[message.state], look.muted)]
-    return [*_end(message, look, reason), *after_run(message, look)]
+    return [*_end(message, look, reason), *describe_run(message, look)]
 
 
-def after_run(message: Message, look: Styles) -> list[Span]:
+def describe_run(message: Message, look: Styles) -> list[Span]:
     """Return what follows the state of code that began to run: its time, and the decision to run it."""
     spans = [("continued", look.muted)] if rerun.is_continued(message) else []
     if message.seconds is not None and message.state in _TIMED:
-        spans.append((duration(message.seconds), look.muted))
+        spans.append((format_duration(message.seconds), look.muted))
     if message.decision in _DECISIONS:
         spans.append((_decision(message), look.muted))
     return spans
@@ -33,7 +33,7 @@ def _end(message: Message, look: Styles, reason: str) -> list[Span]:
     with_reason = f"{message.state}: {reason}" if reason else f"{message.state}"
     match message.state:
         case "finished":
-            took = duration(message.seconds) if message.seconds is not None else ""
+            took = format_duration(message.seconds) if message.seconds is not None else ""
             warning = [(reason, look.warning)] if reason else []
             return [(f"finished {took}".strip(), look.success), *warning]
         case "failed":

@@ -14,7 +14,7 @@ from rich.segment import Segment
 from rich.style import Style
 
 from oi_tui.engine.tools import is_tool
-from oi_tui.text import look_alikes, simple_emoji, spelled
+from oi_tui.text import look_alikes, simplify_emoji, split_spelled
 from oi_tui.widgets.conversation.rows import Row, Span, wrap_code
 from oi_tui.widgets.conversation.styles import Styles
 from oi_tui.widgets.truncate import width_of
@@ -186,7 +186,7 @@ def paint_pieces(pieces: Sequence[Piece], look: Styles) -> list[Span]:
             spans.extend((character, look.hidden if character in alike else style) for character in text)
             column += width_of(text)
             continue
-        for part, hidden in spelled(simple_emoji(text)):
+        for part, hidden in split_spelled(simplify_emoji(text)):
             if "\t" in part:
                 for index, bit in enumerate(part.split("\t")):
                     if index:
@@ -226,7 +226,7 @@ def gutter_width(line_count: int) -> int:
     return max(len(str(line_count)), 2) + 3
 
 
-def code_rows(
+def draw_code_line(
     number: int, pieces: Sequence[Piece], look: Styles, width: int, gutter: int, *, changed: str = " "
 ) -> list[Row]:
     """One numbered line of code as rows of `width` cells; nothing is hidden to the right.

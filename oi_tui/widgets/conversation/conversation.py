@@ -20,8 +20,8 @@ from oi_tui.widgets.conversation.cell import CellBlock
 from oi_tui.widgets.conversation.event_handler import EventHandler
 from oi_tui.widgets.conversation.inline_table import InlineTable
 from oi_tui.widgets.conversation.line_follower import LineFollower
-from oi_tui.widgets.conversation.output import lines
-from oi_tui.widgets.conversation.search import Match, pattern, place, unfold
+from oi_tui.widgets.conversation.output import count_lines
+from oi_tui.widgets.conversation.search import Match, find_place, pattern, unfold
 from oi_tui.widgets.conversation.selection import MARGIN
 from oi_tui.widgets.conversation.transcript import Transcript
 from oi_tui.widgets.editor.code_editor import CodeEditor
@@ -344,7 +344,7 @@ class Conversation(Widget):
         below = self.transcript.new_below
         self._new_below.display = below > 0
         if below:
-            self._new_below.update(Content(f"↓ {lines(below)} new below · end"))
+            self._new_below.update(Content(f"↓ {count_lines(below)} new below · end"))
 
     # Moving about
 
@@ -371,7 +371,7 @@ class Conversation(Widget):
         if unfold(block, match):
             self.transcript.changed(block.key)
             self.transcript.flush()
-        row, span = place(block, self.transcript.rows_of(index), match, text)
+        row, span = find_place(block, self.transcript.rows_of(index), match, text)
         self.transcript.mark(index, row, span, pattern(text))
 
     def scroll_end(self, *_: object, **__: object) -> None:

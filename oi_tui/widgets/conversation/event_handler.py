@@ -27,7 +27,7 @@ from oi_tui.messages import (
     Starting,
     Stopping,
 )
-from oi_tui.text import duration
+from oi_tui.text import format_duration
 from oi_tui.widgets.conversation.blocks import (
     Block,
     EndBlock,
@@ -112,7 +112,7 @@ class EventHandler:
             case Noticed(text, severity):
                 self._say(NoticeBlock(self._remark_key(), text, severity))
             case RetryScheduled(reason, seconds):
-                wait = duration(seconds) if seconds >= 60 else f"{max(seconds, 1):.0f} s"
+                wait = format_duration(seconds) if seconds >= 60 else f"{max(seconds, 1):.0f} s"
                 again = f"{reason.rstrip('.')}. Trying again in {wait}."
                 self._say(NoticeBlock(self._remark_key(), again, "warning"))
             case TurnEnded():
@@ -146,7 +146,7 @@ class EventHandler:
         target.output.end_table()
         if message.table and (table := InlineTable.read(message.table)):
             target.output.begin_table(table)
-        self._feed(target, _page_text(message))
+        self._feed(target, _choose_page_text(message))
         return target.output
 
     def _feed(self, target: CellBlock | OutputBlock, text: str) -> None:
@@ -188,7 +188,7 @@ class EventHandler:
             case "reasoning":
                 self._say(ReasoningBlock(message.id, message.content))
             case "image" if block is None:
-                self._say(ImageBlock(self._picture(message, message.id)))
+                self._say(ImageBlock(self._make_image_row(message, message.id)))
             case "image":
                 pass
             case _ if message.role == "user":
@@ -221,11 +221,11 @@ class EventHandler:
         owner = self.cell(message.parent) if message.parent else self._last_cell
         if owner is None:
             if message.id not in self.blocks:
-                self._say(ImageBlock(self._picture(message, message.id)))
+                self._say(ImageBlock(self._make_image_row(message, message.id)))
             return
         self._outputs[message.id] = owner
         owner.drop_cleared_pictures()
-        owner.pictures.append(self._picture(message, owner.key))
+        owner.pictures.append(self._make_image_row(message, owner.key))
         self._surface.changed(owner.key)
 
     @staticmethod
@@ -234,7 +234,7 @@ class EventHandler:
             if picture.message.id == message.id and picture.message.content != message.content:
                 picture.replace(message)
 
-    def _picture(self, message: Message, key: str) -> ImageRow:
+    def _make_image_row(self, message: Message, key: str) -> ImageRow:
         return ImageRow(message, self._saved_as(message), lambda: self._surface.changed(key))
 
     def _record_code(self, message: Message, block: Block | None) -> None:
@@ -276,7 +276,7 @@ class EventHandler:
         key = self._remark_key()
         match event.outcome:
             case "done" if took >= _LONG_TURN:
-                self._say(EndBlock(key, f"done in {duration(took)}"))
+                self._say(EndBlock(key, f"done in {format_duration(took)}"))
             case "interrupted":
                 self._say(EndBlock(key, f"stopped by you{': ' + reason if reason else ''}"))
             case "paused":
@@ -287,7 +287,7 @@ class EventHandler:
                 pass
 
 
-def _page_text(message: Message) -> str:
+def _choose_page_text(message: Message) -> str:
     """What is shown of a page: its words, or nothing where the text above it says the same."""
     if message.type == "code" and message.recipient == "user":
         return ""

@@ -12,7 +12,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from oi_tui.widgets.conversation.conversation import Conversation
-from oi_tui.widgets.conversation.search import MOST, Match, matches
+from oi_tui.widgets.conversation.search import MOST, Match, find_matches
 from oi_tui.widgets.timer import later
 
 #: Seconds after the last key before the search begins, and how long its matches are taken to be all.
@@ -123,7 +123,7 @@ class FindBar(Widget):
         self._show(next(below, self._matches[0]))
 
     def _look(self) -> None:
-        self._matches = matches(self._conversation.transcript.blocks, self._sought)
+        self._matches = find_matches(self._conversation.transcript.blocks, self._sought)
         self._searched = time.monotonic()
 
     def _show(self, match: Match) -> None:

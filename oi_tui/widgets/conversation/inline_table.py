@@ -11,7 +11,7 @@ from rich.style import Style
 from oi_tui.text import one_line
 from oi_tui.widgets.conversation.rows import Row, RowTable
 from oi_tui.widgets.conversation.styles import Styles
-from oi_tui.widgets.truncate import beginning, width_of
+from oi_tui.widgets.truncate import cut_end, width_of
 
 #: The width of a column in cells; a wider one only where all columns have room.
 _USUAL, _LABELS, _SHORTEST, _NARROWEST = 28, 20, 12, 4
@@ -35,7 +35,7 @@ class _Column:
     @property
     def width(self) -> int:
         """The cells that its longest text takes."""
-        return max(map(width_of, (self.name, self.type, *(_text(cell) for cell in self.cells))))
+        return max(map(width_of, (self.name, self.type, *(_format_text(cell) for cell in self.cells))))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,8 +66,8 @@ class InlineTable(RowTable):
 
     def rows(self, width: int, look: Styles) -> list[Row]:
         """The table at `width` cells, and a line with its size below it, which a click opens."""
-        labels = [beginning(text or "", _LABELS) for text in self.labels.cells]
-        label_name = beginning(self.labels.name, _LABELS)
+        labels = [cut_end(text or "", _LABELS) for text in self.labels.cells]
+        label_name = cut_end(self.labels.name, _LABELS)
         label_width = min(max(map(width_of, (label_name, *labels))), width)
         widths = [label_width, *self._widths(width - label_width - _GAP)]
         shown = self.columns[: len(widths) - 1]
@@ -78,14 +78,14 @@ class InlineTable(RowTable):
         kinds = [_Cell("", look.muted)]
         kinds += [_Cell(column.type, look.muted, column.numeric) for column in shown]
         lines = [
-            [_Cell(label, look.muted, right), *(_cell(column, at, look) for column in shown)]
+            [_Cell(label, look.muted, right), *(_make_cell(column, at, look) for column in shown)]
             for at, label in enumerate(labels)
         ]
-        rows = [_row(cells, widths, look) for cells in (heads, kinds, *lines)]
+        rows = [_draw_row(cells, widths, look) for cells in (heads, kinds, *lines)]
         if hidden:
             more = f"{' ' * _GAP}… {hidden:,} more"
             used = sum(widths) + _GAP * (len(widths) - 1)
-            rows[0].segments.append(Segment(beginning(more, max(width - used, 0)), look.muted))
+            rows[0].segments.append(Segment(cut_end(more, max(width - used, 0)), look.muted))
         if self.head < self.total:
             rows.insert(_HEADER + self.head, _gap_row(self.total - len(labels), width, look))
         return [*rows, self._footer(width, look)]
@@ -93,7 +93,7 @@ class InlineTable(RowTable):
     def _footer(self, width: int, look: Styles) -> Row:
         opens = " · ctrl+up, enter opens" if self.key else ""
         words = f"{_count(self.total, 'row')} x {_count(self.width, 'column')}{opens}"
-        return Row([Segment(beginning(words, width), look.muted)], table=self)
+        return Row([Segment(cut_end(words, width), look.muted)], table=self)
 
     def _widths(self, room: int) -> list[int]:
         """The widths of the columns that are shown: from the first on, as many as there is room for."""
@@ -121,17 +121,17 @@ class _Cell:
 
     def segment(self, width: int) -> Segment:
         """The text, shortened or filled to the width."""
-        text = beginning(self.text, width)
+        text = cut_end(self.text, width)
         fill = " " * (width - width_of(text))
         return Segment(fill + text if self.right else text + fill, self.style)
 
 
-def _cell(column: _Column, at: int, look: Styles) -> _Cell:
+def _make_cell(column: _Column, at: int, look: Styles) -> _Cell:
     text = column.cells[at]
-    return _Cell(_text(text), look.muted if text is None else look.base, column.numeric)
+    return _Cell(_format_text(text), look.muted if text is None else look.base, column.numeric)
 
 
-def _row(cells: Sequence[_Cell], widths: Sequence[int], look: Styles) -> Row:
+def _draw_row(cells: Sequence[_Cell], widths: Sequence[int], look: Styles) -> Row:
     """One line of the table; what is shown of it is what a selection copies."""
     segments: list[Segment] = []
     for cell, width in zip(cells, widths, strict=True):
@@ -143,7 +143,7 @@ def _row(cells: Sequence[_Cell], widths: Sequence[int], look: Styles) -> Row:
 
 
 def _gap_row(count: int, width: int, look: Styles) -> Row:
-    return Row([Segment(beginning(f"… {_count(count, 'row')} not shown", width), look.muted)])
+    return Row([Segment(cut_end(f"… {_count(count, 'row')} not shown", width), look.muted)])
 
 
 def _widen(widths: list[int], wanted: list[int], left: int) -> list[int]:
@@ -156,7 +156,7 @@ def _widen(widths: list[int], wanted: list[int], left: int) -> list[int]:
     return widened
 
 
-def _text(cell: str | None) -> str:
+def _format_text(cell: str | None) -> str:
     return _MISSING if cell is None else cell
 
 
@@ -164,7 +164,7 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _line(value: object) -> str:
+def _make_one_line(value: object) -> str:
     return one_line(str(value), 200)
 
 
@@ -173,15 +173,17 @@ def _read(found: Any) -> InlineTable | None:
     total, width, head = int(found["total"]), int(found["width"]), int(found["head"])
     if len(rows) > _MOST_ROWS or not len(columns) <= min(width, _MOST_COLUMNS) or len(rows) > total:
         return None
-    cells = [[None if cell is None else _line(cell) for cell in row] for _, row in rows]
+    cells = [[None if cell is None else _make_one_line(cell) for cell in row] for _, row in rows]
     if any(len(row) != len(columns) for row in cells):
         return None
     read = tuple(
-        _Column(_line(name), _line(kind), bool(numeric), tuple(row[at] for row in cells))
+        _Column(_make_one_line(name), _make_one_line(kind), bool(numeric), tuple(row[at] for row in cells))
         for at, (name, kind, numeric) in enumerate(columns)
     )
-    labels = tuple(_line(label) for label, _ in rows)
+    labels = tuple(_make_one_line(label) for label, _ in rows)
     numbers = all(label.lstrip("-").isdecimal() for label in labels)
-    index = _Column(_line(found["index"]), "", numbers, labels)
-    language = _line(found.get("language", "python"))
-    return InlineTable(language, _line(found["key"]), _line(found["name"]), index, read, total, width, head)
+    index = _Column(_make_one_line(found["index"]), "", numbers, labels)
+    language = _make_one_line(found.get("language", "python"))
+    return InlineTable(
+        language, _make_one_line(found["key"]), _make_one_line(found["name"]), index, read, total, width, head
+    )

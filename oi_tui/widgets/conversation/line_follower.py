@@ -44,7 +44,7 @@ class LineFollower:
 
     def look(self) -> None:
         """Move the view soon if the active line is out of it."""
-        if self._hidden_row() is None:
+        if self._find_hidden_row() is None:
             self._cancel()
         elif self._timer is None:
             self._timer = later(self._transcript, PATIENCE, self._move)
@@ -53,11 +53,11 @@ class LineFollower:
 
     def _move(self) -> None:
         self._timer = None
-        row = self._hidden_row()
+        row = self._find_hidden_row()
         if row is not None and self._cell is not None:
             self._transcript.lead(self._cell.key, row)
 
-    def _hidden_row(self) -> int | None:
+    def _find_hidden_row(self) -> int | None:
         """Return the row of the cell to scroll to; None if nothing has to be scrolled."""
         view, cell = self._transcript, self._cell
         row = cell.active_row if cell and view.following and not view.scrolled else None

@@ -8,7 +8,7 @@ from rich.segment import Segment
 from rich.style import Style
 
 from oi_tui.text import prose
-from oi_tui.widgets.conversation.code import Highlighter, code_rows
+from oi_tui.widgets.conversation.code import Highlighter, draw_code_line
 from oi_tui.widgets.conversation.rows import Row, Span, wrap_cells, wrap_words
 from oi_tui.widgets.conversation.styles import Styles
 from oi_tui.widgets.truncate import width_of
@@ -21,7 +21,7 @@ def _reader() -> MarkdownIt:
     return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("reference")
 
 
-def markdown_rows(source: str, width: int, look: Styles) -> list[Row]:
+def draw_markdown(source: str, width: int, look: Styles) -> list[Row]:
     """A Markdown text as rows of at most `width` cells. Never raises; what is not Markdown is text."""
     tree = SyntaxTreeNode(_reader().parse(source))
     rows: list[Row] = []
@@ -44,17 +44,17 @@ def _blocks(
     for node in nodes:
         if rows and not tight:
             rows.append(Row([], ""))
-        rows.extend(_block(node, width, look, depth))
+        rows.extend(_draw_block(node, width, look, depth))
     return rows
 
 
-def _block(node: SyntaxTreeNode, width: int, look: Styles, depth: int) -> list[Row]:
+def _draw_block(node: SyntaxTreeNode, width: int, look: Styles, depth: int) -> list[Row]:
     match node.type:
         case "paragraph":
-            return _text(node, width, look, look.base)
+            return _draw_text(node, width, look, look.base)
         case "heading":
             style = look.heading if node.tag in ("h1", "h2") else look.strong
-            rows = _text(node, width, look, style)
+            rows = _draw_text(node, width, look, style)
             if node.tag == "h1":
                 rows.append(Row([Segment("─" * min(width, _widest(rows)), look.rule)]))
             return rows
@@ -65,20 +65,20 @@ def _block(node: SyntaxTreeNode, width: int, look: Styles, depth: int) -> list[R
             bar = Segment("▎ ", look.rule)
             return [Row([bar, *row.segments], row.text, row.indent + 2, row.joint) for row in inner]
         case "fence" | "code_block":
-            return _code(node, width, look)
+            return _draw_code(node, width, look)
         case "hr":
             return [Row([Segment("─" * width, look.rule)], "---")]
         case "table":
-            return _table(node, width, look)
+            return _draw_table(node, width, look)
         case _:
-            return _text(node, width, look, look.base)
+            return _draw_text(node, width, look, look.base)
 
 
 def _widest(rows: list[Row]) -> int:
     return max((width_of(row.plain) for row in rows), default=0)
 
 
-def _text(node: SyntaxTreeNode, width: int, look: Styles, style: Style) -> list[Row]:
+def _draw_text(node: SyntaxTreeNode, width: int, look: Styles, style: Style) -> list[Row]:
     return [
         Row(line.segments, line.text, 0, line.joint)
         for line in wrap_words(_inlines(node, look, style) or [("", style)], width)
@@ -89,10 +89,10 @@ def _inlines(node: SyntaxTreeNode, look: Styles, style: Style) -> list[Span]:
     inline = node.children[0] if node.children and node.children[0].type == "inline" else None
     if inline is None:
         return [(prose(node.content), style)] if not node.children else []
-    return _inline(inline.children, look, style)
+    return _draw_inline(inline.children, look, style)
 
 
-def _inline(nodes: list[SyntaxTreeNode], look: Styles, style: Style) -> list[Span]:
+def _draw_inline(nodes: list[SyntaxTreeNode], look: Styles, style: Style) -> list[Span]:
     spans: list[Span] = []
     for node in nodes:
         match node.type:
@@ -105,24 +105,24 @@ def _inline(nodes: list[SyntaxTreeNode], look: Styles, style: Style) -> list[Spa
             case "hardbreak":
                 spans.append(("\n", style))
             case "strong":
-                spans.extend(_inline(node.children, look, style + Style(bold=True)))
+                spans.extend(_draw_inline(node.children, look, style + Style(bold=True)))
             case "em":
-                spans.extend(_inline(node.children, look, style + Style(italic=True)))
+                spans.extend(_draw_inline(node.children, look, style + Style(italic=True)))
             case "s":
-                spans.extend(_inline(node.children, look, style + Style(strike=True)))
+                spans.extend(_draw_inline(node.children, look, style + Style(strike=True)))
             case "link" | "image":
-                spans.extend(_link(node, look))
+                spans.extend(_draw_link(node, look))
             case _:
                 spans.append((prose(node.content), style))
     return spans
 
 
-def _link(node: SyntaxTreeNode, look: Styles) -> list[Span]:
+def _draw_link(node: SyntaxTreeNode, look: Styles) -> list[Span]:
     """A link or an image: its text, and its whole target unless the text is just that."""
     target = str(node.attrs.get("href") or node.attrs.get("src") or "")
     if node.type == "image":
         return [(f"image: {prose(node.content) or 'untitled'} ({prose(target)})", look.muted)]
-    inner = _inline(node.children, look, look.link)
+    inner = _draw_inline(node.children, look, look.link)
     if "".join(text for text, _ in inner) in (target, target.removeprefix("mailto:")):
         return inner
     return [*inner, (" (", look.muted), (prose(target), look.muted), (")", look.muted)]
@@ -163,16 +163,16 @@ def _tight(node: SyntaxTreeNode) -> bool:
     return True
 
 
-def _code(node: SyntaxTreeNode, width: int, look: Styles) -> list[Row]:
+def _draw_code(node: SyntaxTreeNode, width: int, look: Styles) -> list[Row]:
     highlighter = Highlighter((node.info.split() or [""])[0].lower() if node.type == "fence" else None)
     lines = node.content.removesuffix("\n").split("\n")
     rows: list[Row] = []
     for index in range(len(lines)):
-        rows.extend(code_rows(index + 1, highlighter.pieces(index, lines.__getitem__), look, width, 0))
+        rows.extend(draw_code_line(index + 1, highlighter.pieces(index, lines.__getitem__), look, width, 0))
     return rows
 
 
-def _table(node: SyntaxTreeNode, width: int, look: Styles) -> list[Row]:
+def _draw_table(node: SyntaxTreeNode, width: int, look: Styles) -> list[Row]:
     """Lay out a table; where it is too wide, the widest columns are wrapped."""
     head = [row for part in node.children if part.type == "thead" for row in part.children]
     body = [row for part in node.children if part.type == "tbody" for row in part.children]
@@ -193,7 +193,7 @@ def _table(node: SyntaxTreeNode, width: int, look: Styles) -> list[Row]:
     ] * count
     rows: list[Row] = []
     for index, row in enumerate(cells):
-        rows.extend(_table_row(row, widths, right, look))
+        rows.extend(_draw_table_row(row, widths, right, look))
         if index == len(head) - 1:
             rows.append(Row([Segment("─┼─".join("─" * size for size in widths), look.rule)]))
     return rows
@@ -212,7 +212,7 @@ def _shared_out(natural: list[int], room: int) -> list[int]:
     return widths
 
 
-def _table_row(cells: list[list[Span]], widths: list[int], right: list[bool], look: Styles) -> list[Row]:
+def _draw_table_row(cells: list[list[Span]], widths: list[int], right: list[bool], look: Styles) -> list[Row]:
     columns = [
         wrap_words(cells[i] if i < len(cells) and cells[i] else [("", look.base)], size)
         for i, size in enumerate(widths)

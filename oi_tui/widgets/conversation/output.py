@@ -7,7 +7,7 @@ from rich.style import Style
 
 from oi_tui.widgets.conversation.inline_table import InlineTable
 from oi_tui.widgets.conversation.rows import Row, wrap_cells, wrap_output
-from oi_tui.widgets.conversation.styles import Styles, program_style
+from oi_tui.widgets.conversation.styles import Styles, adapt_program_style
 from oi_tui.widgets.emulator.ansi_text import AnsiText
 
 #: Lines that are shown while the program runs, and of a long output's beginning and end when it is folded.
@@ -107,7 +107,7 @@ class Output:
     def foldable(self) -> bool:
         """Whether there is more than is shown folded."""
         if self._tables:
-            parts = [part for part in self._parts() if not isinstance(part, _Shown)]
+            parts = [part for part in self._split_parts() if not isinstance(part, _Shown)]
             longest = max((end - start for start, end in parts), default=0)
             return len(self._tables) > 2 * _FOLDED_TABLES or longest > FOLDED_HEAD + FOLDED_TAIL + 2
         return self.text.line_count > FOLDED_HEAD + FOLDED_TAIL + 2 or self.text.lines_not_kept > 0
@@ -156,12 +156,12 @@ class Output:
         if self._frozen is not None and self._frozen[2] == (width, look, self._room):
             rows, count, _ = self._frozen
             more = self._line_total - count
-            return [*rows, note(f"… {lines(more)} more — end scrolls to them", look)] if more else rows
+            return [*rows, note(f"… {count_lines(more)} more — end scrolls to them", look)] if more else rows
         if self._drawn is None or self._drawn[0] != key:
-            self._drawn = (key, self._rows(width, look, live=live))
+            self._drawn = (key, self._draw_rows(width, look, live=live))
         return self._drawn[1]
 
-    def _rows(self, width: int, look: Styles, *, live: bool) -> list[Row]:
+    def _draw_rows(self, width: int, look: Styles, *, live: bool) -> list[Row]:
         if self._line_rows_for != (width, look) or len(self._line_rows) > 2 * _CACHED_LINES:
             self._line_rows_for = (width, look)
             self._line_rows.clear()
@@ -170,21 +170,23 @@ class Output:
         count, lost = self.text.line_count, self.text.lines_not_kept
         if self.open:
             head = self.text.head_count
-            middle = [note(f"… {lines(lost)} not shown …", look)] if lost else []
-            return self._lines(0, head, width, look) + middle + self._lines(head, count, width, look)
+            middle = [note(f"… {count_lines(lost)} not shown …", look)] if lost else []
+            return (
+                self._draw_lines(0, head, width, look) + middle + self._draw_lines(head, count, width, look)
+            )
         if live and self.text.aside:
             return [note("a full-screen program has the terminal — ctrl+o shows it", look)]
         if live:
-            rows = self._lines(max(count - LIVE_LINES, 0), count, width, look)
+            rows = self._draw_lines(max(count - LIVE_LINES, 0), count, width, look)
             shown = rows[-LIVE_LINES:]
             if count > LIVE_LINES or len(rows) > len(shown):
                 above = max(count - LIVE_LINES, 0) + lost
-                text = f"… {lines(above)} above" if above else "… more above"
+                text = f"… {count_lines(above)} above" if above else "… more above"
                 shown.insert(0, note(f"{text} — {_OPENS}", look))
             return shown
-        return self._folded_part(0, count, width, look)
+        return self._draw_folded(0, count, width, look)
 
-    def _folded_part(self, start: int, end: int, width: int, look: Styles) -> list[Row]:
+    def _draw_folded(self, start: int, end: int, width: int, look: Styles) -> list[Row]:
         """Some kept lines; of many the first and the last."""
         lost = self.text.lines_not_kept if start <= self.text.head_count < end else 0
         if end - start <= FOLDED_HEAD + FOLDED_TAIL + 2 and not lost:
@@ -193,7 +195,7 @@ class Output:
         last = max(first, last)
         return [
             *self._render_folded(start, first, width, look),
-            note(f"… {lines(last - first + lost)} not shown — {_OPENS}", look),
+            note(f"… {count_lines(last - first + lost)} not shown — {_OPENS}", look),
             *self._render_folded(last, end, width, look),
         ]
 
@@ -201,43 +203,45 @@ class Output:
         """The tables, and the lines between them."""
         if live and self.text.aside:
             return [note("a full-screen program has the terminal — ctrl+o shows it", look)]
-        parts = self._parts()
+        parts = self._split_parts()
         if live and not self.open:
-            return self._last_parts(parts, width, look)
+            return self._draw_last_parts(parts, width, look)
         hidden = len(self._tables) - 2 * _FOLDED_TABLES
         if hidden <= 0 or self.open:
-            return [row for part in parts for row in self._part(part, width, look)]
+            return [row for part in parts for row in self._draw_part(part, width, look)]
         places = [at for at, part in enumerate(parts) if isinstance(part, _Shown)]
         first, last = places[_FOLDED_TABLES], places[-_FOLDED_TABLES]
         return [
-            *(row for part in parts[:first] for row in self._part(part, width, look)),
+            *(row for part in parts[:first] for row in self._draw_part(part, width, look)),
             note(f"… {hidden:,} more table{'s' * (hidden > 1)} not shown — {_OPENS}", look),
-            *(row for part in parts[last:] for row in self._part(part, width, look)),
+            *(row for part in parts[last:] for row in self._draw_part(part, width, look)),
         ]
 
-    def _parts(self) -> list[_Shown | tuple[int, int]]:
+    def _split_parts(self) -> list[_Shown | tuple[int, int]]:
         """Tables, and first and last numbers of the kept lines between them."""
         parts: list[_Shown | tuple[int, int]] = []
         done = 0
         for shown in self._tables:
-            parts += [(self._kept_line_number(done), self._kept_line_number(shown.start)), shown]
+            parts += [(self._find_kept_line(done), self._find_kept_line(shown.start)), shown]
             done = shown.end
-        parts.append((self._kept_line_number(done), self.text.line_count))
+        parts.append((self._find_kept_line(done), self.text.line_count))
         return [part for part in parts if isinstance(part, _Shown) or part[0] < part[1]]
 
-    def _kept_line_number(self, number: int) -> int:
+    def _find_kept_line(self, number: int) -> int:
         """The number among the kept lines of a line that is counted in all that was printed."""
         head = self.text.head_count
         return number if number <= head else max(number - self.text.lines_not_kept, head)
 
-    def _part(self, part: "_Shown | tuple[int, int]", width: int, look: Styles) -> list[Row]:
+    def _draw_part(self, part: "_Shown | tuple[int, int]", width: int, look: Styles) -> list[Row]:
         if isinstance(part, _Shown):
             return part.rows(self._room, look)
         if self.open:
-            return self._lines(*part, width, look)
-        return self._folded_part(*part, width, look)
+            return self._draw_lines(*part, width, look)
+        return self._draw_folded(*part, width, look)
 
-    def _last_parts(self, parts: "list[_Shown | tuple[int, int]]", width: int, look: Styles) -> list[Row]:
+    def _draw_last_parts(
+        self, parts: "list[_Shown | tuple[int, int]]", width: int, look: Styles
+    ) -> list[Row]:
         """The last lines, and the tables among them, of a program that runs."""
         rows: list[Row] = []
         left = list(parts)
@@ -247,7 +251,7 @@ class Output:
                 rows = [*part.rows(self._room, look), *rows]
                 continue
             start = max(part[0], part[1] - LIVE_LINES)
-            rows = [*self._lines(start, part[1], width, look), *rows]
+            rows = [*self._draw_lines(start, part[1], width, look), *rows]
             if start > part[0]:
                 left.append((part[0], start))
                 break
@@ -256,7 +260,7 @@ class Output:
     def _render_folded(self, start: int, end: int, width: int, look: Styles) -> list[Row]:
         rows: list[Row] = []
         for index in range(start, end):
-            line = self._line(index, width, look)
+            line = self._draw_line(index, width, look)
             if len(line) > _FOLDED_ROWS:
                 cut = len(line) - _FOLDED_ROWS
                 line = [
@@ -267,16 +271,16 @@ class Output:
             rows += line
         return rows
 
-    def _lines(self, start: int, end: int, width: int, look: Styles) -> list[Row]:
-        return [row for index in range(start, end) for row in self._line(index, width, look)]
+    def _draw_lines(self, start: int, end: int, width: int, look: Styles) -> list[Row]:
+        return [row for index in range(start, end) for row in self._draw_line(index, width, look)]
 
-    def _line(self, index: int, width: int, look: Styles) -> list[Row]:
+    def _draw_line(self, index: int, width: int, look: Styles) -> list[Row]:
         number = index if index < self.text.head_count else index + self.text.lines_not_kept
         # The last line may grow, and marks under parts of a line decide how that one is wrapped.
         settled = index < self.text.line_count - 2
         rows = self._line_rows.get(number) if settled else None
         if rows is None:
-            spans = [(text, program_style(look, style)) for text, style in self.text.spans(index)]
+            spans = [(text, adapt_program_style(look, style)) for text, style in self.text.spans(index)]
             wrap = wrap_cells if self._marks(index) or self._marks(index + 1) else wrap_output
             wrapped = wrap(spans or [("", look.base)], width - 2)
             rows = [ruled(Row(line.segments, line.text, 0, line.joint), look) for line in wrapped]
@@ -309,6 +313,6 @@ def note(text: str, look: Styles, style: Style | None = None) -> Row:
     return Row([Segment("│ ", look.rule), Segment(text, style or look.muted)])
 
 
-def lines(count: int) -> str:
+def count_lines(count: int) -> str:
     """So many lines, in words: "1 line", "2 lines"."""
     return f"{count:,} line{'' if count == 1 else 's'}"

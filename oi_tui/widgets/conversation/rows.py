@@ -159,7 +159,7 @@ def wrap_code(spans: Iterable[Span], width: int) -> list[Wrapped]:
 
     Where these would leave too short a line, it is broken at the edge.
     """
-    return _break_lines(spans, width, _place_in_code)
+    return _break_lines(spans, width, _find_place_in_code)
 
 
 def _break_lines(spans: Iterable[Span], width: int, place: Callable[[str, str], int]) -> list[Wrapped]:
@@ -172,18 +172,18 @@ def _break_lines(spans: Iterable[Span], width: int, place: Callable[[str, str], 
     width = max(width, 2)
     lines: list[Wrapped] = []
     at = 0
-    pieces = _pieces(spans)
+    pieces = _make_cutter(spans)
     while at < len(text) or not lines:
         # Enough to fill a line; looking at all the rest for each line would cost its square.
         ahead = text[at : at + 2 * width + 8]
-        head = (ahead[:width] if ahead.isascii() else _head(ahead, width)) or ahead[:1]
+        head = (ahead[:width] if ahead.isascii() else _cut_head(ahead, width)) or ahead[:1]
         count = len(head) if at + len(head) == len(text) else place(head, ahead[len(head) :])
         lines.append(Wrapped(pieces(count), text[at : at + count], "" if lines else "\n"))
         at += count
     return lines
 
 
-def _pieces(spans: Iterable[Span]) -> Callable[[int], list[Segment]]:
+def _make_cutter(spans: Iterable[Span]) -> Callable[[int], list[Segment]]:
     """Return a function that takes the next so many characters of the spans."""
     rest = [span for span in spans if span[0]][::-1]
     taken = 0
@@ -231,7 +231,7 @@ _PLACES = (
 )
 
 
-def _place_in_code(head: str, rest: str) -> int:
+def _find_place_in_code(head: str, rest: str) -> int:
     if rest[0] == " ":
         return len(head)
     for pattern, share in _PLACES:
@@ -242,7 +242,7 @@ def _place_in_code(head: str, rest: str) -> int:
     return len(head)
 
 
-def _head(text: str, width: int) -> str:
+def _cut_head(text: str, width: int) -> str:
     """As much of the start of the text as fits into `width` cells; maybe nothing."""
     if width <= 0:
         return ""

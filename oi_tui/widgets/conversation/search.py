@@ -27,7 +27,7 @@ def pattern(text: str) -> re.Pattern[str]:
     return re.compile(re.escape(text), re.IGNORECASE)
 
 
-def matches(blocks: Sequence[Block], text: str) -> list[Match]:
+def find_matches(blocks: Sequence[Block], text: str) -> list[Match]:
     """Every occurrence in the conversation, from above to below, folded or not."""
     if not text:
         return []
@@ -64,7 +64,7 @@ def unfold(block: Block, match: Match) -> bool:
     return False
 
 
-def place(block: Block, rows: Sequence[Row], match: Match, text: str) -> tuple[int, tuple[int, int]]:
+def find_place(block: Block, rows: Sequence[Row], match: Match, text: str) -> tuple[int, tuple[int, int]]:
     """The row of the block that shows the match, and which characters of its text.
 
     Markdown shows other words than those that were written: where there is no such occurrence in the rows, it

@@ -4,8 +4,8 @@ import re
 import time
 from dataclasses import dataclass, field
 
-from oi_tui.widgets.conversation.code import Highlighter, code_rows
-from oi_tui.widgets.conversation.markdown import markdown_rows
+from oi_tui.widgets.conversation.code import Highlighter, draw_code_line
+from oi_tui.widgets.conversation.markdown import draw_markdown
 from oi_tui.widgets.conversation.rows import Row
 from oi_tui.widgets.conversation.styles import Styles
 
@@ -196,7 +196,7 @@ class StreamingMarkdown:
         source = "\n".join([*part.lines, *([""] * part.blanks), line] if line else part.lines)
         if not part.closed and not self._finished:
             source = _close_emphasis(source)
-        self._rows.extend(markdown_rows(source, width, look))
+        self._rows.extend(draw_markdown(source, width, look))
 
 
 #: Shared by all gaps; it has nothing that could differ.
@@ -207,12 +207,12 @@ def _fence_rows(part: _Part, line: str, width: int, look: Styles) -> list[Row]:
     assert part.highlighter is not None
     while part.drawn < len(part.lines):
         pieces = part.highlighter.pieces(part.drawn, part.lines.__getitem__)
-        part.rows.extend(code_rows(part.drawn + 1, pieces, look, width, 0))
+        part.rows.extend(draw_code_line(part.drawn + 1, pieces, look, width, 0))
         part.drawn += 1
     if not line or _FENCE.match(line):
         return part.rows
     lines = [*part.lines, line]
-    rows = code_rows(0, Highlighter(None).pieces(0, lambda _: lines[-1]), look, width, 0)
+    rows = draw_code_line(0, Highlighter(None).pieces(0, lambda _: lines[-1]), look, width, 0)
     return part.rows + rows
 
 

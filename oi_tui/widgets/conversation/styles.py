@@ -212,7 +212,7 @@ def _sixteen(named: Mapping[str, Color], background: Color, foreground: Color) -
 
 
 @lru_cache(maxsize=1024)
-def program_style(look: Styles, style: Style) -> Style:
+def adapt_program_style(look: Styles, style: Style) -> Style:
     """A style that a program chose, on the look's ground; what cannot be read there is moved until it can."""
     ground = look.base.bgcolor
     if ground is None or ground.is_default or not look.colourful:

@@ -80,11 +80,11 @@ class Transcript(BlockView, can_focus=True):
         if not self.blocks:
             return
         if self.cursor is None:
-            self.set_cursor(self._last_in_view())
+            self.set_cursor(self._find_last_in_view())
         else:
             self.set_cursor(min(max(self.cursor + step, 0), len(self.blocks) - 1))
 
-    def _last_in_view(self) -> int:
+    def _find_last_in_view(self) -> int:
         return self.layout_of_blocks.at(round(self.scroll_y) + self.size.height - 1)
 
     def action_jump(self, step: int) -> None:
@@ -106,7 +106,7 @@ class Transcript(BlockView, can_focus=True):
         """Take the keys; letters act at once, on the last block in view, and nothing moves."""
         self.focus()
         if self.cursor is None and self.blocks:
-            self.cursor = self._last_in_view()
+            self.cursor = self._find_last_in_view()
             self.repaint()
 
     def on_blur(self) -> None:
@@ -123,7 +123,7 @@ class Transcript(BlockView, can_focus=True):
     def action_block(self, what: str) -> None:
         """Do something with the block that has the cursor."""
         if self.cursor is None and self.blocks:
-            self.cursor = self._last_in_view()
+            self.cursor = self._find_last_in_view()
         if self.cursor is not None and self.cursor < len(self.blocks):
             self.post_message(self.Acted(self.blocks[self.cursor], what))
         else:

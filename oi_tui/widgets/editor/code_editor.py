@@ -133,15 +133,15 @@ class CodeEditor(StableTextArea):
     def changed(self) -> set[int]:
         """The lines, from 0, that are not as they were when it was opened."""
         if self._changed is None:
-            self._changed = find_changed_lines(self._original, self._all_lines())
+            self._changed = find_changed_lines(self._original, self._draw_all_lines())
         return self._changed
 
     @property
     def code(self) -> str:
         """The text as it now stands."""
-        return "\n".join(self._all_lines())
+        return "\n".join(self._draw_all_lines())
 
-    def _all_lines(self) -> list[str]:
+    def _draw_all_lines(self) -> list[str]:
         document = self.document
         return document.lines if isinstance(document, Document) else document.text.split("\n")
 
@@ -233,15 +233,18 @@ class CodeEditor(StableTextArea):
         # In the middle of an undo the caret still stands where the text was longer.
         row = min(row, self.document.line_count - 1)
         if not self.soft_wrap:
-            self._cursor_offset = (self._cells_before(row, column), row)
+            self._cursor_offset = (self._count_cells_before(row, column), row)
             return
         with contextlib.suppress(IndexError, ValueError):
             part = bisect_right(self.wrapped_document.get_offsets(row), column)
             first, _ = self._columns(row, part)
             y = self.wrapped_document.location_to_offset((row, 0)).y + part
-            self._cursor_offset = (self._cells_before(row, column) - self._cells_before(row, first), y)
+            self._cursor_offset = (
+                self._count_cells_before(row, column) - self._count_cells_before(row, first),
+                y,
+            )
 
-    def _row_at(self, y: int) -> tuple[int, int]:
+    def _find_row(self, y: int) -> tuple[int, int]:
         """Return the line of a row of the text, counted from 0, and which part of the line the row shows."""
         if not self.soft_wrap:
             return y, 0
@@ -253,7 +256,7 @@ class CodeEditor(StableTextArea):
         ends = self.wrapped_document.get_offsets(row) if self.soft_wrap else []
         return ends[part - 1] if part else 0, ends[part] if part < len(ends) else None
 
-    def _cells_before(self, row: int, column: int) -> int:
+    def _count_cells_before(self, row: int, column: int) -> int:
         cells = 0
         for character in self.document.get_line(row)[:column]:
             cells += width_of(_draw(character, cells))
@@ -263,9 +266,11 @@ class CodeEditor(StableTextArea):
         """Return the position in the text under the mouse."""
         scroll_x, scroll_y = self.scroll_offset
         y = min(max(event.y + scroll_y - self.gutter.top, 0), self.row_count - 1)
-        row, part = self._row_at(y)
+        row, part = self._find_row(y)
         first, last = self._columns(row, part)
-        target = event.x - self.gutter_width + scroll_x - self.gutter.left + self._cells_before(row, first)
+        target = (
+            event.x - self.gutter_width + scroll_x - self.gutter.left + self._count_cells_before(row, first)
+        )
         cells = 0
         line = self.document.get_line(row)
         for column, character in enumerate(line[:last]):
@@ -315,7 +320,7 @@ class CodeEditor(StableTextArea):
         start, (row, column) = self.selection
         if start != (row, column):
             return None
-        lines = self._all_lines()
+        lines = self._draw_all_lines()
         return "\n".join([*lines[:row], lines[row][:column]])
 
     def complete_with(self, text: str, typed: int) -> None:
@@ -375,7 +380,7 @@ class CodeEditor(StableTextArea):
         look, width = self.look, self.size.width
         if y + scroll_y >= self.row_count:
             return Strip.blank(width, look.code)
-        row, part = self._row_at(y + scroll_y)
+        row, part = self._find_row(y + scroll_y)
         top, bottom = sorted(self.selection)
         selected = (top, bottom) if top != bottom and top[0] <= row <= bottom[0] else None
         caret = self.selection.end[1] if self.selection.end[0] == row and self.has_focus else None
@@ -415,7 +420,7 @@ class CodeEditor(StableTextArea):
         line = self.document.get_line(row)
         first, last = self._columns(row, part)
         if part:
-            scroll_x = self._cells_before(row, first)
+            scroll_x = self._count_cells_before(row, first)
         start = end = -1
         if selected:
             (top, begin), (bottom, stop) = selected
@@ -454,7 +459,7 @@ class CodeEditor(StableTextArea):
                 Segment("~ " if row in self.changed else "  ", look.code_changed),
             ]
         room = width - gutter
-        end_x = scroll_x + room if last is None else min(scroll_x + room, self._cells_before(row, last))
+        end_x = scroll_x + room if last is None else min(scroll_x + room, self._count_cells_before(row, last))
         body = Strip(segments).crop(scroll_x, end_x).extend_cell_length(room, look.code)
         if self.soft_wrap:
             # Characters that are drawn in words are wider than the wrapped document takes them for.
@@ -462,7 +467,7 @@ class CodeEditor(StableTextArea):
         else:
             # The space behind the last character is no part of the line.
             cut = scroll_x > 0 and bool(line), cells - (column > len(line)) > scroll_x + room
-        at = None if caret is None else self._cells_before(row, caret) - scroll_x
+        at = None if caret is None else self._count_cells_before(row, caret) - scroll_x
         return Strip.join([Strip(left, gutter), _marked_as_cut(body, *cut, at, look.code_muted)])
 
     @property

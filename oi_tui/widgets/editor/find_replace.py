@@ -40,7 +40,7 @@ class PatternError(Exception):
     """The pattern cannot be used; the message says why."""
 
 
-def places(text: str, sought: str, put: str) -> list[Location]:
+def find_places(text: str, sought: str, put: str) -> list[Location]:
     """Return every place where the text stands, letter for letter."""
     locations: list[Location] = []
     at = text.find(sought) if sought else -1
@@ -50,7 +50,7 @@ def places(text: str, sought: str, put: str) -> list[Location]:
     return locations
 
 
-async def places_of_pattern(text: str, sought: str, put: str) -> list[Location]:
+async def find_pattern_places(text: str, sought: str, put: str) -> list[Location]:
     r"""Every place that a regular expression fits; `\1` in `put` stands for its first group.
 
     Raises PatternError for what is no pattern, and for one that takes too long.

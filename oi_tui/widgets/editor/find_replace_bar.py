@@ -16,8 +16,8 @@ from oi_tui.widgets.editor.find_replace import (
     Location,
     Locations,
     PatternError,
-    places,
-    places_of_pattern,
+    find_pattern_places,
+    find_places,
     replaced,
 )
 from oi_tui.widgets.timer import later
@@ -179,9 +179,9 @@ class FindReplaceBar(Widget):
         self._problem, locations = "", list[Location]()
         try:
             if self._regular:
-                locations = await places_of_pattern(text, sought, put)
+                locations = await find_pattern_places(text, sought, put)
             else:
-                locations = places(text, sought, put)
+                locations = find_places(text, sought, put)
         except PatternError as error:
             self._problem = str(error)
         if text != self._editor.code or not self.display:

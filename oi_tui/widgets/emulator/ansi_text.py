@@ -7,7 +7,7 @@ from itertools import islice
 from rich.style import Style
 
 from oi_tui.engine.output.screen_text import MOVES, ScreenText
-from oi_tui.text import simple_emoji, spelled
+from oi_tui.text import simplify_emoji, split_spelled
 from oi_tui.widgets.conversation.rows import Span
 from oi_tui.widgets.emulator.colours import PLAIN, apply_colours
 from oi_tui.widgets.truncate import width_of
@@ -168,7 +168,7 @@ class AnsiText:
 
     def _without_strings(self, text: str) -> str:
         self._held = ""
-        if _may_hold_string(text):
+        if _can_hold_string(text):
             text = _STRING.sub("", text)
             start = _STRING_START.search(text)
             if start and len(text) - start.start() <= _LONGEST_STRING:
@@ -282,7 +282,7 @@ class AnsiText:
         return [*self._head[oldest:index], *tail, *self._last[max(oldest - end, 0) : max(index - end, 0)]]
 
 
-def _may_hold_string(text: str) -> bool:
+def _can_hold_string(text: str) -> bool:
     """Whether a control string may begin in the text; quick, because nearly no text holds one."""
     return text.endswith("\x1b") or any(start in text for start in _STRING_STARTS) or not text.isascii()
 
@@ -299,10 +299,10 @@ def _draw(raw: str, style: Style) -> list[Span]:
         raw = raw.rstrip("\r")
     if raw.isascii() and raw.isprintable():
         return [(raw, style)] if raw else []
-    return _redrawn(raw, style) if _REWRITES.search(raw) else _drawn_once(raw, style)
+    return _redrawn(raw, style) if _REWRITES.search(raw) else _draw_once(raw, style)
 
 
-def _drawn_once(raw: str, style: Style) -> list[Span]:
+def _draw_once(raw: str, style: Style) -> list[Span]:
     spans: list[Span] = []
     column = position = 0
     for match in _CONTROL.finditer(raw):
@@ -378,4 +378,4 @@ def _redrawn(raw: str, style: Style) -> list[Span]:
 
 
 def _render(text: str) -> str:
-    return text if text.isprintable() else "".join(part for part, _ in spelled(simple_emoji(text)))
+    return text if text.isprintable() else "".join(part for part, _ in split_spelled(simplify_emoji(text)))

@@ -162,7 +162,7 @@ class TerminalGrid(pyte.Screen):
             if pyte_modes.IRM in self.mode:
                 self.insert_characters(len(run))
             self.buffer[self.cursor.y].update(
-                (x + i, _cell(character, style)) for i, character in enumerate(run)
+                (x + i, _make_cell(character, style)) for i, character in enumerate(run)
             )
             self.cursor.x = x + len(run)
             position += len(run)
@@ -185,9 +185,9 @@ class TerminalGrid(pyte.Screen):
         if pyte_modes.IRM in self.mode:
             self.insert_characters(width)
         line = self.buffer[self.cursor.y]
-        line[self.cursor.x] = _cell(character, style)
+        line[self.cursor.x] = _make_cell(character, style)
         if width == 2:
-            line[self.cursor.x + 1] = _cell("", style)
+            line[self.cursor.x + 1] = _make_cell("", style)
         self.cursor.x += width
         self.dirty.add(self.cursor.y)
 
@@ -206,26 +206,28 @@ class TerminalGrid(pyte.Screen):
 
     @property
     def _erased(self) -> Any:
-        return _cell(" ", Style(bgcolor=self.cursor.attrs.style.bgcolor))
+        return _make_cell(" ", Style(bgcolor=self.cursor.attrs.style.bgcolor))
 
     def erase_characters(self, count: int | None = None) -> None:
         """Blank some places from the cursor on."""
-        self._blank(self.cursor.y, self.column, min(self.column + (count or 1), self.columns))
+        self._clear_cells(self.cursor.y, self.column, min(self.column + (count or 1), self.columns))
 
     def erase_in_line(self, how: int = 0, private: bool = False) -> None:  # noqa: ARG002
         """Blank the line: from the cursor on (0), up to it (1), or whole (2)."""
-        self._blank(self.cursor.y, 0 if how else self.column, self.column + 1 if how == 1 else self.columns)
+        self._clear_cells(
+            self.cursor.y, 0 if how else self.column, self.column + 1 if how == 1 else self.columns
+        )
 
     def erase_in_display(self, how: int = 0, *_: Any, **__: Any) -> None:
         """Blank the screen: from the cursor on (0), up to it (1), or whole (2)."""
         first = self.cursor.y + 1 if how == 0 else 0
         last = self.cursor.y if how == 1 else self.lines
         for row in range(first, last):
-            self._blank(row, 0, self.columns)
+            self._clear_cells(row, 0, self.columns)
         if how < 2:
             self.erase_in_line(how)
 
-    def _blank(self, row: int, start: int, end: int) -> None:
+    def _clear_cells(self, row: int, start: int, end: int) -> None:
         erased = self._erased
         if erased == BLANK and start == 0 and end >= self.columns:
             self.buffer.pop(row, None)
@@ -272,10 +274,10 @@ class TerminalGrid(pyte.Screen):
                 self.buffer[row] = line
         if self._erased != BLANK:
             for row in range(last - count + 1, last + 1) if up else range(first, first + count):
-                self._blank(row, 0, self.columns)
+                self._clear_cells(row, 0, self.columns)
         self.dirty.update(range(first, last + 1))
 
 
 @lru_cache(maxsize=4096)
-def _cell(character: str, style: Style) -> Cell:
+def _make_cell(character: str, style: Style) -> Cell:
     return Cell(character, style)

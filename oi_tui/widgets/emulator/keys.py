@@ -37,7 +37,7 @@ _MODIFIERS = {"shift": 1, "alt": 2, "ctrl": 4}
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
-def key_text(event: Key, *, application: bool = False) -> str:
+def encode_key(event: Key, *, application: bool = False) -> str:
     """The sequence that an xterm sends for the key; empty for a key that it does not have.
 
     `application` is the mode in which programs get the cursor keys in another form (DECCKM).

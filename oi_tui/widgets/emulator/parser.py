@@ -62,7 +62,7 @@ class TerminalEmulator(TerminalGrid):
             if match["text"]:
                 self.draw(match["text"])
             elif match["final"]:
-                self._control(match["private"], match["parameters"], match["between"], match["final"])
+                self._run_control(match["private"], match["parameters"], match["between"], match["final"])
             elif match["escape"]:
                 self._escape(match["between_escape"], match["escape"])
             elif match["control"]:
@@ -109,14 +109,16 @@ class TerminalEmulator(TerminalGrid):
             case "#", "8":
                 self.alignment_display()
 
-    def _control(self, private: str, parameters: str, between: str, final: str) -> None:
+    def _run_control(self, private: str, parameters: str, between: str, final: str) -> None:
         if private or between:
-            self._private(private + between, parameters, final)
+            self._set_private_mode(private + between, parameters, final)
             return
         if final == "m":
-            self.cursor.attrs = Cell(" ", apply_colours(self.cursor.attrs.style, _plain_colours(parameters)))
+            self.cursor.attrs = Cell(
+                " ", apply_colours(self.cursor.attrs.style, _normalise_colours(parameters))
+            )
             return
-        numbers = _numbers(parameters)
+        numbers = _parse_numbers(parameters)
         first = numbers[0]
         match final:
             case "H" | "f":
@@ -155,15 +157,15 @@ class TerminalEmulator(TerminalGrid):
             case _ if final in _MOVES:
                 _MOVES[final](self, first)
 
-    def _private(self, mark: str, parameters: str, final: str) -> None:
-        numbers = _numbers(parameters)
+    def _set_private_mode(self, mark: str, parameters: str, final: str) -> None:
+        numbers = _parse_numbers(parameters)
         match mark, final:
             case "?", "h":
                 self.switch_private_modes(numbers, on=True)
             case "?", "l":
                 self.switch_private_modes(numbers, on=False)
             case "?", "J" | "K":
-                self._control("", parameters, "", final)
+                self._run_control("", parameters, "", final)
             case "?", "n" if numbers[0] == 6:
                 self._report(6, mark)
             case "?$", "p":
@@ -193,13 +195,13 @@ def _openings(text: str, last: int) -> list[int]:
     return sorted({start for start in (*starts, last) if start >= 0})
 
 
-def _numbers(parameters: str) -> list[int]:
+def _parse_numbers(parameters: str) -> list[int]:
     """The parameters of a sequence; what is left out is 0, and none is above 9999."""
     return [min(int(part[:5] or 0), 9999) for part in parameters.replace(":", ";").split(";")[:32]]
 
 
 @lru_cache(maxsize=512)
-def _plain_colours(parameters: str) -> str:
+def _normalise_colours(parameters: str) -> str:
     """Colour parameters with the colons of ISO 8613-6 turned into the older form."""
     if ":" not in parameters and "58" not in parameters:
         return parameters

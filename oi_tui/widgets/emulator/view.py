@@ -13,10 +13,10 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from oi_tui.widgets.conversation.styles import Styles, look_of, program_style
+from oi_tui.widgets.conversation.styles import Styles, adapt_program_style, look_of
 from oi_tui.widgets.emulator.grid import BRACKETED_PASTE, Cell
 from oi_tui.widgets.emulator.history import ALTERNATE, CURSOR_KEYS
-from oi_tui.widgets.emulator.keys import key_text, paste_text
+from oi_tui.widgets.emulator.keys import encode_key, paste_text
 from oi_tui.widgets.emulator.parser import TerminalEmulator
 from oi_tui.widgets.timer import later
 from oi_tui.widgets.truncate import width_of
@@ -153,7 +153,7 @@ class TerminalView(Widget, can_focus=True):
         look, width, terminal = self._look, self.size.width, self.terminal
         if terminal is None or y >= terminal.lines or (y not in terminal.buffer and y != self._cursor.y):
             inverse = Style(reverse=terminal is not None and terminal.inverse)
-            return Strip.blank(width, program_style(look, inverse))
+            return Strip.blank(width, adapt_program_style(look, inverse))
         row: dict[int, Cell] = terminal.buffer[y]
         shown = not terminal.cursor.hidden and self._cursor.y == y and self.has_focus
         cursor = self._cursor.x if shown else -1
@@ -172,13 +172,13 @@ class TerminalView(Widget, can_focus=True):
             if (x == cursor) != terminal.inverse:
                 ink += Style(reverse=not ink.reverse)
             if ink != style and text:
-                segments.append(Segment(text, program_style(look, style)))
+                segments.append(Segment(text, adapt_program_style(look, style)))
                 text = ""
             style = ink
             text += data
             x += 1 + wide
-        segments.append(Segment(text, program_style(look, style)))
-        return Strip(segments).adjust_cell_length(width, program_style(look, Style()))
+        segments.append(Segment(text, adapt_program_style(look, style)))
+        return Strip(segments).adjust_cell_length(width, adapt_program_style(look, Style()))
 
     # What the person does
 
@@ -187,7 +187,7 @@ class TerminalView(Widget, can_focus=True):
         if event.key == _SUSPEND:
             return
         application = self.terminal is not None and CURSOR_KEYS in self.terminal.private_modes
-        if text := key_text(event, application=application):
+        if text := encode_key(event, application=application):
             event.stop()
             event.prevent_default()
             self._typed(text)
@@ -232,7 +232,7 @@ class TerminalView(Widget, can_focus=True):
         if terminal is None or self._tell_mouse(event, button) or not terminal.private_modes & ALTERNATE:
             return
         application = CURSOR_KEYS in terminal.private_modes
-        self._typed(key_text(events.Key(key, None), application=application) * _WHEEL_LINES)
+        self._typed(encode_key(events.Key(key, None), application=application) * _WHEEL_LINES)
 
     def _tell_mouse(self, event: events.MouseEvent, button: int, *, released: bool = False) -> bool:
         """Send a mouse report; False where the program wants none."""

@@ -34,7 +34,7 @@ class UnreadableError(ValueError):
     """A picture that cannot be shown, with the reason in a few words."""
 
 
-def size_of(format: str | None, content: str) -> tuple[int, int]:
+def read_size(format: str | None, content: str) -> tuple[int, int]:
     """Width and height in pixels, from the beginning of the data. Raises UnreadableError.
 
     `format` and `content` are those of an image message: `path` and a file name, or `base64.…` and the data.

@@ -14,10 +14,10 @@ def half_blocks(picture: "Image") -> list[list[Segment]]:
     """The lines of a picture (RGB) that is as wide as it has columns, and twice as high as it has lines."""
     columns, lines = picture.width, picture.height // 2
     data = picture.tobytes()
-    return [_line(data, columns, line) for line in range(lines)]
+    return [_draw_line(data, columns, line) for line in range(lines)]
 
 
-def _line(pixels: bytes, columns: int, line: int) -> list[Segment]:
+def _draw_line(pixels: bytes, columns: int, line: int) -> list[Segment]:
     segments: list[Segment] = []
     above, below = 2 * line * columns * 3, (2 * line + 1) * columns * 3
     before: tuple[bytes, bytes] | None = None

@@ -9,10 +9,10 @@ from oi_tui.messages import Message
 from oi_tui.text import one_line
 from oi_tui.widgets.conversation.rows import Row
 from oi_tui.widgets.conversation.styles import Styles
-from oi_tui.widgets.images.decode import Colour, UnreadableError, size_of
+from oi_tui.widgets.images.decode import Colour, UnreadableError, read_size
 from oi_tui.widgets.images.kitty import MOST, PlacedImage
 from oi_tui.widgets.images.renderer import RenderedImage, RenderRequest, draw
-from oi_tui.widgets.truncate import beginning, ending, width_of
+from oi_tui.widgets.truncate import cut_beginning, cut_end, width_of
 
 #: The most columns that a picture takes of the conversation.
 WIDEST = 96
@@ -70,7 +70,7 @@ class ImageRow:
         before, self._size = self._size, None
         self.message, self._fault, self._asked = message, None, None
         with contextlib.suppress(UnreadableError):
-            self._size = size_of(message.format, message.content)
+            self._size = read_size(message.format, message.content)
         if self._size is not None and self._size == before:
             self._outdated = self._drawn is not None
         else:
@@ -121,7 +121,7 @@ class ImageRow:
         self._look, self.shape = look, (0, 0)
         if self._fault is None and self._size is None:
             try:
-                self._size = size_of(self.message.format, self.message.content)
+                self._size = read_size(self.message.format, self.message.content)
             except UnreadableError as error:
                 self._fault = str(error)
         support = look.image_support
@@ -149,7 +149,9 @@ class ImageRow:
             size = f"cannot be shown ({self._fault})"
         size_text, file = f"image {size}", one_line(self.file)
         room = width - width_of(f"{size_text} · ")
-        text = f"{size_text} · {ending(file, room)}" if file and room > 8 else beginning(size_text, width)
+        text = (
+            f"{size_text} · {cut_beginning(file, room)}" if file and room > 8 else cut_end(size_text, width)
+        )
         return Row([Segment(text, look.muted)], f"{size_text} · {file}" if file else size_text)
 
 

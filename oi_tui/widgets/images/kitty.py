@@ -42,7 +42,7 @@ _KEPT = 60
 _LEVELS = (0, 95, 135, 175, 215, 255)
 
 
-def _names() -> Iterator[tuple[int, Color, int]]:
+def _make_names() -> Iterator[tuple[int, Color, int]]:
     """Names for pictures: the number of a diacritic, a colour that is whole in 256 colours too, its index."""
     start = random.randrange(1, 200)
     while True:
@@ -92,7 +92,7 @@ class KittyImages:
         self._watched = watched
         #: Whether something was sent that may not have arrived.
         self.doubtful = False
-        self._names = _names()
+        self._names = _make_names()
         self._placed: OrderedDict[int, PlacedImage] = OrderedDict()
 
     def show(self, png: bytes, columns: int, lines: int) -> PlacedImage:

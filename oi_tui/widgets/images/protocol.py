@@ -101,17 +101,17 @@ class ImageSupportMixin(App[str]):
     def _decide(self) -> None:
         from oi_tui.terminal.graphics import manner
 
-        window = _cell_of_window()
+        window = _read_cell_size()
         answers = replace(self._answers, cell=self._answers.cell or window)
         chosen = manner(self._images, answers, self._tmux)
         depth = self.console.color_system
         if self.is_headless or (chosen == "kitty" and depth not in ("truecolor", "256")):
             chosen = "off" if chosen == "off" else "blocks"
-        kitty = (self.image_support.kitty or self._new_kitty()) if chosen == "kitty" else None
+        kitty = (self.image_support.kitty or self._make_kitty()) if chosen == "kitty" else None
         slant = min(max(window[1] / window[0], 1.5), 3.0) if window else 2.0
         self.use_image_support(ImageSupport(chosen, answers.cell, slant, kitty=kitty))
 
-    def _new_kitty(self) -> "KittyImages":
+    def _make_kitty(self) -> "KittyImages":
         from oi_tui.widgets.images.kitty import KittyImages
 
         true_colours = self.console.color_system == "truecolor"
@@ -129,7 +129,7 @@ class ImageSupportMixin(App[str]):
         """Send visible images again, because the terminal may have lost them."""
         if self.image_support.kitty is not None:
             self.write_as_it_is(self.image_support.kitty.restoring())
-            self.use_image_support(replace(self.image_support, kitty=self._new_kitty()))
+            self.use_image_support(replace(self.image_support, kitty=self._make_kitty()))
 
     def use_image_support(self, image_support: ImageSupport) -> None:
         """Show pictures in this way from now on."""
@@ -144,7 +144,7 @@ class ImageSupportMixin(App[str]):
             self._driver.flush()
 
 
-def _cell_of_window() -> tuple[int, int] | None:
+def _read_cell_size() -> tuple[int, int] | None:
     """Width and height of a cell in pixels, as the terminal gave it to the system; None where it did not."""
     try:
         answer = fcntl.ioctl(sys.__stdout__.fileno() if sys.__stdout__ else 1, termios.TIOCGWINSZ, bytes(8))
@@ -163,7 +163,7 @@ def use_images(app: App[Any], wanted: str) -> None:
         app.show_images(wanted)
 
 
-def image_support_of(app: App[Any]) -> ImageSupport:
+def find_image_support(app: App[Any]) -> ImageSupport:
     """How an application can show pictures, for the height of its screen."""
     image_support = app.image_support if isinstance(app, ImageSupportMixin) else BLOCKS
     return image_support.within(app.size.height)

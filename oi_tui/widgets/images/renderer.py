@@ -82,14 +82,14 @@ def draw(order: RenderRequest, then: Callable[[RenderedImage], None]) -> None:
 def _paint() -> None:
     while True:
         order, then, loop, context = _work.get()
-        result = _result(order)
+        result = _make_result(order)
         try:
             loop.call_soon_threadsafe(then, result, context=context)
         except RuntimeError:  # the loop was closed: nobody wants it any more
             continue
 
 
-def _result(order: RenderRequest) -> RenderedImage:
+def _make_result(order: RenderRequest) -> RenderedImage:
     try:
         return drawn(order)
     except Exception as error:  # noqa: BLE001 -- the end of a worker; the caption says it

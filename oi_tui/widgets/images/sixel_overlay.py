@@ -36,7 +36,7 @@ class SixelOverlay:
         app = self._widget.app
         if not isinstance(app, ImageSupportMixin) or app.image_support.manner != "sixel":
             return
-        torn = [picture for picture, region in self._places() if region.overlaps(crop)]
+        torn = [picture for picture, region in self._find_places() if region.overlaps(crop)]
         if not torn:
             return
         for picture in torn:
@@ -45,7 +45,7 @@ class SixelOverlay:
             self._timer.cancel()
         self._timer = later(self._widget, _REST, self._draw)
 
-    def _places(self) -> list[tuple[RowImage, Region]]:
+    def _find_places(self) -> list[tuple[RowImage, Region]]:
         return [(picture, Region(left, top, *picture.shape)) for picture, top, left in self._visible()]
 
     def _draw(self) -> None:
@@ -60,7 +60,7 @@ class SixelOverlay:
         room = Region(0, 0, *widget.size)
         offset = widget.content_region.offset
         before, self._drawn = self._drawn, {}
-        for picture, region in self._places():
+        for picture, region in self._find_places():
             on_screen = region.translate(offset)
             state = (on_screen, picture.sixel)
             if not picture.sixel or not room.contains_region(region) or self._covered(on_screen):

@@ -48,7 +48,7 @@ def age(then: float, now: float) -> str:
     return f"{moment.day} {moment:%b}" + ("" if moment.year == today.year else f" {moment.year}")
 
 
-def group_of(summary: Summary, now: float) -> str:
+def find_group(summary: Summary, now: float) -> str:
     """The heading under which the conversation stands."""
     if summary.pinned:
         return "Pinned"
@@ -70,8 +70,8 @@ def grouped(rows: Rows, now: float) -> Iterator[tuple[str, int]]:
         return
     start = 0
     while start < len(rows):
-        name = group_of(rows[start], now)
-        end = bisect_left(rows, True, lo=start, key=lambda row: group_of(row, now) != name)
+        name = find_group(rows[start], now)
+        end = bisect_left(rows, True, lo=start, key=lambda row: find_group(row, now) != name)
         yield name, end - start
         start = end
 
@@ -238,7 +238,7 @@ class ConversationList(ScrollView, can_focus=True):
         index = self.item_at(line)
         if index is None:
             return Strip.blank(width, self.rich_style)
-        draw = self._title if line == self.line_of(index) else self._facts
+        draw = self._title if line == self.line_of(index) else self._draw_facts
         return Strip(draw(self._items[index], index == self._selected, width), width)
 
     def _style(self, name: str, selected: bool = False) -> Style:
@@ -258,7 +258,7 @@ class ConversationList(ScrollView, can_focus=True):
             Segment(when, self._style("facts", selected)),
         ]
 
-    def _facts(self, item: Summary, selected: bool, width: int) -> list[Segment]:
+    def _draw_facts(self, item: Summary, selected: bool, width: int) -> list[Segment]:
         style = self._style("facts", selected)
         if item.id == self.doomed:
             text = "  delete? d again deletes, any other key cancels"
@@ -269,7 +269,7 @@ class ConversationList(ScrollView, can_focus=True):
         if excerpt and not all(word in item.title.lower() for word in self.words):
             return self._mark_matches(fit(f"  {excerpt}", width), style, selected)
         count = "1 message" if item.messages == 1 else f"{item.messages:,} messages"
-        folder = one_line(paths.short(item.cwd), 200)
+        folder = one_line(paths.shorten(item.cwd), 200)
         facts = " · ".join(part for part in (count, one_line(item.model, 60)) if part)
         room = width - cell_len(facts) - 6
         if folder and room > 8:

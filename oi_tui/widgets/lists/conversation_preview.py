@@ -9,8 +9,8 @@ from oi_tui.engine.output.plain import make_plain
 from oi_tui.engine.storage.listing import UNTITLED, Summary
 from oi_tui.messages import Message
 from oi_tui.text import one_line, prose
-from oi_tui.widgets.conversation.code import Highlighter, code_rows
-from oi_tui.widgets.conversation.markdown import markdown_rows
+from oi_tui.widgets.conversation.code import Highlighter, draw_code_line
+from oi_tui.widgets.conversation.markdown import draw_markdown
 from oi_tui.widgets.conversation.rows import Row
 from oi_tui.widgets.conversation.styles import Styles
 from oi_tui.widgets.lists.conversation_list import age
@@ -29,7 +29,7 @@ def preview(
     """
     facts = [
         f"{age(item.updated, now)} · {item.messages:,} message{'s' * (item.messages != 1)}",
-        one_line(paths.short(item.cwd), 200),
+        one_line(paths.shorten(item.cwd), 200),
         one_line(item.model, 100),
     ]
     parts: list[Content] = [
@@ -73,9 +73,9 @@ def _preview(message: Message, words: list[str], width: int, look: Styles) -> li
     cut = "…" if start + _CHARACTERS < len(text) else ""
     before = "…\n" if start else ""
     if message.type == "code":
-        shown = _paint(_code(before + body + cut, message.format, width, look), width)
+        shown = _paint(_draw_code(before + body + cut, message.format, width, look), width)
     elif message.role == "assistant" and message.type == "message":
-        shown = _paint(markdown_rows(before + body + cut, width, look), width)
+        shown = _paint(draw_markdown(before + body + cut, width, look), width)
     else:
         shown = Content(before + body + cut)
     if message.role == "computer" or message.type == "reasoning":
@@ -89,7 +89,7 @@ def _preview(message: Message, words: list[str], width: int, look: Styles) -> li
     return [Content.styled(sentence, style), shown]
 
 
-def _code(code: str, language: str | None, width: int, look: Styles) -> list[Row]:
+def _draw_code(code: str, language: str | None, width: int, look: Styles) -> list[Row]:
     highlighter = Highlighter(language)
     highlighter.read_whole(code)
     lines = code.split("\n")
@@ -97,7 +97,7 @@ def _code(code: str, language: str | None, width: int, look: Styles) -> list[Row
     return [
         row
         for number in numbers
-        for row in code_rows(number + 1, highlighter.pieces(number, lines.__getitem__), look, width, 0)
+        for row in draw_code_line(number + 1, highlighter.pieces(number, lines.__getitem__), look, width, 0)
     ]
 
 

@@ -89,10 +89,10 @@ class TableView(ScrollView, can_focus=True):
             self._asked.discard(oldest)
         self._pages[place] = rows
         for row in rows:
-            self._label_width = min(_WIDEST, max(self._label_width, cell_len(_line(row.label))))
+            self._label_width = min(_WIDEST, max(self._label_width, cell_len(_make_one_line(row.label))))
             for at, cell in enumerate(row.cells, place[1] * COLUMNS):
                 if at < len(self._widths):
-                    width = min(_WIDEST, cell_len(_line(cell or "")))
+                    width = min(_WIDEST, cell_len(_make_one_line(cell or "")))
                     self._widths[at] = max(self._widths[at], width)
         self._reveal()
         self.refresh()
@@ -185,7 +185,7 @@ class TableView(ScrollView, can_focus=True):
         for at in self._choose_columns():
             column = self.shape.columns[at]
             mark = "" if at != self.view.sort else " ↓" if self.view.descending else " ↑"
-            text = (_line(column.name) if y == 0 else column.type) + (mark if y == 0 else "")
+            text = (_make_one_line(column.name) if y == 0 else column.type) + (mark if y == 0 else "")
             chosen = self._style("row") if at == self.column else Style()
             parts.append(
                 Segment("  " + _fitted(text, self._widths[at], right=column.numeric), style + chosen)
@@ -201,7 +201,7 @@ class TableView(ScrollView, can_focus=True):
             self._want((number // ROWS, block))
         ground = self._style("row") if number == self.row else Style()
         first = self.row_at(number, self._left)
-        label = _line(first.label) if first else ""
+        label = _make_one_line(first.label) if first else ""
         parts = [Segment(_fitted(label, self._label_width, right=True), self._style("type") + ground)]
         for at in shown:
             row = self.row_at(number, at)
@@ -209,13 +209,13 @@ class TableView(ScrollView, can_focus=True):
             selected = number == self.row and at == self.column
             style = self._style("missing" if cell is None else "cell")
             style += self._style("cursor") if selected else ground
-            text = self._fitted_cell(cell, at, here=row is not None)
+            text = self._fit_cell(cell, at, here=row is not None)
             parts += [Segment("  ", self.rich_style + ground), Segment(text, style)]
         return parts
 
-    def _fitted_cell(self, cell: Cell, at: int, *, here: bool) -> str:
+    def _fit_cell(self, cell: Cell, at: int, *, here: bool) -> str:
         assert self.shape is not None
-        text = _line(cell) if cell is not None else "NaN" if here else "…"
+        text = _make_one_line(cell) if cell is not None else "NaN" if here else "…"
         return _fitted(text, self._widths[at], right=self.shape.columns[at].numeric)
 
     def _want(self, place: Place) -> None:
@@ -231,13 +231,13 @@ class TableView(ScrollView, can_focus=True):
         return self.rich_style + Style(color=ink.color, bold=styles.text_style.bold)
 
 
-def _line(text: str) -> str:
+def _make_one_line(text: str) -> str:
     """The text as it can stand in one line."""
     return visible(text).replace("\n", " ").replace("\t", " ")
 
 
 def _fit(name: str, kind: str) -> int:
-    return min(_WIDEST, max(_NARROWEST, cell_len(_line(name)) + 2, cell_len(kind)))
+    return min(_WIDEST, max(_NARROWEST, cell_len(_make_one_line(name)) + 2, cell_len(kind)))
 
 
 def _fitted(text: str, width: int, *, right: bool = False) -> str:

@@ -44,7 +44,7 @@ class VariableRow:
     mute: bool = False
 
 
-def rows(memories: Sequence[Memory], wanted: str) -> list[VariableRow]:
+def make_rows(memories: Sequence[Memory], wanted: str) -> list[VariableRow]:
     """The lines for what is remembered, of the variables with all the words in their name or type."""
     words = wanted.lower().split()
     found: list[VariableRow] = []
@@ -89,7 +89,7 @@ def _count(memory: Memory, matching: int, sought: bool) -> str:
     return f"{memory.total:,}" if memory.total else "nothing yet"
 
 
-def size_of(size: int | None) -> str:
+def format_size(size: int | None) -> str:
     """Return bytes as text: "28 B", "1.2 kB", "3.4 MB"; "" if unknown."""
     if size is None:
         return ""
@@ -199,14 +199,14 @@ class VariableList(ScrollView):
         if row.variable is None:
             style = self._style("facts" if row.mute else "heading")
             return Strip([Segment(set_cell_size(row.heading, width), style)], width)
-        return Strip(self._variable(row.variable, number == self._selected, width), width)
+        return Strip(self._draw_variable(row.variable, number == self._selected, width), width)
 
     def _style(self, name: str, selected: bool = False) -> Style:
         ink = self.get_component_rich_style(f"variable-list--{name}")
         paper = self.get_component_rich_style("variable-list--selected") if selected else self.rich_style
         return paper + Style(color=ink.color, bold=ink.bold)
 
-    def _variable(self, variable: Variable, selected: bool, width: int) -> list[Segment]:
+    def _draw_variable(self, variable: Variable, selected: bool, width: int) -> list[Segment]:
         wide = width >= 60
         name_width = max(10, min(30, (width - _TYPE - _SIZE) // 3))
         name = fit(one_line(variable.name, 200), name_width)

@@ -95,7 +95,7 @@ class LongText:
                 return self.size
         return block * _BLOCK + at + 1
 
-    def _line_at(self, offset: int) -> int:
+    def _find_line(self, offset: int) -> int:
         """The line to which a byte belongs."""
         while not self.complete and len(self._before) * _BLOCK <= offset + _BLOCK:
             self.index()
@@ -145,21 +145,21 @@ class LongText:
         after = self._offset(line + 1) if line + 1 < self.line_count else self.size
         longest = 4 * len(text)
         for start, end in ((0, here), (here, self.size)) if back else ((after, self.size), (0, after)):
-            for part in _parts(start, end, back=back):
+            for part in _split_parts(start, end, back=back):
                 data = self._read(part, min(_SLICE + longest, end - part))
                 hits = [match.start() for match in pattern.finditer(data)] if back else None
                 first = None if back else pattern.search(data)
                 if hits:
-                    yield self._line_at(part + hits[-1])
+                    yield self._find_line(part + hits[-1])
                     return
                 if first:
-                    yield self._line_at(part + first.start())
+                    yield self._find_line(part + first.start())
                     return
                 yield None
         yield -1
 
 
-def _parts(start: int, end: int, *, back: bool) -> Iterator[int]:
+def _split_parts(start: int, end: int, *, back: bool) -> Iterator[int]:
     parts = range(start, end, _SLICE)
     return iter(reversed(parts)) if back else iter(parts)
 

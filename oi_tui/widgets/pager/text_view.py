@@ -12,7 +12,7 @@ from textual.strip import Strip
 
 from oi_tui.widgets.conversation.rows import Span
 from oi_tui.widgets.conversation.selection import MARGIN, selected
-from oi_tui.widgets.conversation.styles import Styles, look_of, program_style
+from oi_tui.widgets.conversation.styles import Styles, adapt_program_style, look_of
 from oi_tui.widgets.emulator.ansi_text import AnsiText
 from oi_tui.widgets.pager.long_text import LongText
 from oi_tui.widgets.truncate import width_of
@@ -62,13 +62,13 @@ class TextView(ScrollView, can_focus=True):
         """Find the first lines at once, and the others when there is time."""
         self.text.index()
         self._fit()
-        self._timer = self.set_interval(_PAUSE, self._index)
+        self._timer = self.set_interval(_PAUSE, self._index_text)
 
     def on_resize(self) -> None:
         """Report that other lines are in view."""
         self.post_message(self.Moved())
 
-    def _index(self) -> None:
+    def _index_text(self) -> None:
         if not self.text.index() and self._timer is not None:
             self._timer.stop()
             self._timer = None
@@ -91,7 +91,7 @@ class TextView(ScrollView, can_focus=True):
         self._fit()
         if not self.top <= line < self.top + self.size.height:
             self.action_go(line - self.size.height // 3)
-        match = self.found[1].search("".join(text for text, _ in self._spans_of(line)))
+        match = self.found[1].search("".join(text for text, _ in self._make_spans(line)))
         if match:
             self._show_column(match.start(), match.end())
         self.refresh()
@@ -139,7 +139,7 @@ class TextView(ScrollView, can_focus=True):
     def _look(self) -> Styles:
         return look_of(self.app.current_theme, colourful=not self.app.no_color)
 
-    def _spans_of(self, line: int) -> list[Span]:
+    def _make_spans(self, line: int) -> list[Span]:
         if line not in self._spans:
             if len(self._spans) > _KEPT:
                 self._spans.clear()
@@ -163,8 +163,8 @@ class TextView(ScrollView, can_focus=True):
         look, width, line = self._look, self.size.width, self.top + y
         if line >= self.text.line_count:
             return Strip.blank(width, look.base)
-        spans = self._spans_of(line)
-        strip = Strip([Segment(text, program_style(look, style)) for text, style in spans])
+        spans = self._make_spans(line)
+        strip = Strip([Segment(text, adapt_program_style(look, style)) for text, style in spans])
         margin = Segment(" " * MARGIN, look.base)
         if self.found is not None and line == self.found[0]:
             margin = Segment(">".ljust(MARGIN), look.cursor)

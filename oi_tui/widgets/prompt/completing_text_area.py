@@ -80,7 +80,7 @@ class CompletingTextArea(PromptTextArea):
         row, column = self.cursor_location
         if self.selection.start != self.selection.end:
             return None
-        if (name := self._typed_name()) is not None and (row, column) == self.document.end:
+        if (name := self._find_typed_name()) is not None and (row, column) == self.document.end:
             return Query("command", name, 0)
         if (match := _TARGET.fullmatch(self.text)) and (row, column) == self.document.end:
             return Query("target", match["place"], match.start("place"), language=match["command"])
@@ -91,7 +91,7 @@ class CompletingTextArea(PromptTextArea):
             return None
         from oi_tui.input import mentions
 
-        typed = mentions.being_typed(before)
+        typed = mentions.find_typed_mention(before)
         return None if typed is None else Query("mention", typed, before.rindex("@"), row)
 
     def _console_query(self, row: int, column: int) -> Query | None:
@@ -112,7 +112,7 @@ class CompletingTextArea(PromptTextArea):
             self._choice.begin(query)
             match query.kind:
                 case "command":
-                    self._choice.take(query, _commands(query.text))
+                    self._choice.take(query, _complete_commands(query.text))
                     self._tell_offers()
                 case "history":
                     entries = self._recall.containing(query.text, 100)
@@ -185,7 +185,7 @@ class CompletingTextArea(PromptTextArea):
         """Hide the completions if the caret left what they complete."""
         self._look()
 
-    def _typed_name(self) -> str | None:
+    def _find_typed_name(self) -> str | None:
         """The beginning of a command's name, while nothing else is typed."""
         text = self.text
         if text[:1] not in ("%", "/"):
@@ -193,7 +193,7 @@ class CompletingTextArea(PromptTextArea):
         return text if len(text) == 1 or text[1:].replace("_", "").isalnum() else None
 
 
-def _commands(typed: str) -> list[CompletionOffer]:
+def _complete_commands(typed: str) -> list[CompletionOffer]:
     """Return the commands that begin with, or else contain, what is typed; none for a complete name."""
     matches = commands.find_commands(typed)
     if not matches:

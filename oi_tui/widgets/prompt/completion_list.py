@@ -8,7 +8,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from oi_tui.text import one_line
-from oi_tui.widgets.truncate import beginning, ending
+from oi_tui.widgets.truncate import cut_beginning, cut_end
 
 #: Rows that the list takes at most.
 MOST_ROWS = 8
@@ -57,7 +57,7 @@ class Completions(Widget):
         for number, offer in enumerate(rows, first):
             chosen = number == self._chosen
             label = _fit(one_line(offer.label, 200), column)
-            facts = beginning(one_line(offer.facts, 200), max(0, width - column - 4))
+            facts = cut_end(one_line(offer.facts, 200), max(0, width - column - 4))
             lines.append(
                 Content.assemble(
                     ("> " if chosen else "  ", "$accent bold"),
@@ -73,4 +73,4 @@ class Completions(Widget):
 
 def _fit(text: str, width: int) -> str:
     """Fit the text into exactly so many cells; of a long one, show the end."""
-    return set_cell_size(ending(text, width), max(0, width))
+    return set_cell_size(cut_beginning(text, width), max(0, width))

@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.widgets.text_area import TextAreaTheme
 
 from oi_tui import commands
-from oi_tui.input.multiline import is_open, without_quotes
+from oi_tui.input.multiline import is_open, remove_quotes
 from oi_tui.text import prose
 from oi_tui.widgets.idle import obey
 from oi_tui.widgets.prompt.completing_text_area import CompletingTextArea
@@ -224,14 +224,14 @@ class Prompt(CompletingTextArea):
         # What it takes is not needed for the first frame.
         from oi_tui.input import mentions
 
-        return mentions.dropped(text, self.folder)
+        return mentions.parse_dropped(text, self.folder)
 
     def _mentions(self, paths: Sequence[str]) -> str:
         from oi_tui.input import mentions
 
         row, column = min(self.selection)
         joined = column > 0 and not self.document.get_line(row)[column - 1].isspace()
-        return " " * joined + " ".join(map(mentions.written, paths)) + " "
+        return " " * joined + " ".join(map(mentions.write_mention, paths)) + " "
 
     def action_paste(self) -> None:
         """Paste the image on the desktop's clipboard as an `@path`; else the text that was copied here."""
@@ -325,7 +325,7 @@ class Prompt(CompletingTextArea):
         if self.multi_line and is_open(self.text):
             self.insert("\n")
             return
-        text = without_quotes(self.text) if self.multi_line else self.text.strip()
+        text = remove_quotes(self.text) if self.multi_line else self.text.strip()
         self._close_offers()
         if not text:
             if self.continues:
@@ -352,7 +352,7 @@ class Prompt(CompletingTextArea):
         text = self.text
         if text.startswith("%%"):
             return "%% runs the rest in your shell; the model does not see it"
-        typed = self._typed_name()
+        typed = self._find_typed_name()
         matches = commands.find_commands(typed) if typed else []
         if len(matches) == 1 or (matches and typed and matches[0].name == typed[1:]):
             return f"{matches[0].title}   {matches[0].summary}"

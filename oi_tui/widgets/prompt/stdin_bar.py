@@ -12,7 +12,7 @@ from textual.widgets import Input, Static
 
 from oi_tui.messages import InputRequested
 from oi_tui.text import one_line
-from oi_tui.widgets.truncate import ending
+from oi_tui.widgets.truncate import cut_beginning
 
 
 class StdinBar(Widget):
@@ -62,7 +62,7 @@ class StdinBar(Widget):
         text = f"{self._language} asks: " if self._prompt else f"{self._language} is waiting for "
         room = max(10, self.app.size.width - cell_len(text) - 8)
         # What is asked for, and the answers that are possible, stand at the end.
-        question = ending(self._prompt or "a line of input", room)
+        question = cut_beginning(self._prompt or "a line of input", room)
         words = Content.assemble((text, "$text-muted"), (question, "$text-warning bold"))
         self.query_one("#asked", Static).update(words)
 

@@ -35,9 +35,10 @@ def find_plan(messages: Iterable[Message]) -> tuple[PlanItem, ...]:
         elif message.type == "message":
             text = _FENCED.sub("", message.content)
             checked = [
-                PlanItem(_words(match["text"]), match["mark"] != " ") for match in _CHECKBOX.finditer(text)
+                PlanItem(_describe_step(match["text"]), match["mark"] != " ")
+                for match in _CHECKBOX.finditer(text)
             ]
-            numbered = [PlanItem(_words(match["text"])) for match in _NUMBERED.finditer(text)]
+            numbered = [PlanItem(_describe_step(match["text"])) for match in _NUMBERED.finditer(text)]
             if len(checked) >= _FEWEST:
                 plan = checked
             elif len(numbered) >= _FEWEST and not code_came and not plan:
@@ -46,5 +47,5 @@ def find_plan(messages: Iterable[Message]) -> tuple[PlanItem, ...]:
     return tuple(plan) if code_came else ()
 
 
-def _words(text: str) -> str:
+def _describe_step(text: str) -> str:
     return one_line(_MARKUP.sub("", text), 80)

@@ -9,7 +9,7 @@ from oi_tui.actions.restore_files import MARKS
 from oi_tui.file_changes.snapshots import Step
 from oi_tui.messages import Message
 from oi_tui.runtimes.variables import Memory, Variable, sort_by_interest
-from oi_tui.text import duration, one_line, short_count
+from oi_tui.text import format_count, format_duration, one_line
 from oi_tui.widgets.sidebar.plan import PlanItem
 
 #: Rows that the variables of a language and the changed files have at least, also where room is short.
@@ -91,8 +91,8 @@ def sidebar_rows(facts: SidebarFacts, height: int) -> list[SidebarRow]:
     room = max(height - fixed, 0)
     for_files = min(files, max(_FEWEST, room // 3))
     for_each = max(_FEWEST, (room - max(for_files, 1)) // max(len(known), 1))
-    variables = _variables(known, facts.memories, for_each)
-    return [*turn, *variables, *_files(facts.steps, for_files), SidebarRow(), *context]
+    variables = _make_variable_rows(known, facts.memories, for_each)
+    return [*turn, *variables, *_make_file_rows(facts.steps, for_files), SidebarRow(), *context]
 
 
 def _plan(items: Sequence[PlanItem], most: int) -> list[SidebarRow]:
@@ -127,7 +127,7 @@ def _turn(codes: Sequence[tuple[int, Message]], most: int) -> list[SidebarRow]:
 
 def _step(number: int, message: Message) -> SidebarRow:
     if message.state == "finished":
-        words = "done" if message.seconds is None else duration(message.seconds)
+        words = "done" if message.seconds is None else format_duration(message.seconds)
     else:
         words = _STATES.get(message.state or "", "not run yet")
     kind: Literal["facts", "warning"] = "warning" if message.state in ("failed", "lost") else "facts"
@@ -136,7 +136,7 @@ def _step(number: int, message: Message) -> SidebarRow:
     return SidebarRow(f"[{number}] {one_line(what, 60)}", words, kind)
 
 
-def _variables(known: Sequence[Memory], all_: Sequence[Memory], room: int) -> list[SidebarRow]:
+def _make_variable_rows(known: Sequence[Memory], all_: Sequence[Memory], room: int) -> list[SidebarRow]:
     if not known:
         busy = any(memory.state in ("busy", "starting") for memory in all_)
         words = "shown when the code is done" if busy else "none yet"
@@ -156,18 +156,18 @@ def _of_language(memory: Memory, room: int) -> list[SidebarRow]:
         f"{hidden:,} more" if hidden else "",
         _count(len(code), "function or class", "functions and classes"),
     ]
-    rows = [_variable(memory.language, variable) for variable in data[:room]]
+    rows = [_make_variable_row(memory.language, variable) for variable in data[:room]]
     if words := ", ".join(filter(None, counted)):
         rows.append(SidebarRow(f"… {words}", "f4", action="more", language=memory.language))
     return rows
 
 
-def _variable(language: str, variable: Variable) -> SidebarRow:
-    name, summary = one_line(variable.name, 60), _short_number(one_line(variable.summary, 80))
+def _make_variable_row(language: str, variable: Variable) -> SidebarRow:
+    name, summary = one_line(variable.name, 60), _shorten_number(one_line(variable.summary, 80))
     return SidebarRow(name, summary, "entry", "variable", language, variable.name, variable.type)
 
 
-def _files(steps: Sequence[tuple[int, Step]], room: int) -> list[SidebarRow]:
+def _make_file_rows(steps: Sequence[tuple[int, Step]], room: int) -> list[SidebarRow]:
     count = sum(len(step.changes) for _, step in steps)
     rows = [SidebarRow("Files changed", f"{count:,}" if count else "", "heading")]
     if not count:
@@ -192,15 +192,15 @@ def _context(facts: SidebarFacts) -> list[SidebarRow]:
         full = min(_BAR, round(share * _BAR))
         kind: Literal["facts", "warning"] = "warning" if share > 0.9 else "facts"
         rows.append(SidebarRow("━" * full + "─" * (_BAR - full), f"{share:.0%}", kind))
-        rows.append(SidebarRow(f"{short_count(facts.tokens)} of {short_count(facts.window)} tokens"))
+        rows.append(SidebarRow(f"{format_count(facts.tokens)} of {format_count(facts.window)} tokens"))
     else:
-        rows.append(SidebarRow(f"{short_count(facts.tokens)} tokens", "limit unknown"))
+        rows.append(SidebarRow(f"{format_count(facts.tokens)} tokens", "limit unknown"))
     requests = _count(facts.requests, "request", "requests") or "no request"
     cost = facts.price or "cost unknown"
     return [*rows, SidebarRow(requests, cost)]
 
 
-def _short_number(text: str) -> str:
+def _shorten_number(text: str) -> str:
     """Shorten a number with many digits after its point to seven digits; other text stays as it is."""
     return f"{float(text):.7g}" if _LONG_NUMBER.fullmatch(text) else text
 

@@ -36,7 +36,7 @@ class MotionFinder:
             case "0":
                 return Motion((row, 0))
             case "^":
-                return Motion((row, motions.first_letter(lines[row])))
+                return Motion((row, motions.find_first_letter(lines[row])))
             case "$":
                 at = min(row + times - 1, len(lines) - 1)
                 return Motion((at, max(len(lines[at]) - 1, 0)), "inclusive")
@@ -50,7 +50,7 @@ class MotionFinder:
                     target = target and motions.paragraph(lines, target, 1 if rest == "}" else -1)
                 return target and Motion(target)
             case "%":
-                partner = motions.other_bracket(lines, place)
+                partner = motions.find_other_bracket(lines, place)
                 return partner and Motion(partner, "inclusive")
             case "n" | "N" | "*":
                 return self._find_searched(lines, place, rest)
@@ -91,7 +91,7 @@ class MotionFinder:
                 return None
         to = min(max(to, 0), len(lines) - 1)
         if rest not in "jk":
-            return Motion((to, motions.first_letter(lines[to])), "lines")
+            return Motion((to, motions.find_first_letter(lines[to])), "lines")
         self.column = column if self.column is None else self.column
         return Motion((to, self.column), "lines")
 
@@ -121,7 +121,9 @@ class MotionFinder:
 
 
 def _find_word(lines: Sequence[str], place: Place, rest: str, times: int) -> Motion:
-    move = {"w": motions.next_word, "b": motions.word_before, "e": motions.word_end}[rest.lower()]
+    move = {"w": motions.find_next_word, "b": motions.find_word_before, "e": motions.find_word_end}[
+        rest.lower()
+    ]
     for _ in range(times):
         place = move(lines, place, big=rest.isupper())
     return Motion(place, "inclusive" if rest in "eE" else "exclusive")
@@ -134,7 +136,7 @@ def _words_taken(lines: Sequence[str], place: Place, command: Command) -> Part:
         part = object_at(lines, place, command.rest, around=False)
         end = (row, (part.end[1] if part else column + 1) - 1)
         for _ in range(command.times - 1):
-            end = motions.word_end(lines, end, big=big)
+            end = motions.find_word_end(lines, end, big=big)
         return Part(place, (end[0], end[1] + 1))
     to = _find_word(lines, place, command.rest, command.times).to
     if to[0] > row and not lines[to[0]][: to[1]].strip():

@@ -33,12 +33,12 @@ def class_of(line: str, column: int, *, big: bool) -> int:
     return 1 if big or character.isalnum() or character == "_" else 2
 
 
-def first_letter(line: str) -> int:
+def find_first_letter(line: str) -> int:
     """Return the column of the first character that is no white space; the last one of a blank line."""
     return min(len(line) - len(line.lstrip()), max(len(line) - 1, 0))
 
 
-def next_word(lines: Sequence[str], place: Place, *, big: bool = False) -> Place:
+def find_next_word(lines: Sequence[str], place: Place, *, big: bool = False) -> Place:
     """Return the beginning of the next word, an empty line, or the end of the text."""
     row, column = place
     line = lines[row]
@@ -55,7 +55,7 @@ def next_word(lines: Sequence[str], place: Place, *, big: bool = False) -> Place
             return row, 0
 
 
-def word_before(lines: Sequence[str], place: Place, *, big: bool = False) -> Place:
+def find_word_before(lines: Sequence[str], place: Place, *, big: bool = False) -> Place:
     """Return the beginning of the word before, an empty line, or the beginning of the text."""
     row, column = place[0], place[1] - 1
     while True:
@@ -76,7 +76,7 @@ def word_before(lines: Sequence[str], place: Place, *, big: bool = False) -> Pla
     return row, column
 
 
-def word_end(lines: Sequence[str], place: Place, *, big: bool = False) -> Place:
+def find_word_end(lines: Sequence[str], place: Place, *, big: bool = False) -> Place:
     """Return the last character of this word or of the next."""
     row, column = place[0], place[1] + 1
     while True:
@@ -123,7 +123,7 @@ def find_in_line(line: str, column: int, key: str, wanted: str, count: int, *, a
     return at - step if key in "tT" else at
 
 
-def other_bracket(lines: Sequence[str], place: Place) -> Place | None:
+def find_other_bracket(lines: Sequence[str], place: Place) -> Place | None:
     """Return the partner of the first bracket from here to the end of the line."""
     row, column = place
     line = lines[row]
@@ -132,11 +132,11 @@ def other_bracket(lines: Sequence[str], place: Place) -> Place | None:
         return None
     bracket = line[found]
     if bracket in BRACKETS:
-        return closing(lines, (row, found), bracket)
+        return find_closing(lines, (row, found), bracket)
     return opening(lines, (row, found), _OPENING[bracket])
 
 
-def closing(lines: Sequence[str], place: Place, bracket: str) -> Place | None:
+def find_closing(lines: Sequence[str], place: Place, bracket: str) -> Place | None:
     """Return the end of the brackets that open at a place."""
     row, column = place
     depth = 0

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from oi_tui.widgets.vi.motions import Place, class_of, closing, opening
+from oi_tui.widgets.vi.motions import Place, class_of, find_closing, opening
 
 #: The keys of brackets, by the bracket that opens.
 _KEYS = {"(": "()b", "[": "[]", "{": "{}B"}
@@ -22,7 +22,7 @@ class Part:
 def object_at(lines: Sequence[str], place: Place, key: str, *, around: bool) -> Part | None:
     """Return the object that a key names; `around` takes what belongs to it as well, such as its quotes."""
     if key in "wW":
-        return _word(lines[place[0]], place, big=key == "W", around=around)
+        return _find_word(lines[place[0]], place, big=key == "W", around=around)
     if key in "\"'`":
         return _quotation(lines[place[0]], place, key, around=around)
     if key == "p":
@@ -33,7 +33,7 @@ def object_at(lines: Sequence[str], place: Place, key: str, *, around: bool) -> 
     return None
 
 
-def _word(line: str, place: Place, *, big: bool, around: bool) -> Part | None:
+def _find_word(line: str, place: Place, *, big: bool, around: bool) -> Part | None:
     row, column = place
     if not line:
         return None
@@ -85,7 +85,7 @@ def _brackets(lines: Sequence[str], place: Place, bracket: str, *, around: bool)
     begin = opening(lines, place, bracket)
     if begin is None and (after := lines[place[0]].find(bracket, place[1])) >= 0:
         begin = place[0], after
-    end = closing(lines, begin, bracket) if begin else None
+    end = find_closing(lines, begin, bracket) if begin else None
     if begin is None or end is None:
         return None
     if around:
@@ -98,15 +98,15 @@ def _brackets(lines: Sequence[str], place: Place, bracket: str, *, around: bool)
 
 
 def _paragraph(lines: Sequence[str], row: int, *, around: bool) -> Part | None:
-    top, bottom = _block(lines, row)
+    top, bottom = _find_block(lines, row)
     if around and bottom + 1 < len(lines):
-        bottom = _block(lines, bottom + 1)[1]
+        bottom = _find_block(lines, bottom + 1)[1]
     elif around and top > 0:
-        top = _block(lines, top - 1)[0]
+        top = _find_block(lines, top - 1)[0]
     return Part((top, 0), (bottom, 0), "lines")
 
 
-def _block(lines: Sequence[str], row: int) -> tuple[int, int]:
+def _find_block(lines: Sequence[str], row: int) -> tuple[int, int]:
     """Return the first and the last of the rows around a row that are blank as it is, or as it are not."""
     blank = not lines[row].strip()
     top = bottom = row

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from textual.widgets import TextArea
 
-from oi_tui.widgets.vi.motions import Place, first_letter
+from oi_tui.widgets.vi.motions import Place, find_first_letter
 from oi_tui.widgets.vi.objects import Part
 
 
@@ -115,7 +115,7 @@ class TextEdits:
         text = self.lines[row][column : column + times]
         if not text or (name != "~" and len(text) < times):
             return None
-        new = text.swapcase() if name == "~" else filled(text, name[1])
+        new = text.swapcase() if name == "~" else fill(text, name[1])
         self.replace(new, place, (row, column + len(text)))
         return row, column + len(text) - (name != "~")
 
@@ -133,7 +133,7 @@ class TextEdits:
         """Return the first letter of a line, of the last one if there is no such line."""
         lines = self.lines
         row = min(row, len(lines) - 1)
-        return row, first_letter(lines[row])
+        return row, find_first_letter(lines[row])
 
     # History
 
@@ -169,6 +169,6 @@ class TextEdits:
         return self._area.cursor_location
 
 
-def filled(text: str, character: str) -> str:
+def fill(text: str, character: str) -> str:
     """Return the text with every character but newlines replaced by one."""
     return "".join("\n" if letter == "\n" else character for letter in text)

@@ -10,9 +10,9 @@ from textual.widgets.text_area import Selection
 
 from oi_tui.widgets.vi.command import Command, read
 from oi_tui.widgets.vi.motion_finder import END, MotionFinder
-from oi_tui.widgets.vi.motions import Motion, Place, first_letter
+from oi_tui.widgets.vi.motions import Motion, Place, find_first_letter
 from oi_tui.widgets.vi.objects import Part, object_at
-from oi_tui.widgets.vi.text_edits import TextEdits, filled
+from oi_tui.widgets.vi.text_edits import TextEdits, fill
 
 Mode = Literal["insert", "normal", "visual", "visual line"]
 
@@ -93,24 +93,24 @@ class Vi:
         if event.key in ("tab", "shift+tab"):
             # Only where text is typed they indent it.
             return self._obey is not None
-        key = event.character if event.is_printable else self._key_of(event)
+        key = event.character if event.is_printable else self._name_key(event)
         if not key:
             return False
         if self._line:
             self._take_in_line(event, key)
-        elif self._begins_line(key):
+        elif self._is_line_key(key):
             self._line = key
         else:
             self._take_command(key)
         self._changed()
         return True
 
-    def _begins_line(self, key: str) -> bool:
+    def _is_line_key(self, key: str) -> bool:
         """Whether the key begins a line: / also after an operator, which then takes what is up to there."""
         after = not self._typed or (key == "/" and self._typed[-1] in "dcy<>")
         return key in "/:" and after and self._obey is not None
 
-    def _key_of(self, event: events.Key) -> str:
+    def _name_key(self, event: events.Key) -> str:
         if self._obey or event.key in ("ctrl+r", "delete"):
             return _SAME.get(event.key, "")
         return _SAME.get(event.key, "") if self.mode != "normal" and event.key != "enter" else ""
@@ -248,7 +248,7 @@ class Vi:
             edits.register = register
         else:
             change = {"~": str.swapcase, "u": str.lower, "U": str.upper}.get(rest)
-            self._go(edits.rewrite(part, change or (lambda text: filled(text, rest[1]))))
+            self._go(edits.rewrite(part, change or (lambda text: fill(text, rest[1]))))
 
     def _selected(self) -> Part:
         (top, first), (bottom, last) = sorted((self._anchor, self._at))
@@ -274,7 +274,7 @@ class Vi:
         """Put the caret on a character; `keep` keeps the column that j and k want."""
         row, column = self._clamped(place)
         if to_letter:
-            column = first_letter(self._edits.lines[row])
+            column = find_first_letter(self._edits.lines[row])
         if not keep:
             self._finder.column = None
         self._area.move_cursor((row, column))

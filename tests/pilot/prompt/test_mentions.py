@@ -175,8 +175,8 @@ async def test_the_list_never_lies_over_the_question() -> None:
 async def test_places_where_code_can_run_are_offered(
     workplace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ssh_hosts, "known", lambda: ("gpu1", "lab"))
-    monkeypatch.setattr(known_targets, "containers", lambda: [KnownTarget("container:web", "nginx")])
+    monkeypatch.setattr(ssh_hosts, "list_known", lambda: ("gpu1", "lab"))
+    monkeypatch.setattr(known_targets, "list_containers", lambda: [KnownTarget("container:web", "nginx")])
     async with open_chat() as ui:
         ui.computer.cwd = ui.view.completer.files.root = workplace
         await ui.pilot.press(*"%target ")

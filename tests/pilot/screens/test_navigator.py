@@ -23,7 +23,7 @@ from oi_tui.screens.navigator.screen import NavigatorScreen
 from oi_tui.screens.pager import PagerScreen
 from oi_tui.themes import THEMES
 from oi_tui.widgets.conversation.styles import look_of
-from oi_tui.widgets.lists.conversation_list import ConversationList, age, group_of
+from oi_tui.widgets.lists.conversation_list import ConversationList, age, find_group
 from oi_tui.widgets.lists.conversation_preview import preview
 from oi_tui.widgets.pager.text_view import TextView
 from tests.pilot.waiting import until
@@ -297,7 +297,7 @@ async def test_ten_thousand_conversations_scroll_and_filter(store: Store) -> Non
 
 async def test_every_line_belongs_to_one_conversation_or_to_a_heading(store: Store) -> None:
     many = [Summary(f"{n}", "", NOW - n * 20_000, 1, "", "", pinned=n == 7) for n in range(60)]
-    groups = {group_of(entry, NOW) for entry in many}
+    groups = {find_group(entry, NOW) for entry in many}
     assert groups == {"Today", "Yesterday", "Pinned", "This week", "Older"}
     async with opened(store) as (app, _):
         rows = app.rows
@@ -330,7 +330,7 @@ def test_an_age_is_a_word_or_two(seconds: float, words: str) -> None:
 @pytest.mark.parametrize("then", [-5e9, 0.0, 2_147_483_648.0, 1e11, 1e18])
 def test_no_clock_is_too_wrong_for_a_list(then: float, now: float) -> None:
     assert age(then, now)
-    assert group_of(Summary("a", "a", then, 1, "", ""), now) in ("Today", "Yesterday", "This week", "Older")
+    assert find_group(Summary("a", "a", then, 1, "", ""), now) in ("Today", "Yesterday", "This week", "Older")
 
 
 def test_a_preview_begins_where_the_words_are() -> None:
@@ -432,7 +432,7 @@ async def test_a_conversation_without_a_title_is_named_in_what_is_reported(store
 
 
 async def test_what_was_wrong_with_conversations_brought_in_is_read_on_a_page(store: Store) -> None:
-    folder = conversations.folders()[0]
+    folder = conversations.list_folders()[0]
     folder.mkdir(parents=True)
     (folder / "Old_talk__x.json").write_text('[{"role": "user", "type": "message", "content": "of old"}]')
     for number in range(5):
@@ -454,7 +454,7 @@ async def test_what_was_wrong_with_conversations_brought_in_is_read_on_a_page(st
 
 
 async def test_conversations_of_open_interpreter_are_offered_and_brought_in(store: Store) -> None:
-    folder = conversations.folders()[0]
+    folder = conversations.list_folders()[0]
     folder.mkdir(parents=True)
     (folder / "Old_talk__x.json").write_text('[{"role": "user", "type": "message", "content": "of old"}]')
     async with opened(Store(store.folder / "none")) as (app, pilot):

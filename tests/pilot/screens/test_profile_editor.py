@@ -18,7 +18,7 @@ from oi_tui.engine import speech
 from oi_tui.engine.credentials.keys import Secrets
 from oi_tui.engine.settings.profile import Profile, list_settings
 from oi_tui.engine.settings.setting import Setting
-from oi_tui.engine.settings.templates import starter
+from oi_tui.engine.settings.templates import write_starter
 from oi_tui.screens.confirm import ConfirmDialog
 from oi_tui.screens.models import ModelChoice, ModelsScreen
 from oi_tui.screens.profile.editor import ProfileEditor
@@ -269,7 +269,7 @@ async def test_a_profile_that_cannot_be_saved_can_be_used_all_the_same(
 
 
 async def test_a_new_profile_can_be_saved_into(path: Path) -> None:
-    path.write_text(starter())
+    path.write_text(write_starter())
     async with opened(path) as (app, pilot):
         await pilot.press("down", "enter", "end", "x", "ctrl+s")
         assert app.answers[0] is not None
@@ -329,7 +329,7 @@ async def test_a_profile_is_duplicated_renamed_and_made_the_default(path: Path) 
         await pilot.press("enter")
         await until(pilot, lambda: app.editor.path == paths.profiles() / "home.yaml")
         await chosen(app, pilot, "make_default")
-        assert profiles.default_path() == paths.profiles() / "home.yaml"
+        assert profiles.find_default_path() == paths.profiles() / "home.yaml"
         assert app.moved == [paths.profiles() / "work.yaml", paths.profiles() / "home.yaml"]
         assert sorted(os.listdir(paths.profiles())) == ["default.yaml", "home.yaml"]
 
@@ -414,7 +414,7 @@ async def test_the_model_is_chosen_from_a_list(path: Path) -> None:
 async def test_a_setting_without_effect_says_so_in_its_help(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(speech, "voice", lambda: None)
+    monkeypatch.setattr(speech, "find_voice", lambda: None)
     async with opened(path) as (app, pilot):
         await pilot.press(*"speak_messages")
         await until(pilot, lambda: app.field("speak_messages").display)

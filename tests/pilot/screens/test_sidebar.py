@@ -14,7 +14,7 @@ from oi_tui.runtimes.variables import Detail, Memory, Variable
 from oi_tui.screens.pager import PagerScreen
 from oi_tui.screens.variables import VariablesScreen
 from oi_tui.widgets.sidebar.plan import PlanItem, find_plan
-from oi_tui.widgets.sidebar.rows import SidebarFacts, short_count, sidebar_rows
+from oi_tui.widgets.sidebar.rows import SidebarFacts, format_count, sidebar_rows
 from oi_tui.widgets.sidebar.sidebar import Sidebar
 from tests.fakes import call
 from tests.pilot.conversation.test_cells import screen_lines
@@ -324,4 +324,4 @@ def test_context_is_a_share_where_the_window_is_known() -> None:
     ("number", "words"), [(0, "0"), (999, "999"), (1000, "1.0k"), (99_960, "100k"), (1_048_576, "1.0M")]
 )
 def test_counts_are_short(number: int, words: str) -> None:
-    assert short_count(number) == words
+    assert format_count(number) == words

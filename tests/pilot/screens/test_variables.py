@@ -172,7 +172,7 @@ async def test_thousands_of_variables_are_moved_through_and_resized_with_the_sel
     [(None, ""), (0, "0 B"), (999, "999 B"), (1200, "1.2 kB"), (3_400_000, "3.4 MB"), (5e12, "5000.0 GB")],
 )
 def test_sizes_are_reported_in_a_word(size: int | None, words: str) -> None:
-    assert size_of(size) == words
+    assert format_size(size) == words
 
 
 @pytest.mark.parametrize(
@@ -192,8 +192,8 @@ def test_the_summary_repeats_neither_type_nor_name(type: str, summary: str, show
 
 
 def test_a_word_is_looked_for_in_names_types_and_languages() -> None:
-    assert [row.variable.name for row in rows([PYTHON, SHELL], "frame") if row.variable] == ["df"]
-    assert [row.variable.name for row in rows([PYTHON, SHELL], "shell name") if row.variable] == ["name"]
+    assert [row.variable.name for row in make_rows([PYTHON, SHELL], "frame") if row.variable] == ["df"]
+    assert [row.variable.name for row in make_rows([PYTHON, SHELL], "shell name") if row.variable] == ["name"]
 
 
 async def test_the_key_and_the_command_open_the_screen_and_the_name_goes_into_the_prompt() -> None:
@@ -224,6 +224,6 @@ def test_tables_come_first_then_what_is_large_and_code_last() -> None:
         Variable("rows", "list", "list of 2,000", 16_000),
         Variable("df", "DataFrame", "DataFrame 3x2", 400),
     )
-    listed = rows([Memory("python", "known", found, 6)], "")
+    listed = make_rows([Memory("python", "known", found, 6)], "")
     names = [row.variable.name for row in listed if row.variable]
     assert names == ["df", "rows", "total", "count", "load", "Sale"]

@@ -11,7 +11,7 @@ import pytest
 
 from oi_tui.messages import Displayed, LineReached, Printed, Started, Starting
 from oi_tui.runtimes import Computer
-from oi_tui.runtimes.custom.language import language_of
+from oi_tui.runtimes.custom.language import make_language
 from oi_tui.runtimes.languages import LANGUAGES
 from tests.runtimes.playing import Played, play, take
 
@@ -53,11 +53,11 @@ def made(run: Callable[..., Any], **more: Any) -> type:
 
 
 def run_odd(make: Make, run: Callable[..., Any], **more: Any) -> Played:
-    return play(make(declared=[language_of(made(run, **more))]), "odd", "code")
+    return play(make(declared=[make_language(made(run, **more))]), "odd", "code")
 
 
 def test_it_runs_and_remembers_and_its_line_is_marked(make: Make) -> None:
-    computer = make(declared=(*LANGUAGES, language_of(Shout)))
+    computer = make(declared=(*LANGUAGES, make_language(Shout)))
     assert "shout" in computer.languages
     assert computer.notes[-1] == "Shout prints what you write."
     first = play(computer, "Shout", "hello")
@@ -68,13 +68,13 @@ def test_it_runs_and_remembers_and_its_line_is_marked(make: Make) -> None:
 
 
 def test_it_may_take_the_place_of_one_of_ours(make: Make) -> None:
-    computer = make(declared=(*LANGUAGES, language_of(type("Python", (Shout,), {"name": "Python"}))))
+    computer = make(declared=(*LANGUAGES, make_language(type("Python", (Shout,), {"name": "Python"}))))
     assert play(computer, "python", "x").text == "X 1\n"
     assert computer.languages.count("python") == 1
 
 
 def test_stopping_calls_stop_and_keeps_the_memory(make: Make) -> None:
-    computer = make(declared=[language_of(Shout)])
+    computer = make(declared=[make_language(Shout)])
     played = play(computer, "shout", "wait", stop_at="go")
     assert (played.state, played.steps) == ("interrupted", ["interrupt"])
     assert play(computer, "shout", "x").text == "X 2\n"
@@ -89,7 +89,7 @@ def test_what_heeds_nothing_is_left_behind_in_bounded_time(make: Make, hangs: st
         release.wait(60)
 
     deaf = made(run, **{hangs: lambda _: release.wait(60)})
-    computer = make(declared=[language_of(deaf)])
+    computer = make(declared=[make_language(deaf)])
     played = play(computer, "odd", "code", stop_at="go", insists=True)
     assert (played.state, played.steps) == ("lost", ["interrupt", "terminate", "kill"])
     assert played.seconds < 10
@@ -109,7 +109,7 @@ def test_a_loop_that_never_yields_is_ended(make: Make) -> None:
         finally:
             ended.set()
 
-    played = play(make(declared=[language_of(made(run))]), "odd", "code", stop_at="go", insists=True)
+    played = play(make(declared=[make_language(made(run))]), "odd", "code", stop_at="go", insists=True)
     assert played.state == "lost"
     assert ended.wait(40)
 
@@ -121,7 +121,7 @@ def test_a_flood_is_joined_and_can_be_stopped(make: Make) -> None:
         while True:
             yield {"type": "console", "format": "output", "content": "go x\n"}
 
-    played = play(make(declared=[language_of(made(run))]), "odd", "code", stop_at="go", insists=True)
+    played = play(make(declared=[make_language(made(run))]), "odd", "code", stop_at="go", insists=True)
     assert played.state == "lost"
     printed = sum(isinstance(report, Printed) for _, report in played.reports)
     assert printed <= played.seconds * 60 + 20
@@ -201,7 +201,7 @@ def test_a_picture_may_be_a_file(make: Make, tmp_path: Path) -> None:
 
 
 def test_a_run_that_nobody_follows_any_more_is_stopped(make: Make) -> None:
-    computer = make(declared=[language_of(Shout)])
+    computer = make(declared=[make_language(Shout)])
     reports = computer.run("shout", "wait")
     take(reports, Printed)
     reports.close()
@@ -212,7 +212,7 @@ def test_a_constructor_that_takes_something_gets_the_computer(make: Make) -> Non
     def construct(self: Any, computer: object) -> None:
         self.given = computer
 
-    language = language_of(made(lambda self, _: self.given, __init__=construct), computer="the computer")
+    language = make_language(made(lambda self, _: self.given, __init__=construct), computer="the computer")
     assert play(make(declared=[language]), "odd", "code").text == "the computer"
 
 
@@ -226,13 +226,13 @@ def test_a_constructor_that_takes_something_gets_the_computer(make: Make) -> Non
 )
 def test_what_is_no_language_says_what_is_missing(given: object, says: str) -> None:
     with pytest.raises(TypeError, match=says):
-        language_of(given)
+        make_language(given)
 
 
 def test_declaring_anew_ends_what_was_left_out_and_keeps_the_rest(make: Make) -> None:
     ended = threading.Event()
-    shout = language_of(Shout)
-    odd = language_of(made(lambda *_: "x", terminate=lambda _: ended.set()))
+    shout = make_language(Shout)
+    odd = make_language(made(lambda *_: "x", terminate=lambda _: ended.set()))
     computer = make(declared=[shout, odd])
     play(computer, "shout", "x")
     play(computer, "odd", "x")

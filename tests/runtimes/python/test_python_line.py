@@ -17,7 +17,7 @@ from oi_tui.messages import LineReached
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.runs import active_line, python_line
 from oi_tui.runtimes.runs.python_line import PythonLine
-from oi_tui.runtimes.versions import version_of
+from oi_tui.runtimes.versions import find_version
 from tests import programs
 from tests.runtimes.playing import play, until
 
@@ -179,7 +179,7 @@ def find_python(version: str) -> str:
     # What pyenv puts on PATH starts only the version that is chosen there.
     ours = sorted(found.parent.parent.glob(f"versions/{version}.*/bin/{name}"))
     program = str(ours[-1] if ours else found)
-    if not version_of(program, "--version", r"Python (\S+)").startswith(version):
+    if not find_version(program, "--version", r"Python (\S+)").startswith(version):
         pytest.skip(f"{name} does not start")
     return program
 

@@ -142,14 +142,14 @@ def test_what_was_left_can_be_stopped_typed_to_and_left_again(make: Make) -> Non
     back = make()
     (run,) = back.attach(left)
     # It is ours now; it comes back when it is left again.
-    assert left_targets.shown() == []
+    assert left_targets.list_shown() == []
     assert run.is_running
     played = follow(back, [run], stop_at="Ada")
     assert played.state == "interrupted"
     assert not played.reason.startswith(DETACHED)
     assert play(back, "python", "print(name)").text == "Ada\n"
     assert back.detach() == ""
-    (left,) = left_targets.shown()
+    (left,) = left_targets.list_shown()
     assert left.running == ""
     again = make()
     assert again.attach(left) == ()
@@ -200,7 +200,7 @@ def test_what_was_left_ends_by_itself_and_is_gone_when_it_is_killed(make: Make) 
     below = everything_below(far_pid(computer))
     _, left = leave(computer, COUNT, "\n5\r")
     until(lambda: not any(map(alive, below)) and not Path(left.folder).exists())
-    assert left_targets.shown() == []
+    assert left_targets.list_shown() == []
     computer = make(target="command:env")
     pid = far_pid(computer)
     below = everything_below(pid)
@@ -270,7 +270,7 @@ def test_an_application_that_is_killed_leaves_running_what_is_to_stay(make: Make
         application.kill()
         shown = ["20", *numbers(application.stdout.read())]
         application.wait()
-    (left,) = left_targets.shown()
+    (left,) = left_targets.list_shown()
     go_on(tmp_path)
     back = make()
     found = numbers(follow(back, back.attach(left)).text)

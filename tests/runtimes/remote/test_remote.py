@@ -484,7 +484,7 @@ def test_who_gives_a_question_up_is_asked_no_other() -> None:
     def give_up(question: str, masked: bool) -> None:
         asked.append(question)
 
-    with askpass.questions(give_up) as variables:
+    with askpass.answer_questions(give_up) as variables:
         statuses = [
             subprocess.run([variables["SSH_ASKPASS"], "password: "], check=False).returncode for _ in range(3)
         ]
@@ -864,7 +864,7 @@ def sent() -> Iterator[tuple[str, str]]:
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
-        for name, text in bundle._files():
+        for name, text in bundle._list_files():
             path = Path(folder, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
@@ -932,8 +932,8 @@ def test_hosts_of_the_ssh_configuration_are_found(tmp_path: Path) -> None:
     )
     (tmp_path / "more").mkdir()
     (tmp_path / "more" / "work").write_text("Host build gpu1\nInclude ../config\n")
-    assert ssh_hosts.known(tmp_path) == ("gpu1", "gpu2", "lab", "build")
-    assert ssh_hosts.known(tmp_path / "missing") == ()
+    assert ssh_hosts.list_known(tmp_path) == ("gpu1", "gpu2", "lab", "build")
+    assert ssh_hosts.list_known(tmp_path / "missing") == ()
 
 
 def test_included_files_of_the_ssh_configuration_are_found_wherever_they_are(
@@ -950,7 +950,7 @@ def test_included_files_of_the_ssh_configuration_are_found_wherever_they_are(
     (other / "b.more").write_text("Host whole\n")
     # Nobody writes into it: reading it would never end.
     os.mkfifo(config / "pipe")
-    assert ssh_hosts.known() == ("home", "whole", "last")
+    assert ssh_hosts.list_known() == ("home", "whole", "last")
 
 
 def container_program(
@@ -966,7 +966,7 @@ def container_program(
 
 def test_running_containers_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     container_program(tmp_path, '[ "$1" = ps ] && printf "web\\tnginx:1\\ndb\\tpostgres\\n"', monkeypatch)
-    assert [(container.spelling, container.facts) for container in known_targets.containers()] == [
+    assert [(container.spelling, container.facts) for container in known_targets.list_containers()] == [
         ("container:web", "nginx:1"),
         ("container:db", "postgres"),
     ]
@@ -978,7 +978,7 @@ def test_a_container_program_that_fails_or_hangs_lists_nothing(
 ) -> None:
     monkeypatch.setattr(known_targets, "_PATIENCE", 0.3)
     container_program(tmp_path, lines, monkeypatch)
-    assert known_targets.containers() == []
+    assert known_targets.list_containers() == []
 
 
 def test_kernels_of_this_machine_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

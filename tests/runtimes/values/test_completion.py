@@ -9,7 +9,7 @@ import pytest
 
 from oi_tui.messages import Printed
 from oi_tui.runtimes import Computer
-from oi_tui.runtimes.completions import Completions, code_to_complete, read_completions
+from oi_tui.runtimes.completions import Completions, cut_code_to_complete, read_completions
 from tests.runtimes.playing import play
 
 SETUP = """
@@ -233,10 +233,10 @@ def test_nothing_is_offered_while_the_language_runs_or_before_it_was_started(fol
 
 def test_long_code_is_sent_in_part() -> None:
     code = "x = 1\n" * 10_000 + "pri"
-    assert code_to_complete(code).endswith("x = 1\npri")
-    assert code_to_complete(code).startswith("x = 1\n")
-    assert len(code_to_complete(code)) <= 8_000
-    assert len(code_to_complete("x" * 10_000)) == 8_000
+    assert cut_code_to_complete(code).endswith("x = 1\npri")
+    assert cut_code_to_complete(code).startswith("x = 1\n")
+    assert len(cut_code_to_complete(code)) <= 8_000
+    assert len(cut_code_to_complete("x" * 10_000)) == 8_000
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from oi_tui.engine.credentials.redaction import without_secrets
+from oi_tui.engine.credentials.redaction import remove_secrets
 from oi_tui.runtimes import Computer
 from oi_tui.system import environment as privacy
 
@@ -124,17 +124,17 @@ def test_folders_quantities_and_switches_are_no_secrets() -> None:
 
 def test_single_variables_are_let_through_by_name_or_beginning() -> None:
     environment = {"HF_TOKEN": "x1", "AWS_SESSION_TOKEN": "x2", "AWS_SECRET_ACCESS_KEY": "x3", "HOME": "/"}
-    assert privacy.held_back(["AWS_*"], environment) == ("HF_TOKEN",)
-    assert privacy.held_back(["HF_TOKEN", "AWS"], environment) == (
+    assert privacy.list_withheld(["AWS_*"], environment) == ("HF_TOKEN",)
+    assert privacy.list_withheld(["HF_TOKEN", "AWS"], environment) == (
         "AWS_SESSION_TOKEN",
         "AWS_SECRET_ACCESS_KEY",
     )
-    assert privacy.held_back(["*"], environment) == ()
+    assert privacy.list_withheld(["*"], environment) == ()
 
 
 def test_what_is_held_back_is_taken_out_of_texts() -> None:
     environment = {"DATABASE_URL": "postgres://me:hunter22@db/x", "DB_PASS": "correct-horse"}
-    words = without_secrets("it is hunter22, or correct-horse", environment)
+    words = remove_secrets("it is hunter22, or correct-horse", environment)
     assert words == "it is [key], or [key]"
 
 

@@ -15,7 +15,7 @@ from oi_tui.engine.credentials.redaction import (
     learn,
     learn_address,
     redact,
-    without_secrets,
+    remove_secrets,
 )
 from oi_tui.engine.export.formats import FORMATS, export
 from oi_tui.messages import Message
@@ -39,12 +39,12 @@ def test_keys_are_taken_out_of_what_a_provider_says() -> None:
 def test_a_secret_that_was_learned_is_taken_out_and_a_longer_one_first() -> None:
     learn("canary-1234")
     learn("canary-1234-and-more")
-    assert without_secrets("<canary-1234-and-more> <canary-1234>", {}) == "<[key]> <[key]>"
+    assert remove_secrets("<canary-1234-and-more> <canary-1234>", {}) == "<[key]> <[key]>"
 
 
 def test_what_merely_looks_like_a_key_stays_in_what_a_person_made() -> None:
     code = 'token = "sk-abcdef1234567890"'
-    assert without_secrets(code, {}) == code
+    assert remove_secrets(code, {}) == code
     assert redact(code, environment={}) == 'token = "[key]"'
 
 
@@ -56,7 +56,7 @@ def test_short_values_are_no_secrets(short: str) -> None:
 
 def test_a_secret_is_found_as_json_writes_it_too() -> None:
     learn('quo"te\\d-secret')
-    assert without_secrets(json.dumps('quo"te\\d-secret'), {}) == '"[key]"'
+    assert remove_secrets(json.dumps('quo"te\\d-secret'), {}) == '"[key]"'
 
 
 def test_the_log_holds_no_key_not_even_in_a_traceback() -> None:
@@ -109,7 +109,7 @@ DISGUISES = {
 
 
 @pytest.mark.parametrize("disguise", DISGUISES.values(), ids=DISGUISES)
-@pytest.mark.parametrize("cut", [redact, without_secrets])
+@pytest.mark.parametrize("cut", [redact, remove_secrets])
 def test_a_secret_is_found_in_disguise(cut: Callable[..., str], disguise: str) -> None:
     learn(SECRET)
     shown = cut(f"the server said {disguise} and no more", environment={})
@@ -174,4 +174,4 @@ def test_the_secrets_in_the_address_of_a_server_are_learned() -> None:
     learn_address("http://[broken")
     learn_address(None)
     words = "pass-canary query-canary only-canary harmless-words host"
-    assert without_secrets(words, {}) == "[key] [key] [key] harmless-words host"
+    assert remove_secrets(words, {}) == "[key] [key] [key] harmless-words host"

@@ -283,7 +283,7 @@ def test_several_steps_go_back_to_before_the_first(
         step(watching, lambda: [(place / "a").unlink(), (place / "t").unlink()], "two"),
         step(watching, lambda: [(place / "a").write_text("4"), (place / "b").write_text("b")], "three"),
     ]
-    whole = restore.merged([item for item in steps if item])
+    whole = restore.merge([item for item in steps if item])
     assert seen(whole) == {"a": "changed", "b": "created"}
     undo(kept, whole)
     assert sorted(path.name for path in place.iterdir()) == ["a"]

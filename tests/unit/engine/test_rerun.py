@@ -25,7 +25,7 @@ def answered(session: Session, *answers: Run | Reject | None) -> list[Event]:
     """Run everything again, giving these answers; None approves what is asked."""
     given = iter(answers)
     events: list[Event] = []
-    for event in session.run_again(rerun.ran(session.messages)):
+    for event in session.run_again(rerun.list_completed(session.messages)):
         events.append(event)
         if isinstance(event, ApprovalRequested):
             event.reply(next(given, None) or Run(event.message.content))
@@ -43,7 +43,7 @@ def test_what_came_to_its_end_counts_once_and_in_order() -> None:
         copy,
         Message(role="computer", type="code", format="html", content="<p>"),
     ]
-    assert [code.content for code in rerun.ran(messages)] == ["a", "d"]
+    assert [code.content for code in rerun.list_completed(messages)] == ["a", "d"]
 
 
 def test_each_is_asked_for_with_its_place_and_the_time_it_took() -> None:
@@ -84,17 +84,17 @@ def test_the_model_is_reported_nothing_and_running_again_doubles_nothing() -> No
     answered(session)
     assert computer.ran == [("python", "a")] * 2
     assert all(message.recipient == "user" for message in session.messages[1:])
-    assert len(rerun.ran(session.messages)) == 1
+    assert len(rerun.list_completed(session.messages)) == 1
 
 
 def test_what_is_lost_is_reported_by_language() -> None:
-    reported = rerun.lost([cell("a"), cell("b"), cell("c", format="shell", seconds=0.2)])
+    reported = rerun.describe_lost([cell("a"), cell("b"), cell("c", format="shell", seconds=0.2)])
     assert reported == (
         "This is an earlier conversation. Its variables are gone: "
         "python (2 cells, 4.0 s); shell (1 cell, 0.2 s). %rerun asks, and runs these cells again in order."
     )
-    assert rerun.lost([cell("a", state="failed")]).endswith("variables are gone.")
-    assert rerun.lost([Message(role="user", type="message", content="hello")]) == ""
+    assert rerun.describe_lost([cell("a", state="failed")]).endswith("variables are gone.")
+    assert rerun.describe_lost([Message(role="user", type="message", content="hello")]) == ""
 
 
 def test_the_model_is_told_how_much_of_the_code_is_forgotten() -> None:

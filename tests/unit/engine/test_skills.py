@@ -168,13 +168,13 @@ def packaged(
     entries = ("sensors = sensor_tools.skills", "gone = sensor_tools.nothing", "odd = ../../etc:x")
     (about / "entry_points.txt").write_text("\n".join(("[oi_tui.skills]", *entries)))
     monkeypatch.syspath_prepend(str(site))
-    skills.package_folders.cache_clear()
+    skills.list_package_folders.cache_clear()
     yield place
-    skills.package_folders.cache_clear()
+    skills.list_package_folders.cache_clear()
 
 
 def test_a_skill_of_an_installed_package_is_used_once_it_is_trusted(packaged: Path, tmp_path: Path) -> None:
-    assert skills.package_folders() == (("sensor-tools", packaged.parents[1]),)
+    assert skills.list_package_folders() == (("sensor-tools", packaged.parents[1]),)
     found, place = Skills(tmp_path), Place()
     assert found.notes() == ()
     assert found.untrusted() == [], "a start does not speak of it"
@@ -202,8 +202,8 @@ def test_a_package_that_is_installed_to_be_edited_has_its_skills_too(
     elsewhere.mkdir()
     packaged.parents[2].rename(elsewhere / "sensor_tools")
     monkeypatch.syspath_prepend(str(elsewhere))
-    skills.package_folders.cache_clear()
-    assert skills.package_folders() == (("sensor-tools", elsewhere / "sensor_tools" / "skills"),)
+    skills.list_package_folders.cache_clear()
+    assert skills.list_package_folders() == (("sensor-tools", elsewhere / "sensor_tools" / "skills"),)
 
 
 def test_functions_of_open_interpreter_become_a_skill(tmp_path: Path) -> None:

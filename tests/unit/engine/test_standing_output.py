@@ -4,7 +4,7 @@ import pytest
 
 from oi_tui.engine.llm import request
 from oi_tui.engine.output.model_output import shorten_for_model
-from oi_tui.engine.output.standing_output import standing_output, without_erased
+from oi_tui.engine.output.standing_output import keep_standing_output, remove_erased
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Message
 
@@ -66,14 +66,14 @@ def up(count: int) -> str:
     ],
 )
 def test_what_was_cleared_or_written_over_is_gone(results: list[Message], left: list[str]) -> None:
-    assert [message.content for message in standing_output(results)] == left
+    assert [message.content for message in keep_standing_output(results)] == left
 
 
 def test_the_model_gets_what_stands_and_no_picture_that_was_cleared() -> None:
     asked = Message(role="user", type="message", content="plot")
     results = [text(CLEAR), picture("AAAA"), text("0\n" + CLEAR), picture("BBBB"), text("1\n")]
     messages = [asked, CODE, *results]
-    assert [message.content for message in without_erased(messages)][2:] == ["BBBB", "1\n"]
+    assert [message.content for message in remove_erased(messages)][2:] == ["BBBB", "1\n"]
     sent = str(request.write(messages, Profile(), [], tools=True, vision=True).request.messages)
     assert ("AAAA" in sent, "BBBB" in sent) == (False, True)
     assert shorten_for_model([text("a\n", "T1"), text(up(1)), text("b\n", "T2")], 0) == "T2"

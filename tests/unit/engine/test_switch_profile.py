@@ -188,5 +188,5 @@ def test_the_newest_wish_counts(place: Place, folder: Path, monkeypatch: pytest.
 
 def test_programs_are_among_the_names(folder: Path) -> None:
     (folder / "mine.py").write_text("")
-    assert "mine.py" in profiles.names()
+    assert "mine.py" in profiles.list_names()
     assert profiles.find("mine.py") == folder / "mine.py"

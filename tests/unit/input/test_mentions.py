@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from oi_tui.input.mentions import being_typed, dropped, expand, written
+from oi_tui.input.mentions import expand, find_typed_mention, parse_dropped, write_mention
 from oi_tui.runtimes.variables import Detail, Memory, Variable
 from tests.fakes import Computer
 
@@ -92,11 +92,11 @@ def test_what_points_at_nothing_stays_as_it_was_typed(text: str, tmp_path: Path)
     ],
 )
 def test_a_mention_that_is_being_typed_is_seen(before: str, typed: str | None) -> None:
-    assert being_typed(before) == typed
+    assert find_typed_mention(before) == typed
 
 
 def test_a_mention_is_written_so_that_it_is_read_as_a_whole() -> None:
-    assert [written(name) for name in ("a.py", "my file", "end.", "dir/")] == [
+    assert [write_mention(name) for name in ("a.py", "my file", "end.", "dir/")] == [
         "@a.py",
         '@"my file"',
         '@"end."',
@@ -131,5 +131,5 @@ def test_files_dropped_into_the_terminal_are_understood_in_all_their_forms(tmp_p
         "file://elsewhere/etc": None,
         "x" * 10_000: None,
     }
-    assert {form: dropped(form, tmp_path) for form in forms} == forms
-    assert dropped(str(a), elsewhere) == [str(a)]
+    assert {form: parse_dropped(form, tmp_path) for form in forms} == forms
+    assert parse_dropped(str(a), elsewhere) == [str(a)]

@@ -18,7 +18,7 @@ from oi_tui.engine.session import Session
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.storage.store import Store
 from oi_tui.messages import Message
-from oi_tui.text import dollars
+from oi_tui.text import format_dollars
 from tests.fakes import call
 from tests.servers import openai_server as server
 from tests.servers.openai_server import Exchange, ModelServer
@@ -87,8 +87,8 @@ def test_in_the_header_a_question_mark_stands_for_a_price_that_is_not_known() ->
     ],
 )
 def test_no_amount_looks_like_nothing(amount: float, words: str) -> None:
-    assert dollars(amount) == words
-    assert amount == 0 or dollars(amount, short=True) != "$0.00"
+    assert format_dollars(amount) == words
+    assert amount == 0 or format_dollars(amount, short=True) != "$0.00"
 
 
 def test_a_request_that_would_exceed_the_budget_is_not_sent() -> None:

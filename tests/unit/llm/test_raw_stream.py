@@ -9,7 +9,7 @@ from oi_tui.engine.llm.base import Delta, Request, Text, ToolCallPiece
 from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Message
-from oi_tui.text import whole
+from oi_tui.text import repair_surrogates
 from tests.servers import openai_server as server
 from tests.servers.openai_server import ModelServer
 
@@ -72,7 +72,7 @@ def test_bytes_that_are_no_text_do_not_end_a_reply(
     ],
 )
 def test_halves_of_characters_are_joined_or_replaced(broken: str, mended: str) -> None:
-    assert whole(broken) == mended
+    assert repair_surrogates(broken) == mended
 
 
 def test_a_conversation_with_half_a_character_can_be_sent() -> None:

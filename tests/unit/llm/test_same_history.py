@@ -24,7 +24,7 @@ def body(messages: list[Message], *, tools: bool) -> Any:
 
 
 def from_disk(messages: list[Message]) -> list[Message]:
-    raw = b"".join(records.encoded({"message": message.to_dict()}) for message in messages)
+    raw = b"".join(records.encode({"message": message.to_dict()}) for message in messages)
     return list(records.parse(raw).messages.values())
 
 

@@ -84,7 +84,7 @@ def test_a_wrong_address_is_reported_at_once_and_without_its_password(
     ],
 )
 def test_a_good_address_is_taken(base: str) -> None:
-    assert urls.wanted(base) is None
+    assert urls.explain_invalid(base) is None
     assert Profile().with_changes(api_base=base).api_base == base
 
 

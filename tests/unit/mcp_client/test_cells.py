@@ -10,7 +10,7 @@ from oi_tui.engine.events import ApprovalRequested, Event, MessageRecorded, RunR
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.permissions import Permission
 from oi_tui.engine.review.scanner import look_through
-from oi_tui.engine.tools import find_named, find_named_of, servers_of
+from oi_tui.engine.tools import find_named, find_named_of, find_servers
 from oi_tui.messages import InputReceived, InputRequested
 from oi_tui.workspace import Workspace
 from tests.processes import wait_until
@@ -107,7 +107,7 @@ def test_auto_run_and_safe_mode_count(open_workspace: Open, settings: dict[str, 
 def test_names_are_found_in_any_writing() -> None:
     code = "tools . a.b(); x = [tools.c.d, mytools.e.f, tools.g]\n%time tools.h\n.i()"
     assert find_named(code) == {"a.b", "c.d", "h.i"}
-    servers = servers_of(["a-b = run"])
+    servers = find_servers(["a-b = run"])
     assert find_named_of("x\ntools.a_b.c; tools.other.x", servers) == [("a_b.c", 2)]
     earlier = EarlierCode()
     assert look_through("python", "print(tools.a_b.add())", Path("/"), earlier).nothing_listed

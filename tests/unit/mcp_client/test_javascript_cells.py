@@ -9,7 +9,7 @@ from oi_tui.engine.events import ApprovalRequested
 from oi_tui.engine.output.plain import make_plain
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.scanner import look_through
-from oi_tui.engine.tools import servers_of
+from oi_tui.engine.tools import find_servers
 from oi_tui.workspace import Workspace
 from tests.processes import wait_until
 from tests.unit.mcp_client.conftest import Open, server
@@ -106,7 +106,7 @@ def test_an_interrupt_ends_a_call_and_keeps_variables(open_workspace: Open, work
 
 def test_calls_of_tools_are_a_finding_in_the_languages_that_can_call_them() -> None:
     earlier = EarlierCode()
-    earlier.servers = servers_of(["a-b = run"])
+    earlier.servers = find_servers(["a-b = run"])
     for language in ("javascript", "typescript"):
         found = look_through(language, "await tools.a_b.add({})", Path("/"), earlier)
         assert "calls tools of MCP servers: a_b.add (line 1)" in found.risk_sentences, language

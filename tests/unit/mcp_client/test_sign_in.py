@@ -22,7 +22,7 @@ from oi_tui.engine.credentials import redaction
 from oi_tui.engine.credentials.keys import Secrets
 from oi_tui.engine.settings.mcp_servers import read
 from oi_tui.mcp_client.connection import CallError
-from oi_tui.mcp_client.sign_ins import SignIns, may_sign_in
+from oi_tui.mcp_client.sign_ins import SignIns, can_sign_in
 from oi_tui.workspace import Workspace
 from tests.processes import wait_until
 from tests.unit.mcp_client.conftest import Open, command
@@ -149,7 +149,7 @@ def test_another_page_cannot_answer_for_the_person(open_workspace: Open, start: 
 def test_the_command_signs_in_and_out(
     open_workspace: Open, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(manage_servers, "opener", lambda: None)
+    monkeypatch.setattr(manage_servers, "find_opener", lambda: None)
     workspace = open_workspace(servers=[f"t = {start()}", "here = program"])
     place = Place(workspace)
     manager = ServerManager(place, workspace)
@@ -204,6 +204,6 @@ def test_a_sign_in_leads_to_no_host_that_the_profile_forbids(
 
 
 def test_only_servers_over_http_without_a_key_take_a_sign_in() -> None:
-    assert may_sign_in(read("t = http://127.0.0.1:1/mcp X-Team=a"))
-    assert not may_sign_in(read("t = http://127.0.0.1:1/mcp authorization=x"))
-    assert not may_sign_in(read("t = program"))
+    assert can_sign_in(read("t = http://127.0.0.1:1/mcp X-Team=a"))
+    assert not can_sign_in(read("t = http://127.0.0.1:1/mcp authorization=x"))
+    assert not can_sign_in(read("t = program"))

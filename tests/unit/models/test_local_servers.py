@@ -125,7 +125,7 @@ def test_a_host_elsewhere_is_not_asked(
 
 
 def test_there_is_a_hint_for_every_server() -> None:
-    assert [hint.split(":")[0] for hint in local_servers.hints()] == [
+    assert [hint.split(":")[0] for hint in local_servers.list_hints()] == [
         *(item.name for item in SERVERS),
         "Llamafile",
     ]
@@ -172,7 +172,7 @@ def test_the_models_of_the_server_in_use_are_found_first(running: ModelServer) -
 
 
 def test_the_server_that_a_profile_names_is_asked_too() -> None:
-    own = local_servers.at("http://127.0.0.1:4177/v1")
+    own = local_servers.find_server("http://127.0.0.1:4177/v1")
     assert own is not None
     assert (own.port, own.lists, own.prefix, own.suffix) == (4177, ("/v1/models",), "openai/", "/v1")
     for other in (
@@ -183,4 +183,4 @@ def test_the_server_that_a_profile_names_is_asked_too() -> None:
         "http://localhost:port",
         "x",
     ):
-        assert local_servers.at(other) is None
+        assert local_servers.find_server(other) is None

@@ -198,7 +198,7 @@ def test_earlier_versions_folders_are_read_and_what_a_migration_copied_comes_in_
     (before / next(theirs.iterdir()).name).write_text(json.dumps(STORED))
     (before / "left.json").write_text(json.dumps(STORED[:2]))
     assert conversations.import_conversations(store, [theirs, before]).imported == 2
-    places = [folder.parent for folder in conversations.folders()]
+    places = [folder.parent for folder in conversations.list_folders()]
     assert [place.name for place in places][:3] == [
         "open-interpreter",
         "Open Interpreter Terminal",

@@ -78,7 +78,7 @@ def test_the_command_line_imports_and_lists(theirs: Path, capsys: pytest.Capture
     (paths.profiles() / "broken.yaml").write_text("a: b: c\n")
     assert main.main(["--profiles"]) == 0
     assert capsys.readouterr().out.startswith(
-        f"Profiles in {paths.short(paths.profiles())}:\n"
+        f"Profiles in {paths.shorten(paths.profiles())}:\n"
         "  broken               cannot be used: not readable as YAML: "
         "mapping values are not allowed in this context\n"
         "  default              model gpt-4o (default)\n"

@@ -148,7 +148,7 @@ def given_back(entries: list[Any]) -> Any:
 
 def through_the_disk(entries: list[Any]) -> list[Any]:
     lines = [
-        records.encoded({"message": message.to_dict(), "n": 0})
+        records.encode({"message": message.to_dict(), "n": 0})
         for message in conversations.convert_contents(entries).messages.values()
     ]
     contents = records.parse(b"".join(lines))

@@ -21,7 +21,7 @@ DEFAULT = "llm:\n  model: demo\n  api_key: sk-1234567890\nauto_run: True\nmax_bu
 @pytest.fixture
 def original() -> Path:
     """The folders of somebody who used Open Interpreter since 0.1."""
-    new, _, old = theirs.configurations()
+    new, _, old = theirs.list_configurations()
     for folder in (new / "profiles", new / "conversations", new / "models", old / "conversations"):
         folder.mkdir(parents=True)
     (new / "profiles" / "default.yaml").write_text(DEFAULT)
@@ -40,7 +40,7 @@ def original() -> Path:
         )
     (old / "config.yaml").write_text("model: gpt-4\ntemperature: 0.2\n")
     (old / "party.yaml").write_text("temperature: 0.9\n")
-    oldest = conversations.folders()[-1]
+    oldest = conversations.list_folders()[-1]
     oldest.mkdir(parents=True)
     (oldest / "September_20_2023_10-00-00.json").write_text(json.dumps([{"role": "user", "message": "Hi"}]))
     return new.parent

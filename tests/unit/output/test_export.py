@@ -111,7 +111,7 @@ def test_what_a_model_thought_cannot_imitate_a_heading_of_markdown() -> None:
 
 @pytest.mark.parametrize("inside", ["```", "````\n```", "a\n`````python\nb\n`````", "``", "x"])
 def test_a_fence_holds_whatever_is_in_it(inside: str) -> None:
-    lines = formats.fenced(inside, "python\n<x>").split("\n")
+    lines = formats.fence(inside, "python\n<x>").split("\n")
     assert lines[0] == lines[-1] + "pythonx"
     assert "\n".join(lines[1:-1]) == inside
     assert not any(re.fullmatch(rf"{lines[-1]}`*", line) for line in lines[1:-1])

@@ -4,7 +4,7 @@ import pytest
 
 from oi_tui import commands, paths
 from oi_tui.commands import COMMANDS, CommandError, carry_out, find_commands, is_command, recent
-from oi_tui.commands.groups import GROUPS, grouped
+from oi_tui.commands.groups import GROUPS, group_commands
 from oi_tui.screens import palette
 
 SUBJECTS = {name for name, kept in vars(commands.CommandActions).items() if isinstance(kept, property)}
@@ -210,7 +210,7 @@ def test_every_command_of_ours_stands_in_one_group() -> None:
     same_as = {"reset", "skill"}
     assert ours - set(listed) <= same_as
     assert set(listed) <= set(COMMANDS)
-    assert sum(map(len, grouped().values())) == len(COMMANDS)
+    assert sum(map(len, group_commands().values())) == len(COMMANDS)
 
 
 @pytest.mark.parametrize("content", ["", "{", "7", '["no such", 3, "info", "info"]'])

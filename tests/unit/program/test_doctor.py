@@ -71,7 +71,7 @@ def test_every_problem_comes_with_a_fix(monkeypatch: pytest.MonkeyPatch, tmp_pat
     monkeypatch.delenv("TERM")
     found = [
         finding
-        for _, findings in examination.examine(examination.checks(ask_terminal=False), 30)
+        for _, findings in examination.examine(examination.list_checks(ask_terminal=False), 30)
         for finding in findings
     ]
     bad = problems(found)
@@ -295,7 +295,7 @@ def test_a_chosen_program_that_is_not_there_is_a_problem() -> None:
     ],
 )
 def test_versions_are_compared_by_their_numbers(version: str, limits: str, good: bool) -> None:
-    assert installation._within(version, limits) is good
+    assert installation._is_within(version, limits) is good
 
 
 def test_missing_old_and_stolen_packages_are_problems(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -312,7 +312,7 @@ def test_missing_old_and_stolen_packages_are_problems(monkeypatch: pytest.Monkey
         "find_spec",
         lambda name, spec=importlib.util.find_spec: None if name == "pyte" else spec(name),
     )
-    reported = words(problems(installation.packages()))
+    reported = words(problems(installation.check_packages()))
     assert "pexpect is missing" in reported
     assert "litellm 1.82.8 was compromised by an attacker" in reported
     assert "textual 0.1 does not match" in reported
@@ -324,10 +324,10 @@ def test_missing_old_and_stolen_packages_are_problems(monkeypatch: pytest.Monkey
 def test_a_folder_that_cannot_be_used_is_a_problem(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("OI_TUI_HOME", str(tmp_path / "file" / "below"))
-    assert len(problems(folders.folders())) == 3
+    assert len(problems(folders.check_folders())) == 3
     monkeypatch.setattr(folders, "LEAST_ROOM", 10**18)
     monkeypatch.setenv("OI_TUI_HOME", str(tmp_path))
-    assert "MB are free" in words(problems(folders.folders()))
+    assert "MB are free" in words(problems(folders.check_folders()))
 
 
 @pytest.mark.parametrize(
@@ -350,7 +350,7 @@ def test_whether_a_folder_can_be_written_to_is_tried(
         return real(*arguments, **named)
 
     monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
-    bad = problems(folders.folders())
+    bad = problems(folders.check_folders())
     assert len(bad) == 3
     assert all(shown in item.words and advice in item.fix for item in bad)
 
@@ -364,13 +364,13 @@ def test_in_tmux_and_in_tmux_within_tmux(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.setenv("TMUX", "/tmp/nowhere,1,0")
     monkeypatch.setenv("TERM", "xterm-256color")
-    reported = words(terminal.terminal(ask=False))
+    reported = words(terminal.check_terminal(ask=False))
     assert "within another tmux or screen (screen-256color) > These tmux settings" in reported
     assert "allow-passthrough is off" in reported
     assert "False TERM is xterm-256color, which is not tmux" in reported
     stand_in.write_text("#!/bin/sh\nexit 1\n")
     monkeypatch.setenv("TERM", "tmux-256color")
-    reported = words(terminal.terminal(ask=False))
+    reported = words(terminal.check_terminal(ask=False))
     assert "in tmux, which does not answer" in reported
     assert "False" not in reported
 
@@ -422,7 +422,7 @@ def test_the_terminal_is_reported_of_by_its_environment(
     monkeypatch.delenv("XTERM_VERSION", raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    assert shown in words(terminal.terminal(ask=False))
+    assert shown in words(terminal.check_terminal(ask=False))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from oi_tui.engine.llm.base import Text, Usage
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.exit_summary import exit_summary
+from oi_tui.exit_summary import write_exit_summary
 from oi_tui.workspace import Workspace
 from tests.fakes import Computer, Llm, call
 
@@ -24,7 +24,7 @@ def worked(tmp_path: Path, *replies: object, **settings: object) -> Workspace:
 
 def test_it_says_how_to_resume_and_what_was_used(tmp_path: Path) -> None:
     workspace = worked(tmp_path, [Text("Done."), Usage(1000, 20, 0.5)])
-    line = exit_summary(workspace)
+    line = write_exit_summary(workspace)
     match = re.fullmatch(r"Saved\. Resume with: oi-tui --resume (\S+) · 1,020 tokens · \$0\.50", line)
     assert match
     assert workspace.store.find(match[1]) == match[1]
@@ -33,10 +33,10 @@ def test_it_says_how_to_resume_and_what_was_used(tmp_path: Path) -> None:
 
 def test_it_is_empty_where_nothing_was_saved(tmp_path: Path) -> None:
     workspace = Workspace(Profile(model="gpt-4o"), None, llm=Llm(), computer=Computer())
-    assert exit_summary(workspace) == ""
+    assert write_exit_summary(workspace) == ""
     workspace.close()
     workspace = worked(tmp_path, [Text("Done.")], conversation_history=False)
-    assert exit_summary(workspace) == ""
+    assert write_exit_summary(workspace) == ""
     workspace.close()
 
 
@@ -55,5 +55,5 @@ def test_it_names_the_files_that_code_wrote(tmp_path: Path, many: int, words: st
     )
     for _ in workspace.session.turn("Write"):
         pass
-    assert exit_summary(workspace).endswith(f" · {words}")
+    assert write_exit_summary(workspace).endswith(f" · {words}")
     workspace.close()

@@ -7,7 +7,7 @@ from oi_tui.engine.settings.profile import list_settings
 
 
 def test_every_flag_is_on_it_under_a_heading() -> None:
-    page = help_page.write_page(flags.parser())
+    page = help_page.write_page(flags.make_parser())
     lines = page.splitlines()
     for setting in list_settings():
         assert setting.long_flag[2:] in page
@@ -19,8 +19,8 @@ def test_every_flag_is_on_it_under_a_heading() -> None:
 
 @pytest.mark.parametrize("width", [50, 80, 100])
 def test_no_line_is_wider_than_the_terminal(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(help_page, "_width", lambda: width)
-    lines = help_page.write_page(flags.parser()).splitlines()
+    monkeypatch.setattr(help_page, "_find_width", lambda: width)
+    lines = help_page.write_page(flags.make_parser()).splitlines()
     # A flag's own name is never cut.
     assert not [line for line in lines if len(line) > width and not line.startswith("  -")]
     assert not [line for line in lines if line != line.rstrip()]

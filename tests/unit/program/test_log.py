@@ -118,12 +118,12 @@ def test_a_log_that_cannot_be_kept_is_reported_of_and_the_lines_are_at_hand() ->
     paths.state().write_text("a file where the folder should be")
     log.begin()
     logger.warning("a line all the same")
-    assert log.problem() == log.where()
-    assert "The log is not kept, only shown here (%log): " in log.problem()
+    assert log.find_problem() == log.describe_place()
+    assert "The log is not kept, only shown here (%log): " in log.find_problem()
     assert "a line all the same" in log.recent.lines[-1]
 
 
 def test_a_log_that_is_kept_is_no_problem() -> None:
     log.begin()
-    assert log.problem() == ""
-    assert log.where().endswith("oi-tui.log.")
+    assert log.find_problem() == ""
+    assert log.describe_place().endswith("oi-tui.log.")

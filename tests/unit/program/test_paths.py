@@ -46,27 +46,27 @@ def test_folders_are_for_their_owner_only_whatever_the_umask(tmp_path: Path) -> 
 
 def test_a_folder_that_stood_open_is_closed(tmp_path: Path) -> None:
     tmp_path.chmod(0o777)
-    assert not paths.safe_to_trust(tmp_path)
+    assert not paths.is_safe_to_trust(tmp_path)
     paths.make_private(tmp_path)
     assert mode(tmp_path) == 0o700
-    assert paths.safe_to_trust(tmp_path)
+    assert paths.is_safe_to_trust(tmp_path)
 
 
 def test_the_home_folder_is_written_as_a_person_writes_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/ana")
-    assert paths.short("/home/ana/work/x.csv") == "~/work/x.csv"
-    assert paths.short("/home/ana") == "~"
-    assert paths.short("/home/anabel/x") == "/home/anabel/x"
+    assert paths.shorten("/home/ana/work/x.csv") == "~/work/x.csv"
+    assert paths.shorten("/home/ana") == "~"
+    assert paths.shorten("/home/anabel/x") == "/home/anabel/x"
 
 
 def test_what_a_person_typed_is_a_path_whoever_s_home_it_names(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert paths.typed("~/x y") == tmp_path / "x y"
-    assert paths.typed("~") == tmp_path
+    assert paths.expand_typed("~/x y") == tmp_path / "x y"
+    assert paths.expand_typed("~") == tmp_path
     for name in ("~nobody-of-this-name/x", "a/~", "x" * 5_000, ""):
-        assert paths.typed(name) == Path(name)
+        assert paths.expand_typed(name) == Path(name)
 
 
 def test_the_style_sheets_are_found() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from oi_tui.cli.flags import parser
+from oi_tui.cli.flags import make_parser
 from oi_tui.commands import COMMANDS
 from oi_tui.engine.settings import presets, yaml_file
 from oi_tui.engine.settings.profile import Profile, list_settings
@@ -107,7 +107,7 @@ def test_every_command_that_a_page_names_exists(path: Path) -> None:
 
 @pytest.mark.parametrize("path", PAGES)
 def test_every_flag_that_a_page_names_exists(path: Path) -> None:
-    flags = {flag for action in parser()._actions for flag in action.option_strings}
+    flags = {flag for action in make_parser()._actions for flag in action.option_strings}
     words = [word for line in commands_in(path) for word in shlex.split(line.partition("<")[0])]
     words += [text.split()[0] for text in inline_code(path) if re.match(r"--?[a-z]", text)]
     named = [word.replace("_", "-") for word in words if re.match(r"--?[a-z]", word)]
@@ -119,7 +119,7 @@ def test_the_command_lines_of_a_page_are_understood(path: Path) -> None:
     for line in commands_in(path):
         words = shlex.split(line.partition(" < ")[0])
         arguments = words[words.index("oi-tui") + 1 :]
-        given, rest = parser().parse_known_args(arguments)
+        given, rest = make_parser().parse_known_args(arguments)
         assert [word for word in rest if word.startswith("-")] == [], line
         name = getattr(given, "profile", None)
         if name and not name.startswith(("./", "oi-")):

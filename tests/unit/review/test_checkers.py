@@ -18,7 +18,7 @@ from oi_tui.engine.review.permissions import Permission, Permissions, offers
 from oi_tui.engine.review.readable_files import why_not_readable
 from oi_tui.engine.review.scanner import look_through
 from oi_tui.engine.review.shell import checker as shell_checker
-from oi_tui.text import names
+from oi_tui.text import list_hidden_characters
 from tests.fakes import call
 from tests.unit.engine.test_session import make, of, work
 
@@ -46,7 +46,9 @@ def nothing_listed(language: str, code: str, cwd: Path, *before: str) -> bool:
     for item in before:
         earlier.note(language, item, cwd)
     covered = Permission("unremarkable", language).covers(language, code, cwd, earlier)
-    assert covered == (look_through(language, code, cwd, earlier).nothing_listed and not names(code))
+    assert covered == (
+        look_through(language, code, cwd, earlier).nothing_listed and not list_hidden_characters(code)
+    )
     return covered
 
 

@@ -125,7 +125,7 @@ def test_without_any_room_a_sentence_says_where(monkeypatch: pytest.MonkeyPatch,
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "mkfifo", fail)
-    monkeypatch.setattr(channels, "_folder_for_pipes", lambda: str(tmp_path))
+    monkeypatch.setattr(channels, "_find_folder_for_pipes", lambda: str(tmp_path))
     with pytest.raises(RuntimeError, match=r"there is no space left in .*set TMPDIR"):
         Channel()
     assert list(tmp_path.iterdir()) == []

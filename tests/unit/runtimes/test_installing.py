@@ -6,7 +6,7 @@ import pytest
 
 from oi_tui.runtimes import installing
 from oi_tui.runtimes.availability import Availability, describe
-from oi_tui.runtimes.installing import MANAGERS, how_to_get
+from oi_tui.runtimes.installing import MANAGERS, explain_how_to_get
 from oi_tui.runtimes.languages import LANGUAGES, ruby
 
 
@@ -28,12 +28,12 @@ def test_the_command_is_that_of_the_package_manager_which_is_here(
     managers: set[str], root: bool, sentence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(installing.os, "geteuid", lambda: 0 if root else 1000)
-    assert how_to_get(ruby.LANGUAGE, lambda name: name if name in managers else None) == sentence
+    assert explain_how_to_get(ruby.LANGUAGE, lambda name: name if name in managers else None) == sentence
 
 
 def test_what_the_package_manager_does_not_have_is_hinted_at() -> None:
     language = dataclasses.replace(ruby.LANGUAGE, packages={"apt": "ruby"})
-    assert how_to_get(language, lambda name: name if name == "dnf" else None) == language.hint
+    assert explain_how_to_get(language, lambda name: name if name == "dnf" else None) == language.hint
 
 
 @pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)

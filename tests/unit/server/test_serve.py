@@ -44,7 +44,7 @@ def test_the_page_is_opened_through_a_private_file_without_the_token_on_a_comman
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     opened: list[str] = []
-    monkeypatch.setattr(server, "opener", lambda: ("browser",))
+    monkeypatch.setattr(server, "find_opener", lambda: ("browser",))
     monkeypatch.setattr(server, "view", lambda words, what: opened.extend((*words, what)))
     options = ServerOptions()
     with ExitStack() as stack:
@@ -59,7 +59,7 @@ def test_the_page_is_opened_through_a_private_file_without_the_token_on_a_comman
 def test_without_a_browser_the_address_is_enough(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(server, "opener", lambda: None)
+    monkeypatch.setattr(server, "find_opener", lambda: None)
     with ExitStack() as stack:
         server._open(ServerOptions(), stack)
     assert re.search("Open the address above", capsys.readouterr().out)

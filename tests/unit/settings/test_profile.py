@@ -62,12 +62,12 @@ def test_what_is_shown_reads_back_as_the_same_value(setting: Setting) -> None:
 @ALL
 def test_a_saved_value_is_read_back_and_the_default_takes_it_out(setting: Setting, tmp_path: Path) -> None:
     path = tmp_path / "p.yaml"
-    path.write_text(templates.starter())
+    path.write_text(templates.write_starter())
     value = setting.check(other_value(setting))
     save(path, {setting.name: value})
     assert getattr(Profile.load(path), setting.name) == value
     save(path, {setting.name: setting.default})
-    assert path.read_text() == templates.starter()
+    assert path.read_text() == templates.write_starter()
 
 
 @pytest.mark.parametrize(
@@ -265,7 +265,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_a_new_profile_explains_every_setting_and_sets_none(tmp_path: Path) -> None:
-    text = templates.starter()
+    text = templates.write_starter()
     assert loaded(tmp_path, text) == Profile()
     assert all(f"\n#{item.key}:" in text for item in list_settings())
     uncommented = "\n".join(

@@ -8,7 +8,7 @@ from oi_tui.engine.settings import yaml_file
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.settings.profile import list_settings as all_settings
 from oi_tui.engine.settings.setting import Setting, Value
-from oi_tui.engine.settings.templates import starter
+from oi_tui.engine.settings.templates import write_starter
 from tests.setting_values import RIGHT_WORDS, other_value
 
 MINE = """\
@@ -84,7 +84,7 @@ DOCUMENTS = {
     "odd": ODD,
     "mine": MINE,
     "theirs": THEIRS,
-    "new": starter(),
+    "new": write_starter(),
     "windows": MINE.replace("\n", "\r\n"),
     "marked": "\ufeff" + MINE,
     "empty": "",

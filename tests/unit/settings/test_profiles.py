@@ -101,7 +101,7 @@ def test_a_changed_ready_made_profile_becomes_a_persons_own(folder: Path) -> Non
     save(path, {"max_budget": 5.0})
     assert path.read_text() == (presets.read_text("safe") or "").replace("max_budget: 1", "max_budget: 5.0")
     assert profiles.load(profiles.find("safe")).max_budget == 5
-    assert profiles.names().count("safe") == 1
+    assert profiles.list_names().count("safe") == 1
 
 
 def test_a_profile_of_ones_own_comes_before_a_ready_made_one(folder: Path) -> None:
@@ -113,18 +113,18 @@ def test_a_profile_of_ones_own_comes_before_a_ready_made_one(folder: Path) -> No
 
 
 def test_another_profile_can_be_made_the_default(folder: Path) -> None:
-    assert profiles.default_path() == folder / "default.yaml"
+    assert profiles.find_default_path() == folder / "default.yaml"
     (folder / "work.yaml").write_text("llm.model: work\n")
     profiles.make_default(folder / "work.yaml")
     assert profiles.open_profile(None)[0].model == "work"
     (folder / "work.yaml").unlink()
-    assert profiles.default_path() == folder / "default.yaml"
+    assert profiles.find_default_path() == folder / "default.yaml"
 
 
 @pytest.mark.parametrize("text", ["../evil.yaml", "/etc/passwd", "", "\x00", "x" * 300])
 def test_a_default_that_is_none_is_no_matter(text: str, folder: Path) -> None:
     (paths.config() / "default-profile").write_text(text)
-    assert profiles.default_path() == folder / "default.yaml"
+    assert profiles.find_default_path() == folder / "default.yaml"
 
 
 def test_a_profile_is_reset_and_kept_as_it_was(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -265,7 +265,7 @@ def test_a_projects_settings_count_only_once_exactly_they_were_trusted(
     monkeypatch.chdir(tmp_path)
     file = tmp_path / ".oi-tui.yaml"
     file.write_text("auto_run: true\nllm.api_base: http://evil/v1\nllm.api_key: theirs\nmax_output: 500\n")
-    given = flags.parser().parse_args([])
+    given = flags.make_parser().parse_args([])
     profile, _ = main.read_profile(given)
     assert profile == Profile()
     assert "%trust shows them" in profile.unknown[0]
@@ -275,7 +275,7 @@ def test_a_projects_settings_count_only_once_exactly_they_were_trusted(
     profile, path = main.read_profile(given)
     assert (profile.auto_run, profile.api_base, profile.max_output) == (True, "http://evil/v1", 500)
     assert path == paths.profiles() / "default.yaml"
-    assert main.read_profile(flags.parser().parse_args(["--no-auto-run"]))[0].auto_run is False
+    assert main.read_profile(flags.make_parser().parse_args(["--no-auto-run"]))[0].auto_run is False
     file.write_text(file.read_text() + "# changed\n")
     assert main.read_profile(given)[0] == Profile()
 
@@ -427,17 +427,17 @@ def test_no_backup_replaces_another(tmp_path: Path) -> None:
 
 def test_a_project_profile_that_is_not_read_is_named_with_the_reason(tmp_path: Path) -> None:
     path = tmp_path / profiles.PROJECT
-    assert profiles.unread_project(tmp_path) == ""
+    assert profiles.explain_unread_project(tmp_path) == ""
     path.symlink_to(tmp_path / "elsewhere.yaml")
-    assert "it is a symbolic link" in profiles.unread_project(tmp_path)
+    assert "it is a symbolic link" in profiles.explain_unread_project(tmp_path)
     path.unlink()
     path.mkdir()
-    assert "it is not a regular file" in profiles.unread_project(tmp_path)
+    assert "it is not a regular file" in profiles.explain_unread_project(tmp_path)
     path.rmdir()
     path.write_bytes(b"model: \xff")
-    assert profiles.PROJECT in profiles.unread_project(tmp_path)
+    assert profiles.PROJECT in profiles.explain_unread_project(tmp_path)
     path.write_text("model: demo")
-    assert profiles.unread_project(tmp_path) == ""
+    assert profiles.explain_unread_project(tmp_path) == ""
 
 
 def test_a_program_that_nobody_can_be_asked_about_says_how_to_trust_it() -> None:

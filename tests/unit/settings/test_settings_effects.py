@@ -21,7 +21,7 @@ from textual.message import Message as Notification
 
 from oi_tui import app
 from oi_tui.cli import main
-from oi_tui.cli.flags import parser
+from oi_tui.cli.flags import make_parser
 from oi_tui.engine import speech
 from oi_tui.engine.cell_requests import describe_calls
 from oi_tui.engine.events import ApprovalRequested, MessageRecorded, ModelCalled, Run, TurnEnded
@@ -262,7 +262,7 @@ def spoken(profile: Profile) -> object:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
         voice = speech.Voice()
-        if profile.speak_messages and speech.why_silent() is None:
+        if profile.speak_messages and speech.explain_silence() is None:
             voice.say("**Hello** `there`")
             speaking = voice._speaking
             assert speaking is not None
@@ -490,7 +490,7 @@ def by_flag(before: Profile, setting: Setting, after: Profile) -> Profile:
         flags = [
             f"{setting.long_flag}={value if setting.masked else '; '.join(setting.show(value).splitlines())}"
         ]
-    found, _ = main.read_profile(parser().parse_args(flags), write=False)
+    found, _ = main.read_profile(make_parser().parse_args(flags), write=False)
     return before.with_changes("flag", **{setting.name: getattr(found, setting.name)})
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from oi_tui.engine.storage.append_file import has_newline_at_end, put_in_place, why_not_saved
+from oi_tui.engine.storage.append_file import explain_not_saved, has_newline_at_end, put_in_place
 
 
 @pytest.fixture
@@ -79,4 +79,4 @@ def test_a_file_that_cannot_be_read_passes_for_one_that_was_cut_off() -> None:
     ],
 )
 def test_why_something_is_not_saved_is_said_in_words(error: OSError, why: str, tmp_path: Path) -> None:
-    assert why in why_not_saved(error, tmp_path / "made")
+    assert why in explain_not_saved(error, tmp_path / "made")

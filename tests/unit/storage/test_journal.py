@@ -906,6 +906,6 @@ def test_what_messages_gained_is_joined_as_if_it_had_been_added_one_by_one(
             lines.append({"grow": id_, "at": at, "text": text})
             if id_ in expected:
                 expected[id_] = expected[id_][:at] + text
-    found = records.parse(b"".join(records.encoded(line) for line in lines))
+    found = records.parse(b"".join(records.encode(line) for line in lines))
     assert {key: message.content for key, message in found.messages.items()} == expected
     assert (found.damaged, found.foreign) == (0, [])

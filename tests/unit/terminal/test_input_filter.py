@@ -6,7 +6,7 @@ import random
 import pytest
 from textual import events
 
-from oi_tui.terminal.driver import _KeyParser, _typed_early
+from oi_tui.terminal.driver import _KeyParser, _read_typed_early
 from oi_tui.terminal.input_filter import PASTE_SILENCE, TORN, InputFilter, Pasted, Reply, Unit
 
 
@@ -187,8 +187,8 @@ def test_no_input_whatever_is_more_than_the_parser_can_read() -> None:
 
 
 def test_enter_typed_before_the_first_frame_sends_and_a_paste_does_not() -> None:
-    assert _typed_early("hello\n") == "hello\r"
-    assert _typed_early("hello") == "hello"
-    assert _typed_early("one\ntwo\n") == "one\ntwo\n"
-    assert _typed_early("hello\n\x1b[?2026;2$y") == "hello\r\x1b[?2026;2$y"
-    assert _typed_early("one\n\x1b[Btwo\n") == "one\n\x1b[Btwo\n"
+    assert _read_typed_early("hello\n") == "hello\r"
+    assert _read_typed_early("hello") == "hello"
+    assert _read_typed_early("one\ntwo\n") == "one\ntwo\n"
+    assert _read_typed_early("hello\n\x1b[?2026;2$y") == "hello\r\x1b[?2026;2$y"
+    assert _read_typed_early("one\n\x1b[Btwo\n") == "one\n\x1b[Btwo\n"

@@ -9,8 +9,8 @@ from oi_tui.terminal.notifications import (
     RESTORE_TITLE,
     Notifier,
     desktop_sequence,
-    title_sequence,
-    tool_command,
+    find_tool_command,
+    make_title_sequence,
 )
 
 EVIL = "\x1b]52;c;RVZJTA==\x07\x1b\\\u202e\x9b;x\n"
@@ -43,7 +43,7 @@ def test_no_foreign_text_ends_a_sequence_or_begins_one(term: str) -> None:
     assert reported.count("\x1b") == desktop_sequence("oi-tui", "x", {"TERM": term}).count("\x1b")
     assert not set("\x07\x9b\u202e\n") & set(reported)
     assert reported.count(";") == desktop_sequence("oi-tui", "x", {"TERM": term}).count(";")
-    titled = title_sequence(EVIL)
+    titled = make_title_sequence(EVIL)
     assert titled.count("\x1b") == 2
     assert not set("\x07\x9b\u202e\n") & set(titled)
 
@@ -56,11 +56,15 @@ def test_the_desktops_tool_is_used_where_there_is_one(
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     here = {"DISPLAY": ":0"}
-    assert tool_command("oi-tui", "-a <b>x</b>", here)[-3:] == ["--", "oi-tui", "-a &lt;b&gt;x&lt;/b&gt;"]
-    assert tool_command("oi-tui", "x", {}) == []
-    assert tool_command("oi-tui", "x", {**here, "SSH_CONNECTION": "x"}) == []
+    assert find_tool_command("oi-tui", "-a <b>x</b>", here)[-3:] == [
+        "--",
+        "oi-tui",
+        "-a &lt;b&gt;x&lt;/b&gt;",
+    ]
+    assert find_tool_command("oi-tui", "x", {}) == []
+    assert find_tool_command("oi-tui", "x", {**here, "SSH_CONNECTION": "x"}) == []
     tool.unlink()
-    assert tool_command("oi-tui", "x", here) == []
+    assert find_tool_command("oi-tui", "x", here) == []
 
 
 @pytest.mark.parametrize(
@@ -79,5 +83,5 @@ def test_the_windows_own_title_comes_back() -> None:
     assert attention.restore() == ""
     for title in ("ready", "ready", "running"):
         attention.show_title(title)
-    assert sent == [KEEP_TITLE + title_sequence("ready"), title_sequence("running")]
+    assert sent == [KEEP_TITLE + make_title_sequence("ready"), make_title_sequence("running")]
     assert attention.restore() == RESTORE_TITLE

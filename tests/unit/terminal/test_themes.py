@@ -6,7 +6,7 @@ from textual.color import Color
 from textual.theme import BUILTIN_THEMES, Theme
 
 from oi_tui.themes import LEGIBLE, THEMES, contrast, legible
-from oi_tui.widgets.conversation.styles import Styles, look_of, program_style
+from oi_tui.widgets.conversation.styles import Styles, adapt_program_style, look_of
 
 PAINTED = [theme for theme in (*THEMES, *BUILTIN_THEMES.values()) if not theme.ansi]
 NATIVE = [theme for theme in BUILTIN_THEMES.values() if theme.ansi]
@@ -43,10 +43,10 @@ def test_every_ink_is_legible_on_its_ground(theme: Theme) -> None:
 def test_the_colours_of_programs_are_legible(theme: Theme) -> None:
     look = look_of(theme)
     for number in range(16):
-        assert ratio(program_style(look, Style.parse(f"color({number})"))) >= LEGIBLE - 0.05
-        assert ratio(program_style(look, Style.parse(f"default on color({number})"))) >= LEGIBLE - 0.05
+        assert ratio(adapt_program_style(look, Style.parse(f"color({number})"))) >= LEGIBLE - 0.05
+        assert ratio(adapt_program_style(look, Style.parse(f"default on color({number})"))) >= LEGIBLE - 0.05
     for name in ("#000000", "#ffffff", "#808080", "color(232)", "color(255)"):
-        assert ratio(program_style(look, Style.parse(name))) >= LEGIBLE - 0.05
+        assert ratio(adapt_program_style(look, Style.parse(name))) >= LEGIBLE - 0.05
 
 
 @pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)

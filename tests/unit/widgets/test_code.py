@@ -10,7 +10,7 @@ from oi_tui.themes import DARK
 from oi_tui.widgets.conversation.code import (
     Highlighter,
     as_active,
-    code_rows,
+    draw_code_line,
     find_changed_lines,
     gutter_width,
     lex_line,
@@ -68,7 +68,9 @@ def rows_of(code: str, width: int = 40, language: str = "python") -> list[Row]:
     return [
         row
         for index in range(len(lines))
-        for row in code_rows(index + 1, highlighter.pieces(index, lines.__getitem__), LOOK, width, gutter)
+        for row in draw_code_line(
+            index + 1, highlighter.pieces(index, lines.__getitem__), LOOK, width, gutter
+        )
     ]
 
 

@@ -14,7 +14,7 @@ from textual.events import Key
 
 from oi_tui.text import visible
 from oi_tui.widgets.emulator.history import KEPT, OutputHistory
-from oi_tui.widgets.emulator.keys import key_text, paste_text
+from oi_tui.widgets.emulator.keys import encode_key, paste_text
 from oi_tui.widgets.emulator.parser import TerminalEmulator
 from oi_tui.widgets.emulator.view import TerminalView
 
@@ -220,12 +220,12 @@ def test_nothing_that_a_program_writes_gets_out_of_the_grid(
     ],
 )
 def test_a_key_is_what_an_xterm_sends(key: str, character: str | None, sent: str) -> None:
-    assert key_text(Key(key, character)) == sent
+    assert encode_key(Key(key, character)) == sent
 
 
 def test_cursor_keys_have_another_form_when_the_program_asks_for_it() -> None:
-    assert key_text(Key("up", None), application=True) == "\x1bOA"
-    assert key_text(Key("ctrl+up", None), application=True) == "\x1b[1;5A"
+    assert encode_key(Key("up", None), application=True) == "\x1bOA"
+    assert encode_key(Key("ctrl+up", None), application=True) == "\x1b[1;5A"
 
 
 def test_a_paste_presses_no_keys() -> None:

@@ -24,7 +24,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
     monkeypatch.setattr(key_guard, "time", SimpleNamespace(monotonic=clock.monotonic))
-    monkeypatch.setattr(key_guard, "last_activity", lambda _app: clock.last_key / 100)
+    monkeypatch.setattr(key_guard, "find_last_activity", lambda _app: clock.last_key / 100)
     return clock
 
 

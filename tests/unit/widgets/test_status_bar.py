@@ -11,7 +11,7 @@ from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.messages import InputRequested, LineReached, Message, Stopping
 from oi_tui.screens.chat import status
 from oi_tui.screens.chat.turn.progress import Progress
-from oi_tui.widgets.status_bar import Fact, fitted
+from oi_tui.widgets.status_bar import Fact, fit_facts
 from tests.unit.engine.test_session import make, work
 
 LONG = "please summarise all of the sales of the last ten years and plot them by month " * 5
@@ -47,7 +47,7 @@ STATES: list[tuple[tuple[Fact, ...], tuple[Fact, ...]]] = [
 @pytest.mark.parametrize("keeps_right", [True, False])
 def test_no_state_overflows_at_any_width(keeps_right: bool) -> None:
     for (left, right), width in itertools.product(STATES, (0, *WIDTHS)):
-        line = fitted(left, right, width, keeps_right=keeps_right)
+        line = fit_facts(left, right, width, keeps_right=keeps_right)
         assert line.cell_length <= width, (left, right, width)
         assert "\n" not in line.plain
         assert "\x1b" not in line.plain
@@ -56,7 +56,7 @@ def test_no_state_overflows_at_any_width(keeps_right: bool) -> None:
 @pytest.mark.slow
 def test_a_fact_is_shown_only_when_all_that_matter_more_are() -> None:
     for (left, right), width in itertools.product(STATES, WIDTHS):
-        shown = fitted(left, right, width).plain
+        shown = fit_facts(left, right, width).plain
         facts = [text for text, _ in right if text.strip("\x00")]
         if any(character in "".join(facts) for character in "\x1b\n"):
             continue
@@ -67,7 +67,7 @@ def test_a_fact_is_shown_only_when_all_that_matter_more_are() -> None:
 def test_however_long_the_title_the_mode_is_there_wherever_it_fits() -> None:
     facts = (("AUTO: runs without asking", ""), ("gpt-4o", ""), ("ctx 12%", ""), ("$0.03", ""))
     for title, width in itertools.product((LONG, WIDE, EVIL, ""), range(25, 201)):
-        shown = fitted((("oi-tui", ""), (title, "")), facts, width, keeps_right=True).plain
+        shown = fit_facts((("oi-tui", ""), (title, "")), facts, width, keeps_right=True).plain
         assert "AUTO: runs without asking" in shown, (width, shown)
         if width >= 80:
             assert all(text in shown for text, _ in facts), (width, shown)
@@ -91,7 +91,7 @@ def test_what_goes_on_and_for_how_long_is_the_last_to_go() -> None:
     for doing, width in itertools.product(
         ("running python", "stopping javascript; it will be ended in 1 s"), range(1, 201)
     ):
-        shown = fitted(*status.status(doing, 12), width).plain
+        shown = fit_facts(*status.status(doing, 12), width).plain
         assert shown.startswith(doing[: max(0, min(width, len(doing)) - 1)]), (width, shown)
         if width >= cell_len(doing) + len("  12 s"):
             assert "12 s" in shown, (width, shown)
@@ -100,10 +100,10 @@ def test_what_goes_on_and_for_how_long_is_the_last_to_go() -> None:
 @pytest.mark.parametrize("width", [80, 120])
 def test_what_happens_by_itself_is_counted_down_and_is_never_cut(width: int) -> None:
     left, right = status.status("stopping javascript; it will be ended", 1.2, 2.4)
-    shown = fitted(left, right, width).plain
+    shown = fit_facts(left, right, width).plain
     assert shown.startswith("stopping javascript; it will be ended in 3 s ")
     assert "esc stop" in shown
-    assert "trying again in 0 s" in fitted(*status.status("trying again", 9, -0.3), width).plain
+    assert "trying again in 0 s" in fit_facts(*status.status("trying again", 9, -0.3), width).plain
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_a_run_that_is_waited_for_says_for_how_long_and_what_another_escape_does
     progress.follow(MessageRecorded(Message(role="assistant", type="code", format="python", state="running")))
     at_stake = "python and its variables: df, model, …"
     progress.follow(RunReported("id", Stopping("interrupt", None, at_stake)))
-    shown = fitted(*status.status(progress.doing, 12, None, progress.choice), 100).plain
+    shown = fit_facts(*status.status(progress.doing, 12, None, progress.choice), 100).plain
     assert shown.startswith(f"stopping python  12 s  esc again ends {at_stake}")
     assert "esc stop" not in shown
 
@@ -128,7 +128,7 @@ def test_the_line_of_running_code_is_named_where_there_are_several() -> None:
     progress = Progress(lambda: None)
 
     def shown() -> str:
-        return fitted(*status.status(progress.doing, 12, line=progress.line), 100).plain
+        return fit_facts(*status.status(progress.doing, 12, line=progress.line), 100).plain
 
     code = Message(role="assistant", type="code", format="python", content="a\nb\nc", state="running")
     progress.follow(MessageRecorded(code))
@@ -142,21 +142,21 @@ def test_the_line_of_running_code_is_named_where_there_are_several() -> None:
 
 
 def test_the_last_line_says_that_the_model_has_the_mouse() -> None:
-    shown = fitted(*status.status("running python", 12, pointer=True), 80).plain
+    shown = fit_facts(*status.status("running python", 12, pointer=True), 80).plain
     assert shown.startswith("the model has the mouse: move it to pause  running python")
-    assert "mouse" not in fitted(*status.status("running python", 12), 80).plain
+    assert "mouse" not in fit_facts(*status.status("running python", 12), 80).plain
 
 
 def test_hints_follow_the_keyboard() -> None:
-    shown = fitted(*status.status("editing", 12, place="editing"), 100).plain
+    shown = fit_facts(*status.status("editing", 12, place="editing"), 100).plain
     assert "esc cancel" in shown
     assert "esc stop" not in shown
-    assert "c copy" in fitted(*status.status("", 0, place="blocks"), 100).plain
-    assert "esc stop" in fitted(*status.status("running python", 2, place="blocks"), 100).plain
+    assert "c copy" in fit_facts(*status.status("", 0, place="blocks"), 100).plain
+    assert "esc stop" in fit_facts(*status.status("running python", 2, place="blocks"), 100).plain
 
 
 @pytest.mark.parametrize("place", ["editing", "reason", "granting", "finding", "sidebar"])
 def test_where_escape_does_something_else_no_stop_is_promised(place: str) -> None:
-    right = fitted(*status.status("waiting for your approval", 2, place=place), 120).plain
+    right = fit_facts(*status.status("waiting for your approval", 2, place=place), 120).plain
     assert "esc stop" not in right
-    assert right != fitted(*status.status("waiting for your approval", 2), 120).plain
+    assert right != fit_facts(*status.status("waiting for your approval", 2), 120).plain

@@ -11,7 +11,7 @@ from typing import Self
 from oi_tui.engine.llm import errors
 from oi_tui.engine.llm.base import Delta, ErrorInfo, LlmError, Request
 from oi_tui.engine.llm.transport.child import Child, start_child
-from oi_tui.engine.llm.transport.wire import delta_of
+from oi_tui.engine.llm.transport.wire import parse_delta
 from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.system.forks import call_in_forked_child
 
@@ -51,7 +51,7 @@ class ModelReply:
                 break
             if "fault" in record:
                 fault = ErrorInfo(**record["fault"])
-            elif delta := delta_of(record):
+            elif delta := parse_delta(record):
                 yield delta
         if self._cancelled.is_set():
             return

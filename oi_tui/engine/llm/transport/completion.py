@@ -73,7 +73,7 @@ class Completion:
         base = self._request.get("api_base")
         if not base:
             return await asyncio.to_thread(self._provider.check_name, self._request["model"])
-        wanted = urls.wanted(base)
+        wanted = urls.explain_invalid(base)
         return errors.not_an_address(base, wanted) if wanted else None
 
     async def _find_address(self) -> None:

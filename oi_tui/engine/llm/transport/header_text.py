@@ -16,11 +16,11 @@ def accept_any_headers() -> None:
     @wraps(begin)
     def begin_with_bytes(response: httpx.Response, *given: Any, headers: Any = None, **more: Any) -> None:
         if hasattr(headers, "items") and not isinstance(headers, httpx.Headers):
-            headers = [(_encoded(name), _encoded(value)) for name, value in headers.items()]
+            headers = [(_encode(name), _encode(value)) for name, value in headers.items()]
         begin(response, *given, headers=headers, **more)
 
     httpx.Response.__init__ = begin_with_bytes  # type: ignore[assignment,method-assign]
 
 
-def _encoded(text: Any) -> Any:
+def _encode(text: Any) -> Any:
     return text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text

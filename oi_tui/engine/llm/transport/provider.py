@@ -12,7 +12,7 @@ from typing import Any
 from oi_tui.engine.llm import errors
 from oi_tui.engine.llm.base import ErrorInfo
 from oi_tui.engine.llm.transport import header_text, line_ends, redirects
-from oi_tui.engine.models.model_names import COMPATIBLE, family, resolve, why_gone
+from oi_tui.engine.models.model_names import COMPATIBLE, explain_gone, find_family, resolve
 
 #: LiteLLM reads these when it is imported: no prices from the network, no `.env` file of whatever folder.
 QUIET = {
@@ -87,7 +87,7 @@ class Provider:
         """The model's name as LiteLLM wants it, the base and the key of a request."""
         model, base, key = request["model"], request.get("api_base"), request.get("api_key")
         if model == "demo":
-            return "openai/demo", *self._demo_server()
+            return "openai/demo", *self._start_demo_server()
         model = model if base else resolve(model)
         prefix = model.partition("/")[0]
         known = "/" in model and prefix in self.litellm.provider_list
@@ -123,7 +123,7 @@ class Provider:
     def check_name(self, model: str) -> ErrorInfo | None:
         """Return why a name without a provider is wrong or ambiguous; else None."""
         model = resolve(model)
-        if why_gone(model) or model.partition("/")[0].lower() in COMPATIBLE:
+        if explain_gone(model) or model.partition("/")[0].lower() in COMPATIBLE:
             return errors.explain_no_provider(model)
         if "/" in model or model == "demo":
             return None
@@ -131,12 +131,12 @@ class Provider:
             provider = self.litellm.get_llm_provider(model)[1]
         except Exception:  # noqa: BLE001  (an unknown name raises a BadRequestError, or worse)
             provider = None
-        maker = family(model)
+        maker = find_family(model)
         if provider and (maker is None or provider.startswith(maker)):
             return None
         return errors.explain_no_provider(model)
 
-    def _demo_server(self) -> tuple[str, str]:
+    def _start_demo_server(self) -> tuple[str, str]:
         if self._demo is None:
             from oi_tui.demo.server import start
 

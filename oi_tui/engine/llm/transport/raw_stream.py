@@ -145,7 +145,7 @@ class RawReply:
 
     def whole(self) -> dict[str, Any] | None:
         """The message of a reply that came in one piece; None when there is none."""
-        body = self._body()
+        body = self._parse_body()
         match body[0] if isinstance(body, list) and body else body:
             case {"choices": [{"message": dict(found)}, *_]} | {"message": {"role": str()} as found}:
                 message: dict[str, Any] = found
@@ -158,7 +158,7 @@ class RawReply:
 
     def find_whole_end(self) -> str | None:
         """Why a reply that came in one piece is not complete; None if it is, or if nothing says so."""
-        body = self._body()
+        body = self._parse_body()
         match body[0] if isinstance(body, list) and body else body:
             case {"choices": [{"finish_reason": str(reason)}, *_]} | {"done_reason": str(reason)}:
                 reason = reason.lower()
@@ -167,7 +167,7 @@ class RawReply:
 
     def error(self) -> tuple[str, int | None] | None:
         """The words and the number of an error that came in place of a reply, with a status of success."""
-        body = self._body()
+        body = self._parse_body()
         match body:
             case (
                 {"error": _}
@@ -205,7 +205,7 @@ class RawReply:
         text = self._beginning.decode("utf-8", "replace").removeprefix("\ufeff")
         return _COMMENTS.sub("", text)
 
-    def _body(self) -> Any:
+    def _parse_body(self) -> Any:
         try:
             return json.loads(self._text())
         except (ValueError, RecursionError):

@@ -37,7 +37,7 @@ def record_of(delta: Delta) -> dict[str, Any]:
             return {"accepted": accepted}
 
 
-def delta_of(record: Mapping[str, Any]) -> Delta | None:
+def parse_delta(record: Mapping[str, Any]) -> Delta | None:
     """The piece that a record tells; None where it tells something else."""
     match record:
         case {"text": str(text)}:

@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from oi_tui.actions.data import DataActions
-from oi_tui.actions.tables import why_no_table_file
+from oi_tui.actions.tables import explain_no_table_file
 from oi_tui.commands import CommandError
 from oi_tui.runtimes.tables import TableSource
 from oi_tui.runtimes.variables import is_table
@@ -39,7 +39,7 @@ class DataScreens(DataActions):
 
     def open_table(self, name: str) -> None:
         """Open a table on a screen of its own."""
-        if why := why_no_table_file(name, self._workspace.computer):
+        if why := explain_no_table_file(name, self._workspace.computer):
             raise CommandError(why)
         self._show_table(name, lambda: self._load(name))
 

@@ -31,4 +31,4 @@ class LogScreens(LogActions):
             text = LongText.open(log.file())
         except OSError:
             text = LongText.of("\n".join(log.recent.lines))
-        self._view.app.push_screen(PagerScreen("Log", text, log.where(), empty=_EMPTY))
+        self._view.app.push_screen(PagerScreen("Log", text, log.describe_place(), empty=_EMPTY))

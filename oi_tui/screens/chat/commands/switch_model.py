@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from oi_tui.engine.credentials.keys import find_variable_name, provider_of
+from oi_tui.engine.credentials.keys import find_provider, find_variable_name
 from oi_tui.engine.llm import endpoint
 from oi_tui.engine.models import llamafile, local_servers
 from oi_tui.engine.models.llamafile import Llamafile
@@ -118,7 +118,7 @@ class ModelSwitcher:
     def _keeps_key(self, choice: ModelChoice) -> bool:
         """Whether the profile's key goes with a choice: it is for the provider and server that it is of."""
         now = self._workspace.profile
-        same = provider_of(choice.model) == provider_of(now.model) and choice.api_base == now.api_base
+        same = find_provider(choice.model) == find_provider(now.model) and choice.api_base == now.api_base
         return same and bool(now.api_key)
 
     def _take_llamafile(self, result: Llamafile | str | None) -> None:

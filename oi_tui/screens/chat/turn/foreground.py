@@ -11,7 +11,7 @@ from oi_tui.engine.session import Session
 from oi_tui.messages import Message
 from oi_tui.text import one_line
 from oi_tui.widgets.emulator.history import OutputHistory
-from oi_tui.widgets.idle import last_key
+from oi_tui.widgets.idle import find_last_key
 from oi_tui.widgets.prompt.prompt import Prompt
 from oi_tui.widgets.timer import MessageQueue, later
 from oi_tui.workspace import Workspace
@@ -139,7 +139,7 @@ class Foreground:
     @property
     def _may_interrupt(self) -> bool:
         """Whether no key can be on its way that was meant for something else."""
-        quiet = time.monotonic() - last_key(self._view.app) > _QUIET
+        quiet = time.monotonic() - find_last_key(self._view.app) > _QUIET
         return quiet and self._view.screen.is_active and not self._view.prompt.text
 
     def _open(self, *, by_itself: bool) -> None:

@@ -14,7 +14,7 @@ from oi_tui.messages import Message
 from oi_tui.runtimes.variables import is_name
 from oi_tui.text import one_line
 from oi_tui.window.listener import CallError, Host, Listener
-from oi_tui.window.report import files_changed, outcome, variables
+from oi_tui.window.report import find_outcome, list_changed_files, read_variables
 from oi_tui.workspace import Workspace
 
 _log = logging.getLogger(__name__)
@@ -177,7 +177,7 @@ class HostCells:
             host.runs.append(code.id)
         refusal = "" if messages else _NEVER_RAN
         report = await asyncio.to_thread(
-            outcome, messages, workspace.snapshots, workspace.profile.max_output, refusal
+            find_outcome, messages, workspace.snapshots, workspace.profile.max_output, refusal
         )
         return report.to_dict()
 
@@ -198,7 +198,7 @@ class HostCells:
     async def _variables(self, host: Host, arguments: Mapping[str, str]) -> Mapping[str, Any]:
         self._check_trust(host)
         memories = await asyncio.to_thread(self.view.workspace.computer.memories)
-        return variables(memories, arguments.get("language"))
+        return read_variables(memories, arguments.get("language"))
 
     async def _inspect(self, host: Host, arguments: Mapping[str, str]) -> Mapping[str, Any]:
         self._check_trust(host)
@@ -221,7 +221,7 @@ class HostCells:
         raise CallError(_RESTART)
 
     async def _files_changed(self, host: Host, _: Mapping[str, str]) -> Mapping[str, Any]:
-        return {"files": files_changed(self.view.workspace.snapshots, self._runs(host))}
+        return {"files": list_changed_files(self.view.workspace.snapshots, self._runs(host))}
 
     def _check_trust(self, host: Host) -> None:
         if not self._runs(host):

@@ -16,7 +16,7 @@ from oi_tui.engine.events import (
     RunReported,
 )
 from oi_tui.messages import InputReceived, InputRequested, LineReached, Message, Started, Starting, Stopping
-from oi_tui.text import dollars, one_line
+from oi_tui.text import format_dollars, one_line
 from oi_tui.widgets.conversation.activity import Activity
 
 #: What a step does to a language, and what follows where the step alone does not end the run.
@@ -74,7 +74,7 @@ class Progress:
         words = f"{self.doing} to {model}" if self.doing == "connecting" else self.doing
         facts = [model] if self.doing == "thinking" else []
         facts += [f"{tokens:,} tokens sent"] if tokens else []
-        facts += [f"{dollars(cost, short=True)} so far"] if cost else []
+        facts += [f"{format_dollars(cost, short=True)} so far"] if cost else []
         return Activity(words, self.awaited, self.until, tuple(facts))
 
     def wait_for_model(self, doing: str, seconds: float | None = None) -> None:
