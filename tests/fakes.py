@@ -150,6 +150,11 @@ class Computer:
         failed = code == "fail"
         yield RunEnded("failed" if failed else "finished", 0.1, "it failed" if failed else None)
 
+    @property
+    def inspector(self) -> "Computer":
+        """This computer, which has what the languages remember itself."""
+        return self
+
     def memories(self) -> tuple[Memory, ...]:
         return self.remembered
 

@@ -37,7 +37,9 @@ class VariableSnapshot:
     def save(self) -> None:
         """Keep the variables of the languages that have some, in place of those that were kept before."""
         conversation = self._workspace.conversation
-        used = [memory.language for memory in self._workspace.computer.memories() if memory.variables]
+        used = [
+            memory.language for memory in self._workspace.computer.inspector.memories() if memory.variables
+        ]
         languages = [language for language in LANGUAGES if language in used]
         problem = self._explain_refusal()
         if not problem and not languages:

@@ -18,7 +18,11 @@ _ROWS, _COLUMNS, _WIDEST = 20, 30, 30
 def find_table(name: str, computer: "Languages") -> TableSource:
     """Return the table of a file or a variable. Raises TableError; a file may take a moment."""
     path, table = _split(name, computer)
-    return computer.table(_find_language(name, computer), name) if path is None else TableFile(path, table)
+    return (
+        computer.inspector.table(_find_language(name, computer), name)
+        if path is None
+        else TableFile(path, table)
+    )
 
 
 def explain_no_table_file(name: str, computer: "Languages") -> str | None:
@@ -38,7 +42,7 @@ def _find_language(name: str, computer: "Languages") -> str:
     """The language that has a variable of this name: Python, else one where it is a table."""
     types = {
         memory.language: variable.type
-        for memory in computer.memories()
+        for memory in computer.inspector.memories()
         for variable in memory.variables
         if variable.name == name
     }

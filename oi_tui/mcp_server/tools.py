@@ -261,7 +261,7 @@ class Tools:
         language = self._language(arguments) if "language" in arguments else None
         if window:
             return results.of_variables(await window.call("variables", language=language))
-        memories = await asyncio.to_thread(self._workspace.computer.memories)
+        memories = await asyncio.to_thread(self._workspace.computer.inspector.memories)
         return results.of_variables(read_variables(memories, language))
 
     async def _inspect(self, arguments: Mapping[str, str], window: Window | None) -> CallToolResult:
@@ -270,7 +270,7 @@ class Tools:
         if window:
             found = await window.call("inspect", language=language, name=name)
         elif is_name(name):
-            detail = await asyncio.to_thread(self._workspace.computer.look_at, language, name)
+            detail = await asyncio.to_thread(self._workspace.computer.inspector.look_at, language, name)
             found = {"description": detail.description, "preview": detail.preview} if detail else {}
         if not found:
             raise ToolError(

@@ -10,7 +10,6 @@ from oi_tui import paths
 from oi_tui.messages import Loss, Report
 from oi_tui.runtimes.availability import Availability
 from oi_tui.runtimes.cell_runner import CellRunner
-from oi_tui.runtimes.completions import Completions
 from oi_tui.runtimes.inspector import Inspector
 from oi_tui.runtimes.language import Choices, Language
 from oi_tui.runtimes.language_catalog import LanguageCatalog
@@ -20,9 +19,7 @@ from oi_tui.runtimes.remote.target import LOCAL, Staying
 from oi_tui.runtimes.remote.target import USUAL as USUAL_STAYING
 from oi_tui.runtimes.sandbox.confinement import Confinement
 from oi_tui.runtimes.sandbox.limits import USUAL, Limits
-from oi_tui.runtimes.tables import LiveTable
 from oi_tui.runtimes.targets import RuntimeOptions, Targets
-from oi_tui.runtimes.variables import Detail, Memory, Variable
 
 if TYPE_CHECKING:
     from oi_tui.runtimes.place import Place
@@ -112,7 +109,8 @@ class Computer:
         self._targets = Targets(options)
         self._catalog = LanguageCatalog(declared, unlisted, options, self._targets, self._confinement)
         self._runner = CellRunner(startup, options, self._targets, self._catalog, self._confinement)
-        self._inspector = Inspector(self._targets, self._catalog)
+        #: Variables, tables and completions of the languages at work.
+        self.inspector = Inspector(self._targets, self._catalog)
         if target != LOCAL:
             self.use_target(target, ask=ask)
 
@@ -370,38 +368,6 @@ class Computer:
         What remembers nothing is ended by itself.
         """
         self._runner.interrupt()
-
-    # ------------------------------------------------------------------------------------ variables
-
-    def variables(self, language: str) -> tuple[Variable, ...]:
-        """The variables of a language, in the order of definition; empty where it does not report them.
-
-        Nothing is started for it, and no code of the program runs. While the language is busy: nothing.
-        """
-        return self._inspector.variables(language)
-
-    def memories(self) -> tuple[Memory, ...]:
-        """The variables of each language that can run here, or why there are none; like `variables`."""
-        return self._inspector.memories()
-
-    def look_at(self, language: str, name: str) -> Detail | None:
-        """Describe a variable's value, as far as possible without running the program's code."""
-        return self._inspector.look_at(language, name)
-
-    def table(self, language: str, name: str) -> LiveTable:
-        """A table that a language remembers. Raises TableError where it cannot be asked."""
-        return self._inspector.table(language, name)
-
-    def completes(self, language: str) -> bool:
-        """Whether the language is at work and offers completions; does not wait."""
-        return self._inspector.completes(language)
-
-    def complete(self, language: str, before: str) -> Completions | None:
-        """Return what completes the code before the caret; None where nobody can tell, as during a run.
-
-        It may take a moment. Nothing is started for it, and no code of the program runs.
-        """
-        return self._inspector.complete(language, before)
 
     # ------------------------------------------------------------------------------------ processes
 

@@ -11,15 +11,18 @@ from oi_tui.runtimes.variables import Detail, Memory, Variable
 
 
 class Inspector:
-    """Reads from the languages at work on the current target. It starts no language and runs no code."""
+    """Reads from the languages at work where code runs. It starts nothing and runs no code."""
 
     def __init__(self, targets: Targets, catalog: LanguageCatalog) -> None:
         self._targets = targets
         self._catalog = catalog
 
-    def variables(self, name: str) -> tuple[Variable, ...]:
-        """The variables of a language, in the order of definition; empty where it does not report them."""
-        runtime = self._find_runtime(name)
+    def variables(self, language: str) -> tuple[Variable, ...]:
+        """The variables of a language, in the order of definition; empty where it does not report them.
+
+        Empty also while the language is busy.
+        """
+        runtime = self._find_runtime(language)
         return runtime.memory().variables if runtime else ()
 
     def memories(self) -> tuple[Memory, ...]:
@@ -38,31 +41,31 @@ class Inspector:
                 )
         return tuple(memories)
 
-    def look_at(self, name: str, variable: str) -> Detail | None:
+    def look_at(self, language: str, name: str) -> Detail | None:
         """Describe a variable's value; None where it is not reported."""
-        runtime = self._find_runtime(name)
-        return runtime.look_at(variable) if runtime else None
+        runtime = self._find_runtime(language)
+        return runtime.look_at(name) if runtime else None
 
-    def table(self, name: str, variable: str) -> LiveTable:
+    def table(self, language: str, name: str) -> LiveTable:
         """A table in a variable. Raises TableError where the language cannot be asked."""
-        runtime = self._find_runtime(name)
+        runtime = self._find_runtime(language)
         if isinstance(runtime, GuestRuntime):
             runtime = runtime.host
         if not isinstance(runtime, PtyRuntime) or not runtime.language.table_request:
-            shown = runtime.language.title if runtime else name
+            shown = runtime.language.title if runtime else language
             having = "Python, R, JavaScript and Octave"
             raise TableError(
                 f"Tables of {shown} cannot be opened; %table opens those of {having} on this machine."
             )
-        return LiveTable(variable, runtime.language.title, runtime.ask_table)
+        return LiveTable(name, runtime.language.title, runtime.ask_table)
 
-    def completes(self, name: str) -> bool:
+    def completes(self, language: str) -> bool:
         """Whether the language is at work and offers completions; does not wait."""
-        return self._find_idle_runtime(name) is not None
+        return self._find_idle_runtime(language) is not None
 
-    def complete(self, name: str, before: str) -> Completions | None:
+    def complete(self, language: str, before: str) -> Completions | None:
         """What completes the code before the caret; None where that is not known, as during a run."""
-        runtime = self._find_idle_runtime(name)
+        runtime = self._find_idle_runtime(language)
         return runtime.complete(before) if runtime else None
 
     def _find_runtime(self, name: str) -> Runtime | None:

@@ -186,7 +186,7 @@ class CurrentConversation:
         )
 
     def _describe_variables(self) -> str:
-        return describe_memories(self._languages.computer.memories())
+        return describe_memories(self._languages.computer.inspector.memories())
 
     def _journal_for(self, title: str = "", messages: Sequence[Message] = ()) -> Journal:
         make = self.store.create if self._profile.conversation_history else self.store.unsaved

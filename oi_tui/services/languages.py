@@ -37,17 +37,8 @@ if TYPE_CHECKING:
     from oi_tui.runtimes.remote.link import LeftRun
 
 
-class Languages(protocols.Computer, Protocol):
-    """Runs code, and reports what the user wants to know."""
-
-    def describe(self, language: str) -> str:
-        """The program that runs the language, in a few words."""
-
-    def program(self, language: str) -> str | None:
-        """The path of the language's program; None where it is missing."""
-
-    def availability(self) -> Sequence[Availability]:
-        """The availability of every language; asks their programs, which takes a moment."""
+class Inspector(Protocol):
+    """Reads what languages remember. It starts no language."""
 
     def memories(self) -> tuple[Memory, ...]:
         """The variables of each language; may take a moment."""
@@ -63,6 +54,23 @@ class Languages(protocols.Computer, Protocol):
 
     def complete(self, language: str, before: str) -> Completions | None:
         """Return what completes the code before the caret; may take a moment. None where nobody can tell."""
+
+
+class Languages(protocols.Computer, Protocol):
+    """Runs code, and reports what the user wants to know."""
+
+    def describe(self, language: str) -> str:
+        """The program that runs the language, in a few words."""
+
+    def program(self, language: str) -> str | None:
+        """The path of the language's program; None where it is missing."""
+
+    def availability(self) -> Sequence[Availability]:
+        """The availability of every language; asks their programs, which takes a moment."""
+
+    @property
+    def inspector(self) -> Inspector:
+        """Variables, tables and completions of the languages at work."""
 
     def resize(self, columns: int, rows: int) -> None:
         """Tell programs how much room their output has."""

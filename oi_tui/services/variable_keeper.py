@@ -76,7 +76,7 @@ class VariableKeeper:
                 pass
 
     def _used(self) -> Iterator[str]:
-        memories = {memory.language: memory for memory in self._computer.memories()}
+        memories = {memory.language: memory for memory in self._computer.inspector.memories()}
         for language in LANGUAGES:
             if language in memories and memories[language].variables:
                 yield language

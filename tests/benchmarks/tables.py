@@ -87,7 +87,7 @@ def timed(times: int, ask: Callable[[], object]) -> str:
 def measure_large(computer: Computer) -> None:
     """Say how long a frame of 10 million rows takes to open, to scroll and to sort, and a completion."""
     seen_of(computer, _LARGE)
-    table = computer.table("python", "large")
+    table = computer.inspector.table("python", "large")
     places = iter(range(0, 10_000_000, 99_000))
 
     def open_table() -> None:
@@ -99,7 +99,7 @@ def measure_large(computer: Computer) -> None:
     print(f"a page anywhere in them, p50 / p95: {scroll}")
     print(f"sorting them, once: {timed(1, lambda: table.page(View(sort=0), 0, 100, 0, 20))}")
     for before in ("large.gro", "large[", "numpy.ran"):
-        took = timed(40, partial(computer.complete, "python", before))
+        took = timed(40, partial(computer.inspector.complete, "python", before))
         print(f"completion of {before}, p50 / p95: {took}")
 
 

@@ -75,7 +75,7 @@ class Completer:
 
     def completes(self, language: str) -> bool:
         """Whether code of the language can be completed now; does not wait."""
-        return self._computer.completes(language)
+        return self._computer.inspector.completes(language)
 
     def _answer(self, query: Query) -> None:
         worker = get_current_worker()
@@ -110,13 +110,13 @@ class Completer:
             if not self._outdated:
                 return
             self._outdated = False
-            memories = tuple(self._computer.memories())
+            memories = tuple(self._computer.inspector.memories())
             self._memories = newer(self._memories, memories)
             if any(memory.state == "busy" for memory in memories):
                 self._outdated = True
 
     def _complete_code(self, query: Query) -> None:
-        completions = self._computer.complete(query.language, query.text)
+        completions = self._computer.inspector.complete(query.language, query.text)
         offers, note = [], ""
         if completions is not None:
             note = one_line(completions.note, 300)

@@ -164,7 +164,7 @@ class SidebarControl:
 
     def _learn(self) -> None:
         """Ask the languages and the snapshots; in a thread."""
-        memories = tuple(self._workspace.computer.memories())
+        memories = tuple(self._workspace.computer.inspector.memories())
         steps = tuple(list_steps(self._workspace))
         self._view.app.call_later(self._take, memories, steps)
 

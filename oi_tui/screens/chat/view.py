@@ -201,7 +201,7 @@ class ChatView(Widget):
                 lambda: expand(
                     typed,
                     computer.cwd,
-                    computer,
+                    computer.inspector,
                     self.workspace.mcp.read_resource,
                     elsewhere=computer.where,
                     files=computer.files_on(),

@@ -73,7 +73,7 @@ def kernel_info(backend: Backend, language: str) -> dict[str, Any]:
 def completions(backend: Backend, language: str, content: Mapping[str, Any]) -> dict[str, Any]:
     """Return what completes the code at the cursor; nothing while the language runs."""
     code, end = _at_cursor(content)
-    found = backend.computer.complete(language, code[:end])
+    found = backend.computer.inspector.complete(language, code[:end])
     start = end - min(found.typed, end) if found else end
     matches = [item.text for item in found.found] if found else []
     return {"status": "ok", "matches": matches, "cursor_start": start, "cursor_end": end, "metadata": {}}
@@ -84,7 +84,7 @@ def inspection(backend: Backend, language: str, content: Mapping[str, Any]) -> d
     code, place = _at_cursor(content)
     before, after = _NAME_BEFORE.search(code[:place]), _NAME_AFTER.match(code, place)
     name = ((before[0] if before else "") + (after[0] if after else "")).rstrip(".")
-    detail = backend.computer.look_at(language, name) if is_name(name) else None
+    detail = backend.computer.inspector.look_at(language, name) if is_name(name) else None
     data = {"text/plain": f"{name}: {detail.description}\n{detail.preview}"} if detail else {}
     return {"status": "ok", "found": detail is not None, "data": data, "metadata": {}}
 

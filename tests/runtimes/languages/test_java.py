@@ -100,7 +100,9 @@ def test_variables_are_reported_with_types_and_shapes(computer: Computer) -> Non
         'int n = 5; String text = "abc"; String none = null; int[] numbers = {1, 2}; var list = List.of(1, 2);\n'
         "var pairs = new HashMap<String, Integer>(); String f(int a) { return null; }\nrecord P(int x) {}\nvar p = new P(1);\n1 + 1",
     )
-    found = {variable.name: (variable.type, variable.summary) for variable in computer.variables("java")}
+    found = {
+        variable.name: (variable.type, variable.summary) for variable in computer.inspector.variables("java")
+    }
     assert found == {
         "P": ("record", "record P"),
         "f": ("method", "method f"),
@@ -113,12 +115,12 @@ def test_variables_are_reported_with_types_and_shapes(computer: Computer) -> Non
         "p": ("P", "P"),
     }
     play(computer, "java", 'double n = 0.5; pairs.put("a", 1);')
-    assert ("double", "0.5") in {(item.type, item.summary) for item in computer.variables("java")}
-    assert computer.look_at("java", "pairs") == Detail("HashMap of 1", '"a": 1')
-    assert computer.look_at("java", "numbers") == Detail("int[] of 2", "0: 1\n1: 2")
-    assert computer.look_at("java", "p") == Detail("P", "x: 1")
-    assert computer.look_at("java", "f") == Detail("method f", "String f(int a) { return null; }")
-    assert computer.look_at("java", "nothing") is None
+    assert ("double", "0.5") in {(item.type, item.summary) for item in computer.inspector.variables("java")}
+    assert computer.inspector.look_at("java", "pairs") == Detail("HashMap of 1", '"a": 1')
+    assert computer.inspector.look_at("java", "numbers") == Detail("int[] of 2", "0: 1\n1: 2")
+    assert computer.inspector.look_at("java", "p") == Detail("P", "x: 1")
+    assert computer.inspector.look_at("java", "f") == Detail("method f", "String f(int a) { return null; }")
+    assert computer.inspector.look_at("java", "nothing") is None
 
 
 def test_telling_variables_runs_no_code_of_the_program(computer: Computer) -> None:
@@ -128,8 +130,8 @@ def test_telling_variables_runs_no_code_of_the_program(computer: Computer) -> No
     )
     assert play(computer, "java", code).state == "finished"
     before = play(computer, "java", "calls").text
-    assert "nosy" in {variable.name for variable in computer.variables("java")}
-    assert computer.look_at("java", "nosy") is not None
+    assert "nosy" in {variable.name for variable in computer.inspector.variables("java")}
+    assert computer.inspector.look_at("java", "nosy") is not None
     assert play(computer, "java", "calls").text == before
 
 

@@ -326,7 +326,7 @@ const big = Array.from({ length: 200000 }, (_, n) => ({ n }));
 
 def test_tables_are_opened_page_by_page(node: Computer) -> None:
     assert play(node, "javascript", TABLES).state == "finished"
-    table = node.table("javascript", "sales")
+    table = node.inspector.table("javascript", "sales")
     shape = table.shape(View())
     assert [(column.name, column.type, column.numeric) for column in shape.columns] == [
         ("item", "string", False),
@@ -345,13 +345,15 @@ def test_tables_are_opened_page_by_page(node: Computer) -> None:
     assert table.statistics(0).bars[0] == ("b", 2)
     facts = dict(table.statistics(1).facts)
     assert (facts["missing"], facts["median"], facts["std"]) == ("1", "2", "1.258306")
-    assert node.table("javascript", "pairs").page(View(), 1, 1, 0, 3) == [Row("1", ("2", "y", "true"))]
-    assert node.table("javascript", "words").page(View(), 0, 1, 0, 1) == [Row("0", ("one",))]
-    assert node.table("javascript", "typed").page(View(sort=0), 0, 3, 0, 1)[2].cells == (None,)
-    assert node.table("javascript", "lazy").page(View(), 0, 2, 0, 1)[0].cells == (None,)
-    assert node.table("javascript", "big").page(View(sort=0, descending=True), 0, 1, 0, 1)[0].cells == (
-        "199999",
-    )
+    assert node.inspector.table("javascript", "pairs").page(View(), 1, 1, 0, 3) == [
+        Row("1", ("2", "y", "true"))
+    ]
+    assert node.inspector.table("javascript", "words").page(View(), 0, 1, 0, 1) == [Row("0", ("one",))]
+    assert node.inspector.table("javascript", "typed").page(View(sort=0), 0, 3, 0, 1)[2].cells == (None,)
+    assert node.inspector.table("javascript", "lazy").page(View(), 0, 2, 0, 1)[0].cells == (None,)
+    assert node.inspector.table("javascript", "big").page(View(sort=0, descending=True), 0, 1, 0, 1)[
+        0
+    ].cells == ("199999",)
     with pytest.raises(TableError, match="count is not a table: it is of type number"):
-        node.table("javascript", "count").shape(View())
+        node.inspector.table("javascript", "count").shape(View())
     assert play(node, "javascript", "console.log('still')").text == "still\n"

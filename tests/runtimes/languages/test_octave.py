@@ -97,7 +97,7 @@ def test_variables_are_listed_with_types_and_sizes(octave: Computer) -> None:
         "f = @(x) x; i = int8(4); e = [];"
     )
     assert play(octave, "octave", code).text == ""
-    variables = octave.variables("octave")
+    variables = octave.inspector.variables("octave")
     listed = {item.name: (item.type, item.summary, item.size) for item in variables}
     assert listed["n"] == ("double", "3", 8)
     assert listed["t"] == ("char", '"hello"', 5)
@@ -108,41 +108,41 @@ def test_variables_are_listed_with_types_and_sizes(octave: Computer) -> None:
     assert listed["f"][0] == "function_handle"
     assert listed["i"][:2] == ("int8", "int8 1x1")
     assert listed["e"][:2] == ("double", "double 0x0")
-    detail = octave.look_at("octave", "m")
+    detail = octave.inspector.look_at("octave", "m")
     assert detail
     assert (detail.description, detail.preview) == ("double 2x5", "   0   0   0   0   0\n" * 2)
-    structure = octave.look_at("octave", "s")
+    structure = octave.inspector.look_at("octave", "s")
     assert structure
     assert "field = 2" in structure.preview
 
 
 def test_questions_between_runs_leave_the_variables_as_they_were(octave: Computer) -> None:
     assert play(octave, "octave", "clear all; only = 1;").state == "finished"
-    assert [item.name for item in octave.variables("octave")] == ["only"]
-    assert octave.look_at("octave", "only")
-    assert octave.complete("octave", "onl")
-    assert [item.name for item in octave.variables("octave")] == ["only"]
+    assert [item.name for item in octave.inspector.variables("octave")] == ["only"]
+    assert octave.inspector.look_at("octave", "only")
+    assert octave.inspector.complete("octave", "onl")
+    assert [item.name for item in octave.inspector.variables("octave")] == ["only"]
     assert play(octave, "octave", "6 * 7;").state == "finished"
-    assert octave.complete("octave", "onl")
-    assert [item.summary for item in octave.variables("octave")] == ["42", "1"]
+    assert octave.inspector.complete("octave", "onl")
+    assert [item.summary for item in octave.inspector.variables("octave")] == ["42", "1"]
     assert play(octave, "octave", "ans").text == "ans = 42\n"
 
 
 def test_names_and_fields_are_completed(octave: Computer) -> None:
     play(octave, "octave", "clear all; price_list = [1 2 3]; order.customer = 'Ada';")
-    found = octave.complete("octave", "x = sum(price_l")
+    found = octave.inspector.complete("octave", "x = sum(price_l")
     assert found
     assert found.typed == len("price_l")
     assert [(item.text, item.facts) for item in found.found] == [("price_list", "double 1x3")]
-    fields = octave.complete("octave", "disp(order.cu")
+    fields = octave.inspector.complete("octave", "disp(order.cu")
     assert fields
     assert fields.typed == len("order.cu")
     assert [item.text for item in fields.found] == ["order.customer"]
     play(octave, "octave", "mkdir('data'); fclose(fopen('data/prices.csv', 'w'));")
-    files = octave.complete("octave", "load('data/pr")
+    files = octave.inspector.complete("octave", "load('data/pr")
     assert files
     assert [item.text for item in files.found] == ["data/prices.csv"]
-    functions = octave.complete("octave", "y = linspac")
+    functions = octave.inspector.complete("octave", "y = linspac")
     assert functions
     assert [item.text for item in functions.found] == ["linspace"]
 
@@ -213,20 +213,20 @@ def test_tables_are_opened_page_by_page(octave: Computer) -> None:
         "big = zeros(1e6, 2);"
     )
     assert play(octave, "octave", code).state == "finished"
-    matrix = octave.table("octave", "m")
+    matrix = octave.inspector.table("octave", "m")
     assert matrix.shape(View()).rows == 3
     assert matrix.page(View(), 0, 2, 0, 2) == [Row("1", ("0.125", "0.5")), Row("2", (None, "0.625"))]
     assert [row.label for row in matrix.page(View(sort=0, descending=True), 0, 3, 0, 1)] == ["3", "1", "2"]
-    records = octave.table("octave", "s")
+    records = octave.inspector.table("octave", "s")
     assert [column.type for column in records.shape(View()).columns] == ["double", "text"]
     assert records.page(View(words="ä"), 0, 9, 0, 2) == [Row("2", ("2", "Ä"))]
-    columns = octave.table("octave", "t")
+    columns = octave.inspector.table("octave", "t")
     assert columns.page(View(sort=0), 0, 1, 0, 2) == [Row("2", ("1", "q"))]
     assert columns.statistics(1).bars == (("p", 2), ("q", 1))
     facts = dict(columns.statistics(0).facts)
     assert (facts["rows"], facts["median"], facts["std"]) == ("3", "2", "1")
-    assert octave.table("octave", "c").page(View(), 1, 1, 0, 2) == [Row("2", ("2", None))]
-    assert octave.table("octave", "big").shape(View()).total == 1_000_000
+    assert octave.inspector.table("octave", "c").page(View(), 1, 1, 0, 2) == [Row("2", ("2", None))]
+    assert octave.inspector.table("octave", "big").shape(View()).total == 1_000_000
     for name in ("w", "nothing"):
         with pytest.raises(TableError, match=name):
-            octave.table("octave", name).shape(View())
+            octave.inspector.table("octave", name).shape(View())

@@ -83,7 +83,7 @@ def test_each_query_is_a_table_for_the_person_and_whole_for_the_model(sql: Compu
     tables = [item.table for _, item in played.reports if isinstance(item, Printed) and item.table]
     assert len(tables) == 2
     assert '"total": 2' in tables[0]
-    opened = sql.table("sql", json.loads(tables[0])["key"])
+    opened = sql.inspector.table("sql", json.loads(tables[0])["key"])
     assert opened.page(View(words="x;y"), 0, 9, 0, 2) == [Row("0", ("1", "x;y"))]
     assert text(sql, "drop table t") == ""
 
@@ -195,7 +195,7 @@ def typing_sql(folder: Path) -> Iterator[Computer]:
     computer = Computer(cwd=folder, python=sys.executable, startup=[("python", WITHOUT_DUCKDB)])
     frame = "import pandas\nstock = pandas.DataFrame({'item': [1], 'on hand': [1]})"
     assert play(computer, "python", frame).state == "finished"
-    assert computer.completes("sql")
+    assert computer.inspector.completes("sql")
     code = ".open shop.db\ncreate temp view cheap as select id from orders;\n"
     assert play(computer, "sql", code).state == "finished"
     yield computer
@@ -225,7 +225,7 @@ def typing_sql(folder: Path) -> Iterator[Computer]:
 def test_code_is_completed(
     typing_sql: Computer, before: str, typed: int, first: tuple[str, str] | None
 ) -> None:
-    found = typing_sql.complete("sql", before)
+    found = typing_sql.inspector.complete("sql", before)
     assert found
     assert [(item.text, item.facts) for item in found.found[:1]] == ([first] if first else [])
     if first:
@@ -234,6 +234,6 @@ def test_code_is_completed(
 
 def test_new_tables_are_completed_after_their_cell(typing_sql: Computer) -> None:
     assert play(typing_sql, "sql", "create temp table fresh_one (size integer);").state == "finished"
-    found = typing_sql.complete("sql", "select * from fresh_one where si")
+    found = typing_sql.inspector.complete("sql", "select * from fresh_one where si")
     assert found
     assert [item.text for item in found.found] == ["size"]

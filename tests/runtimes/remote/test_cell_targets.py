@@ -57,7 +57,7 @@ def test_a_cell_runs_where_its_first_line_says_and_each_place_keeps_its_variable
     session = make_session(computer, *([call(code)] for code in (show, on, on, show)), [Text("Done.")])
     _, asked = work(session)
     assert printed(session) == ["1 None", "1 there", "2 there", "2 None"]
-    there = computer.look_at("python", "x")
+    there = computer.inspector.look_at("python", "x")
     assert there
     assert there.preview == "2"
     wheres = [cell.where for cell in cells(session)]

@@ -616,8 +616,8 @@ def test_each_place_has_variables_of_its_own(make: Make, tmp_path: Path) -> None
     assert str(tmp_path) in computer.where
     assert "NameError" in play(computer, "python", "memory").text
     play(computer, "python", "memory = 'there'")
-    assert [item.name for item in computer.variables("python")] == ["memory"]
-    detail = computer.look_at("python", "memory")
+    assert [item.name for item in computer.inspector.variables("python")] == ["memory"]
+    detail = computer.inspector.look_at("python", "memory")
     assert detail
     assert "there" in detail.preview
     computer.use_target("local")
@@ -1067,7 +1067,9 @@ def test_nobody_waits_for_variables_of_a_silent_far_end(
     assert isinstance(place, RemotePlace)
     until(lambda: place.link and place.link.silent_for > 0.5)
     began = time.monotonic()
-    assert [memory.state for memory in computer.memories() if memory.language == "python"] == ["busy"]
+    assert [memory.state for memory in computer.inspector.memories() if memory.language == "python"] == [
+        "busy"
+    ]
     computer.reset()
     assert time.monotonic() - began < 2
     (relay / "cut").unlink()

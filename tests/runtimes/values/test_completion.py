@@ -78,7 +78,7 @@ def python(folder: Path, request: pytest.FixtureRequest) -> Iterator[Computer]:
 
 
 def complete(python: Computer, before: str) -> Completions:
-    found = python.complete("python", before)
+    found = python.inspector.complete("python", before)
     assert found is not None
     return found
 
@@ -207,10 +207,10 @@ def test_a_call_is_described_with_its_signature_and_documentation(python: Comput
 def test_nothing_is_offered_while_the_language_runs_or_before_it_was_started(folder: Path) -> None:
     computer = Computer(cwd=folder, python=sys.executable)
     try:
-        assert not computer.completes("python")
-        assert computer.complete("python", "pri") is None
+        assert not computer.inspector.completes("python")
+        assert computer.inspector.complete("python", "pri") is None
         assert play(computer, "python", "1").state == "finished"
-        assert computer.completes("python")
+        assert computer.inspector.completes("python")
         running = threading.Event()
 
         def run() -> None:
@@ -221,12 +221,12 @@ def test_nothing_is_offered_while_the_language_runs_or_before_it_was_started(fol
         thread = threading.Thread(target=run)
         thread.start()
         assert running.wait(20)
-        assert not computer.completes("python")
-        assert computer.complete("python", "pri") is None
+        assert not computer.inspector.completes("python")
+        assert computer.inspector.complete("python", "pri") is None
         computer.interrupt()
         thread.join(20)
         assert not thread.is_alive()
-        assert computer.complete("python", "prin").found[0].text == "print"  # type: ignore[union-attr]
+        assert computer.inspector.complete("python", "prin").found[0].text == "print"  # type: ignore[union-attr]
     finally:
         computer.close()
 
@@ -287,14 +287,14 @@ def test_values_of_secrets_are_not_shown(python: Computer) -> None:
 def test_other_languages_offer_their_variables(
     computer: Computer, language: str, code: str, before: str
 ) -> None:
-    assert not computer.completes(language)
+    assert not computer.inspector.completes(language)
     assert play(computer, language, code).state == "finished"
-    assert computer.completes(language)
-    found = computer.complete(language, before)
+    assert computer.inspector.completes(language)
+    found = computer.inspector.complete(language, before)
     assert found is not None
     assert (found.typed, [item.text for item in found.found]) == (5, ["remembered"])
     for other in ("x.remem", "", "remembered", "df$remem", "(df)$remem"):
-        assert computer.complete(language, other).found == ()  # type: ignore[union-attr]
+        assert computer.inspector.complete(language, other).found == ()  # type: ignore[union-attr]
 
 
 def test_a_call_of_what_the_program_made_runs_none_of_its_code(python: Computer) -> None:

@@ -93,7 +93,7 @@ def computer(folder: Path) -> Iterator[Computer]:
 
 
 def complete(computer: Computer, language: str, before: str) -> Completions:
-    found = computer.complete(language, before)
+    found = computer.inspector.complete(language, before)
     assert found is not None
     return found
 
@@ -181,10 +181,10 @@ def test_lua_is_completed(computer: Computer, before: str, typed: int, offers: d
 @pytest.mark.needs("lua5.4")
 def test_lua_lists_its_variables(computer: Computer) -> None:
     complete(computer, "lua", "")
-    listed = {item.name: item.summary for item in computer.variables("lua")}
+    listed = {item.name: item.summary for item in computer.inspector.variables("lua")}
     assert listed["conf"] == "table of 2 keys"
     assert "print" not in listed
-    detail = computer.look_at("lua", "sales")
+    detail = computer.inspector.look_at("lua", "sales")
     assert detail
     assert detail.preview == '{\n  {\n    amount = 3,\n    item = "n"\n  }\n}'
 

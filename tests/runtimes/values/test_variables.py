@@ -75,7 +75,10 @@ SHELLS = {
 def test_a_language_tells_what_the_code_made_and_nothing_else(computer: Computer, language: str) -> None:
     code, expected = REMEMBERED[language]
     assert play(computer, language, code).state == "finished"
-    found = [(variable.name, variable.type, variable.summary) for variable in computer.variables(language)]
+    found = [
+        (variable.name, variable.type, variable.summary)
+        for variable in computer.inspector.variables(language)
+    ]
     assert sorted(found) == sorted(expected)
 
 
@@ -90,7 +93,9 @@ def test_a_shell_tells_what_the_code_made_whatever_its_options(
     )
     play(computer, "shell", "printf() { echo OURS; }; read() { echo OURS; }")
     assert play(computer, "shell", code).text == ""
-    found = {variable.name: (variable.type, variable.summary) for variable in computer.variables("shell")}
+    found = {
+        variable.name: (variable.type, variable.summary) for variable in computer.inspector.variables("shell")
+    }
     expected = {
         "given": ("string", "hi"),
         "empty": ("string", "empty"),
@@ -107,7 +112,7 @@ def test_a_shell_tells_what_the_code_made_whatever_its_options(
         }
     assert expected.items() <= found.items()
     assert set(found) <= {*expected, "printf", "read"}
-    assert computer.look_at("shell", "given") == Detail(
+    assert computer.inspector.look_at("shell", "given") == Detail(
         "string of 2 characters" + (", exported" if shell != "dash" else ""), "hi"
     )
     # Nothing of the shell has changed for it, and nothing was said.
@@ -115,7 +120,7 @@ def test_a_shell_tells_what_the_code_made_whatever_its_options(
     assert play(computer, "shell", "unset printf read given nothing; echo ${given-gone}").text.endswith(
         "gone\n"
     )
-    assert "given" not in {variable.name for variable in computer.variables("shell")}
+    assert "given" not in {variable.name for variable in computer.inspector.variables("shell")}
 
 
 def test_python_tells_names_types_and_sizes_in_the_order_of_definition(computer: Computer) -> None:
@@ -124,7 +129,7 @@ def test_python_tells_names_types_and_sizes_in_the_order_of_definition(computer:
         "python",
         "import os\nn = 3\ntext = 'abc'\nlong = 'x' * 1000\nitems = [1, 2]\n_hidden = 1\ndef f(): pass\nclass C: pass\nc = C()",
     )
-    found = computer.variables("python")
+    found = computer.inspector.variables("python")
     assert [(v.name, v.type, v.summary) for v in found] == [
         ("n", "int", "3"),
         ("text", "str", "'abc'"),
@@ -141,7 +146,7 @@ def test_python_tells_names_types_and_sizes_in_the_order_of_definition(computer:
 def test_what_is_named_like_a_secret_is_not_listed_with_its_value(computer: Computer) -> None:
     play(computer, "python", "db_password = 'hunter2'; token_count = 3")
     play(computer, "shell", "API_KEY=hunter2")
-    found = [*computer.variables("python"), *computer.variables("shell")]
+    found = [*computer.inspector.variables("python"), *computer.inspector.variables("shell")]
     assert [item.summary for item in found] == ["str, not shown", "3", "string, not shown"]
     assert "hunter2" not in str(found)
 
@@ -157,9 +162,9 @@ def test_telling_runs_no_code_of_the_program(computer: Computer) -> None:
         "nosy = Nosy(); inside = {'a': [nosy]}; calls.clear()"
     )
     assert play(computer, "python", code).state == "finished"
-    assert "nosy" in [variable.name for variable in computer.variables("py")]
+    assert "nosy" in [variable.name for variable in computer.inspector.variables("py")]
     for name in ("nosy", "inside", "Nosy"):
-        assert computer.look_at("python", name) is not None
+        assert computer.inspector.look_at("python", name) is not None
     assert play(computer, "python", "calls").text == "[]\n"
 
 
@@ -186,10 +191,10 @@ def test_other_languages_run_no_code_of_the_program_either(
     computer: Computer, language: str, code: str, calls: str
 ) -> None:
     assert play(computer, language, code).state == "finished"
-    names = {variable.name for variable in computer.variables(language)}
+    names = {variable.name for variable in computer.inspector.variables(language)}
     assert {"nosy", "list"} <= names
     for name in ("nosy", "list", "sly", "open"):
-        assert computer.look_at(language, name) is not None or name not in names
+        assert computer.inspector.look_at(language, name) is not None or name not in names
     assert (
         play(computer, language, calls).text.strip("=> \n").replace("\x1b[33m", "").replace("\x1b[39m", "")
         == "0"
@@ -211,18 +216,18 @@ def test_one_variable_is_described_by_its_shape_and_shown_by_its_beginning(
         "python",
         "from pandas import DataFrame\ndf = DataFrame()\nrows = [{'id': 1, 'name': 'x'}] * 3\ntext = 'secret word'\ndef f(a, b=1): pass",
     )
-    assert computer.look_at("python", "df") == Detail(
+    assert computer.inspector.look_at("python", "df") == Detail(
         "DataFrame, 1200 rows x 2 columns: day (int64), price (float64)",
         "DataFrame, 1200 rows x 2 columns: day (int64), price (float64)\n\nday price",
     )
-    rows = computer.look_at("python", "rows")
+    rows = computer.inspector.look_at("python", "rows")
     assert rows
     assert rows.description == "list of 3, the first: dict of 2, with the keys 'id', 'name'"
     # What a model is told of a text is its length; what it holds is for the person.
-    assert computer.look_at("python", "text") == Detail("str of 11 characters", "'secret word'")
-    assert computer.look_at("python", "f") == Detail("function f(a, b)", "function f(a, b)")
+    assert computer.inspector.look_at("python", "text") == Detail("str of 11 characters", "'secret word'")
+    assert computer.inspector.look_at("python", "f") == Detail("function f(a, b)", "function f(a, b)")
     for odd in ("nothing", "", "a b", "x\nrun 1 2", "'; rm -rf /", "x" * 5000):
-        assert computer.look_at("python", odd) is None
+        assert computer.inspector.look_at("python", odd) is None
 
 
 @pytest.mark.parametrize(
@@ -238,16 +243,21 @@ def test_of_thousands_of_variables_a_bounded_number_is_reported(
     computer: Computer, language: str, code: str
 ) -> None:
     assert play(computer, language, code).state == "finished"
-    assert len(computer.variables(language)) == 2000
+    assert len(computer.inspector.variables(language)) == 2000
     assert play(computer, language, "1" if language != "shell" else "echo 1").state == "finished"
 
 
 def test_nothing_is_reported_and_nothing_started_where_there_is_nothing(computer: Computer) -> None:
-    assert computer.variables("python") == computer.variables("shell") == computer.variables("klingon") == ()
-    assert {memory.state for memory in computer.memories()} <= {"unstarted", "silent"}
-    assert computer.look_at("python", "x") is None
+    assert (
+        computer.inspector.variables("python")
+        == computer.inspector.variables("shell")
+        == computer.inspector.variables("klingon")
+        == ()
+    )
+    assert {memory.state for memory in computer.inspector.memories()} <= {"unstarted", "silent"}
+    assert computer.inspector.look_at("python", "x") is None
     play(computer, "shell", "x=1")
-    states = {memory.language: memory.state for memory in computer.memories()}
+    states = {memory.language: memory.state for memory in computer.inspector.memories()}
     assert (states["shell"], states["python"]) == ("known", "unstarted")
     if "php" in states:
         assert states["php"] == "silent"
@@ -261,11 +271,11 @@ def test_a_language_that_runs_tells_nothing_and_the_run_goes_on(computer: Comput
         "python",
         "print(input('? '))",
         answers=("yes\n",),
-        on=lambda report, text: reported.append(computer.variables("python")),
+        on=lambda report, text: reported.append(computer.inspector.variables("python")),
     )
     assert played.state == "finished"
     assert set(reported[:-1]) == {()}
-    assert [variable.name for variable in computer.variables("python")] == ["kept"]
+    assert [variable.name for variable in computer.inspector.variables("python")] == ["kept"]
 
 
 @pytest.mark.parametrize("language", ["python", "shell", "javascript", "ruby"])
@@ -279,8 +289,8 @@ def test_questions_from_another_thread_neither_delay_nor_break_runs(
 
     def ask() -> None:
         while not over.is_set():
-            computer.memories()
-            computer.look_at(language, "x")
+            computer.inspector.memories()
+            computer.inspector.look_at(language, "x")
 
     asking = threading.Thread(target=ask)
     asking.start()
@@ -302,14 +312,17 @@ def test_arrays_and_tables_of_libraries_have_their_shape_and_type(make: Callable
         "calls = []\nsly = np.zeros(2).view(Sly)"
     )
     assert play(computer, "python", code).state == "finished"
-    found = {variable.name: (variable.summary, variable.size) for variable in computer.variables("python")}
+    found = {
+        variable.name: (variable.summary, variable.size)
+        for variable in computer.inspector.variables("python")
+    }
     assert found["grid"] == ("ndarray (35, 3) float64", 840)
     assert found["number"] == ("float64 2.5", 8)
     assert found["column"] == ("Series (2,) int64", 16)
     assert found["table"][0] == "DataFrame 1x2"
     assert found["sly"][0] == "Sly"
     assert play(computer, "python", "calls").text == "[]\n"
-    detail = computer.look_at("python", "grid")
+    detail = computer.inspector.look_at("python", "grid")
     assert detail
     assert detail.description == "ndarray (35, 3) float64"
 
@@ -323,7 +336,9 @@ def test_an_old_bash_tells_what_it_remembers(make: Callable[..., Computer]) -> N
         "f() { echo hi; }; alias ll='ls -l' q=\"it's\""
     )
     assert play(computer, "shell", code).state == "finished"
-    found = {variable.name: (variable.type, variable.summary) for variable in computer.variables("shell")}
+    found = {
+        variable.name: (variable.type, variable.summary) for variable in computer.inspector.variables("shell")
+    }
     assert found == {
         "list": ("array", "array of 3"),
         "number": ("integer", "5"),
@@ -333,8 +348,8 @@ def test_an_old_bash_tells_what_it_remembers(make: Callable[..., Computer]) -> N
         "ll": ("alias", "ls -l"),
         "q": ("alias", "it's"),
     }
-    assert computer.look_at("shell", "list") == Detail("array of 3", "0 = 1\n1 = 2\n2 = 3")
-    assert computer.look_at("shell", "given") == Detail("string of 2 characters, exported", "hi")
+    assert computer.inspector.look_at("shell", "list") == Detail("array of 3", "0 = 1\n1 = 2\n2 = 3")
+    assert computer.inspector.look_at("shell", "given") == Detail("string of 2 characters, exported", "hi")
 
 
 @pytest.mark.needs("dash", "sed")

@@ -15,7 +15,7 @@ def test_a_resource_that_a_message_names_is_added_to_it(open_workspace: Open, wo
     workspace = open_workspace()
 
     def message(text: str) -> str:
-        return expand(text, workplace, workspace.computer, workspace.mcp.read_resource)
+        return expand(text, workplace, workspace.computer.inspector, workspace.mcp.read_resource)
 
     assert message("What is in @t:notes://today?") == (
         "What is in notes://today?\n\n"

@@ -33,8 +33,8 @@ class DataScreens(DataActions):
         """Open the list of variables; the chosen one is inserted in the prompt."""
         from oi_tui.screens.variables import VariablesScreen
 
-        computer = self._workspace.computer
-        screen = VariablesScreen(computer, lambda: self._view.busy, sought, self._open_variable)
+        inspector = self._workspace.computer.inspector
+        screen = VariablesScreen(inspector, lambda: self._view.busy, sought, self._open_variable)
         self._chat.app.push_screen(screen, self._mention)
 
     def open_table(self, name: str) -> None:
@@ -46,7 +46,9 @@ class DataScreens(DataActions):
     def open_shown_table(self, key: str, name: str, language: str) -> None:
         """Open a table that a cell showed; `name` is the variable that it was then, "" for none."""
         if key:
-            self._show_table(name or "result", lambda: self._workspace.computer.table(language, key))
+            self._show_table(
+                name or "result", lambda: self._workspace.computer.inspector.table(language, key)
+            )
         else:
             words = "This table cannot be opened, because it was not kept. Assign it to a variable."
             self._ui.tell(words, warning=True)
@@ -69,12 +71,12 @@ class DataScreens(DataActions):
         if is_table(row.language, row.type):
             self._open_variable(row.language, row.name)
         else:
-            look_at = self._workspace.computer.look_at
+            look_at = self._workspace.computer.inspector.look_at
             show = partial(show_detail, self._chat.app, row.language, row.name)
             self._ui.aside(lambda: look_at(row.language, row.name), show)
 
     def _open_variable(self, language: str, name: str) -> None:
-        self._show_table(name, lambda: self._workspace.computer.table(language, name))
+        self._show_table(name, lambda: self._workspace.computer.inspector.table(language, name))
 
     def _show_table(self, name: str, load: Callable[[], TableSource]) -> None:
         from oi_tui.screens.table import TableScreen

@@ -197,7 +197,7 @@ class HostCells:
 
     async def _variables(self, host: Host, arguments: Mapping[str, str]) -> Mapping[str, Any]:
         self._check_trust(host)
-        memories = await asyncio.to_thread(self.view.workspace.computer.memories)
+        memories = await asyncio.to_thread(self.view.workspace.computer.inspector.memories)
         return read_variables(memories, arguments.get("language"))
 
     async def _inspect(self, host: Host, arguments: Mapping[str, str]) -> Mapping[str, Any]:
@@ -205,7 +205,7 @@ class HostCells:
         language, name = arguments.get("language") or "", arguments.get("name") or ""
         details = None
         if is_name(name):
-            details = await asyncio.to_thread(self.view.workspace.computer.look_at, language, name)
+            details = await asyncio.to_thread(self.view.workspace.computer.inspector.look_at, language, name)
         return {"description": details.description, "preview": details.preview} if details else {}
 
     async def _interrupt(self, host: Host, _: Mapping[str, str]) -> Mapping[str, Any]:
