@@ -137,7 +137,7 @@ class ConversationActions(ABC):
         if session.auto_run:
             self.tell("Code now runs without asking. %auto_run off turns this off.", warning=True)
         else:
-            session.grants.clear()
+            session.permissions.clear()
             self.tell("All code now needs your approval.")
 
     def switch_os_mode(self, on: bool | None) -> None:

@@ -222,7 +222,7 @@ class TargetActions:
             self._ui.take_profile(profile.with_changes("changed", target=computer.target, auto_run=False))
         if session.auto_run:
             self._ui.switch_auto_run(False)
-        session.grants.enter(computer.place_key)
+        session.permissions.enter(computer.place_key)
 
     def _run_beside(self, problem: str | None, name: str, language: str, cell: str) -> None:
         """Run the person's cell on the target that was reached, or say how cells get there."""
@@ -265,4 +265,4 @@ class TargetActions:
             self._ui.take_profile(profile.with_changes("changed", target=computer.target, auto_run=False))
         if not problem and session.auto_run:
             self._ui.switch_auto_run(False)
-        session.grants.enter(computer.place_key)
+        session.permissions.enter(computer.place_key)

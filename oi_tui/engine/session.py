@@ -22,7 +22,6 @@ from oi_tui.engine.execution import Execution
 from oi_tui.engine.llm import compaction, images, token_report
 from oi_tui.engine.llm.base import Llm, LlmError, Usage
 from oi_tui.engine.llm.token_report import Count
-from oi_tui.engine.llm.usage import UsageTotals
 from oi_tui.engine.llm.usage_report import OverBudget, UsageTracker
 from oi_tui.engine.message_log import MessageLog
 from oi_tui.engine.models.model_info import ModelInfo
@@ -30,7 +29,7 @@ from oi_tui.engine.protocols import Computer, Recorder
 from oi_tui.engine.reply import code_in_text
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.model_calls import ModelCalls
-from oi_tui.engine.review.permissions import Permission, Permissions
+from oi_tui.engine.review.permissions import Permissions
 from oi_tui.engine.review.window_actions import GrantedWindow
 from oi_tui.engine.rounds import Rounds
 from oi_tui.engine.settings.profile import Profile
@@ -76,7 +75,8 @@ class Session:
         self._own_notes = notes
         self._live_names = live_names
         self.profile = profile
-        self.grants = Permissions(everything=profile.auto_run)
+        #: What runs without a question.
+        self.permissions = Permissions(everything=profile.auto_run)
         self._computer = computer
         self._log = MessageLog(recorder, messages, outputs)
         self._watcher = watcher
@@ -87,7 +87,7 @@ class Session:
         self._execution = Execution(
             computer,
             self._log,
-            self.grants,
+            self.permissions,
             self._stopped,
             outputs,
             watcher,
@@ -104,11 +104,6 @@ class Session:
     def where(self) -> str:
         """Where code runs, in words; "" for this machine."""
         return self._computer.where
-
-    @property
-    def ledger(self) -> UsageTotals:
-        """Usage and cost of the session's requests so far."""
-        return self._exchange.account.ledger
 
     @property
     def window(self) -> int | None:
@@ -148,8 +143,8 @@ class Session:
                     Message(role="user", type="image", format="path", content=str(path))
                 )
         # What is for the person alone, such as a question that was kept, does not answer the code.
-        told = [message for message in self.messages if message.recipient != "user"]
-        last = told[-1:] if run_last else ()
+        seen = [message for message in self.messages if message.recipient != "user"]
+        last = seen[-1:] if run_last else ()
         yield from self._work([code for code in last if rerun.has_not_run(code)])
 
     def run_blocks(self) -> Iterator[Event]:
@@ -190,11 +185,11 @@ class Session:
 
     @property
     def account(self) -> UsageTracker:
-        """The books of the session."""
+        """Usage and cost of the session's requests so far."""
         return self._exchange.account
 
     def enter(self, usage: Usage | None, estimate: float | None = None) -> None:
-        """Enter a request into the books that was made beside the turns; see `UsageTracker.enter`."""
+        """Count a request that was made beside the turns; see `UsageTracker.enter`."""
         for _ in self._exchange.account.enter(usage, estimate):
             pass
 
@@ -225,7 +220,7 @@ class Session:
         facts = self._exchange.completed(self._facts(self.profile), self.profile)
         languages, cwd, notes = self._computer.languages, self._rounds.folder, self._notes_of_request()
         written = self._exchange.written(self.messages, self.profile, languages, cwd, facts, notes)
-        return token_report.report(written, facts, self.profile, self.ledger, count, prompt)
+        return token_report.report(written, facts, self.profile, self.account.ledger, count, prompt)
 
     def run(self, language: str, code: str) -> Iterator[Event]:
         """Run code of the person's own; the model does not see it."""
@@ -303,16 +298,11 @@ class Session:
     @property
     def auto_run(self) -> bool:
         """Whether everything runs without a question."""
-        return self.grants.everything
+        return self.permissions.everything
 
     @auto_run.setter
     def auto_run(self, on: bool) -> None:
-        self.grants.everything = on
-
-    @property
-    def permissions(self) -> tuple[Permission, ...]:
-        """The auto-approvals in force, auto-run first."""
-        return self.grants.in_force
+        self.permissions.everything = on
 
     @property
     def callable_tools(self) -> CallableTools:
@@ -338,10 +328,6 @@ class Session:
     def earlier(self) -> EarlierCode:
         """What the interpreters keep from code that ran."""
         return self._execution.earlier
-
-    def revoke(self, grant: Permission) -> None:
-        """Ask again for what was granted."""
-        self.grants.revoke(grant)
 
     def saves_again(self) -> bool:
         """Whether what could not be saved before is saved by now; true once."""

@@ -105,13 +105,13 @@ class PlainScreens:
     def open_permissions(self) -> None:
         """List the auto-approvals, to be revoked by number."""
         session = self._workspace.session
-        if not (permissions := session.permissions):
+        if not (permissions := session.permissions.in_force):
             self._ui.tell("No auto-approvals: all code needs your approval.")
             return
         rows = [f"  {number}  {one_line(item.words, 100)}" for number, item in enumerate(permissions, 1)]
         self._ui.tell("Auto-approvals of this conversation:\n" + "\n".join(rows))
         if (number := self._ask_number("Revoke which number? ", len(permissions))) is not None:
-            session.revoke(permissions[number])
+            session.permissions.revoke(permissions[number])
             self._ui.tell(f"Revoked: {one_line(permissions[number].words, 100)} will ask again.")
 
     def open_doctor(self) -> None:

@@ -41,7 +41,7 @@ class PermissionEntries(Provider):
 
     def _permissions(self) -> "tuple[Permission, ...]":
         chat = _chat(self.app)
-        return chat.chat_view.session.permissions if chat.is_ready else ()
+        return chat.chat_view.session.permissions.in_force if chat.is_ready else ()
 
     def _revoke(self, grant: "Permission") -> None:
         _chat(self.app).commands.revoke(grant)

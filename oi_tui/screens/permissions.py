@@ -47,11 +47,11 @@ class PermissionsScreen(Dialog[None]):
         self.set_interval(0.5, self._keep_up)
 
     def _keep_up(self) -> None:
-        if list(self._session.permissions) != self._rows:
+        if list(self._session.permissions.in_force) != self._rows:
             self._show()
 
     def _show(self) -> None:
-        self._rows = list(self._session.permissions)
+        self._rows = list(self._session.permissions.in_force)
         choices = self.query_one(OptionList)
         at = choices.highlighted or 0
         choices.clear_options()
@@ -70,13 +70,13 @@ class PermissionsScreen(Dialog[None]):
         """Ask again for what is chosen."""
         at = self.query_one(OptionList).highlighted
         if at is not None and at < len(self._rows):
-            self._session.revoke(self._rows[at])
+            self._session.permissions.revoke(self._rows[at])
             self._show()
 
     def action_revoke_all(self) -> None:
         """Ask again for everything."""
-        for permission in self._session.permissions:
-            self._session.revoke(permission)
+        for permission in self._session.permissions.in_force:
+            self._session.permissions.revoke(permission)
         self._show()
 
 

@@ -38,7 +38,7 @@ class Conversation:
 
     @property
     def window_grants(self) -> list[Permission]:
-        return [item for item in self.workspace.session.permissions if item.scope == "window"]
+        return [item for item in self.workspace.session.permissions.in_force if item.scope == "window"]
 
     def offered(self, code: str) -> list[Permission]:
         session, languages = self.workspace.session, self.workspace.languages
@@ -156,7 +156,7 @@ def test_a_revoked_grant_is_asked_for_again_and_another_conversation_has_none(
         conversation.run(CLICK)
         conversation.run(CLICK, grant=True)
         (granted,) = conversation.window_grants
-        conversation.workspace.session.revoke(granted)
+        conversation.workspace.session.permissions.revoke(granted)
         assert conversation.run(CLICK, refuse=True)[0]
         conversation.workspace.languages.reset_for_conversation()
         assert conversation.offered(CLICK) == []

@@ -130,7 +130,7 @@ class Stage:
             item.dismiss()
         view.log_panel.display = False
         view._queue_bar.take_all()
-        view.session.grants.clear()
+        view.session.permissions.clear()
         view.conversation.clear()
         self.app.clear_notifications()
         self.chat.prompt.clear()

@@ -137,7 +137,7 @@ def one_row(text: str) -> str:
 
 
 async def granted(stage: Stage, text: str, *, listed: bool = False) -> None:
-    grants = stage.view.session.grants
+    grants = stage.view.session.permissions
     grants.clear()
     grants.give(Permission("code", "python", text))
     grants.give(Permission("language", text[:500]))
@@ -154,7 +154,7 @@ async def palette(stage: Stage, text: str) -> None:
     await stage.pilot.pause(0.1)
     stage.app.screen.query_one(Input).value = "ask again"
     await stage.pilot.pause(0.1)
-    stage.view.session.grants.clear()
+    stage.view.session.permissions.clear()
 
 
 async def pasted(stage: Stage, text: str) -> None:

@@ -100,7 +100,7 @@ async def with_permissions(pilot: Pilot[None]) -> None:
         Permission("count", "python", left=3),
         Permission("language", "shell"),
     ):
-        chat_view(pilot).session.grants.give(grant)
+        chat_view(pilot).session.permissions.give(grant)
     state = pilot.app.screen.query_one("#home-state", Static)
     # What lies behind follows four times a second.
     await until(pilot, lambda: "%permissions" in str(state.render()))

@@ -200,7 +200,7 @@ class SidebarControl:
         from oi_tui.widgets.sidebar.rows import SidebarFacts
 
         session = self._workspace.session
-        ledger = session.ledger
+        ledger = session.account.ledger
         messages, codes = self._turn()
         known = SidebarFacts(
             self._memories, tuple(codes), find_plan(messages), self._steps, self._tokens(), session.window

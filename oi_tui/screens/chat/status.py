@@ -20,7 +20,7 @@ def headline(
 ) -> tuple[Facts, Facts]:
     """Return the subject of the conversation, and mode, model and cost by importance."""
     first_request = named or next((m.content for m in session.messages if m.role == "user"), "")
-    grants = list(session.grants)
+    grants = list(session.permissions)
     if session.auto_run:
         mode = ("AUTO: runs without asking", "$text-error bold")
     elif grants:
@@ -38,7 +38,7 @@ def headline(
         ("sandbox on" if session.profile.sandbox else "", ""),
         (one_line(model, 40), ""),
         (_size(tokens, session), ""),
-        (session.ledger.short_price, ""),
+        (session.account.ledger.short_price, ""),
     )
     return (("oi-tui", "bold"), (one_line(first_request, 200), "$text-muted")), facts
 
@@ -128,7 +128,7 @@ def home_state(session: "Session", *, has_model: bool, where: str, elsewhere: bo
         first = f"{one_line(model, 60)} writes code for your request.\n"
     if session.auto_run:
         second = ("Code runs without asking: AUTO is on.", "$text-error bold")
-    elif session.grants:
+    elif session.permissions:
         second = ("Code needs your approval, except what %permissions lists.", "$text-warning")
     else:
         place = "" if elsewhere else " on this machine"

@@ -86,12 +86,12 @@ def test_what_is_granted_on_a_target_counts_on_no_other(make: Make) -> None:
     # Only what runs there was granted there; a visit elsewhere does not end it.
     assert [code for code, _ in asked] == [one, two, "print(4)"]
     assert printed(session) == ["1", "3", "2", "4", "5"]
-    (granted,) = session.permissions
+    (granted,) = session.permissions.in_force
     assert granted.words.startswith("all python on env PLACE=there as ")
     notices = [event.text for event in events if isinstance(event, Noticed)]
     assert any("on env PLACE=there" in text for text in notices)
-    session.revoke(granted)
-    assert session.permissions == ()
+    session.permissions.revoke(granted)
+    assert session.permissions.in_force == ()
 
 
 @pytest.mark.parametrize("scope", ["everything", "language"])
@@ -134,7 +134,7 @@ def test_a_cell_whose_place_is_edited_is_asked_for_again_with_the_other_place(ma
     (cell,) = cells(session)
     assert (cell.decision, cell.proposed) == ("edited", code)
     # What was granted with the answer to the question about the other place does not count.
-    assert session.permissions == ()
+    assert session.permissions.in_force == ()
 
 
 def test_a_cell_on_a_target_that_is_not_connected_does_not_run_and_says_why(

@@ -188,17 +188,21 @@ def test_a_grant_can_be_revoked_and_everything_with_it() -> None:
     session = make()
     narrow, wide = Permission("code", "python", "a"), Permission("language", "python")
     for grant in (narrow, wide):
-        session.grants.give(grant)
+        session.permissions.give(grant)
     session.auto_run = True
-    assert [permission.scope for permission in session.permissions] == ["everything", "code", "language"]
-    session.revoke(wide)
-    session.revoke(session.permissions[0])
-    assert session.permissions == (narrow,)
+    assert [permission.scope for permission in session.permissions.in_force] == [
+        "everything",
+        "code",
+        "language",
+    ]
+    session.permissions.revoke(wide)
+    session.permissions.revoke(session.permissions.in_force[0])
+    assert session.permissions.in_force == (narrow,)
 
 
 def test_a_grant_never_covers_code_that_may_have_been_cut_off() -> None:
     session = make([Text("So:\n```py\na\n")], supports_functions=False)
-    session.grants.give(Permission("language", "python"))
+    session.permissions.give(Permission("language", "python"))
     assert len(of(work(session), ApprovalRequested)) == 1
 
 
@@ -514,7 +518,7 @@ def test_auto_run_that_is_switched_on_with_an_answer_is_reported_of_with_the_way
 
 def test_code_counts_as_earlier_code_of_its_language_whatever_the_model_calls_it() -> None:
     session = make([call("exec(x)", "py")], [call("print(1)")])
-    session.grants.give(Permission("unremarkable", "python"))
+    session.permissions.give(Permission("unremarkable", "python"))
     events = work(session)
     assert [q.message.content for q in of(events, ApprovalRequested)] == ["exec(x)", "print(1)"]
 
@@ -540,11 +544,11 @@ def test_an_interrupt_before_the_question_asks_and_runs_nothing() -> None:
 
 def test_what_was_granted_here_is_not_granted_elsewhere() -> None:
     session = make([call("a")], [Text("ok")], [call("b")], [Text("ok")], [call("c")], [Text("ok")])
-    session.grants.give(Permission("language", "python"))
+    session.permissions.give(Permission("language", "python"))
     assert asked(work(session)) == []
     session.computer.use_target("ssh:gpu1")
     assert [question.message.content for question in asked(work(session))] == ["b"]
-    assert session.permissions == ()
+    assert session.permissions.in_force == ()
     session.computer.use_target("local")
     assert [question.message.content for question in asked(work(session))] == ["c"]
 
@@ -574,12 +578,12 @@ def test_a_question_about_sql_names_the_database_and_what_was_granted_holds_for_
     session.computer.databases["python"] = "SQLite, old.db"
     (question,) = asked(work(session))
     assert question.note == "It runs in SQLite, old.db."
-    session.grants.give(Permission("language", "python"))
+    session.permissions.give(Permission("language", "python"))
     assert asked(work(session)) == []
     session.computer.databases["python"] = "SQLite, new.db"
     (question,) = asked(work(session))
     assert question.note == "It runs in SQLite, new.db."
-    assert session.permissions == ()
+    assert session.permissions.in_force == ()
 
 
 def test_an_answer_is_for_the_database_that_the_question_named() -> None:

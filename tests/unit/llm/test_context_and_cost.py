@@ -52,7 +52,7 @@ def notices(events: Sequence[Event]) -> list[str]:
 def test_every_request_is_in_the_books_with_all_that_it_sent_again() -> None:
     session = make([call("a"), Usage(100, 10, 0.01)], [Text("Done."), Usage(150, 5, 0.02, 90)], auto_run=True)
     work(session)
-    ledger = session.ledger
+    ledger = session.account.ledger
     assert (ledger.requests, ledger.prompt_tokens, ledger.completion_tokens) == (2, 250, 15)
     assert (ledger.cached_tokens, ledger.last) == (90, Usage(150, 5, 0.02, 90))
     assert (ledger.price, ledger.short_price) == ("$0.03", "$0.03")
@@ -315,7 +315,7 @@ def test_the_model_gets_a_summary_instead_of_what_is_older() -> None:
     assert "Load the data" in str(asked.messages[-1]["content"])
     assert "And now?" not in str(asked.messages[-1]["content"])
     assert any("%compact undo" in text for text in notices(events))
-    assert session.ledger.requests == 1
+    assert session.account.ledger.requests == 1
 
     work(session, "Go on")
     sent = session.llm.requests[1].messages

@@ -80,8 +80,8 @@ def test_a_cell_asks_the_model_and_gets_strings_in_order(open_workspace: Open, s
     assert "['<Ana is 3>']" in printed
     assert "['<1>'] ['<Say\\n\\na>']" in printed
     assert len(served.requests) == 24
-    assert workspace.session.ledger.requests == 25
-    assert workspace.session.ledger.prompt_tokens > 0
+    assert workspace.session.account.ledger.requests == 25
+    assert workspace.session.account.ledger.prompt_tokens > 0
 
 
 def test_failures_of_rows_are_told_apart(open_workspace: Open) -> None:
@@ -159,7 +159,7 @@ def test_what_a_cell_does_not_name_may_not_be_asked(open_workspace: Open, served
 
 def test_grants_for_python_do_not_cover_requests(open_workspace: Open) -> None:
     workspace = open_workspace()
-    workspace.session.grants.give(Permission("language", "python"))
+    workspace.session.permissions.give(Permission("language", "python"))
     assert not run(workspace, "print(1)")[1]
     assert run(workspace, "print(llm('x'))")[1]
     workspace.session.auto_run = True

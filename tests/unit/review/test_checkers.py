@@ -1240,7 +1240,7 @@ def test_a_session_asks_for_what_the_grant_does_not_cover(ran: list[str], asked:
 
 def test_code_of_the_persons_own_counts_as_earlier_code() -> None:
     session = make([call("print(1)")])
-    session.grants.give(Permission("unremarkable", "python"))
+    session.permissions.give(Permission("unremarkable", "python"))
     list(session.run("py", "exec('x')"))
     assert len(of(work(session), ApprovalRequested)) == 1
 
@@ -1262,7 +1262,7 @@ def test_safe_mode_asks_for_risks_and_not_for_what_is_only_unchecked() -> None:
 def test_what_is_called_python_and_is_not_is_never_known_to_be_harmless() -> None:
     session = make([call("print(1)")], [call("print(2)")])
     session.computer.replaced = frozenset({"python"})
-    session.grants.give(Permission("unremarkable", "python"))
+    session.permissions.give(Permission("unremarkable", "python"))
     assert len(of(work(session), ApprovalRequested)) == 2
     assert [offer.scope for offer in offers("python", "print(1)", Path("/"), session.earlier)] == [
         "code",

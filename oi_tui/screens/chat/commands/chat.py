@@ -130,7 +130,7 @@ class ChatCommands(ConversationActions):
 
     def revoke(self, grant: Permission) -> None:
         """Ask again for what was granted."""
-        self._view.session.revoke(grant)
+        self._view.session.permissions.revoke(grant)
         self.tell(f"Revoked: {one_line(grant.words, 100)} will ask again.")
 
     def tell(self, text: str, *, warning: bool = False) -> None:
