@@ -256,10 +256,6 @@ def _tokens(code: str, reader: _Reader) -> Iterator[_Token]:
         line += text.count("\n")
 
 
-def _begins_line(code: str, at: int) -> bool:
-    return not code[code.rfind("\n", 0, at) + 1 : at].strip()
-
-
 def _ambiguity(kind: str, text: str, after: str) -> str:
     """Return why databases may not agree on where the token ends; "" where they do."""
     if kind in ("text", "name") and "\\" in text:
