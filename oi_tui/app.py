@@ -305,7 +305,7 @@ class OiTui(ImageSupportMixin, IdleClock):
         self._return_code = 1
 
     def _end(self, number: int) -> None:
-        """Leave in order; without a terminal to restore, the writing of it may never come to its end."""
+        """Quit in order. Without a terminal, writing to it might never end."""
         self.exit(return_code=128 + number)
         last_resort = threading.Timer(PATIENCE, os._exit, (128 + number,))
         last_resort.daemon = True

@@ -33,7 +33,7 @@ State = Literal[
     "unfinished",
 ]
 #: How a code message came to run, or not: a person approved it as it was, edited it first, or refused it; or
-#: it was let through by auto-run or by a grant for its language.
+#: auto-run or a permission allowed it.
 Decision = Literal["approved", "edited", "rejected", "auto"]
 
 

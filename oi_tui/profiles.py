@@ -216,7 +216,7 @@ def fetch(address: str) -> Shown:
 
 
 def project(folder: Path) -> Shown | None:
-    """The profile that a project's folder brings along; None where there is none to speak of."""
+    """The profile in a project's folder; None if there is none, or it is empty."""
     path = folder / PROJECT
     try:
         if path.is_symlink() or not path.is_file():

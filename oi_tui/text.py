@@ -174,7 +174,7 @@ def simplify_emoji(text: str) -> str:
 def list_hidden_characters(text: str) -> list[str]:
     """Name the hidden characters, each once: `['U+202E RIGHT-TO-LEFT OVERRIDE', …]`.
 
-    What joins the parts of an ordinary emoji is none.
+    The characters that join ordinary emoji do not count.
     """
     names_found = dict.fromkeys(match.group() for match in _UNSAFE.finditer(simplify_emoji(text)))
     return [f"U+{ord(c):04X} {unicodedata.name(c, 'CONTROL CHARACTER')}" for c in names_found]

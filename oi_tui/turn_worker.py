@@ -45,7 +45,7 @@ class TurnWorker:
         return events
 
     def abandon(self) -> None:
-        """Nobody will take events any more; the thread runs on to its end without waiting for anyone."""
+        """Let the thread run to its end without waiting: nothing takes its events any more."""
         self._abandoned = True
         self._room.set()
 

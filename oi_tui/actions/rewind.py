@@ -16,7 +16,7 @@ class Rewind:
     def __init__(self, ui: UserInterface, workspace: Workspace) -> None:
         self._ui = ui
         self._workspace = workspace
-        #: The ids of what is no longer in the conversation since it was gone back in last.
+        #: The ids of the messages that the last rewind removed.
         self.taken: tuple[str, ...] = ()
 
     @property

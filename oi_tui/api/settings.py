@@ -163,7 +163,7 @@ class ApiSettings:
         return value
 
     def write(self, key: str, value: Any) -> None:
-        """Change a key of `ACTING`. Raises ProfileError, a ValueError, for a value that is none."""
+        """Change a key of `ACTING`. Raises ProfileError, a ValueError, for an invalid value."""
         if key == "llm.api_base" and isinstance(value, str):
             # Open Interpreter's documentation has an address with a space behind it.
             value = value.strip()

@@ -9,7 +9,7 @@ from oi_tui.demo.task import Task, quote_lines
 
 #: Every task, in the order in which they are offered and tried.
 TASKS: tuple[Task, ...] = (*FILES, *PLOTS, *LESSONS, *MACHINE)
-#: A turn that has not come to its end after so many steps is given up.
+#: A turn stops after this many steps.
 MOST_STEPS = 8
 LABEL = "*Scripted demo model, not an AI.*"
 

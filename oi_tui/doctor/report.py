@@ -41,7 +41,7 @@ def run(target: str | None, in_use: "InUse | None" = None) -> int:
 
 
 def report(in_use: "InUse | None" = None, *, ask_terminal: bool) -> tuple[str, int]:
-    """The report, and how many problems it tells of. Nothing secret is in it."""
+    """The report, and the number of problems in it. Nothing secret is in it."""
     lines = [f"oi-tui {__version__} on {platform.system()} {platform.release()}, {platform.machine()}"]
     problems = 0
     parts = list_checks(in_use, ask_terminal=ask_terminal)

@@ -54,7 +54,7 @@ class CellRights:
         ):
             return None
         calls = find_calls(cell_target.split(code)[1])
-        # A name that earlier code gave a meaning is no function of ours.
+        # A name that earlier code assigned no longer means our function.
         if calls is None or set(calls.functions) <= set(self._earlier.names):
             return None
         return calls

@@ -67,7 +67,7 @@ class DirectRuns:
         yield TurnEnded("interrupted" if self._stopped.is_set() else "done")
 
     def run_again(self, profile: Callable[[], Profile], codes: Sequence[Message]) -> Iterator[Event]:
-        """Ask for each piece again and run it, until one does not come to its end."""
+        """Ask for each piece again and run it, until one does not finish."""
         done: list[Message] = []
         for place, earlier in enumerate(codes, 1):
             code = rerun.copy_for_rerun(earlier)

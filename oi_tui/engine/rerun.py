@@ -10,7 +10,7 @@ _SNAPSHOT = ("%snapshot ", "save.image(", 'cat("Restored", length(load(')
 
 
 def list_completed(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """The code that somebody let run and that came to its end, in order; each once, however often it ran.
+    """The code that finished, in order, each once however often it ran.
 
     What failed, was stopped or was rejected left nothing to bring back.
     """

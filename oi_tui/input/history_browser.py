@@ -24,7 +24,7 @@ class HistoryBrowser:
     def earlier(self, text: str) -> str | None:
         """The entry before, given what the prompt holds now; None where there is none.
 
-        What somebody typed is looked for at the beginning of entries.
+        Only entries that begin with what was typed count.
         """
         if not self.is_walking(text):
             self._place, self._draft, self._beginning = len(self._entries), text, text

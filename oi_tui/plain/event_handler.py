@@ -22,7 +22,7 @@ from oi_tui.text import format_duration, list_hidden_characters, normalise_line_
 MARK = "| "
 #: Before each line that the model says, for the same reason, where a person is asked what may run.
 INDENT = "  "
-#: A line is shown by then, even if it has not come to its end, in characters.
+#: A line with this many characters is shown even if it has not ended.
 _LONGEST_LINE = 10_000
 _MARKS = {"created": "+", "changed": "~", "deleted": "-"}
 #: So many changed files are named.
@@ -69,7 +69,7 @@ class PlainEventHandler:
         self._quarters = 0
         #: Whether the last line that was written is still open.
         self._midway = False
-        #: The line of output that has not come to its end, and what of it a question has shown.
+        #: The unfinished line of output, and how much of it a question has shown.
         self._line = ""
         self._asked: str | None = None
         #: Whether the person wants to see no more of the output, and how many lines that were.

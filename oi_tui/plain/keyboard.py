@@ -78,7 +78,7 @@ class Keyboard:
         self._alarm.silence()
 
     def set_typed_aside(self, quiet: float = QUIET) -> bool:
-        """Put by what was typed, until nobody has typed for so long; False when ctrl+c was pressed."""
+        """Set aside what was typed, until this time passes without a key; False if ctrl+c was pressed."""
         with self._modes(canonical=False):
             until = time.monotonic() + quiet
             while not self._alarm.interrupted:
@@ -99,7 +99,7 @@ class Keyboard:
         self.early.clear()
 
     def settled(self, line: str) -> bool:
-        """Whether the line was an answer; a line with more right behind it is put by instead."""
+        """Whether the line was an answer; a line with more text right after it is set aside instead."""
         if not self._rest and not select.select([self._descriptor], [], [], SETTLE)[0]:
             return True
         self.early.append(line)

@@ -81,7 +81,7 @@ _NAMED = 3
 
 
 def parse_names(found: object) -> tuple[str, ...]:
-    """The names that a driver gives of what its language remembers; what is no name is left out."""
+    """The names of variables that a driver reports; invalid names are left out."""
     given = found if isinstance(found, list) else []
     return tuple(name for name in given[: 2 * _NAMED] if isinstance(name, str) and is_name(name))
 
@@ -102,7 +102,7 @@ def is_name(name: str) -> bool:
 
 
 def read(found: object) -> Iterator[Variable]:
-    """The variables of a driver's answer; what is none is left out."""
+    """The variables in a driver's answer; invalid entries are left out."""
     for entry in found if isinstance(found, list) else ():
         if isinstance(entry, dict) and isinstance(entry.get("name"), str):
             name, size = entry["name"], entry.get("size")

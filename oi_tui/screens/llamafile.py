@@ -19,7 +19,7 @@ from oi_tui.text import one_line
 
 
 class LlamafileScreen(Dialog[Llamafile | str]):
-    """Tells how far it is. Gives the running llamafile, or why there is none; escape stops it."""
+    """Shows the progress. Returns the running llamafile, or why it did not start; escape stops it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "stop", "Stop", id="starting.stop")]
 

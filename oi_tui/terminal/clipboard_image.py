@@ -43,7 +43,7 @@ def can_be_read() -> bool:
 
 
 def save() -> Path | None:
-    """Write the image on the clipboard into a file of its owner; None where there is none. Raises OSError."""
+    """Write the image on the clipboard to a private file; None if there is no image. Raises OSError."""
     data = _read()
     if not data.startswith(b"\x89PNG") or len(data) > _LARGEST:
         return None

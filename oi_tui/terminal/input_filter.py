@@ -25,7 +25,7 @@ REPLY_DELAY = 0.6
 TORN = 1.0
 #: After this many seconds without input a paste has ended, even where the terminal did not say so.
 PASTE_SILENCE = 3.0
-#: A control sequence with more characters than this is none; of a string so much is kept.
+#: Longer control sequences are not valid; longer strings are cut to this length.
 _LONGEST = 256
 #: The largest terminal that a size report may claim, in columns and rows.
 _MOST_COLUMNS, _MOST_ROWS = 2000, 1000

@@ -68,7 +68,7 @@ def make_title_sequence(text: str) -> str:
 
 
 def find_tool_command(title: str, body: str, environment: Mapping[str, str] = os.environ) -> list[str]:
-    """The command that notifies without the terminal's help; [] where there is no desktop of this machine."""
+    """The command that notifies without the terminal's help; [] if this machine has no desktop."""
     local = environment.get("WAYLAND_DISPLAY") or environment.get("DISPLAY")
     if not local or "SSH_CONNECTION" in environment or shutil.which("notify-send") is None:
         return []

@@ -8,7 +8,7 @@ from textual import events
 from textual.app import App
 from textual.widget import Widget
 
-#: Seconds without a key after which a terminal counts as left alone, if it never tells of its focus.
+#: Seconds without a key after which a terminal counts as unattended, if it never reports its focus.
 _LEFT_ALONE = 60.0
 #: Keys that leave when they are pressed twice.
 _LEAVING = ("ctrl+c", "ctrl+d")
@@ -79,9 +79,9 @@ def find_last_activity(app: App[Any]) -> float:
 
 
 def looks_away(app: App[Any]) -> bool:
-    """Whether nobody looks at the screen, as far as one can tell.
+    """Whether the person is probably not looking at the screen.
 
-    A terminal that never speaks of its focus (as tmux without focus-events) is taken for left alone when no
+    A terminal that never reports its focus (as tmux without focus-events) is taken for left alone when no
     key was pressed for a minute.
     """
     if not isinstance(app, IdleClock) or app.tells_focus:

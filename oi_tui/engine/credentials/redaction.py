@@ -11,7 +11,7 @@ from urllib.parse import quote, quote_plus, urlsplit
 
 from oi_tui.system.environment import secret_values
 
-#: What stands where a key stood.
+#: The text that replaces a key.
 MARK = "[key]"
 #: Shorter values are no keys; taking them out would only damage the text.
 _SHORTEST = 8
@@ -101,7 +101,7 @@ def _places(text: str, secrets: Iterable[str]) -> Iterator[tuple[int, int]]:
 def _find_pieces(text: str, secrets: Iterable[str]) -> Iterator[tuple[int, int]]:
     """Find parts of secrets: an error about a wrong key often shows its beginning and end."""
     for secret in secrets:
-        # A variable whose name speaks of keys may hold the path of a file, whose parts are everywhere.
+        # A variable with `key` in its name may hold the path of a file, whose parts occur everywhere.
         if len(secret) >= _LONG and not secret.startswith(("/", "~", "http")) and " " not in secret:
             for start in range(len(secret) - _PIECE + 1):
                 yield from _find_places(text, secret[start : start + _PIECE])

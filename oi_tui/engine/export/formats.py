@@ -19,7 +19,7 @@ from oi_tui.engine.output.standing_output import remove_erased
 from oi_tui.messages import Message, new_id
 from oi_tui.text import one_line, prose
 
-#: Code in one of these states ran, to its end or not.
+#: Code in one of these states ran, whether it finished or not.
 _RAN = ("finished", "failed", "interrupted", "lost")
 #: How a cell of a Python notebook runs another language.
 _MAGICS = {
@@ -108,7 +108,7 @@ def export(format: Format, title: str, messages: Sequence[Message], path: Path) 
     if format.write is not write_script:
         _write(path, format.write(title, messages))
         return [path]
-    # The language that the file's name speaks of comes first, else the one that ran most often.
+    # The language of the file's suffix comes first, else the one that ran most often.
     languages = sorted(
         _rank_languages(messages), key=lambda entry: suffix_of(entry) != path.suffix.lower()
     ) or ["python"]
@@ -320,7 +320,7 @@ def _with_place_as_comment(code: str, mark: str) -> str:
 def _make_code_cell(source: str, message: Message, count: int) -> dict[str, Any]:
     metadata: dict[str, Any] = {"language": message.format or "python"}
     if message.state not in (None, "finished"):
-        # It did not come to its end here either; what follows ran all the same.
+        # It did not finish here either, and what follows ran all the same.
         metadata["tags"] = ["raises-exception"]
     return {
         "cell_type": "code",

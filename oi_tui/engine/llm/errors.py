@@ -328,7 +328,7 @@ def empty(
 
 
 def not_an_address(base: str, wanted: str) -> ErrorInfo:
-    """The base is none that can be called; `wanted` is what it must be, in words."""
+    """The base is not a valid address; `wanted` says what it must be."""
     return ErrorInfo("address", f"api_base must be {wanted}, not {hide_password(base)}.", "api_base")
 
 

@@ -81,7 +81,7 @@ class ChunkWriter:
             yield from self.piece(message.role, message.type, message.format, text)
 
     def notice(self, text: str) -> Iterator[Chunk]:
-        """Tell a person something that is no part of the conversation, such as that a reply was cut off."""
+        """Send a notice that does not belong to the conversation, such as that a reply was cut off."""
         yield from self.piece("computer", "message", "notice", text)
         yield from self.end()
 

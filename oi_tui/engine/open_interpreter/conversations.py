@@ -175,7 +175,7 @@ def read(path: Path) -> FoundConversations:
 
 
 def _parse_whole_entries(raw: bytes) -> list[Any]:
-    """The entries of a list that does not come to its end, as far as they are whole."""
+    """The complete entries of a list that was cut off."""
     text = raw.decode("utf-8-sig", "replace")
     decoder = json.JSONDecoder(strict=False)
     entries: list[Any] = []

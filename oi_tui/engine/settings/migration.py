@@ -9,7 +9,7 @@ from oi_tui.engine.settings import yaml_file
 from oi_tui.engine.settings.setting import ProfileError, Value
 from oi_tui.paths import replace_file
 
-#: The settings of the model, which stood at the top before version 0.2.1.
+#: The settings of the model, which were at the top level before version 0.2.1.
 _MODEL = (
     "model",
     "temperature",

@@ -102,7 +102,7 @@ class LineReader:
 
 
 def _parse_event(line: bytes) -> Event | None:
-    """The event that a line holds; None where it is none. `size` is its length in bytes."""
+    """The event in a line; None if there is no event in it. `size` is its length in bytes."""
     try:
         event = json.loads(line)
     except (ValueError, RecursionError):
@@ -210,7 +210,7 @@ class Channel:
                 select.select([], [self._requests], [], 0.05)
 
     def read_events(self) -> list[Event]:
-        """The events that have arrived; what is no event is left out, and reported where it was too long."""
+        """The events that have arrived. Anything else is ignored, and reported if it was too long."""
         events: list[Event] = []
         size = 0
         while size < _GULP:

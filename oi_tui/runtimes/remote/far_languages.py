@@ -209,7 +209,7 @@ class FarLanguages:
             for piece in _split_report(_embed_files(report)):
                 self._outbox.send_report(number, piece)
             if number in self._given_up:
-                # Nobody follows it any more: it sees to its end by itself.
+                # Nothing reads its reports any more, so it ends the run itself.
                 reports.close()
                 self._outbox.send_report(number, RunEnded("interrupted", 0.0))
 

@@ -44,7 +44,7 @@ class Stream:
         threading.Thread(target=self._send, daemon=True).start()
 
     def read(self) -> "list[Frame] | None":
-        """The frames that have come; None at the end. Raises OSError, and WireError for what is no frame."""
+        """The frames that have come; None at the end. Raises OSError, and WireError for an invalid frame."""
         piece = os.read(self.source, 1 << 18)
         if not piece:
             return None
@@ -191,7 +191,7 @@ class Outbox:
         return self._sent - len(self._untaken)
 
     def go_on(self, stream: Stream) -> None:
-        """Send over this stream: how things stood, what may not have arrived, and then what was kept."""
+        """Send over this stream: the state, what may not have arrived, then what was kept."""
         with self._room:
             self._stream, self._taken = stream, 0
             self._window, self._quickest = WINDOW, float("inf")

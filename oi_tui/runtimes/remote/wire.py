@@ -35,7 +35,7 @@ MARK = b"oi-tui-far-1"
 PLACES = ("path", "page")
 
 _LENGTH = struct.Struct(">I")
-#: What answers a request, and is no report of a run.
+#: A frame that answers a request, rather than reports on a run.
 _ANSWERS = (
     Variable,
     Detail,
@@ -122,7 +122,7 @@ class FrameReader:
         return bytes(self._held)
 
     def read(self, piece: bytes) -> Iterator[tuple[Frame, int]]:
-        """The messages that are complete now, each with its size. Raises WireError for what is none."""
+        """The messages that are complete now, each with its size. Raises WireError for anything else."""
         self._held += piece
         while len(self._held) >= _LENGTH.size:
             (length,) = _LENGTH.unpack_from(self._held)
@@ -174,7 +174,7 @@ def unpack_reports(message: Frame) -> list[Report]:
 
 
 def unpack_report(packed: object) -> Report:
-    """The report that the other end packed. Raises WireError when it is none."""
+    """The report that the other end packed. Raises WireError if it is not valid."""
     report = unpack(packed)
     if isinstance(report, _ANSWERS):
         raise WireError("a report was expected")
@@ -185,7 +185,7 @@ def unpack_report(packed: object) -> Report:
 
 
 def unpack(packed: object) -> object:
-    """The value that the other end packed. Raises WireError when it is none."""
+    """The value that the other end packed. Raises WireError if it is not valid."""
     if not (isinstance(packed, list) and packed and isinstance(packed[0], str) and packed[0] in _REPORTS):
         raise WireError("an unknown report")
     name, *values = packed

@@ -54,7 +54,7 @@ class RunOutput:
         self._shown: dict[str, tuple[int, int]] = {}
         #: The keys of pictures: one that is shown again takes the place of the one before, and no line.
         self._pictures: set[str] = set()
-        #: The value under a key that is being shown, and what stood below the one that it replaces.
+        #: The value being shown for a key, and the text below the value that it replaces.
         self._key: str | None = None
         self._began = 0
         self._below: list[Report] = []
@@ -190,7 +190,7 @@ class RunOutput:
         self._log_size = len(_printed(self._log))
 
     def _put_below(self) -> None:
-        """Write again what stood below a value that was updated."""
+        """Write the text below an updated value again."""
         below, self._below = self._below, []
         keys, self._below_keys = self._below_keys, {}
         if not below:
@@ -234,7 +234,7 @@ class RunOutput:
             self.flush()
 
     def flush(self, now: float | None = None, last: bool = False) -> None:
-        """Report what was printed; with `last` also what is no whole character."""
+        """Report what was printed; with `last` also an incomplete character at the end."""
         if last and self._earlier:
             self.end_value()
         text = "".join(self._text)

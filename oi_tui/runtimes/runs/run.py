@@ -299,7 +299,7 @@ class Run:
         self._process.wake()
 
     def abandon(self) -> None:
-        """Interrupt the run, which nobody follows any more, and see to its end by itself."""
+        """Interrupt the run and end it, when nothing reads its reports any more."""
         with self._lock:
             if not self.ended:
                 if not self._steps.begun:

@@ -80,7 +80,7 @@ class ProtectedFiles:
 
 
 def find(cwd: Path, writable: Sequence[str] = ()) -> ProtectedFiles:
-    """Look for what must be read-only. `writable` are names or paths that a person let through."""
+    """Look for what must be read-only. `writable` are names or paths that the person allowed."""
     _make_hooks(cwd)
     entries, complete = _entries(cwd)
     run_by_git = [path for path in _run_by_git(cwd, entries) if os.path.lexists(path)]

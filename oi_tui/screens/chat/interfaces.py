@@ -13,7 +13,7 @@ from oi_tui.screens.models import ModelChoice
 from oi_tui.widgets.prompt.prompt import Prompt
 
 T = TypeVar("T")
-#: The states of code that has not come to its end.
+#: The states of code that has not finished.
 BEFORE_END = ("queued", "writing", "running")
 
 

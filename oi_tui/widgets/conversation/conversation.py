@@ -131,7 +131,7 @@ class Conversation(Widget):
         self._spinner = self.set_interval(FRAME, self._spin, pause=True)
 
     def apply(self, event: Event) -> None:
-        """Show what happened. Events about messages that are not known are let pass."""
+        """Show what happened. Events about unknown messages are ignored."""
         if isinstance(event, MessageRecorded | ApprovalRequested):
             self._recorded(event.message)
         self._story.apply(event)

@@ -58,7 +58,7 @@ class InlineTable(RowTable):
 
     @staticmethod
     def read(text: str) -> "InlineTable | None":
-        """The table that was written as JSON; None where that is none, as after other programs changed it."""
+        """The table that was written as JSON; None if it is not valid, for example after another program changed it."""
         try:
             return _read(json.loads(text))
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):

@@ -72,7 +72,7 @@ _TOKEN = re.compile(rf"\n|[^\S\n\u00a0]+|[{_WIDE}]|(?:[^\s{_WIDE}]|\u00a0)+")
 
 @dataclass(slots=True)
 class Wrapped:
-    """One line of wrapped text: its pieces, and what stood between it and the line before."""
+    """One line of wrapped text: its pieces, and the text between it and the line before."""
 
     segments: list[Segment]
     text: str

@@ -465,7 +465,7 @@ class CodeEditor(StableTextArea):
             # Characters that are drawn in words are wider than the wrapped document takes them for.
             cut = False, last is None and cells - (column > len(line)) > scroll_x + room
         else:
-            # The space behind the last character is no part of the line.
+            # The space after the last character does not belong to the line.
             cut = scroll_x > 0 and bool(line), cells - (column > len(line)) > scroll_x + room
         at = None if caret is None else self._count_cells_before(row, caret) - scroll_x
         return Strip.join([Strip(left, gutter), _marked_as_cut(body, *cut, at, look.code_muted)])

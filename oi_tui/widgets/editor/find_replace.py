@@ -53,7 +53,7 @@ def find_places(text: str, sought: str, put: str) -> list[Location]:
 async def find_pattern_places(text: str, sought: str, put: str) -> list[Location]:
     r"""Every place that a regular expression fits; `\1` in `put` stands for its first group.
 
-    Raises PatternError for what is no pattern, and for one that takes too long.
+    Raises PatternError for an invalid pattern, and for one that takes too long.
     """
     if not sought:
         return []

@@ -75,7 +75,7 @@ class AnsiText:
         self._open = ""
         #: A control string or an escape that has begun and not ended.
         self._held = ""
-        #: Whether the program draws on the alternate screen; what it draws there is no part of the text.
+        #: Whether the program draws on the alternate screen, which does not belong to the text.
         self.aside = False
         #: What a program draws that moves the cursor up and down, since it began to.
         self._drawing: ScreenText | None = None

@@ -27,7 +27,7 @@ class MotionFinder:
         self._searched = re.compile(re.escape(words), flags)
 
     def find(self, lines: Sequence[str], place: Place, rest: str, count: int | None) -> Motion | None:
-        """Return where a motion leads; None for what is none, or leads nowhere."""
+        """Return where a motion leads; None for an unknown key, or a motion that leads nowhere."""
         (row, column), times = place, count or 1
         match rest:
             case "h" | "l":

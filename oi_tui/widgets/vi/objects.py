@@ -43,7 +43,7 @@ def _find_word(line: str, place: Place, *, big: bool, around: bool) -> Part | No
     elif around:
         after = len(line) - len(line[end:].lstrip())
         start = start if after > end else len(line[:start].rstrip())
-        # White space at the beginning of a line is no part of its first word.
+        # White space at the beginning of a line does not belong to its first word.
         start = start if line[:start].strip() or after > end else _run(line, column, big=big)[0]
         end = after
     return Part((row, start), (row, end))

@@ -103,7 +103,7 @@ class RawReply:
                 lines[0] = "".join([*rest, lines[0]])
                 rest.clear()
             rest.append(last)
-            # One by one, so that what is dropped is dropped between the pieces that it stood between.
+            # One line at a time, so that each error is reported between the lines around it.
             for line in lines:
                 # A line may end with a carriage return alone.
                 for part in line.rstrip("\r").split("\r"):

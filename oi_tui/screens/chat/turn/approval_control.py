@@ -41,7 +41,7 @@ class ApprovalControl:
         self._workspace = workspace
         self._doing = doing
         self._call_back = call_back
-        #: Whether something stood in the prompt before the question came.
+        #: Whether the prompt held text before the question came.
         self._typed_before = False
 
     def follow(self, event: Event) -> None:

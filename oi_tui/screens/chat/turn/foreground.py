@@ -77,7 +77,7 @@ class Foreground:
         return self._program is not None
 
     def follow(self, event: Event) -> None:
-        """Take what the session tells of the run."""
+        """Take the session's events about the run."""
         match event:
             case MessageGrew(id, text) if id == self._console:
                 self._take(text)
