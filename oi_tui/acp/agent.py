@@ -159,7 +159,7 @@ class OiTuiAgent:
         if id in self._sessions:
             return self._sessions[id]
         session = self._keep(id, await self._resume(cwd, id, servers))
-        session.is_reopened = not left_targets.of_conversation(id)
+        session.is_reopened = not left_targets.list_for_conversation(id)
         return session
 
     async def _resume(self, cwd: str, id: str, servers: Sequence[Any] | None) -> Workspace:

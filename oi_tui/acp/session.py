@@ -13,7 +13,7 @@ from acp import RequestError, schema
 from oi_tui.acp.commands import AcpCommands, command_in, offered
 from oi_tui.acp.prompts import messages_of, refused
 from oi_tui.acp.updates import Update, Updates, agent_text, describe
-from oi_tui.actions.snapshot import find_restoring_code, why_not_here
+from oi_tui.actions.snapshot import explain_refusal_here, find_restoring_code
 from oi_tui.engine import rerun
 from oi_tui.engine.events import ApprovalRequested, Event, Noticed, RunReported, TurnEnded, UsageReported
 from oi_tui.messages import InputReceived, InputRequested, Message, RunEnded
@@ -125,8 +125,8 @@ class AcpSession:
         """Return the events of a turn, after those that bring back what a conversation had in memory."""
         if self.is_reopened:
             self.is_reopened = False
-            codes = {} if why_not_here(self.workspace) else find_restoring_code(self.workspace)
-            if not codes and (lost := rerun.lost(self.workspace.session.messages, _AGAIN)):
+            codes = {} if explain_refusal_here(self.workspace) else find_restoring_code(self.workspace)
+            if not codes and (lost := rerun.describe_lost(self.workspace.session.messages, _AGAIN)):
                 yield Noticed(lost)
             for language, code in codes.items():
                 for event in self.workspace.session.propose(language, code):

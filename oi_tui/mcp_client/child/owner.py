@@ -20,8 +20,8 @@ from pydantic import ValidationError
 from oi_tui.engine.llm.hosts import is_near, is_this_machine
 from oi_tui.mcp_client.child.bounded import limit, limit_events
 from oi_tui.mcp_client.child.errors import ServerError
-from oi_tui.mcp_client.child.sign_in import needed, signed_in
-from oi_tui.mcp_client.child.stdio import LONGEST_LINE, Program, program, repair_message
+from oi_tui.mcp_client.child.sign_in import authorise, explain_needed
+from oi_tui.mcp_client.child.stdio import LONGEST_LINE, Program, repair_message, start_program
 from oi_tui.version import __version__
 
 #: Seconds that a server has to say what it offers.
@@ -59,7 +59,7 @@ class Owner:
         self._asking: dict[int, asyncio.Future[dict[str, Any]] | None] = {}
         self._ended = asyncio.Event()
         self._ready: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
-        self._owning = asyncio.create_task(self._own())
+        self._owning = asyncio.create_task(self._hold_connection())
 
     async def ready(self) -> dict[str, Any]:
         """Wait for the connection; return what the server offers. Raises ServerError."""
@@ -91,9 +91,9 @@ class Owner:
             if error.code == CONNECTION_CLOSED:
                 # How it ended is known a moment later.
                 await asyncio.wait([self._owning], timeout=_ENDING)
-            raise ServerError(self._end or _sentence(error)) from None
+            raise ServerError(self._end or _describe_error(error)) from None
         except (OSError, ValueError, RuntimeError, httpx2.HTTPError) as error:
-            raise ServerError(self._end or _sentence(error)) from None
+            raise ServerError(self._end or _describe_error(error)) from None
 
     def take_answer(self, call: int, result: Order) -> None:
         """Give a server the answer to what it has asked during a call."""
@@ -122,7 +122,7 @@ class Owner:
             question = self._asking.pop(number, None)
             if question and not question.done():
                 question.set_result({"action": "cancel"})
-        return _plain(result)
+        return _make_plain(result)
 
     async def _ask(self, context: Any, params: Any) -> ElicitResult:  # noqa: ARG002 -- as the package calls it
         """Have the application ask the person; a request that belongs to no call there is cancelled."""
@@ -131,18 +131,18 @@ class Owner:
             return ElicitResult(action="cancel")
         number = free[-1]
         answer = self._asking[number] = asyncio.get_running_loop().create_future()
-        self._report({"id": number, "asks": _plain(params)})
+        self._report({"id": number, "asks": _make_plain(params)})
         try:
             return ElicitResult.model_validate(await answer)
         finally:
             if number in self._asking:
                 self._asking[number] = None
 
-    async def _own(self) -> None:
+    async def _hold_connection(self) -> None:
         """Hold the connection from its beginning to its end."""
         try:
             async with Client(
-                self._transport(),
+                self._open_transport(),
                 message_handler=self._handle_notification,
                 elicitation_callback=self._ask,
                 client_info=Implementation(name="oi-tui", version=__version__),
@@ -162,7 +162,7 @@ class Owner:
                     listening.cancel()
                     await asyncio.wait([listening])
         except BaseException as error:  # noqa: BLE001 -- whatever it is, it ends this server alone
-            self._end = self._end or _sentence(error)
+            self._end = self._end or _describe_error(error)
         self._client = None
         if self._ready.done():
             self._report({"lost": self._end})
@@ -170,11 +170,11 @@ class Owner:
             self._ready.set_exception(ServerError(self._end or "it ended"))
             self._ready.exception()
 
-    def _transport(self) -> Any:
+    def _open_transport(self) -> Any:
         spec = self._spec
         if not spec["url"]:
-            return program(spec["command"], spec["values"], spec["cwd"], self._note_end)
-        return _remote(spec, lambda event: self._report(event))
+            return start_program(spec["command"], spec["values"], spec["cwd"], self._note_end)
+        return _open_remote(spec, lambda event: self._report(event))
 
     def _note_end(self, running: Program) -> None:
         self._end = running.end
@@ -207,7 +207,7 @@ class Owner:
 
 
 @asynccontextmanager
-async def _remote(spec: Order, report: Callable[[dict[str, Any]], None]) -> AsyncIterator[Any]:
+async def _open_remote(spec: Order, report: Callable[[dict[str, Any]], None]) -> AsyncIterator[Any]:
     async def reachable(request: httpx2.Request) -> None:
         # Signing in leads to other hosts than the server's.
         if not _REACH[spec["reach"]](request.url.host):
@@ -215,7 +215,7 @@ async def _remote(spec: Order, report: Callable[[dict[str, Any]], None]) -> Asyn
 
     async def authorised(response: httpx2.Response) -> None:
         if response.status_code == 401 and spec["may_sign_in"] and not (spec["sign_in"] or spec["signed_in"]):
-            raise needed(spec["name"])
+            raise explain_needed(spec["name"])
 
     hooks: Any = {"request": [reachable], "response": [authorised, limit]}
     # How long an answer may take is for the person to say, who can stop it.
@@ -224,7 +224,7 @@ async def _remote(spec: Order, report: Callable[[dict[str, Any]], None]) -> Asyn
     def client(*_: Any, **__: Any) -> httpx2.AsyncClient:
         return httpx2.AsyncClient(headers=dict(spec["values"]), timeout=timeout, event_hooks=hooks, auth=auth)
 
-    async with signed_in(spec, report) as auth, AsyncExitStack() as stack:
+    async with authorise(spec, report) as auth, AsyncExitStack() as stack:
         transport: Any
         if urlsplit(spec["url"]).path.rstrip("/").endswith("/sse"):
             # The transport before streamable HTTP; its addresses end so by custom.
@@ -258,7 +258,7 @@ _REACH: Mapping[str, Callable[[str], bool]] = {
 }
 
 
-def _sentence(error: BaseException) -> str:
+def _describe_error(error: BaseException) -> str:
     """The first reason of an error, in words."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
@@ -288,17 +288,19 @@ async def _list_offers(client: Client) -> dict[str, Any]:
     if client.server_capabilities.tools is None:
         return {"tools": []}
     return {
-        "tools": await _all(lambda cursor: client.list_tools(cursor=cursor, cache_mode="refresh"), "tools")
+        "tools": await _read_all_pages(
+            lambda cursor: client.list_tools(cursor=cursor, cache_mode="refresh"), "tools"
+        )
     }
 
 
-async def _all(ask: Callable[[str | None], Awaitable[Any]], field: str) -> list[dict[str, Any]]:
+async def _read_all_pages(ask: Callable[[str | None], Awaitable[Any]], field: str) -> list[dict[str, Any]]:
     """Read the pages of a list."""
     items: list[dict[str, Any]] = []
     cursor = None
     for _ in range(_MOST_PAGES):
         page = await ask(cursor)
-        items += [_plain(item) for item in getattr(page, field)]
+        items += [_make_plain(item) for item in getattr(page, field)]
         cursor = page.next_cursor
         if not cursor or len(items) >= _MOST_ENTRIES:
             break
@@ -309,35 +311,35 @@ async def _accept(_name: str, _result: Any) -> None:
     """Take each result as it is: the schema of an output is only what its server promises."""
 
 
-def _plain(item: Any) -> dict[str, Any]:
+def _make_plain(item: Any) -> dict[str, Any]:
     return dict(item.model_dump(by_alias=True, mode="json", exclude_none=True))
 
 
-async def _resources(client: Client, _: Order) -> Any:
+async def _list_resources(client: Client, _: Order) -> Any:
     if client.server_capabilities.resources is None:
         return []
-    return await _all(lambda cursor: client.list_resources(cursor=cursor), "resources")
+    return await _read_all_pages(lambda cursor: client.list_resources(cursor=cursor), "resources")
 
 
 async def _read(client: Client, order: Order) -> Any:
     result = await client.read_resource(order["uri"])
-    return _plain(result)
+    return _make_plain(result)
 
 
-async def _prompts(client: Client, _: Order) -> Any:
+async def _list_prompts(client: Client, _: Order) -> Any:
     if client.server_capabilities.prompts is None:
         return []
-    return await _all(lambda cursor: client.list_prompts(cursor=cursor), "prompts")
+    return await _read_all_pages(lambda cursor: client.list_prompts(cursor=cursor), "prompts")
 
 
-async def _prompt(client: Client, order: Order) -> Any:
+async def _convert_prompt(client: Client, order: Order) -> Any:
     result = await client.get_prompt(order["prompt"], dict(order["arguments"]))
-    return _plain(result)
+    return _make_plain(result)
 
 
 _ORDERS: dict[str, Callable[[Client, Order], Awaitable[Any]]] = {
-    "resources": _resources,
+    "resources": _list_resources,
     "read": _read,
-    "prompts": _prompts,
-    "prompt": _prompt,
+    "prompts": _list_prompts,
+    "prompt": _convert_prompt,
 }

@@ -22,7 +22,7 @@ _OF_PEOPLE = (
 
 
 def of_people(home: Path) -> Iterator[Path]:
-    """The folders of programs and libraries in a home folder; links are left out, because they could lead anywhere."""
+    """The folders of programs and libraries in a home folder; no links, which could lead anywhere."""
     for name in _OF_PEOPLE:
         folder = home / name
         if folder.is_dir() and folder.resolve() == home.resolve() / name:

@@ -161,7 +161,7 @@ class Sandbox:
         return HostProxy(gateway_in(channel), self.hosts, self.refused, ended=self.ended)
 
     def folder(self) -> Path:
-        """The working directory by its real name. Raises NoSandboxError if it cannot be used with the sandbox."""
+        """The working directory by its real name. Raises NoSandboxError if the sandbox cannot use it."""
         try:
             folder = self.cwd.resolve(strict=True)
             if not stat.S_ISDIR(folder.stat().st_mode):

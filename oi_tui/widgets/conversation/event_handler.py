@@ -58,7 +58,7 @@ class BlockContainer(Protocol):
 
 
 class EventHandler:
-    """Keeps the blocks of a conversation up to date with its events. Events about unknown messages are ignored."""
+    """Keeps the blocks of a conversation up to date with its events. Ignores unknown messages."""
 
     def __init__(self, surface: BlockContainer, saved_as: Callable[[Message], str]) -> None:
         self._surface = surface

@@ -58,7 +58,7 @@ class InlineTable(RowTable):
 
     @staticmethod
     def read(text: str) -> "InlineTable | None":
-        """The table that was written as JSON; None if it is not valid, for example after another program changed it."""
+        """The table that was written as JSON; None if not valid, as after a change by another program."""
         try:
             return _read(json.loads(text))
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):

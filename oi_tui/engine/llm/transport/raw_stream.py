@@ -196,7 +196,7 @@ class RawReply:
     @property
     def foreign(self) -> ForeignFormat | None:
         """The format of the reply where it is another than OpenAI's, as far as it is known."""
-        return None if self._filter.chunks else self._filter.foreign or recognise(self._body())
+        return None if self._filter.chunks else self._filter.foreign or recognise(self._parse_body())
 
     def _text(self) -> str:
         """The reply without the comments that kept the connection open; "" for one in events."""
