@@ -12,7 +12,7 @@ from typing import Any
 from oi_tui.engine.open_interpreter.chunks import Chunk
 from oi_tui.messages import Printed, Report, RunEnded, Started
 from oi_tui.runtimes.computer import Computer
-from oi_tui.runtimes.custom.chunks import reports
+from oi_tui.runtimes.custom.chunks import convert_chunk
 
 
 class ReplacedComputer:
@@ -32,7 +32,7 @@ class ReplacedComputer:
         yield Started()
         try:
             for chunk in self._run(language, code, stream=True):
-                yield from reports(chunk)
+                yield from convert_chunk(chunk)
         except Exception:  # noqa: BLE001  # whatever a script's function raises
             yield Printed(traceback.format_exc())
             yield RunEnded("failed", time.monotonic() - began)
