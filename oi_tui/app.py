@@ -317,7 +317,7 @@ class OiTui(ImageSupportMixin, IdleClock):
             self._chat.chat_view.session.interrupt()
 
     def _come_back(self, _: object) -> None:
-        """Draw everything again after the terminal was somebody else's."""
+        """Draw everything again after another program used the terminal."""
         self.send_again()
         self.refresh(layout=True)
 

@@ -55,7 +55,7 @@ class Workspace:
         models: ModelProcess | None = None,
         earlier: EarlierCode | None = None,
     ) -> None:
-        """With `lent`, the languages belong to somebody else and are not closed. `conversation` is where to
+        """With `lent`, the languages belong to the caller and are not closed. `conversation` is where to
         go on. `models` is a model process that several workspaces share; whoever made it ends it.
         `earlier` is what lent languages keep from code that ran.
         """

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from oi_tui.runtimes.remote.files import PlaceFiles
 
 T = TypeVar("T")
-#: So many files are named in the question, and in the list of all.
+#: How many files are named in the question, and in the list of all.
 _NAMED = 12
 MARKS = {"created": "+", "changed": "~", "deleted": "-"}
 

@@ -18,7 +18,7 @@ from oi_tui.workspace import Workspace
 if TYPE_CHECKING:
     from oi_tui.runtimes.remote.link import LeftRun
 
-#: So many hosts of the ssh configuration are named.
+#: How many hosts of the ssh configuration are named.
 _NAMED = 20
 
 

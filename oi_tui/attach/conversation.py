@@ -17,7 +17,7 @@ from oi_tui.server.hosted_session import code_hash
 from oi_tui.terminal.external_editor import edit
 from oi_tui.text import one_line
 
-#: A second ctrl+c while nothing goes on leaves, within so many seconds.
+#: A second ctrl+c within this time quits while nothing runs, in seconds.
 _TWICE = 2.0
 _QUESTION = "Run this {} code? y yes, n no, e edit{}: "
 _TOOL_QUESTION = "Call {}? y yes, n no, e edit{}: "

@@ -302,7 +302,7 @@ def _tune_textual() -> None:
     """Set what Textual reads from the environment, once, when it is imported."""
     # A key then waits 8 ms for its frame instead of 17.
     os.environ.setdefault("TEXTUAL_FPS", "120")
-    # For so many ms an escape may be the beginning of another key; stopping should not wait longer.
+    # How long an escape may be the beginning of another key, in ms. Stopping should not wait longer.
     os.environ.setdefault("ESCDELAY", "40")
     # The size is the terminal's; what a shell exported would be believed more, and would never change.
     for name in ("COLUMNS", "LINES"):

@@ -6,7 +6,7 @@ from pathlib import Path
 from oi_tui import paths
 from oi_tui.commands.registry import COMMANDS, Command
 
-#: So many are listed, and kept.
+#: How many are listed, and kept.
 MOST = 4
 
 

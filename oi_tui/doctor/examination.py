@@ -13,7 +13,7 @@ from oi_tui.doctor.finding import Check, Finding
 if TYPE_CHECKING:
     from oi_tui.doctor.in_use import InUse
 
-#: After so many seconds without an answer, a part is reported as silent.
+#: How long to wait for a part before it is reported as silent, in seconds.
 PATIENCE = 5.0
 #: What the checks import when they need it. Threads that begin to import these at the same time may wait for
 #: each other, and Python then fails one of them.

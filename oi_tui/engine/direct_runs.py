@@ -42,7 +42,7 @@ class DirectRuns:
         yield TurnEnded("done")
 
     def propose(self, profile: Profile, language: str, code: str, asker: str = "") -> Iterator[Event]:
-        """Ask for code that another program wrote, and run it; with `asker`, whatever was granted."""
+        """Ask for code that another program wrote, and run it; with `asker`, permissions do not count."""
         message = _propose(language, code)
         yield from self._log.record(message)
         state, _ = yield from self._execution.cell(message, profile, asker=asker)

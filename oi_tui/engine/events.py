@@ -42,7 +42,7 @@ class Answer:
         self._value: Run | Reject | None = None
 
     def give(self, value: Run | Reject) -> bool:
-        """Answer; False when somebody was quicker."""
+        """Answer; False if it was answered before."""
         with self._lock:
             if self._given.is_set():
                 return False
@@ -166,7 +166,7 @@ class FilesChanged:
 
 @dataclass(frozen=True, slots=True)
 class FileCopied:
-    """So many of a file's bytes are copied between this machine and a target."""
+    """The progress of copying a file between this machine and a target, in bytes."""
 
     name: str
     done: int

@@ -51,7 +51,7 @@ RETRIES = (1.0, 3.0, 8.0)
 LONGEST_WAIT = 60.0
 
 
-#: A model about which nothing is known after so many seconds is waited for in the open.
+#: How long to wait for the facts about a model before the screen says so, in seconds.
 _MOMENT = 0.2
 
 
@@ -67,7 +67,7 @@ _ENDS = {
 
 
 class Stopped(Exception):  # noqa: N818 -- it is what happened, not an error
-    """Somebody interrupted the turn."""
+    """The person interrupted the turn."""
 
 
 class Exchange:

@@ -44,7 +44,7 @@ from oi_tui.file_changes.snapshots import Step
 from oi_tui.file_changes.watcher import FileWatcher
 from oi_tui.messages import Message, Report, RunEnded
 
-#: So many characters of the names of tools are shown with a question, without being cut off anywhere.
+#: How many characters of the names of tools are shown with a question, without being cut off anywhere.
 _MOST_NAMED = 500
 
 

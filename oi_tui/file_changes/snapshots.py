@@ -16,7 +16,7 @@ from typing import Literal
 
 from oi_tui import paths
 
-#: All that is kept of all conversations: so many bytes, for so many seconds.
+#: Limits of what is kept for all conversations together, in bytes and seconds.
 MOST_BYTES = 500_000_000
 MOST_SECONDS = 30 * 24 * 3600
 #: A larger file is not kept.

@@ -14,10 +14,10 @@ from pathlib import Path
 from oi_tui import paths
 from oi_tui.file_changes.snapshots import LARGEST, Change, Snapshots, Step
 
-#: How much is looked at: so many files, for so many seconds; then the rest of the folder is let be.
+#: Limits of a scan, in files and seconds. The rest of the folder is not watched.
 MOST_FILES = 10_000
 SCAN_SECONDS = 0.5
-#: How much is kept of files before the first run: so many bytes, for so many seconds.
+#: Limits of what is kept before the first run, in bytes and seconds.
 KEEP_BYTES = 200_000_000
 KEEP_SECONDS = 1.0
 #: More changes than these are counted, but not listed.

@@ -31,7 +31,7 @@ _WINDOWS = {
 }
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?$")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+$")
-#: A quotation mark that is not closed after so many lines is a mistake of the file.
+#: A quotation mark that is not closed after this many lines is an error in the file.
 _LONGEST_CELL = 5000
 #: The longest cell, in characters.
 _LIMIT = 2**31 - 1

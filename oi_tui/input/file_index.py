@@ -17,9 +17,9 @@ from oi_tui.text import visible
 #: How many files are listed, and how many seconds that may take.
 MOST = 200_000
 PATIENCE = 30.0
-#: A list older than this, in seconds, is made again when somebody asks.
+#: A list older than this is made again when it is next needed, in seconds.
 FRESH = 5.0
-#: So many that match are compared with each other; they are looked at from the top of the tree down.
+#: How many that match are compared with each other; they are looked at from the top of the tree down.
 _COMPARED = 3000
 #: How many entries of a single folder are looked at, where the folder was named.
 _MOST_BESIDE = 5000

@@ -46,7 +46,7 @@ _COLUMN_KINDS = {
         rf"(?:\d{{4}}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?{_END})+"
     ),
 }
-#: SQLite takes at most so many columns, by default.
+#: The most columns that SQLite takes by default.
 _COLUMNS = 2000
 _LONGEST, _BINS, _BATCH = 200, 10, 5000
 

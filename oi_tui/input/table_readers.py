@@ -34,7 +34,7 @@ ENDINGS = {
 #: Endings behind that of a text file, such as prices.csv.gz, which is unpacked while it is read.
 PACKED = (".gz", ".bz2", ".xz", ".zip")
 _BATCH = 5000
-#: So many rows are looked at to find out where the table begins.
+#: How many rows are looked at to find out where the table begins.
 _SAMPLE = 200
 _NO_RECORD = "each record must be a JSON object"
 

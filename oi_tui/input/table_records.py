@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-#: So many lines above a table can be its title.
+#: How many lines above a table can be its title.
 _TITLE = 10
 
 

@@ -17,7 +17,7 @@ from oi_tui.engine.settings.mcp_servers import McpServer
 from oi_tui.engine.tools import Tool
 from oi_tui.text import visible
 
-#: What is used of a server: so many tools, so much of a name, a description and a schema, in characters.
+#: How many tools of a server are used, and how many characters of a name, a description and a schema.
 MOST_TOOLS = 128
 _NAME = 128
 _DESCRIPTION = 2_000

@@ -32,7 +32,7 @@ from oi_tui.text import one_line
 from oi_tui.turn_worker import TurnWorker
 from oi_tui.workspace import Workspace
 
-#: A second ctrl+c at the prompt within so many seconds leaves.
+#: A second ctrl+c at the prompt within this time quits, in seconds.
 TWICE = 2.0
 _QUESTION = "Run this {language} code? y yes, n no, e edit, a always for {language}: "
 _TOOL_QUESTION = "Call {tool}? y yes, n no, e edit, a always for this tool: "
@@ -168,7 +168,7 @@ class PlainConversation:
             self.handler.note("Saving works again.")
 
     def ask_number(self, question: str, most: int) -> int | None:
-        """Ask for one of so many, and return it counted from 0; None for anything else."""
+        """Ask for a number from 1 to `most`, and return it counted from 0; None for anything else."""
         try:
             typed = self.keyboard.prompt(question) if self.keyboard.is_terminal else None
         except KeyboardInterrupt:

@@ -25,7 +25,7 @@ INDENT = "  "
 #: A line with this many characters is shown even if it has not ended.
 _LONGEST_LINE = 10_000
 _MARKS = {"created": "+", "changed": "~", "deleted": "-"}
-#: So many changed files are named.
+#: How many changed files are named.
 _NAMED = 10
 _ENDS = {
     "finished": "Finished",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from oi_tui.runtimes.variables import Memory, holds, is_private
 
-#: Of the code before the caret, so many characters are sent, from the beginning of a line on.
+#: How many characters of the code before the caret are sent, from the beginning of a line.
 _SENT = 8_000
 #: The most completions that are offered.
 MOST = 100

@@ -375,7 +375,7 @@ class PtyRuntime:
             if stopped.is_set():
                 raise _StoppedError
             process = self._begin(stopped)
-            # Somebody may have switched the sandbox meanwhile.
+            # The sandbox may have been switched meanwhile.
             if process.enclosed == (self._sandbox is not None):
                 break
             self._move(process)

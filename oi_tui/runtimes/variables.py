@@ -38,7 +38,7 @@ _CODE = frozenset(
         "alias",
     )
 )
-#: A hidden text of so many characters is recognised within a longer value.
+#: The shortest hidden text that is recognised within a longer value, in characters.
 _TELLING = 4
 
 

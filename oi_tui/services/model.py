@@ -62,7 +62,7 @@ class ModelService:
 
     @property
     def is_chosen(self) -> bool:
-        """Whether somebody chose a model, or the default one has its key at hand."""
+        """Whether a model was chosen, or the default one has a key."""
         profile = self._profile
         chosen = "model" in profile.origins or profile.api_base or profile.api_key
         at_hand = self._key_found or os.environ.get("OPENAI_API_KEY")

@@ -13,9 +13,9 @@ from oi_tui.engine.storage.saved_variables import LANGUAGES, LEFT_OUT, SavedVari
 if TYPE_CHECKING:
     from oi_tui.services.languages import Languages
 
-#: So many seconds a language has, and so many are waited for it in all.
+#: How many seconds a language has, and how many are waited for it in all.
 _SECONDS, _PATIENCE = 0.6, 0.9
-#: A run that was interrupted gets so many of them to end, looked at this often.
+#: How long an interrupted run has to end, and how often it is checked, in seconds.
 _RUN, _LOOK = 0.3, 0.01
 _MEGABYTE = 1_000_000
 

@@ -45,6 +45,6 @@ def view(words: tuple[str, ...], what: str) -> str | None:
 
 
 def open_folder(folder: Path) -> None:
-    """Open the folder, where somebody sits at a desktop of this machine."""
+    """Open the folder, if this machine has a desktop session."""
     if sys.stdout.isatty() and not os.environ.get("SSH_CONNECTION") and (words := find_opener()):
         view(words, str(folder))

@@ -15,7 +15,7 @@ from oi_tui import paths
 LONGEST = 100_000
 #: GNU screen takes shorter sequences only, in characters.
 _SCREEN_PIECE = 500
-#: A tool that does not answer within so many seconds is not waited for.
+#: How long to wait for a tool, in seconds.
 _PATIENCE = 3.0
 
 

@@ -100,7 +100,7 @@ async def obey(widget: Widget, event: events.Key) -> None:
     active = widget.screen.active_bindings.get(event.key)
     if active is None or active.node is not widget or not active.enabled:
         return
-    # An action may decline, as copying does without a selection; the key is then somebody else's.
+    # An action may decline, as copying does without a selection. The key then goes to another binding.
     if await widget.app.run_action(active.binding.action, widget):
         event.stop()
         event.prevent_default()

@@ -39,7 +39,7 @@ class StatusBar(Widget):
 def fit_facts(
     left: Sequence[Fact], right: Sequence[Fact], width: int, *, keeps_right: bool = False
 ) -> Content:
-    """Fit the facts into a line of at most so many cells."""
+    """Fit the facts into a line of at most `width` cells."""
     lefts, rights = _clean(left), _clean(right)
     shortest = _TITLE if keeps_right else _PROGRESS
     while len(rights) > keeps_right and _least(lefts, shortest) + _apart(rights) > width:

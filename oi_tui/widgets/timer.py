@@ -13,7 +13,7 @@ class MessageQueue(Protocol):
 
 
 def later(node: MessageQueue, seconds: float, do: Callable[[], object]) -> asyncio.TimerHandle:
-    """Call a function once, after so many seconds, among the messages of a widget, screen or application.
+    """Call a function once after a delay in seconds, among the messages of a widget, screen or application.
 
     Textual's own `set_timer` is not used: it gives its only tick up when the processor was taken away for
     longer than the timer's time just as it starts (`Timer._run`, which skips ticks that are late), and what

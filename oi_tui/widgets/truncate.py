@@ -14,7 +14,7 @@ def cut_end(text: str, width: int) -> str:
 
 
 def fit(text: str, width: int) -> str:
-    """The text in exactly so many cells: blanks after a short one, "…" where a long one was cut."""
+    """Fit the text into exactly `width` cells: pad a short one, and cut a long one with "…"."""
     if cell_len(text) <= width:
         return set_cell_size(text, width)
     return set_cell_size(set_cell_size(text, max(0, width - 1)).rstrip() + "…", width)

@@ -15,7 +15,7 @@ from oi_tui.window.address import Address
 _log = logging.getLogger(__name__)
 #: Seconds for a window to say that it is there.
 _PATIENCE = 3.0
-#: An answer may have so many bytes; it can hold images.
+#: The longest answer in bytes; it can hold images.
 LONGEST_ANSWER = 256 * 1024 * 1024
 
 

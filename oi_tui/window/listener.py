@@ -23,7 +23,7 @@ from oi_tui.window import address
 from oi_tui.window.address import Address
 
 _log = logging.getLogger(__name__)
-#: A line may have so many bytes.
+#: The longest line, in bytes.
 LONGEST_LINE = 4 * 1024 * 1024
 #: Seconds for a program to say who it is, and to take an answer.
 PATIENCE = 5.0

@@ -15,7 +15,7 @@ from oi_tui.system.environment import secret_values
 MARK = "[key]"
 #: Shorter values are no keys; taking them out would only damage the text.
 _SHORTEST = 8
-#: Of a secret of at least `_LONG` characters, so many in a row are taken out of errors and logs.
+#: `_PIECE` characters in a row of a secret with at least `_LONG` are removed from errors and logs.
 _PIECE, _LONG = 8, 16
 #: What looks like a secret; each way of writing one has a group for the secret itself.
 _SHAPES = re.compile(

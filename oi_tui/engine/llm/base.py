@@ -87,7 +87,7 @@ BROKEN_OFF = ("missing", "given_up", "malformed")
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """So many lines of the reply could not be read and are missing from here on."""
+    """The number of lines of the reply that could not be read, and are missing here."""
 
     lines: int
 

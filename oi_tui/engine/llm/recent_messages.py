@@ -8,7 +8,7 @@ from oi_tui.messages import Message
 
 
 def recent(messages: Sequence[Message], window: int) -> tuple[Sequence[Message], int]:
-    """Return the messages that may fit into a window of so many tokens, and how many were left out.
+    """Return the messages that may fit into a window of `window` tokens, and how many were left out.
 
     Some more may have to go once they are written. The work for a request would otherwise grow with every
     turn, for messages that are not sent.

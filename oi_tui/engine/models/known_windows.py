@@ -8,7 +8,7 @@ from oi_tui.engine.llm.stated_limit import stated_limit
 from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.settings.profile import Profile
 
-#: Sizes are estimates, so a request is refused here only where it is so many times too large.
+#: Sizes are estimates, so a request is refused here only if it is this many times too large.
 _CERTAINLY = 2
 #: What is left of an estimate that turned out to be too low, and of a limit, to be on the safe side.
 _LESS, _SAFE = 0.75, 0.95

@@ -6,7 +6,7 @@ from oi_tui.engine.output.plain import clip, make_plain
 from oi_tui.engine.output.standing_output import keep_standing_output
 from oi_tui.messages import Message
 
-#: So many characters of the rows of a table are kept even where its columns take all the room.
+#: How many characters of the rows of a table are kept even where its columns take all the room.
 _LEAST_ROWS = 400
 
 

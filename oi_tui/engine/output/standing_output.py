@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from oi_tui.engine.output.screen_text import MOVES, ScreenText
 from oi_tui.messages import Message
 
-#: A move up by so many lines is one to the beginning of the output.
+#: A move up by this many lines is a move to the beginning of the output.
 _ALL = 9999
 
 

@@ -145,7 +145,7 @@ _SUFFIXES = _words(
     "sqlite3 tsv txt xlsx xml zst"
 )
 _LONGEST_NAME = 60
-#: So many tokens may stand in the parentheses of `with name(a, b) as`.
+#: How many tokens may stand in the parentheses of `with name(a, b) as`.
 _MOST_COLUMNS = 200
 
 

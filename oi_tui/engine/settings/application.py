@@ -71,9 +71,9 @@ class ApplicationSettings:
     )
     keep_variables: float = setting(
         0.0,
-        "When you leave a conversation, keep up to so many megabytes of the variables of Python and R with "
-        "it; 0 keeps none. It takes less than a second, and what has no room or time is left out. Nothing is "
-        "kept in the sandbox or on targets. f9 brings them back. %snapshot keeps them at any time.",
+        "Megabytes of Python and R variables to keep with a conversation when you leave it; 0 keeps none. "
+        "This takes less than a second; variables for which there is no room or time are left out. Nothing is "
+        "kept in the sandbox or on targets. f9 restores them. %snapshot keeps them at any time.",
         key="keep_variables",
         title="Keep variables (megabytes)",
         section="Application",

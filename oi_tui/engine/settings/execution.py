@@ -88,7 +88,7 @@ class ExecutionSettings:
         7.0,
         "End what was left running on a target after this many days without a connection.",
         key="keep_running_days",
-        title="Keep running for so many days",
+        title="Days to keep running",
         section="Running code",
         minimum=0.01,
         later="at the next start",

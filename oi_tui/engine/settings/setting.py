@@ -130,7 +130,7 @@ class Setting:
         raise self.error(f"expected {self.expected}, not {self._describe_value(value)}{quotes}")
 
     def check_given(self, value: object) -> Value:
-        """Check a value that somebody gave; a limit to nothing at all is refused, as it cannot be kept."""
+        """Check a given value. A limit that allows nothing is refused."""
         checked = self.check(value)
         if self.limits and checked == ():
             raise self.error("is empty, so no code could run; list at least one, or remove it")

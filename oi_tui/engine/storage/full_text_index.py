@@ -17,7 +17,7 @@ from oi_tui.messages import Message
 #: A conversation with more words of its own (hexadecimal dumps, say) is not covered: it is read instead.
 _MAX_WORDS = 100_000
 _LONGEST_WORD = 60
-#: Of a long query, so many words are looked up; what they find is read for the others.
+#: How many words of a long query are looked up. The conversations found are searched for the others.
 _MOST_PARTS = 30
 _WORD = re.compile(r"[^\W_]+")
 #: Characters of scripts that put no blanks between words: Thai to Khmer, and from the radicals to Hangul.

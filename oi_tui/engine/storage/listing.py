@@ -82,7 +82,7 @@ class Listing:
         pinned: int,
         problems: Mapping[str, str],
     ) -> None:
-        """Put conversations at the end, of which so many are pinned: whoever does this keeps the order."""
+        """Append conversations, of which `pinned` are pinned. The caller keeps the order."""
         self._ids.extend(ids)
         self._titles.extend(titles)
         self._lowered.extend([title.lower() for title in titles])
@@ -101,7 +101,7 @@ class Listing:
         return Listing.of([*self.without(item.id), item])
 
     def without(self, id: str) -> "Listing":
-        """The list without this conversation. This one stays as it is: somebody may be drawing it."""
+        """The list without this conversation. This one stays as it is, because it may be on the screen."""
         return Listing.of(item for item in self if item.id != id)
 
     def summary(self, row: int) -> Summary:

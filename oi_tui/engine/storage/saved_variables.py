@@ -18,7 +18,7 @@ LANGUAGES = tuple(_SUFFIXES)
 LEFT_OUT = ".left_out"
 #: The most bytes that are read of a file to find out what was left out, and the most characters of a reason.
 _HEADER, _REASON = 1 << 20, 120
-#: A file that was not finished is deleted after so many seconds.
+#: Age after which an unfinished file is deleted, in seconds.
 _UNFINISHED = 3600
 
 

@@ -29,7 +29,7 @@ def is_worth_searching(query: str) -> bool:
     return len(query) > 1 or bool(query and not query.isascii())
 
 
-#: For so many of the conversations that the index finds, the place is shown too.
+#: How many of the conversations that the index finds are shown with an excerpt.
 _EXCERPTS = 60
 #: Where words begin so rarely with what was typed, their middles are looked through as well.
 _FEW = 20

@@ -32,7 +32,7 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
 _COUNT = re.compile(rb'"n":(\d{1,9})(?:,"crc":"[0-9a-f]{8}")?\}\s*$')
 #: No conversation is as large; a sparse file may say that it is.
 _MAX_BYTES = 1 << 30
-#: A deleted conversation can be restored for so many seconds.
+#: How long a deleted conversation can be restored, in seconds.
 _KEEP_DELETED = 30 * 24 * 3600
 #: What was begun and is so old, in seconds, has no writer left.
 _LEFT_BEHIND = 24 * 3600
@@ -245,7 +245,7 @@ class Store:
         self.given[id] = self._catalogue.title(id) or title
 
     def is_named(self, id: str) -> bool:
-        """Whether somebody or something gave it a title other than its first words."""
+        """Whether it has a title other than its first words."""
         return self._catalogue.title(id) is not None
 
     def pin(self, id: str, pinned: bool) -> None:

@@ -5,20 +5,20 @@ from dataclasses import dataclass
 
 from oi_tui.messages import Message
 
-#: So many steps are remembered.
+#: How many steps are remembered.
 MOST = 100
 
 
 @dataclass(frozen=True, slots=True)
 class UndoHistory:
-    """Messages that were dropped, and what was left: so many messages, the last one of this id."""
+    """Messages that were dropped, and the number of messages left, with the id of the last one."""
 
     dropped: tuple[Message, ...]
     left: tuple[int, str | None]
 
 
 def make_undo(dropped: Sequence[Message], count: int, last: str | None) -> UndoHistory | None:
-    """A step back that left so many messages; None where only a summary, which nobody wrote, was dropped."""
+    """Make the record of an undo that left `count` messages; None if only a summary was dropped."""
     if all(message.covers is not None for message in dropped):
         return None
     return UndoHistory(tuple(dropped), (count, last))

@@ -163,7 +163,7 @@ class _Browser:
         return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}{_PATH}"
 
     async def open(self, address: str) -> None:
-        """Have the person open the address. Raises ServerError once somebody has signed in."""
+        """Have the person open the address. Raises ServerError if a sign-in was completed before."""
         if self._closed:
             await _refuse(address)
         parts = urlsplit(address)

@@ -17,7 +17,7 @@ from mcp.types import JSONRPCResponse, jsonrpc_message_adapter
 
 from oi_tui.mcp_client.child.repair import repair_result
 
-#: A line may have so many bytes.
+#: The longest line, in bytes.
 LONGEST_LINE = 16 * 1024 * 1024
 #: Seconds that a server has to end after its input was closed, and after it was asked to.
 _PATIENCE = (1.0, 1.0)

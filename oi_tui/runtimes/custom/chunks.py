@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from oi_tui import paths
 from oi_tui.messages import Displayed, LineReached, Printed, Report
 
-#: A picture that is given as a file may have so many bytes.
+#: The largest image file, in bytes.
 _LARGEST_PICTURE = 50_000_000
 
 

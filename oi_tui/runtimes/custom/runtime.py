@@ -27,7 +27,7 @@ _CLOSING = 2.0
 _FRAME = 1 / 60
 #: Of a traceback the end is shown, in frames.
 _FRAMES = -4
-#: So many reports may wait to be taken; a language that gives more is held up.
+#: How many reports may wait to be taken; a language that gives more is held up.
 _WAITING = 256
 
 

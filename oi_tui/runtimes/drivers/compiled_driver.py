@@ -24,7 +24,7 @@ import compilers
 from plain_channel import Channel
 
 _PREFIX = "oi-tui-build-"
-#: So many programs, and so many bytes of them, are kept for cells that run again.
+#: How many programs, and how many bytes of them, are kept for cells that run again.
 _MOST = 20
 _LARGEST = 200_000_000
 #: Signals that a program begins with as if nobody had touched them.

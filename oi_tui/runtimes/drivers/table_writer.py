@@ -28,7 +28,7 @@ _TYPES = (
 #: The texts of Excel have no such characters, and are no longer than this.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _LONGEST = 32_767
-#: Excel keeps numbers with so many digits; a longer one stays a text.
+#: The most digits of a number in Excel; a longer number stays a text.
 _DIGITS = 15
 
 

@@ -229,7 +229,7 @@ def _sleeps(pid: int, thread: str) -> bytes:
 def find_output(pid: int, seconds: float) -> str | None:
     """The file that the standard output of a process goes to; None where that is no file, or not known.
 
-    A shell may lend its output to a command of its own for a moment; it gets so many seconds to take it back.
+    A shell may lend its output to one of its commands for a moment; wait at most `seconds` for it.
     """
     until = time.monotonic() + seconds
     while pid and time.monotonic() < until:

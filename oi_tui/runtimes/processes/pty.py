@@ -186,7 +186,7 @@ class Pty(pexpect.spawn):  # type: ignore[type-arg] # generic in its stubs only
     def end_program(self) -> None:
         """Have the guard kill everything that the program started; it reports the end as usual."""
         assert self.ptyproc.popen.stdin is not None
-        # Somebody else may be closing the terminal, and that pipe with it.
+        # Another thread may be closing the terminal, and that pipe with it.
         with contextlib.suppress(OSError, ValueError):
             self.ptyproc.popen.stdin.write(b"kill\n")
 

@@ -20,7 +20,7 @@ class Readiness:
                 self._poll.register(number, select.POLLIN)
 
     def wait(self, seconds: float, *, writable: int | None = None) -> set[int]:
-        """The descriptors that are ready, which may be none after so many seconds."""
+        """Wait at most `seconds`, and return the descriptors that are ready."""
         seconds = max(0.0, seconds)
         if self._poll is None:
             writing = [] if writable is None else [writable]

@@ -182,17 +182,17 @@ class ConnectingProgram:
     # -- the end
 
     def has_ended(self, seconds: float) -> bool:
-        """Return whether it ends within so many seconds."""
+        """Return whether it ends within `seconds`."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(seconds)
         return self._process.returncode is not None
 
     def end(self, patience: float = 0.0) -> None:
-        """End it, and whatever it started; first wait for so many seconds whether it ends by itself."""
+        """End it, and what it started; first wait `patience` seconds for it to end by itself."""
         for number in (signal.SIGTERM, signal.SIGKILL):
             if self.has_ended(patience):
                 return
-            # With whatever it started, such as the program that ssh connects through.
+            # With what it started, such as the program that ssh connects through.
             with contextlib.suppress(OSError):
                 os.killpg(self._process.pid, number)
             patience = 1.0

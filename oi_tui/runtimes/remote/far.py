@@ -138,7 +138,7 @@ class _FarEnd:
         self._stream: Stream | None = stream
         self._front_ended = front.ended if front else None
         self._outbox = Outbox(stream)
-        #: Where an application comes back; made when somebody wants us to stay.
+        #: Where an application comes back; made when this end is to stay.
         self._door: Door | None = None
         #: Whether we stay when the connection is lost, and for how many seconds without one.
         self._stays = False
@@ -179,7 +179,7 @@ class _FarEnd:
         if stream and stream.source in ready:
             self._hear(stream)
         elif stream and front in ready:
-            # Somebody ended the process that connects.
+            # The process that connects was ended.
             self._lose(stream)
         elif stream and time.monotonic() - stream.heard > self._silence:
             self._lose(stream)
@@ -232,7 +232,7 @@ class _FarEnd:
             self._door = Door(self._folder)
 
     def _is_empty(self) -> bool:
-        """Whether nothing is left for which somebody could come back."""
+        """Whether nothing is left to come back for."""
         return not (self._languages.are_at_work or self._outbox.runs())
 
     def _receive(self, door: Door) -> None:

@@ -19,7 +19,7 @@ from oi_tui.runtimes.remote.far_outbox import Stream
 from oi_tui.runtimes.remote.wire import SILENCE, Frame, FrameReader, WireError, frame
 
 _NAME = "door"
-#: How long somebody who came to the door may take to say what they want, in seconds.
+#: How long a program that connects may take to say what it wants, in seconds.
 _FIRST_WORDS = 5.0
 _GONE = "what was left there does not run any more: it ended, or the machine was restarted"
 
@@ -38,7 +38,7 @@ def read_first_frame(source: int, seconds: float = SILENCE) -> "tuple[Frame, Fra
 
 
 class Caller:
-    """Somebody who came to the door, and what they want."""
+    """A program that connected, and what it wants."""
 
     def __init__(self, connection: socket.socket, message: Frame, frames: FrameReader) -> None:
         self._connection = connection

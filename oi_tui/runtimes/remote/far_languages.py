@@ -24,7 +24,7 @@ from oi_tui.system import environment, environment_names
 #: The largest picture that is sent when a program names its file, in bytes.
 _LARGEST_PICTURE = 32 * 1024 * 1024
 _PICTURES = {".png": "base64.png", ".jpg": "base64.jpeg", ".jpeg": "base64.jpeg"}
-#: Output is sent in pieces of so many characters.
+#: The size of the pieces in which output is sent, in characters.
 _PIECE = WINDOW // 4
 #: How long the languages are given to end, in seconds; each needs 6 at most.
 _ENDING = 8.0

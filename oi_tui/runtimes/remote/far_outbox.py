@@ -15,7 +15,7 @@ from collections.abc import Callable
 from oi_tui.messages import InputReceived, InputRequested, LineReached, Printed, Report, RunEnded
 from oi_tui.runtimes.remote.wire import BEAT, KEPT, WINDOW, Frame, FrameReader, frame, frame_report
 
-#: On a quick connection so many bytes of reports may be on their way; ssh itself holds twice as many.
+#: How many bytes of reports may be on their way on a fast connection; ssh itself holds twice as many.
 _WIDEST = 1024 * 1024
 #: A frame that waits no longer than this behind those before it passes quickly, in seconds.
 _QUICK = 0.05
@@ -156,7 +156,7 @@ class Outbox:
             self._add(item)
 
     def took(self, size: int) -> None:
-        """The application has taken so many bytes of reports."""
+        """Note that the application has taken `size` bytes of reports."""
         with self._room:
             was_full = self._on_the_way > self._window // 2
             self._on_the_way = max(0, self._on_the_way - size)
@@ -180,7 +180,7 @@ class Outbox:
             self._room.notify_all()
 
     def skip(self, seen: "int | None") -> None:
-        """Forget what the application says that it has seen: so many frames of the order."""
+        """Forget the first `seen` frames, which the application says that it has."""
         with self._room:
             while seen is not None and self._untaken and self._sent - len(self._untaken) < seen:
                 self._note_taken(self._untaken.popleft())

@@ -36,12 +36,12 @@ from oi_tui.text import one_line
 #: How many parts of a file are on their way: 256 KB, so that a stop does not wait long on a slow connection.
 _ON_THE_WAY = 4
 _GLANCE = 0.1
-#: How long somebody waits for facts and names, in seconds.
+#: How long to wait for facts and names, in seconds.
 _PATIENCE = 3.0
 #: How long restoring files may take there, in seconds.
 _RESTORING = 30.0
 _LONGEST_NOTE = 500
-#: Changes of so many runs are kept that were not asked for yet.
+#: The most runs whose changes are kept before they are asked for.
 _MOST_EARLY = 10
 
 
@@ -294,7 +294,7 @@ class _Copy:
         self.settle(_ON_THE_WAY)
 
     def settle(self, most: int = 0) -> None:
-        """Wait until no more than so many parts are on their way."""
+        """Wait until at most `most` parts are on their way."""
         while len(self._sent) > most:
             self._wait(*self._sent.popleft())
 

@@ -360,7 +360,7 @@ class KernelRuntime:
         """A kernel has no terminal."""
 
     def reset(self) -> None:
-        """Stop a run; the variables stay where they are somebody else's."""
+        """Stop a run. A kernel that others use keeps its variables."""
         self.interrupt()
         self._client.restart()
 

@@ -140,7 +140,7 @@ class FileClient:
             return bool(self._interrupts)
 
     def restart(self) -> None:
-        """It is somebody else's, and is not restarted."""
+        """Others use it, so it is not restarted."""
 
     def next_output(self, seconds: float) -> Message:
         """The next message of output within so many seconds. Raises queue.Empty."""

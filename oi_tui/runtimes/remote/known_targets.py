@@ -17,7 +17,7 @@ from oi_tui.runtimes.remote.target import (
 
 #: How long the container program may take to list its containers, in seconds.
 _PATIENCE = 3.0
-#: So many containers, and so many kernels, are listed.
+#: How many containers, and how many kernels, are listed.
 _MOST = 50
 
 

@@ -13,7 +13,7 @@ from oi_tui import paths
 from oi_tui.messages import DETACHED
 from oi_tui.text import format_duration, one_line
 
-#: The keys of a record, and so many of its characters are shown.
+#: The most characters of a record that are shown.
 _LONGEST = 100
 
 
@@ -145,7 +145,7 @@ def choose(named: str) -> LeftTarget | str:
 
 
 def list_shown() -> list[LeftTarget]:
-    """What somebody can come back to: all that no program on this machine is connected to."""
+    """List the targets to come back to: those that no program on this machine is connected to."""
     return [left for left in load() if not left.is_connected]
 
 

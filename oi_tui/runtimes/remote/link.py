@@ -62,7 +62,7 @@ class Run:
         self.arrived: queue.Queue[tuple[list[Report], int] | None] = queue.Queue()
 
     def next(self, seconds: float) -> list[Report] | None:
-        """The reports that come within so many seconds, None for none. Raises LinkLostError."""
+        """The reports that come within `seconds`; None if there are none. Raises LinkLostError."""
         try:
             item = self.arrived.get(timeout=seconds)
         except queue.Empty:
@@ -212,7 +212,7 @@ class Link:
         return run
 
     def ask(self, do: str, seconds: float, **message: object) -> object:
-        """Ask for something and wait; None when there is no answer within so many seconds."""
+        """Ask for something and wait; None if there is no answer within `seconds`."""
         number = next(self._numbers)
         answers: queue.Queue[object] = queue.Queue()
         with self._lock:
@@ -325,7 +325,7 @@ class Link:
             return self._runs.get(id)
 
     def detach(self, seconds: float, stays_for: float) -> bool:
-        """Leave the far end running, for so many seconds without us; whether it said that it does.
+        """Leave the far end running for `stays_for` seconds without us; return whether it agreed.
 
         Everything that it sent before has arrived then.
         """

@@ -217,7 +217,7 @@ class RemoteRuntime:
             link.send(do="input", language=self.language.name, text=text)
 
     def interrupt(self) -> None:
-        """Interrupt the run; where the far end is silent and somebody insists, give the connection up."""
+        """Interrupt the run; if the far end is silent and the person asks again, close the connection."""
         run, link = self._run, self._link
         if run is None:
             return

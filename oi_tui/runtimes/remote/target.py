@@ -107,7 +107,7 @@ USUAL = Staying()
 
 
 def parse(spelling: str) -> Target | None:
-    """The target that somebody typed; None for this machine. Raises TargetError for anything else."""
+    """The target that the person typed; None for this machine. Raises TargetError for anything else."""
     spelling = spelling.strip()
     if spelling in ("", LOCAL):
         return None

@@ -19,9 +19,9 @@ Frame = Dict[str, Any]  # noqa: UP006 -- evaluated by Python 3.8
 
 #: How often each end says that it is there when it has nothing else to say, in seconds.
 BEAT = 2.0
-#: After so many seconds of silence from the other end the person sees a notice.
+#: The silence of the other end after which the person sees a notice, in seconds.
 QUIET = 4.0
-#: After so many seconds without a word from the other end, the far end ends everything that runs there.
+#: The silence of this end after which the far end ends everything that runs there, in seconds.
 SILENCE = 60.0
 #: How many bytes of reports may be on their way. It bounds how late a stop is seen on a slow connection.
 WINDOW = 256 * 1024

@@ -11,13 +11,13 @@ from oi_tui.runtimes.processes.process import LanguageProcess
 from oi_tui.runtimes.runs.interrupt import Interrupt
 from oi_tui.runtimes.runs.output import RunOutput
 
-#: How long a program must be quiet before somebody looks whether it waits for input, in seconds.
+#: How long a program must be quiet before it is checked for waiting for input, in seconds.
 _QUIET = 0.06
 #: How many looks in a row must find a program stopped before it is reported.
 _STANDSTILL = 3
 #: A reader that sleeps on so long after an answer was not woken by it, in seconds; it is asked once more.
 _SLOWEST_WAKE = 2.0
-#: A line that is typed is kept by a terminal up to so many bytes at least: 4,095 on Linux, 1,023 on macOS.
+#: The longest typed line that every terminal keeps, in bytes: 4,095 on Linux, 1,023 on macOS.
 _LONGEST_LINE = 1000
 
 
@@ -61,7 +61,7 @@ class InputWatch:
         self._masked = False
         #: Whether what the program waited for when it was last seen was answered.
         self._answered = False
-        #: When somebody last typed.
+        #: When the person last typed.
         self._typed_at = 0.0
         #: Who waited for that, as `process_table.readers` says.
         self._readers: frozenset[tuple[str, bytes]] | None = None

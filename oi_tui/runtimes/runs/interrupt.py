@@ -8,11 +8,11 @@ from oi_tui.runtimes.language import Language
 from oi_tui.runtimes.processes import process_table
 from oi_tui.runtimes.processes.process import LanguageProcess
 
-#: The system knows to so many seconds when a process began.
+#: The precision with which the system knows when a process began, in seconds.
 COARSE = 0.02
 #: How often the foreground is looked at, in seconds, at first and once an interrupt takes long.
 _SOON, _LATER = 0.03, 0.25
-#: What began so many seconds before its interrupt may miss it.
+#: A process that began this long before its interrupt may miss it, in seconds.
 _YOUNG = 0.1
 
 

@@ -16,7 +16,7 @@ _LONGEST_LINE = 1000
 _LONGEST_BELOW, _LONGEST_LOG = 8000, 100_000
 #: The longest page that is shown once more with the value that it belongs to, in characters.
 _LONGEST_PAGE = 20_000
-#: So many places that values were shown at are remembered after their run.
+#: How many places that values were shown at are remembered after their run.
 _MOST_PLACES = 200
 #: What moves the cursor within what was printed: the number of lines says nothing then.
 _MOVES = re.compile(r"\x1b\[[0-9;]*[A-HJKSTdfsu`]|\x1b[78M]|[\b\x0b\x0c]|\r(?!\r*\n)")

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-#: So many frames are looked at, from the innermost outwards.
+#: How many frames are looked at, from the innermost outwards.
 _DEEPEST = 300
 #: So often a look is repeated that met a frame as it came or went.
 _LOOKS = 3

@@ -21,7 +21,7 @@ from oi_tui.runtimes.variables import join_names, loss, parse_names
 
 #: How long a finished run waits for the mark of its end, where the program closed or lost its terminal.
 _MARK_PATIENCE = 1.0
-#: The name of a database is cut to so many characters.
+#: The longest name of a database that is shown, in characters.
 _LONGEST_DATABASE = 200
 #: Displays that name a file.
 _PLACES = ("path", "page")
@@ -116,7 +116,7 @@ class Run:
         return self._phase is Phase.ENDED
 
     def start(self, news: str | None, stopped: threading.Event) -> None:
-        """Hand the code over, unless somebody stopped it before."""
+        """Send the code, unless it was stopped before."""
         self._news = news
         if stopped.is_set():
             self._end("interrupted", None)
@@ -138,7 +138,7 @@ class Run:
             return
 
     def step(self) -> list[Report]:
-        """Wait for the next thing to report, at most a frame or until somebody must look; the reports."""
+        """Wait for the next reports, at most one frame or until the next check is due, and return them."""
         now = time.monotonic()
         until = min(now + 0.25, self._output.due, self._line.due, self._input.due, self._steps.due)
         self._take(self._process.read(until - now))
@@ -167,7 +167,7 @@ class Run:
                 self._report(report)
 
     def typed(self, text: str) -> None:
-        """Take into account that somebody typed this."""
+        """Note that the person typed this."""
         self._input.typed(text)
 
     # -- what comes

@@ -102,7 +102,7 @@ class StopSteps:
         return self._next_at
 
     def press(self) -> None:
-        """Take the next step for somebody who asks for it; a key that repeats itself asks once."""
+        """Take the next step, because the person asked for it; a key that repeats asks once."""
         before, self._pressed_at = self._pressed_at, time.monotonic()
         if not (self.begun and self._waits and self._pressed_at - before < REPEATED):
             self.take()

@@ -48,7 +48,7 @@ class Beginning:
         return bytes(self._data[self._at - count : self._at])
 
     def fill(self, count: int) -> bytes:
-        """Return what is ahead: at least so many bytes, or all that there are. Raises TimeoutError."""
+        """Return the next bytes: at least `count`, or all that there are. Raises TimeoutError."""
         while len(self._data) < self._at + count:
             self._source.settimeout(max(0.01, self._until - time.monotonic()))
             piece = self._source.recv(65_536)

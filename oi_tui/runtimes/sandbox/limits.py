@@ -126,7 +126,7 @@ class LimitWatch:
         used = self._free - _free(self._cwd)
         if used <= self._limits.disk:
             return 0
-        # Somebody else may have filled the disk.
+        # Another program may have filled the disk.
         written = _written_since(self._cwd, self._began)
         if written <= self._limits.disk:
             self._free -= used - written

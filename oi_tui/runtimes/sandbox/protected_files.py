@@ -18,7 +18,7 @@ from pathlib import Path
 
 from oi_tui.runtimes.sandbox import git_settings
 
-#: Read by shells, editors and tools on their own, as soon as somebody opens or enters the folder.
+#: Read by shells, editors and tools by themselves, as soon as the folder is opened or entered.
 READ_ONLY = frozenset(
     {
         *(".envrc", ".mise.toml", "mise.toml", ".tool-versions", "sitecustomize.py", "usercustomize.py"),
@@ -58,7 +58,7 @@ _GIT = ("hooks", "config", "config.worktree")
 _PACKAGES = frozenset({"node_modules", "__pycache__"})
 #: In a repository's own folder: files of which git runs none.
 _GIT_DATA = frozenset({"objects", "refs", "logs"})
-#: So many entries are looked at, and so many files are guarded one by one.
+#: How many entries are looked at, and how many files are guarded one by one.
 MOST_ENTRIES = 20_000
 _MOST_GUARDED = 300
 #: Each folder and file that is guarded takes a descriptor while a program starts; there are 1,024 as a rule.

@@ -35,7 +35,7 @@ _HTTP, _TLS = 80, 443
 #: The first byte of TLS: a record of the handshake.
 _TLS_BEGINS = b"\x16"
 _USUAL_PORTS = (_HTTP, _TLS)
-#: So many requests are served at once: each takes a thread and two descriptors of the application.
+#: How many requests are served at once: each takes a thread and two descriptors of the application.
 _MOST_AT_ONCE = 64
 _METHOD = re.compile(r"[A-Za-z]{1,20}")
 _HOST = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")

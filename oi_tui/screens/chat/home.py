@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from oi_tui.engine.storage.listing import Summary
     from oi_tui.workspace import Workspace
 
-#: So many entries of a folder are looked at, requests are offered, and conversations are listed.
+#: How many entries of a folder are looked at, requests are offered, and conversations are listed.
 _MOST_ENTRIES, _REQUESTS, _CONVERSATIONS = 500, 3, 3
 #: No text of the list is longer.
 _LONGEST = 60

@@ -19,7 +19,7 @@ COLOURS: dict[Level, str] = {"clear": "$text-success", "notes": "$text-warning",
 _RISKY = "High risk. "
 #: From which width on the code of a risky line stands beside what it does.
 _ROOM_FOR_CODE = 50
-#: So many cells of that code are shown at least.
+#: How many cells of that code are shown at least.
 _LEAST_CODE = 12
 _INDENT = "   "
 #: The note lists what the code may call: nothing of it may be cut off.

@@ -52,7 +52,7 @@ class Block(ABC):
         """About how many rows that will be, cheaply."""
 
     def margin(self, place: int, count: int) -> str:  # noqa: ARG002 -- for those with a frame
-        """The mark before the row at a place, counted from 0, of so many."""
+        """The mark before row `place`, counted from 0, of `count` rows."""
         return self.mark if place == 0 or self.marks_all else ""
 
     def mark_style(self, look: Styles) -> Style:

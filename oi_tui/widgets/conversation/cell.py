@@ -32,7 +32,7 @@ _FRAME, _ACTIVE_FRAME = ("╭", "│", "╰"), ("┏", "┃", "┗")
 #: Of a reason no more is shown than this, in characters.
 _LONGEST_REASON = 600
 _MARKS = {"created": "+", "changed": "~", "deleted": "-"}
-#: So many changed files are named below a cell.
+#: How many changed files are named below a cell.
 _NAMED = 5
 #: Code with more lines than this is folded once it ran without an error.
 _FOLDED_ABOVE = 24
@@ -67,7 +67,7 @@ class CellBlock(Block):
         self.code_folded = self._folds_itself(message)
         #: How many rows the editor takes that stands over the code; None when it is not being edited.
         self.editor_rows: int | None = None
-        #: So many of the first pictures are gone as soon as another one takes their place.
+        #: How many of the first pictures are gone as soon as another one takes their place.
         self._cleared_pictures = 0
         self._started = self._line_started = time.monotonic()
         #: The rows of the active line, with the rows of code and the time that they show.

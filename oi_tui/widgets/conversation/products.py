@@ -11,7 +11,7 @@ from oi_tui.widgets.truncate import width_of
 _VERBS = {"created": "made", "changed": "changed", "deleted": "deleted"}
 #: No name of a file or table is longer, in characters.
 _LONGEST_NAME = 40
-#: So many names are listed at most.
+#: How many names are listed at most.
 _MOST_NAMES = 8
 
 Name = tuple[str, str]

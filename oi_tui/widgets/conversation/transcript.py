@@ -22,7 +22,7 @@ from oi_tui.widgets.conversation.selection import MARGIN, copied, selected
 from oi_tui.widgets.idle import remapped
 from oi_tui.widgets.truncate import width_of
 
-#: So many rows are kept as they were painted: those of a large screen, and some to scroll.
+#: How many rows are kept as they were painted: those of a large screen, and some to scroll.
 _PAINTINGS = 500
 #: A header that stays at the top while its cell is read is underlined.
 _ABOVE = Style(underline=True)

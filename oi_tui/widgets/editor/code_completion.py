@@ -19,13 +19,13 @@ class Editor(Protocol):
         """The code before the caret; None while something is selected."""
 
     def complete_with(self, text: str, typed: int) -> None:
-        """Put text in the place of so many characters before the caret."""
+        """Replace `typed` characters before the caret."""
 
     def indent(self) -> None:
         """Do what tab does where nothing is completed."""
 
     def ask(self, query: Query) -> None:
-        """Have somebody look for completions, who calls `CodeCompletion.offer`."""
+        """Ask for completions; the answer comes by `CodeCompletion.offer`."""
 
     def show_offers(self, offers: Sequence[CompletionOffer], chosen: int, note: str) -> None:
         """Show the list, or close it where there is nothing."""

@@ -324,7 +324,7 @@ class CodeEditor(StableTextArea):
         return "\n".join([*lines[:row], lines[row][:column]])
 
     def complete_with(self, text: str, typed: int) -> None:
-        """Put text in the place of so many characters before the caret, as one step to undo."""
+        """Replace characters before the caret, as one step to undo."""
         row, column = self.selection.end
         self.replace_once(text, (row, max(column - typed, 0)), (row, column))
         self.move_cursor((row, max(column - typed, 0) + len(text)))

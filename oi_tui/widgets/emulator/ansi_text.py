@@ -24,9 +24,9 @@ _VERSIONS = 20
 _LONGEST_STRING = 100_000
 #: Moving the cursor to the right ends here, as it would at a terminal's edge.
 _FARTHEST = 500
-#: Of what a program draws, so many lines can be drawn over; so much without a move ends the drawing.
+#: How many lines of a drawing can be drawn over, and how much text without a move ends the drawing.
 _DRAWN_LINES, _DRAWN_LENGTH = 200, 64_000
-#: So many lines that were printed before a program began to move up and down can be drawn over.
+#: How many lines that were printed before a program began to move up and down can be drawn over.
 _LINES_BACK = 50
 #: How far back the colours in force are looked for, in lines.
 _COLOURS_BACK = 300

@@ -5,7 +5,7 @@ import re
 #: Private modes (DECSET), by xterm's numbers: cursor keys in their other form, and the alternate screen.
 CURSOR_KEYS = 1
 ALTERNATE = frozenset({47, 1047, 1049})
-#: At least so many characters are kept of what came last, and at most twice as many.
+#: The last characters that are kept: at least this many, and at most twice as many.
 KEPT = 64 * 1024
 _MODES = re.compile(r"(?:\x1b\[|\x9b)\?([0-9;]{1,40})([hl])|\x1bc")
 _CUT = re.compile(r"(?:\x1b(?:\[(?:\?[0-9;]{0,40})?)?|\x9b(?:\?[0-9;]{0,40})?)\Z")

@@ -156,7 +156,7 @@ class ImageRow:
 
 
 def fitting(size: tuple[int, int], room: int, highest: int, slant: float) -> tuple[int, int]:
-    """Columns and lines for a picture of so many pixels, none of which gets more than a column."""
+    """Columns and lines for an image of this size in pixels; a pixel gets at most one column."""
     width, height = size
     scale = min(room / width, highest * slant / height, 1.0)
     return max(round(width * scale), 1), min(max(round(height * scale / slant), 1), highest)

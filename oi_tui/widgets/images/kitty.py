@@ -36,7 +36,7 @@ NUMBERS = "".join(
 MOST = len(NUMBERS)
 #: Base64 characters in one command.
 _CHUNK = 4096
-#: So many pictures are kept in the terminal; those not seen for longest go first.
+#: How many pictures are kept in the terminal; those not seen for longest go first.
 _KEPT = 60
 #: The levels of red, green and blue in the palette of 256 colours; 16 is the first of the cube.
 _LEVELS = (0, 95, 135, 175, 215, 255)
@@ -96,7 +96,7 @@ class KittyImages:
         self._placed: OrderedDict[int, PlacedImage] = OrderedDict()
 
     def show(self, png: bytes, columns: int, lines: int) -> PlacedImage:
-        """Send a picture, to be shown in so many columns and lines."""
+        """Send an image, with the columns and lines in which it is shown."""
         high, colour, index = next(self._names)
         red, green, blue = colour.get_truecolor()
         low = (red << 16 | green << 8 | blue) if self._true_colours else index

@@ -38,7 +38,7 @@ class ImageSupport:
     kitty: "KittyImages | None" = None
 
     def within(self, lines: int, *, whole: bool = False) -> "ImageSupport":
-        """The same for a terminal with so many lines; for a picture that has them to itself with `whole`."""
+        """The same for a terminal with this many lines; with `whole`, for an image that has all of them."""
         highest = max(lines, 1) if whole else min(max(lines - _OTHERS, _LEAST), _MOST)
         return self if highest == self.highest else replace(self, highest=highest)
 

@@ -185,7 +185,7 @@ class ConversationList(ScrollView, can_focus=True):
         return None
 
     def action_move(self, by: int) -> None:
-        """Select the item so many further down."""
+        """Move the selection down."""
         self._select(self._selected + by)
 
     def action_page(self, by: int) -> None:

@@ -241,7 +241,7 @@ def _fit(name: str, kind: str) -> int:
 
 
 def _fitted(text: str, width: int, *, right: bool = False) -> str:
-    """The text in exactly so many cells, with "…" where it was cut."""
+    """The text in exactly `width` cells, with "…" where it was cut."""
     missing = width - cell_len(text)
     if missing >= 0:
         return " " * missing + text if right else text + " " * missing

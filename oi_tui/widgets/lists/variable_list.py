@@ -153,7 +153,7 @@ class VariableList(ScrollView):
         self.refresh()
 
     def move(self, by: int) -> None:
-        """Select the variable so many further down."""
+        """Move the selection down."""
         step = 1 if by > 0 else -1
         number = self._selected
         for _ in range(abs(by)):

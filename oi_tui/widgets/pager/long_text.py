@@ -7,9 +7,9 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-#: Line ends are counted for so many bytes at a time; the counts are all that is kept of a file.
+#: Line ends are counted for this many bytes at a time; the counts are all that is kept of a file.
 _BLOCK = 64 * 1024
-#: So many bytes are counted, or searched, before others have their turn.
+#: How many bytes are counted, or searched, before others have their turn.
 _SLICE = 4 * 1024 * 1024
 #: Of a longer line the beginning is shown, in bytes.
 LONGEST_LINE = 5_000

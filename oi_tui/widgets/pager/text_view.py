@@ -105,7 +105,7 @@ class TextView(ScrollView, can_focus=True):
     # Scrolling
 
     def action_by(self, lines: int) -> None:
-        """Scroll by so many lines."""
+        """Scroll by some lines."""
         self.action_go(self.top + lines)
 
     def action_pages(self, pages: int) -> None:

@@ -52,7 +52,7 @@ class CompletionChoice:
         self.query, self._closed, self._awaited = query, None, None
 
     def take(self, query: Query, offers: Sequence[CompletionOffer], note: str = "") -> bool:
-        """Take an answer; True when somebody waits to take the first offer. A choice that was made stays."""
+        """Take an answer; True if the person waits to accept the first offer. A choice made before stays."""
         chosen = self.chosen if query == self._answered else None
         wanted = query == self._awaited and bool(offers)
         self.query = self._answered = query

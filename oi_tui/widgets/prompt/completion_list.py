@@ -72,5 +72,5 @@ class Completions(Widget):
 
 
 def _fit(text: str, width: int) -> str:
-    """Fit the text into exactly so many cells; of a long one, show the end."""
+    """Fit the text into exactly `width` cells; show the end of a long one."""
     return set_cell_size(cut_beginning(text, width), max(0, width))

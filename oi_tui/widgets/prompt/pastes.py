@@ -6,7 +6,7 @@ from collections.abc import Iterator
 #: A paste of more lines or characters than this is folded.
 LINES = 10
 CHARACTERS = 2000
-#: So many are kept; the oldest is forgotten first.
+#: How many are kept; the oldest is forgotten first.
 _KEPT = 200
 _CHIP = re.compile(r"\[pasted [0-9,]+ (?:lines|characters)(?: #[0-9]+)?\]")
 

@@ -5,7 +5,7 @@ from textual.widget import Widget
 
 from oi_tui.text import one_line
 
-#: So many of them are shown.
+#: How many of them are shown.
 MOST_ROWS = 4
 
 

@@ -14,9 +14,9 @@ from oi_tui.widgets.sidebar.plan import PlanItem
 
 #: Rows that the variables of a language and the changed files have at least, also where room is short.
 _FEWEST = 5
-#: So many steps of a turn, and items of a plan, are listed at most.
+#: How many steps of a turn, and items of a plan, are listed at most.
 _MOST_ITEMS = 7
-#: From so many rows on there is room for both.
+#: The rows from which there is room for both.
 _TALL = 30
 #: Comments at the beginning of code, with which a model often says what it does.
 _COMMENT = re.compile(r"\s*(?:#|//|--)\s+(?P<words>[^\n]*\w[^\n]*)")

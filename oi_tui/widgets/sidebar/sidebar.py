@@ -169,6 +169,6 @@ class Sidebar(ScrollView, can_focus=True):
 
 
 def _at_right(text: str, width: int) -> str:
-    """The text at the right of so many cells, after at least one blank."""
+    """Align the text to the right, after at least one blank."""
     fitted = fit(text, min(cell_len(text), max(0, width - 1)))
     return " " * (width - cell_len(fitted)) + fitted

@@ -16,7 +16,7 @@ from oi_tui.engine.llm.transport.raw_stream import RawReply, split_delta
 _KEPT_CHUNKS = 500
 #: A server that does not accept a request for so long, in seconds, is mentioned.
 _SLOW = 0.5
-#: So many silences in a row may be filled by comments.
+#: How many silences in a row may be filled by comments.
 _COMMENTS = 10
 #: Fields of a request that LiteLLM takes as they are.
 _PASSED_ON = ("messages", "api_version", "temperature", "max_tokens", "timeout")

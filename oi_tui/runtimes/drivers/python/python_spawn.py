@@ -118,7 +118,7 @@ class _Definitions:
 
 
 class _Bounded:
-    """A file that takes so many bytes and no more."""
+    """A file with a limit of bytes."""
 
     def __init__(self, room):
         self.room = room

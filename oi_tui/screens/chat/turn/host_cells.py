@@ -18,7 +18,7 @@ from oi_tui.window.report import find_outcome, list_changed_files, read_variable
 from oi_tui.workspace import Workspace
 
 _log = logging.getLogger(__name__)
-#: So many pieces of code may wait.
+#: How many pieces of code may wait.
 _MOST_WAITING = 16
 _UNTRUSTED = "The person has not run any code of yours in this window yet. Call run first."
 _RESTART = (

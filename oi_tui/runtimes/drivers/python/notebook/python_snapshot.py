@@ -106,7 +106,7 @@ def save(names, path, bounds=None):
 
 
 def leave(names, path, size, seconds):
-    """Like `save`, in so many bytes and seconds. What was kept earlier and would be lost by that stays."""
+    """Like `save`, within limits in bytes and seconds. Nothing that was kept earlier is lost."""
     bounds = _Bounds(size, time.monotonic() + seconds)
     if path not in _ours and not _names_in(path) <= set(names):
         raise SnapshotError("What was kept before was not restored, so it stays.")

@@ -28,9 +28,9 @@ _PIECE = r"""{}|"(?:[^"]|"")*"|`[^`]*`|--[^\n]*|/\*.*?\*/|\$(?:[^\W\d]\w*)?\$|;|
 STANDARD = re.compile(_PIECE.format(r"""[eE]'(?:[^'\\]|''|\\.)*'|'(?:[^']|'')*'"""), re.S)
 #: MySQL's: a backslash within a text stands before any character.
 BACKSLASHES = re.compile(_PIECE.format(r"""'(?:[^'\\]|''|\\.)*'"""), re.S)
-#: SQLite gets copies of data frames, of up to so many cells; DuckDB reads them where they are.
+#: The largest data frame that is copied for SQLite, in cells. DuckDB reads data frames in place.
 _COPIED = 5_000_000
-#: SQLite looks for an interrupt each time that it has done so many steps.
+#: SQLite looks for an interrupt each time after this many steps.
 _STEPS = 10_000
 _LIST_TABLES = "select name, type from sqlite_master where name not like 'sqlite_%' order by name"
 _LIST_DUCKDB = "select table_name as name, table_type as type from information_schema.tables order by 1"
@@ -367,7 +367,7 @@ class _DuckDb(Connection):
 
 
 def take(cursor, most):
-    """All rows, or so many and one more, which says that there are others."""
+    """Return all rows, or `most` and one more, which shows that there are others."""
     return cursor.fetchall() if most is None else cursor.fetchmany(most + 1)
 
 

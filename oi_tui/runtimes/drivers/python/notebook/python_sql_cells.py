@@ -17,7 +17,7 @@ from python_sql import SqlError, databases_of, distinct, parts, rows_of
 
 #: No more rows of a query are kept.
 _MOST = 1_000_000
-#: Of longer results so many of the first and the last rows are printed.
+#: Longer results are printed with this many of the first and the last rows.
 _PRINTED, _FIRST, _LAST = 40, 20, 5
 #: The widest text of a cell that is printed.
 _WIDEST = 60

@@ -61,8 +61,9 @@ def llm_map(
     data frame are); braces that are text are written twice. Without any, the row follows the prompt. A
     function is called with the row, and returns the prompt.
 
-    So many requests are under way `at_once`. A row that failed is raised after all others were asked, and the
-    error has what came as its `results`; with `errors="return"` the list has an exception in its place.
+    `at_once` is the number of requests in progress at the same time. The error of a row is raised after all
+    others were asked, with what came as its `results`; with `errors="return"` the list has the error in its
+    place.
     """
     if errors not in ("raise", "return"):
         raise ValueError('errors is "raise" or "return", not {!r}'.format(errors))

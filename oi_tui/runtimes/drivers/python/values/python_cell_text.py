@@ -9,7 +9,7 @@ __builtins__ = dict(vars(builtins))
 
 import struct
 
-#: A text is cut to so many characters, unless it is wanted whole.
+#: A text is cut to this many characters, unless all of it is wanted.
 _LONGEST = 200
 #: Values from elsewhere may run the program's own code when they are written.
 _WRITTEN = (

@@ -23,7 +23,7 @@ import warnings
 
 from python_variables import _is_known, _name_of, _summary
 
-#: So many completions are listed, and so many keys or members of one value are looked at.
+#: How many completions are listed, and how many keys or members of one value are looked at.
 _MOST, _LOOKED_AT = 100, 5_000
 _LONGEST = 200
 _WORD = re.compile(r"[^\W\d]\w*\Z")

@@ -24,7 +24,7 @@ _RECORDS = ("dict", "Row")
 _PLAIN = (int, str, float, bool, bytes)
 #: Libraries of figures that are pages.
 _PLOTS = ("plotly", "altair", "bokeh")
-#: So many values of a cell are kept apart from what is printed.
+#: How many values of a cell are kept apart from what is printed.
 _MOST_VALUES = 1000
 
 

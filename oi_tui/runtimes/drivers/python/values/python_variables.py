@@ -121,7 +121,7 @@ def _holds_no_objects(value):
 
 
 def _format(value, depth, room):
-    """The value as Python writes it, cut to about so many characters; only what is built in is written."""
+    """Return the value as Python writes it, cut to about `room` characters; built-in types only."""
     kind = _name_of(type(value))
     if type(value) in (str, bytes, bytearray):
         return repr(value) if len(value) <= room else "{!r}...".format(value[:room])
