@@ -1,4 +1,4 @@
-"""What the actions of commands need of a user interface: the full screen, plain lines, or a test."""
+"""The interface that actions need of the full screen, of plain lines, or of a test."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol, TypeVar
@@ -13,45 +13,45 @@ BUSY = "Busy. Press esc to stop first."
 
 
 class UserInterface(Protocol):
-    """Says, asks and shows things, and does what takes its time."""
+    """Shows messages, asks questions, and runs slow work in the background."""
 
     @property
     def busy(self) -> bool:
         """Whether a turn is at work."""
 
     def tell(self, text: str, *, warning: bool = False) -> None:
-        """Say something where it can be read again."""
+        """Show a message that can be read again."""
 
     def confirm(self, question: str, details: Sequence[str], act: Callable[[], None]) -> None:
         """Ask whether to act, showing what would be done."""
 
     def edit(self, text: str, suffix: str) -> str:
-        """Have the person edit a text in their own editor; where they named none, return it as it is."""
+        """Let the person edit a text in their own editor; return it unchanged if they have set none."""
 
     def aside(self, work: Callable[[], T], then: Callable[[T], object]) -> None:
-        """Do what takes its time, and go on with what it gives."""
+        """Run slow work in the background, and pass its result on."""
 
     def start(self, events: Iterator[Event]) -> None:
         """Work through a session's events."""
 
     def show_session(self) -> None:
-        """Show the conversation at work again: it is another one, or has changed."""
+        """Show the current conversation again, after it was replaced or changed."""
 
     def put_back(self, text: str) -> None:
-        """Give text back to where the person types."""
+        """Put text into the prompt."""
 
     def take_profile(self, profile: Profile) -> None:
-        """Go on with these settings."""
+        """Apply these settings."""
 
     def switch_auto_run(self, on: bool | None) -> None:
         """Ask before code runs or do not; None switches to the other."""
 
 
 class DisplayActions(Protocol):
-    """What the interface looks like."""
+    """The appearance of the interface."""
 
     def apply(self, profile: Profile) -> None:
-        """Show everything as the profile wants it."""
+        """Apply the profile's appearance."""
 
     def switch_theme(self, name: str) -> None:
         """Use a theme; without a name, choose one."""

@@ -29,7 +29,7 @@ from oi_tui.text import one_line
 _FILE = "SKILL.md"
 _PROJECT = Path(".agents") / "skills"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
-#: No folder has more skills that are used; the model would have to read them all.
+#: The most skills of a folder that are used: the model gets the list of all.
 _MOST = 100
 _DESCRIPTION = 300
 #: The group of entry points by which installed packages name their folders of skills.
@@ -41,7 +41,7 @@ _CATALOGUE = (
 
 
 class SkillError(ValueError):
-    """A skill that cannot be saved, in a sentence."""
+    """A skill cannot be saved; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +270,7 @@ def _split_header(text: str) -> tuple[dict[str, str], str]:
 
 
 def _parse_head(lines: Sequence[str]) -> dict[str, str]:
-    """The fields of a head, which is YAML; where it is not, those of each line by itself."""
+    """The fields of a head in YAML; if it is not valid YAML, the fields of each line by itself."""
     try:
         entries = yaml_file.parse("\n".join(lines))
     except ProfileError:
@@ -278,7 +278,7 @@ def _parse_head(lines: Sequence[str]) -> dict[str, str]:
     texts = {key: entry.value for key, entry in entries.items() if isinstance(entry.value, str | int)}
     parts = (line.partition(":") for line in lines if line[:1].strip())
     by_line = {key.strip(): value.strip().strip("\"'") for key, _, value in parts}
-    # The lines of a text stand in one line of the catalogue.
+    # A text of several lines takes one line of the catalogue.
     return by_line | {key: " ".join(str(value).split()) for key, value in texts.items()}
 
 

@@ -46,7 +46,7 @@ class Change:
 
     @property
     def name(self) -> str:
-        """The path as a person reads it: a folder by its slash, a link by where it points to being one."""
+        """The path as it is shown: a folder ends with a slash, and a link shows where it points to."""
         held = (self.before, self.after)
         if FOLDER in held:
             return f"{self.path}/"
@@ -178,7 +178,7 @@ class Snapshots:
             return None
 
     def known(self, ids: Iterable[str]) -> list[str]:
-        """Those of the ids of which a step is remembered, in their order."""
+        """The ids for which a step is kept, in the given order."""
         try:
             names = {path.stem for path in self._steps.iterdir()}
         except OSError:
@@ -186,7 +186,7 @@ class Snapshots:
         return [item for item in ids if item in names]
 
     def latest(self, ids: Iterable[str]) -> str | None:
-        """The one of the ids whose step was remembered last; None when none is known."""
+        """The id whose step was kept last; None if there is no step for any of them."""
         steps = []
         for item in self.known(ids):
             with contextlib.suppress(OSError):
@@ -194,7 +194,7 @@ class Snapshots:
         return max(steps)[1] if steps else None
 
     def delete_expired(self) -> None:
-        """Let go of what is old, and of the oldest where there is too much."""
+        """Delete what is old, and the oldest if there is too much."""
         limit = time.time() - MOST_SECONDS
         files: list[tuple[float, int, Path]] = []
         for folder in (self._steps, self._contents):
@@ -218,5 +218,5 @@ class Snapshots:
 
 
 def is_link(name: str | None) -> bool:
-    """Whether this is the name of what a link holds."""
+    """Whether this name stands for the target of a link."""
     return name is not None and name.startswith(_LINK)

@@ -31,11 +31,11 @@ Hear = Callable[[Mapping[str, Any]], None]
 
 
 class CallError(Exception):
-    """What a server did not do, in a sentence."""
+    """A call failed; the message says why, in a sentence."""
 
 
 class Connection:
-    """Asks the process, which starts with the first question. All methods may be called from any thread.
+    """Sends requests to the process, which starts with the first one. All methods may be called from any thread.
 
     `report` gets what servers send by themselves.
     """
@@ -54,9 +54,9 @@ class Connection:
         stopped: threading.Event | None = None,
         hear: Hear | None = None,
     ) -> Any:
-        """Carry out an order and return what comes of it. Raises CallError, also once `stopped` is set.
+        """Send a request and return its result. Raises CallError, also once `stopped` is set.
 
-        `hear` gets what the server says meanwhile.
+        `hear` gets what the server reports meanwhile.
         """
         number = next(self._numbers)
         answers: queue.SimpleQueue[Mapping[str, Any]] = queue.SimpleQueue()
@@ -73,7 +73,7 @@ class Connection:
         return answer["result"]
 
     def answer(self, order: Mapping[str, Any]) -> None:
-        """Send the answer to a question that a server has asked; one that comes too late is left out."""
+        """Send the answer to a question of a server; a late answer is dropped."""
         with self._lock, suppress(CallError):
             if self._process is not None and self._process.poll() is None:
                 self._send({"do": "answer", **order})
@@ -116,7 +116,7 @@ class Connection:
                 hear(record)
 
     def _send(self, order: Mapping[str, Any]) -> None:
-        """Send an order; the lock is held. Raises CallError."""
+        """Send a request; the lock is held. Raises CallError."""
         process = self._start()
         assert process.stdin
         try:

@@ -1,6 +1,6 @@
 """The servers' definitions of their tools: made safe to show and to send, and pinned by a hash.
 
-The definitions of a server are kept when it is first used. What is other later is not used until a person
+The definitions of a server are kept when it is first used. A changed one is not used until a person
 was shown the difference.
 """
 
@@ -22,9 +22,9 @@ MOST_TOOLS = 128
 _NAME = 128
 _DESCRIPTION = 2_000
 _SCHEMA = 20_000
-#: Of all definitions of a server.
+#: The most characters of all definitions of a server.
 ALL_CHARACTERS = 400_000
-#: What of a definition may change what the tool is taken for.
+#: The fields of a definition that change what the tool seems to do.
 _PINNED = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
 Definition = Mapping[str, Any]
 
@@ -83,7 +83,7 @@ def limit_definitions(offered: Sequence[Definition]) -> list[Definition]:
 
 
 def select_pinned(definition: Definition) -> dict[str, Any]:
-    """Return the part of a definition that is pinned."""
+    """Return the fields of a definition that are pinned."""
     return {key: definition[key] for key in _PINNED if key in definition}
 
 

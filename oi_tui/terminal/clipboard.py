@@ -45,7 +45,7 @@ def _is_local() -> bool:
 
 
 def _with_pbcopy(text: str) -> bool:
-    """Copy by the tool of macOS, which takes the text for UTF-8 only where the locale says so."""
+    """Copy with the tool of macOS, which reads UTF-8 only if the locale says so."""
     environment = {**os.environ, "LC_ALL": "en_US.UTF-8"}
     return _offer(["pbcopy"], text, environment)
 
@@ -70,7 +70,7 @@ def _offer(words: list[str], text: str, environment: Mapping[str, str] | None = 
 def _with_a_tool(text: str) -> bool:
     if sys.platform == "darwin":
         return _with_pbcopy(text)
-    # It looks for tools when it is imported, which takes its time.
+    # It looks for tools when it is imported, which is slow.
     import pyperclip
 
     try:
@@ -89,7 +89,7 @@ def _into_tmux(text: str) -> str:
 
 
 def _through_screen(text: str, app: App[object]) -> None:
-    """Ask the terminal around GNU screen, in pieces that screen hands on as they are."""
+    """Ask the terminal around GNU screen, in pieces that screen passes on unchanged."""
     driver = app._driver
     sequence = f"\x1b]52;c;{base64.b64encode(text.encode('utf-8', 'replace')).decode()}\x07"
     pieces = (sequence[at : at + _SCREEN_PIECE] for at in range(0, len(sequence), _SCREEN_PIECE))
@@ -98,7 +98,7 @@ def _through_screen(text: str, app: App[object]) -> None:
 
 
 def _into_a_file(text: str) -> str:
-    """Keep a long text where its owner finds it, and nobody else can read it."""
+    """Write a long text to a file that only the owner can read."""
     size = f"{len(text):,} characters are more than terminals take"
     try:
         path = paths.make_private(paths.state()) / "copied.txt"

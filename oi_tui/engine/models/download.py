@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 from oi_tui import paths
 
 _PIECE = 1 << 18
-#: Seconds of silence that are taken for a break, and how often the rest is asked for after one.
+#: Seconds of silence after which a connection counts as broken, and how often the download is resumed.
 SILENCE = 30.0
 ATTEMPTS = 5
 #: Left free on the disk, in bytes.
@@ -30,7 +30,7 @@ _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 # No library: httpx takes 340 ms to import, urllib 105 ms, and both leave resuming, the check for a changed
 # file, room on the disk and the checksum to us, which is nearly all of this module.
 class DownloadError(Exception):
-    """The file cannot be had; the message says why, and what of it is kept."""
+    """The download failed; the message says why, and how much was saved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class _Download:
         self._total: int | None = None
 
     def work(self) -> Iterator[Progress]:
-        """Ask for the file, and for the rest of it when the connection breaks."""
+        """Download the file, and resume when the connection breaks."""
         failures = 0
         while True:
             before = self._count_here()
@@ -103,7 +103,7 @@ class _Download:
                 yield from self._once()
                 break
             except (urllib.error.URLError, http.client.HTTPException, TimeoutError, ConnectionError) as error:
-                # Whoever sends something each time is worth asking again.
+                # A server that sends something each time is asked again.
                 failures = 1 if self._count_here() > before else failures + 1
                 reason = _explain(error)
                 if isinstance(error, urllib.error.HTTPError) or failures >= ATTEMPTS:

@@ -10,7 +10,7 @@ from oi_tui.engine.settings.profile import Profile
 
 #: Sizes are estimates, so a request is refused here only if it is this many times too large.
 _CERTAINLY = 2
-#: What is left of an estimate that turned out to be too low, and of a limit, to be on the safe side.
+#: The share of an estimate to use after it was too low, and the share of a limit to fill.
 _LESS, _SAFE = 0.75, 0.95
 _SMALLEST = 256
 
@@ -41,7 +41,7 @@ class KnownWindows:
             return None
         window = stated.limit
         if stated.used is not None and stated.used > written.tokens:
-            # The model makes more tokens of the text than were estimated.
+            # The text has more tokens for this model than were estimated.
             window = int(window * written.tokens / stated.used * _SAFE)
         elif window >= written.tokens:
             window = int(written.tokens * _LESS)

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
-#: Seconds that all the asking together may take; what has not answered by then is not there.
+#: Seconds to wait for all servers together; one that has not answered by then counts as missing.
 PATIENCE = 1.0
-#: Bytes of an answer that are read; lists of models are short.
+#: The most bytes that are read of an answer; lists of models are short.
 _LONGEST = 2_000_000
 _HERE = ("127.0.0.1", "localhost", "0.0.0.0", "::1")
 
@@ -158,7 +158,7 @@ def list_hints(servers: Iterable[Server] = SERVERS) -> list[str]:
 
 
 def is_named(found: LocalModel, wanted: str) -> bool:
-    """Whether a person who wrote `wanted` means this model: its name with or without prefix or tag."""
+    """Whether `wanted` means this model: its name with or without prefix or tag."""
     name = found.model.partition("/")[2]
     bare = wanted.partition("/")[2] if wanted.startswith(("ollama/", "ollama_chat/", "openai/")) else wanted
     return bare in (name, name.removesuffix(":latest"))
@@ -175,7 +175,7 @@ def is_local(model: str, api_base: str | None) -> bool:
 
 
 def ask(model: str, api_base: str | None, patience: float = 1.0) -> OwnWords | None:
-    """Ask the model's server about it, if that is a server on this machine; else None.
+    """Ask the model's server about it; None if that is not on this machine.
 
     Takes at most about `patience` seconds for each question, and never raises.
     """
@@ -280,7 +280,7 @@ def _with_window(server: Server, models: list[LocalModel], until: float) -> list
 
 
 def _get(port: int, path: str, until: float, question: dict[str, str] | None = None) -> Any:
-    """The JSON at a path of a server on this machine, asked a `question` or not; else None."""
+    """The JSON at a path of a server on this machine, with or without a `question`; None if there is none."""
     left = until - time.monotonic()
     if left <= 0:
         return None

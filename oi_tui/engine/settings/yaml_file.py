@@ -18,9 +18,9 @@ from oi_tui import paths
 from oi_tui.engine.settings.setting import ProfileError, Value
 from oi_tui.text import one_line, repair_surrogates
 
-#: Far more than any profile needs, and read in well under a second.
+#: Far more than any profile needs, and still read in well under a second.
 MAX_BYTES = 1_000_000
-#: What YAML takes for the end of a line.
+#: The characters that end a line in YAML.
 _YAML_LINE_END = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 _MAX_DEPTH = 20
 _MAX_PARTS = 5_000
@@ -105,7 +105,7 @@ def parse(text: str, path: object = None) -> dict[str, Entry]:
 
 
 def _refuse_dangers(text: str, path: object) -> None:
-    """Walk over the text's parts one after the other, before anything is built from them."""
+    """Check the parts of the text one by one, before anything is built from them."""
     depth = aliases = 0
     for count, event in enumerate(yaml.parse(text, Loader=_LOADER)):
         line = event.start_mark.line + 1 if event.start_mark else None
@@ -127,7 +127,7 @@ def _refuse_dangers(text: str, path: object) -> None:
 
 
 def _refuse_circles(root: yaml.Node, path: object) -> None:
-    """Refuse an alias within what it stands for; everything else here ends by its depth."""
+    """Refuse an alias within the value that it names. Anything else is limited by its depth."""
 
     def walk(node: yaml.Node, within: frozenset[int]) -> None:
         if id(node) in within:
@@ -220,7 +220,7 @@ def write(path: Path, changes: Mapping[str, Value], base: str = "") -> None:
 
 
 def refuse_read_only(path: Path) -> None:
-    """Leave a file alone that its owner may not write, though its folder would allow to replace it."""
+    """Leave a read-only file alone, although its folder would allow replacing it."""
     if not path.stat().st_mode & stat.S_IWUSR:
         raise PermissionError(errno.EACCES, "it is read-only", str(path))
 

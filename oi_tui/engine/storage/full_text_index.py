@@ -22,9 +22,9 @@ _MOST_PARTS = 30
 _WORD = re.compile(r"[^\W_]+")
 #: Characters of scripts that put no blanks between words: Thai to Khmer, and from the radicals to Hangul.
 _RUN = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]")
-#: Of the layout of the tables; an index of another one is made again.
+#: The version of the tables. An index of another version is rebuilt.
 _LAYOUT = 2
-#: So much is committed at once, in seconds of work.
+#: How much work is committed at once, in seconds.
 _BATCH_SECONDS = 0.25
 
 #: Without the index of prefixes, the first two letters of a word take seconds in ten thousand conversations.
@@ -40,7 +40,7 @@ CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(
     text, content = '', detail = none, tokenize = 'unicode61', prefix = '2 3'
 );
 """
-#: Of what is gone, or changed since its words were taken in.
+#: Deletes conversations that are gone, or have changed since they were indexed.
 _STALE = """
 DELETE FROM conversations WHERE NOT EXISTS (
     SELECT 1 FROM seen
@@ -63,7 +63,7 @@ class FullTextIndex:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = threading.Lock()
-        #: What changed since the last time is no longer in it.
+        #: Conversations that changed since the last time are no longer in it.
         self._current = False
 
     def update(self, store: Store, stopped: Callable[[], bool] = lambda: False) -> None:
@@ -74,14 +74,14 @@ class FullTextIndex:
             except sqlite3.DatabaseError as error:
                 if error.sqlite_errorcode & 0xFF not in DAMAGED:
                     return
-                # It holds nothing that cannot be read again. What it was about to undo belongs to it.
+                # The index can be rebuilt. Its rollback journal belongs to it.
                 for item in (self._path, Path(f"{self._path}-journal")):
                     item.unlink(missing_ok=True)
                 self._update(store, stopped)
 
     @staticmethod
     def is_exact(words: Sequence[str]) -> bool:
-        """Whether what `find` finds for these words has them all, so that none needs to be read again."""
+        """Whether the conversations that `find` returns have all these words, so that none has to be read."""
         parts = [part for word in words for part in _WORD.findall(word)]
         plain = all(len(part) <= _LONGEST_WORD and not _RUN.search(part) for part in parts)
         return plain and parts == list(words) and len(parts) <= _MOST_PARTS
@@ -161,7 +161,7 @@ class FullTextIndex:
         base.execute("INSERT INTO words(rowid, text) VALUES (?, ?)", (added.lastrowid, " ".join(words)))
 
     def _is_tidied(self, base: sqlite3.Connection) -> bool:
-        """Whether so much was of no use that the index is made again."""
+        """Drop the tables if too much in them is of no use; return whether that was done."""
         (live,) = base.execute("SELECT count(*) FROM conversations").fetchone()
         (last,) = base.execute("SELECT coalesce(max(seq), 0) FROM sqlite_sequence").fetchone()
         if last <= live * 1.5 + 100:
@@ -201,5 +201,5 @@ def _split_terms(word: str) -> list[str]:
     if word.isascii() or not _RUN.search(word):
         return [word[:_LONGEST_WORD]]
     pairs = [word[at : at + 2] for at in range(len(word) - 1)]
-    # The last character too, for it begins no pair; a query of one character finds it by its beginning.
+    # The last character too, because no pair begins with it, and a query of one character must find it.
     return [*pairs, word[-1]]

@@ -39,7 +39,7 @@ class _Lines(Document):
         self._newline = "\n"
 
     def replace_range(self, start: tuple[int, int], end: tuple[int, int], text: str) -> EditResult:
-        """Put `text` in the place of what is between two locations; undoing it is exact."""
+        """Replace the text between two locations; undoing it is exact."""
         (top, first), (bottom, last) = sorted((start, end))
         replaced = self.get_text_range((top, first), (bottom, last))
         inserted = (self._lines[top][:first] + text).split("\n")
@@ -60,7 +60,7 @@ class CodeEditor(StableTextArea):
 
     @dataclass
     class CompletionsWanted(Message):
-        """The person asks for completions; `CodeEditor.completion` takes the answer."""
+        """Completions were asked for; `CodeEditor.completion` takes the answer."""
 
         query: Query
 
@@ -80,7 +80,7 @@ class CodeEditor(StableTextArea):
 
     @dataclass
     class Wrapped(Message):
-        """Long lines are wrapped now, or no longer; the text needs another number of rows."""
+        """Long lines are wrapped now, or no longer, so the text needs another number of rows."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+home", "text_start", "Go to start", show=False, id="editor.start"),
@@ -102,7 +102,7 @@ class CodeEditor(StableTextArea):
         self.indent_width = TAB
 
     def open(self, text: str, language: str | None) -> None:
-        """Begin anew with this text; what was there, and its undo history, is gone."""
+        """Load this text, and forget the text before it with its undo history."""
         self.completion.close()
         self.completion.language = language or ""
         self._highlighter = Highlighter(language)
@@ -113,7 +113,7 @@ class CodeEditor(StableTextArea):
             self.vi.begin("normal")
 
     def use_vi(self, wanted: bool) -> None:
-        """Take the keys of vi, or no longer."""
+        """Turn the keys of vi on or off."""
         if wanted == (self.vi is not None):
             return
         self.vi = None
@@ -131,7 +131,7 @@ class CodeEditor(StableTextArea):
 
     @property
     def changed(self) -> set[int]:
-        """The lines, from 0, that are not as they were when it was opened."""
+        """The lines that changed since the text was opened, counted from 0."""
         if self._changed is None:
             self._changed = find_changed_lines(self._original, self._draw_all_lines())
         return self._changed
@@ -211,7 +211,7 @@ class CodeEditor(StableTextArea):
         return super()._replace_via_keyboard(insert.replace("\r\n", "\n").replace("\r", "\n"), start, end)
 
     def edit(self, edit: Edit) -> EditResult:
-        """Apply an edit; colours are found anew from its first line on."""
+        """Apply an edit; colours are computed again from its first line on."""
         self._highlighter.forget_from(edit.top[0])
         return super().edit(edit)
 
@@ -309,7 +309,7 @@ class CodeEditor(StableTextArea):
             self._shift_lines(top, bottom, deeper=event.key == "tab")
 
     def indent(self) -> None:
-        """Put spaces up to the next tab stop in the place of the selection."""
+        """Replace the selection with spaces up to the next tab stop."""
         self._replace_via_keyboard(" " * self._find_columns_to_next_tab_stop(), *self.selection)
 
     # Completions
@@ -334,7 +334,7 @@ class CodeEditor(StableTextArea):
         self.post_message(self.CompletionsWanted(query))
 
     def show_offers(self, offers: Sequence[CompletionOffer], chosen: int, note: str) -> None:
-        """Show completions, or close their list where there are none."""
+        """Show completions, or close the list if there are none."""
         self.post_message(self.CompletionsOffered(offers, chosen, note))
 
     def on_text_area_changed(self) -> None:

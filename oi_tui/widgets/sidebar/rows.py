@@ -20,7 +20,7 @@ _MOST_ITEMS = 7
 _TALL = 30
 #: Comments at the beginning of code, with which a model often says what it does.
 _COMMENT = re.compile(r"\s*(?:#|//|--)\s+(?P<words>[^\n]*\w[^\n]*)")
-#: What stands beside steps that did not simply finish.
+#: The words for steps that did not simply finish.
 _STATES = {
     "writing": "writing…",
     "queued": "not run yet",
@@ -35,7 +35,7 @@ _STATES = {
 }
 #: The width of the bar that shows how full the context window is, in cells.
 _BAR = 20
-#: A number with more digits than a glance needs.
+#: A number with many digits.
 _LONG_NUMBER = re.compile(r"-?\d{1,15}\.\d{6,}(e[+-]?\d{1,3})?")
 
 
@@ -96,7 +96,7 @@ def sidebar_rows(facts: SidebarFacts, height: int) -> list[SidebarRow]:
 
 
 def _plan(items: Sequence[PlanItem], most: int) -> list[SidebarRow]:
-    """The plan in the model's words; how far it is only where the model says so."""
+    """List the plan in the model's words, with its progress where the model reports it."""
     if not items:
         return []
     has_marks = any(item.done is not None for item in items)

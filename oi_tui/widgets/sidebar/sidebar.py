@@ -37,7 +37,7 @@ class Sidebar(ScrollView, can_focus=True):
 
     @dataclass
     class Chosen(Message):
-        """A row was chosen; `look` where its value is to be shown."""
+        """A row was chosen. `look` asks to show its value."""
 
         row: SidebarRow
         look: bool = False
@@ -50,7 +50,7 @@ class Sidebar(ScrollView, can_focus=True):
         closed: bool = False
 
     class Moved(Message):
-        """It came or went, so that its neighbours have another width."""
+        """The sidebar appeared or disappeared, which changes the width of its neighbours."""
 
     def __init__(self) -> None:
         super().__init__(id="sidebar")
@@ -59,7 +59,7 @@ class Sidebar(ScrollView, can_focus=True):
         self._selected = -1
 
     def show(self, facts: SidebarFacts) -> None:
-        """Show these facts; nothing is drawn where they are the same as before."""
+        """Show these facts; draw nothing if they are the same as before."""
         if facts != self._facts or not self._rows:
             self._facts = facts
             self._fill()

@@ -21,7 +21,7 @@ def show(error, print_plainly):
     """Print the exception as the program wants it printed, else as Python does, else plainly."""
     _strip(error, set())
     trace = error.__traceback__
-    # For those who look at it afterwards, with pdb.pm() or %tb.
+    # For looking at it afterwards, with pdb.pm() or %tb.
     sys.last_type, sys.last_value, sys.last_traceback, sys.last_exc = type(error), error, trace, error
     hook = getattr(sys, "excepthook", sys.__excepthook__)
     try:

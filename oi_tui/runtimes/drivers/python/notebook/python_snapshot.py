@@ -33,21 +33,21 @@ _FORMAT = 1
 _LISTED, _REASON = 20, 100
 #: The most names in the header of a file.
 _IN_HEADER = 1000
-#: The files that hold what this process has, or had.
+#: The files with variables that this process has, or had.
 _ours = set()
 #: The modules of the cloudpickle of oi-tui, by name, once they were used.
 _lent = {}
 
 
 class SnapshotError(Exception):
-    """Nothing was kept or brought back; the message says why."""
+    """Nothing was kept or restored; the message says why."""
 
-    # So that it is shown without the name of a module that nobody knows.
+    # So that it is shown without the name of this module.
     __module__ = "builtins"
 
 
 class _TooLargeError(Exception):
-    """More was written than there is room for."""
+    """More was written than the limit allows."""
 
 
 class _TooSlowError(Exception):
@@ -55,7 +55,7 @@ class _TooSlowError(Exception):
 
 
 class _Bounds:
-    """How much may be written, and until when; `until` is a time of `time.monotonic`, or None."""
+    """The limits of size and time; `until` is a time of `time.monotonic`, or None."""
 
     def __init__(self, size, until=None):
         self.size = size
@@ -281,7 +281,7 @@ def _lend(place):
         "cloudpickle", place, submodule_search_locations=[os.path.dirname(place)]
     )
     module = sys.modules["cloudpickle"] = importlib.util.module_from_spec(found)
-    # A copy that this Python cannot read is as good as none.
+    # A copy that this Python cannot read counts as missing.
     with contextlib.suppress(Exception):
         found.loader.exec_module(module)
         return

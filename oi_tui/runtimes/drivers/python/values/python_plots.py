@@ -38,7 +38,7 @@ _OPTIONS = (
 _PATIENCE = 20.0
 #: Where the pages of this process are; the folder is made for the first.
 _pages = []
-#: What draws pictures, in words for somebody who has none of it.
+#: What to install to get pictures, for a person who has no program that draws them.
 _ENGINES = {
     "plotly": "install kaleido (%pip install kaleido) or Chromium",
     "altair": "install vl-convert (%pip install vl-convert-python)",
@@ -122,7 +122,7 @@ def _save(value, library):
     _pages[1] += 1
     path = os.path.join(_pages[0], "plot-{}.html".format(_pages[1]))
     if library == "plotly":
-        # The library itself is a file beside the pages, which they share.
+        # The library itself is a file beside the pages, shared by them.
         value.write_html(path, include_plotlyjs="directory")
     elif library == "altair":
         value.save(path, format="html", inline=_is_installed("vl_convert"))
