@@ -112,7 +112,7 @@ class OiTui(ImageSupportMixin, IdleClock):
         navigator: bool = False,
         come_back: str = "",
     ) -> None:
-        """`open_workspace` is called once, after the first frame, because it takes its time."""
+        """`open_workspace` is called once, after the first frame, because it is slow."""
         super().__init__()
         self.attention = Notifier(self.write_as_it_is)
         self._open_workspace = open_workspace
@@ -190,7 +190,7 @@ class OiTui(ImageSupportMixin, IdleClock):
 
     @on(ChatScreen.Ready)
     def handle_ready(self) -> None:
-        """Wake what takes its time, and show what was asked for at the command line."""
+        """Start what is slow, and show what was asked for at the command line."""
         from oi_tui.engine.llm import endpoint
         from oi_tui.screens.chat import first_run
 
@@ -327,7 +327,7 @@ class OiTui(ImageSupportMixin, IdleClock):
             size = Size(*os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ else 1))
         except (OSError, ValueError) as error:
             if getattr(error, "errno", None) == errno.EIO:
-                # The terminal is gone, and whoever stands between, such as make, kept the signal about it.
+                # The terminal is gone, and a program in between, such as make, kept the signal about it.
                 self._end(signal.SIGHUP)
             return
         if size.area and size != self.size:

@@ -20,7 +20,7 @@ _WHERE = "import importlib.util as u, sys; s = u.find_spec(sys.argv[1]); print(s
 
 
 class CustomLanguageError(Exception):
-    """A language that a profile names cannot be had; the message says which one, and why."""
+    """A language that a profile names is not available; the message says which one, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class CustomLanguages:
     """The languages in a profile's `computer.custom_languages`: `FILE.py`, `FILE.py:Class` or `module:Class`.
 
     A class is found by reading its file, and nothing of it runs before a person was shown the file and
-    trusts it. `folder` is what relative paths begin at. `problems` says what could not be had. Unless it
+    trusts it. `folder` is what relative paths begin at. `problems` says what is not available. Unless it
     `may_ask`, no interpreter is asked where a module is: it could be one that code in the sandbox changed.
     """
 

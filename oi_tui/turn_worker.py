@@ -9,7 +9,7 @@ from oi_tui.engine.llm import request_log
 from oi_tui.engine.turn_log import TurnLog
 
 _log = logging.getLogger(__name__)
-#: Events that may wait for the screen; then the thread waits, and with it whoever floods it.
+#: Events that may wait for the screen; then the thread waits, and the program that floods it too.
 _MOST_WAITING = 256
 
 

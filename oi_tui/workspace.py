@@ -56,7 +56,7 @@ class Workspace:
         earlier: EarlierCode | None = None,
     ) -> None:
         """With `lent`, the languages belong to the caller and are not closed. `conversation` is where to
-        go on. `models` is a model process that several workspaces share; whoever made it ends it.
+        go on. `models` is a model process that several workspaces share; its owner ends it.
         `earlier` is what lent languages keep from code that ran.
         """
         self.profile = profile
@@ -166,7 +166,7 @@ class Workspace:
         return str(path) if path else ""
 
     def warm_up(self) -> None:
-        """Start what takes its time, without waiting for it."""
+        """Start what is slow, without waiting for it."""
         threading.Thread(target=self.snapshots.delete_expired, daemon=True).start()
         self.mcp.warm_up()
         self.model.warm_up()

@@ -87,7 +87,7 @@ class ConversationActions(ABC):
 
     @abstractmethod
     def aside(self, work: Callable[[], T], then: Callable[[T], object]) -> None:
-        """Do what takes its time, and go on with what it gives."""
+        """Run slow work in the background, and pass its result on."""
 
     @abstractmethod
     def start(self, events: Iterator[Event]) -> None:

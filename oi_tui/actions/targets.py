@@ -67,7 +67,7 @@ class _Attempt:
         except TargetError as error:
             return str(error)
         finally:
-            # A question that is still open has nobody left to wait for its answer.
+            # Nothing waits any more for the answer to a question that is still open.
             self._stopped.set()
         return None
 

@@ -267,7 +267,7 @@ class AttachedConversation:
             self._handler.note("It waits for an answer elsewhere, because this is not a terminal.")
 
     def _put_question(self, question: _Question) -> None:
-        """Ask, once nobody types; what was typed before is no answer."""
+        """Ask once typing stops; what was typed before is no answer."""
         if not self._keyboard.set_typed_aside():
             return
         language = question.message.format or "code"

@@ -197,7 +197,7 @@ class CommandError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One thing to tell the application. `usage` names its arguments, `keys` are Textual's key names."""
+    """A command to the application. `usage` names its arguments, `keys` are Textual's key names."""
 
     name: str
     summary: str

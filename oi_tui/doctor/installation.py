@@ -14,7 +14,7 @@ OLDEST = (3, 11)
 #: The modules of packages whose name is another.
 _MODULES = {"pillow": "PIL", "pyyaml": "yaml", "ruamel-yaml": "ruamel.yaml"}
 _ROOT = Path(__file__).resolve().parents[1]
-#: Releases of LiteLLM that nobody should have, and why.
+#: Releases of LiteLLM not to use, and why.
 _STOLEN = ("1.82.7", "1.82.8")
 _REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)\s*(.*)")
 

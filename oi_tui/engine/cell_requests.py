@@ -8,7 +8,7 @@ from oi_tui.engine.review.model_calls import ModelCalls
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.text import format_dollars
 
-#: What is counted for a reply where nobody says how long the model's replies can be, in tokens.
+#: The length of a reply to assume if the limit of the model is unknown, in tokens.
 USUAL_REPLY = 4096
 _OTHER_FUNCTIONS = (
     "This cell may not ask the model, because the cell does not name llm or llm_map. Write llm(...) or "

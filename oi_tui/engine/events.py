@@ -1,6 +1,6 @@
 """The events of a turn: frozen values, in the order in which they happen.
 
-A live turn and a stored conversation have the same events, so whoever shows one shows both.
+A live turn and a stored conversation have the same events, so the same code shows both.
 """
 
 import threading
@@ -82,7 +82,7 @@ class ModelCalled:
 
 @dataclass(frozen=True, slots=True)
 class ModelConnecting:
-    """The model's server takes its time to accept the request, or has accepted it (`accepted`)."""
+    """The model's server is slow to accept the request, or has accepted it (`accepted`)."""
 
     accepted: bool
 

@@ -296,7 +296,7 @@ class Exchange:
     def _collect_summary(
         self, model: str, deltas: Iterator[Delta], parts: list[str]
     ) -> Steps[ErrorInfo | None]:
-        """Collect the words of a summary, which nobody sees grow. Returns the fault that ended it."""
+        """Collect a summary, which is not shown while it grows. Returns the error that ended it."""
         yield ModelCalled(model)
         usage = None
         ends: set[str] = set()

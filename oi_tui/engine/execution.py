@@ -338,7 +338,7 @@ class Execution:
         *,
         in_windows: bool = False,
     ) -> Iterator[Event]:
-        """Run a piece of code that nobody need be asked about any more.
+        """Run a piece of code for which no question is open any more.
 
         It can call `callable_tools`; without them, all tools of MCP servers that it names. `cell_requests`
         is what it may ask the model; without it, nothing. With `in_windows` it is confined to the windows
@@ -410,7 +410,7 @@ class Execution:
                 reports = self._computer.run(code.format or "", body, self._log.number(code.id))
                 ended = yield from self._output.take(code, reports, writer)
             except BaseException:
-                # A program's ctrl+c: nobody takes further events, and nothing is left running.
+                # A program's ctrl+c: no further events are taken, and nothing is left running.
                 stopped = code.but(state="interrupted", seconds=0.0)
                 deque(chain(self._log.note(writer.finish()), self._log.record(stopped)), maxlen=0)
                 raise

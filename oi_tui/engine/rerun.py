@@ -27,7 +27,7 @@ def list_completed(messages: Sequence[Message]) -> tuple[Message, ...]:
 
 
 def has_not_run(message: Message) -> bool:
-    """Whether this is code of the model's that nobody has decided about yet."""
+    """Whether this is code of the model about which nothing was decided yet."""
     return message.type == "code" and message.role == "assistant" and message.state in (None, "queued")
 
 

@@ -238,7 +238,7 @@ class Session:
         return self._start(self._direct.follow(runs))
 
     def end_after_run(self) -> None:
-        """Have the turn end when the run in progress does, which nobody interrupts."""
+        """End the turn when the run in progress ends, without interrupting it."""
         self._stopped.set()
         self._exchange.cancel()
 

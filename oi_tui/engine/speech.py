@@ -14,7 +14,7 @@ _VOICES: tuple[tuple[str, ...], ...] = (
     ("espeak-ng", "--stdin"),
     ("espeak", "--stdin"),
 )
-#: Longer texts are cut: nobody listens to more, and nothing else says "stop" to a voice.
+#: Longer texts are cut: a voice has no other stop.
 _LONGEST = 2000
 _FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 _MARKUP = re.compile(r"[*_`#>|]+")

@@ -31,7 +31,7 @@ class Action:
 def merge(steps: Sequence[Step]) -> Step | None:
     """Several steps as one, from the first to the last; None for none.
 
-    Those in other folders and on other machines are let be.
+    Those in other folders and on other machines are left alone.
     """
     if not steps:
         return None

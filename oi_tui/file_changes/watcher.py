@@ -22,7 +22,7 @@ KEEP_BYTES = 200_000_000
 KEEP_SECONDS = 1.0
 #: More changes than these are counted, but not listed.
 MOST_CHANGES = 1_000
-#: Folders of tools, which are made again and not restored; hidden folders are let be, too.
+#: Folders of tools, which are made again and not restored; hidden folders are left alone, too.
 IGNORED = frozenset(
     {
         *("node_modules", "__pycache__", "venv", "env", "site-packages", "bower_components", "target"),
@@ -61,7 +61,7 @@ def scan(
 ) -> FolderListing:
     """List files, links and empty folders, from the top down and never through links, until it is too much.
 
-    `shallow`: those of the folder itself only. The folder `avoid` is let be.
+    `shallow`: those of the folder itself only. The folder `avoid` is left alone.
     """
     listing = FolderListing(seen={""})
     end = time.monotonic() + SCAN_SECONDS

@@ -23,7 +23,7 @@ FRESH = 5.0
 _COMPARED = 3000
 #: How many entries of a single folder are looked at, where the folder was named.
 _MOST_BESIDE = 5000
-#: Folders that nobody means; where git keeps a list, it knows better.
+#: Folders that are never meant; git's own list is used where there is one.
 _SKIPPED = frozenset({"node_modules", "__pycache__", "site-packages", "venv", "target", "vendor"})
 #: Settings of a repository can name programs; this is a listing, and none of them is started.
 _GIT = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "ls-files", "-z")

@@ -35,7 +35,7 @@ class CallError(Exception):
 
 
 class Connection:
-    """Sends requests to the process, which starts with the first one. All methods may be called from any thread.
+    """Sends requests to the process, which the first one starts. Methods may be called from any thread.
 
     `report` gets what servers send by themselves.
     """

@@ -275,7 +275,7 @@ class PlainConversation:
         self.handler.note(f"What it does: {'; '.join(lines)}.")
 
     def _put_question(self, request: ApprovalRequested) -> None:
-        """Ask, once nobody types; what was typed before is no answer."""
+        """Ask once typing stops; what was typed before is no answer."""
         if not self.keyboard.set_typed_aside():
             return
         language = request.message.format or ""

@@ -15,7 +15,7 @@ from oi_tui.screens.dialog import Page
 from oi_tui.text import one_line, visible
 from oi_tui.widgets.footer import KeyFooter
 
-#: Lines that are alike are shown beside a change so far, and are left out beyond.
+#: Unchanged lines are shown up to this distance from a change.
 _AROUND = 3
 #: Longer code is compared by its lines as sets, which is quick and nearly as good.
 _LONG = 4_000

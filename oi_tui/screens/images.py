@@ -55,7 +55,7 @@ class Frame(Widget, can_focus=True):
         self.app.theme_changed_signal.subscribe(self, self._change_look)
 
     def on_unmount(self) -> None:
-        """Let go of the picture."""
+        """Drop the image."""
         if self._picture is not None:
             self._picture.forget()
 

@@ -63,7 +63,7 @@ class PagerScreen(Page[None]):
         self._view.focus()
 
     def on_unmount(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._text.close()
 
     @on(TextView.Moved)

@@ -111,7 +111,7 @@ class TableScreen(Page[None]):
         self.action_reload()
 
     def on_unmount(self) -> None:
-        """Let go of a file."""
+        """Close a file."""
         self._closed = True
         self._close_source()
 

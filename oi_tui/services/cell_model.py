@@ -154,7 +154,7 @@ class CellModel:
 
     def _carry_out(self, call: _Call, rights: CellRequests, request: CellRequest, work: "_Work") -> None:
         """Ask for each prompt, and send each answer as it comes; equal prompts are asked once."""
-        # Takes its time to load, which the first frame does not need.
+        # Slow to load, and not needed for the first frame.
         from concurrent.futures import ThreadPoolExecutor
 
         profile = self._session().profile

@@ -136,7 +136,7 @@ class CurrentConversation:
             keeper.keep(self.id, self._profile.keep_variables)
 
     def close(self) -> str:
-        """Let go of the file. Returns what became of unsaved messages, or ""."""
+        """Close the file. Returns what became of unsaved messages, or ""."""
         self._close_journal()
         return self._rescued
 
@@ -194,7 +194,7 @@ class CurrentConversation:
         return make(cwd=cwd, model=self._profile.model, title=title, messages=messages)
 
     def _close_journal(self) -> None:
-        """Let go of the file; a conversation that cannot be saved where it belongs is put somewhere else."""
+        """Close the file; a conversation that cannot be saved where it belongs is put somewhere else."""
         journal = self._journal
         journal.close()
         self._rescued = ""

@@ -53,7 +53,7 @@ class Inspector(Protocol):
         """Whether the language offers completions now; does not wait."""
 
     def complete(self, language: str, before: str) -> Completions | None:
-        """Return what completes the code before the caret; may take a moment. None where nobody can tell."""
+        """Return what completes the code before the caret; may take a moment. None if unknown."""
 
 
 class Languages(protocols.Computer, Protocol):

@@ -36,7 +36,7 @@ _LEAST = 2.5
 
 
 class Ansi16Filter(LineFilter):
-    """Puts the terminal's own colours in the place of a theme's."""
+    """Replaces a theme's colours with the terminal's own."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
         """The segments in those colours."""

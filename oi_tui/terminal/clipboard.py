@@ -81,7 +81,7 @@ def _with_a_tool(text: str) -> bool:
 
 
 def _into_tmux(text: str) -> str:
-    """Give the text to tmux, which by default heeds no program's OSC 52; "" where that is no way."""
+    """Give the text to tmux, which by default ignores OSC 52 from programs; "" if that is not possible."""
     if not os.environ.get("TMUX"):
         return ""
     is_taken = _offer(["tmux", "load-buffer", "-w", "-"], text)

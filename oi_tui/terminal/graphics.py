@@ -23,7 +23,7 @@ _MUTE = ("linux", "dumb", "cygwin", "vt", "screen", "tmux", "ansi", "eterm")
 class Tmux:
     """The state of tmux."""
 
-    #: Whether it hands on what is not for itself: "on", "all", "off", or "" where it does not say.
+    #: Whether it passes on what is not for itself: "on", "all", "off", or "" where it does not say.
     passthrough: str = ""
     #: Each terminal that shows the session: its TERM, its name and version, and what it can, in tmux's words.
     clients: tuple[tuple[str, str, str], ...] = ()

@@ -10,7 +10,7 @@ from textual.filter import LineFilter
 
 from oi_tui.text import prose, strip_variation_selectors
 
-#: The character that Kitty's protocol puts a picture in the place of.
+#: The character that Kitty's protocol replaces with an image.
 _PLACEHOLDER = "\U0010eeee"
 #: Under this a style keeps the colour that names the picture.
 META = "picture"

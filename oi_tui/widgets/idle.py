@@ -47,7 +47,7 @@ class IdleClock(App[str]):
         if isinstance(event, events.AppFocus | events.AppBlur):
             self.tells_focus = True
         if isinstance(event, events.InputEvent) and not self.screen_stack:
-            # A key that a screen handed on while the application ended: nobody is left to take it.
+            # A key that a screen passed on while the application ended; nothing takes it.
             return
         await super().on_event(event)
 

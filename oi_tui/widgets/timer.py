@@ -17,6 +17,6 @@ def later(node: MessageQueue, seconds: float, do: Callable[[], object]) -> async
 
     Textual's own `set_timer` is not used: it gives its only tick up when the processor was taken away for
     longer than the timer's time just as it starts (`Timer._run`, which skips ticks that are late), and what
-    waits for it then waits for ever.
+    waits for it then waits forever.
     """
     return asyncio.get_running_loop().call_later(seconds, node.call_next, do)

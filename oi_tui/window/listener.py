@@ -153,7 +153,7 @@ class _Connection:
             self._writer.write(json.dumps(message).encode() + b"\n")
 
     def end(self) -> None:
-        """Give up all calls: nobody waits for them any more."""
+        """Cancel all calls: nothing waits for them any more."""
         for task in self._calls.values():
             task.cancel()
 

@@ -30,7 +30,7 @@ class KeySource:
 
 
 def find_key_source(profile: Profile, secrets: Secrets) -> KeySource:
-    """Look for the key of the profile's model; asks a keyring, which may take its time."""
+    """Look for the key of the profile's model; asks a keyring, which may be slow."""
     name = find_variable_name(profile.model, profile.api_base)
     api_key = secrets.find(name) if name else None
     is_saved = api_key is not None and api_key.origin != "environment"

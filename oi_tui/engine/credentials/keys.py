@@ -16,7 +16,7 @@ from oi_tui.engine.credentials.redaction import learn
 from oi_tui.engine.models.model_names import find_family, resolve
 
 _log = logging.getLogger(__name__)
-# Where nobody keeps a log, nothing is printed.
+# Without a log, nothing is printed.
 _log.addHandler(logging.NullHandler())
 _T = TypeVar("_T")
 
@@ -103,7 +103,7 @@ class Secrets:
     """The keys of a person's providers.
 
     A key lies in the system's keyring where there is one, else in a file that only its owner can read. What
-    the environment says wins. Looking into a keyring can take its time (it may ask to be unlocked), so this
+    the environment says wins. Reading a keyring can be slow (it may ask to be unlocked), so this
     is for worker threads.
     """
 

@@ -10,7 +10,7 @@ from oi_tui import paths
 from oi_tui.engine.credentials import private_file
 
 _log = logging.getLogger(__name__)
-# Where nobody keeps a log, nothing is printed.
+# Without a log, nothing is printed.
 _log.addHandler(logging.NullHandler())
 
 #: What can be trusted: a profile that is a program, one that came from the network, the profile of a

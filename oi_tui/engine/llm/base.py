@@ -94,7 +94,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """The server takes its time to accept the request, or has accepted it after all (`accepted`)."""
+    """The server is slow to accept the request, or has accepted it after all (`accepted`)."""
 
     accepted: bool
 

@@ -10,7 +10,7 @@ from oi_tui.engine.output.plain import clip, make_plain
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Message
 
-#: Where nobody knows the window, it is taken for this many tokens.
+#: The window of a model whose window is unknown, in tokens.
 _WINDOW = 16_000
 #: Characters of one message, and of one output, that the summary is made from.
 _LONGEST = 6_000

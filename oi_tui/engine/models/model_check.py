@@ -14,7 +14,7 @@ from oi_tui.engine.settings.profile import Profile
 
 #: Enough for the beginning of a call; some models refuse less.
 _TOKENS = 16
-#: Longer than this nobody waits for a test, in seconds.
+#: How long a test may take, in seconds.
 _TIMEOUT = 30.0
 #: Faults that stop the test at each of its first three steps; what fails later has passed them.
 _UNREACHED = ("address", "refused", "network", "timeout", "process", "no_key")

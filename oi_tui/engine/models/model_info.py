@@ -39,7 +39,7 @@ class ModelInfo:
     free: bool = False
 
     def window(self, profile: Profile) -> int | None:
-        """Return the context window that requests are fitted into, in tokens; None where nobody knows it."""
+        """Return the context window that requests are fitted into, in tokens; None if it is unknown."""
         if self.learned:
             return self.context_window
         return profile.context_window or self.context_window

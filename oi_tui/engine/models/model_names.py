@@ -37,7 +37,7 @@ _DOCUMENTED = (
     (r"j2-(?:light|mid|ultra)$", "ai21"),
     (r"dolphin$", "nlp_cloud"),
 )
-#: Makers whose models nobody else serves under a name without a provider.
+#: Makers whose models only they serve under a name without a provider.
 _ONLY_SERVED_BY = ("anthropic", "gemini")
 _CHOOSE = "Choose another model with %model or --model."
 #: Models and providers that Open Interpreter documented and that no longer exist.
@@ -70,7 +70,7 @@ def explain_gone(model: str) -> str | None:
 
 
 def find_family(model: str) -> str | None:
-    """Return the provider that makes models of this name; None where nobody can tell."""
+    """Return the provider that makes models of this name; None if unknown."""
     name = model.lower()
     return next((provider for start, provider in _FAMILIES if re.match(start, name)), None)
 

@@ -7,7 +7,7 @@ from typing import TextIO
 
 #: Characters of one run's output that are kept whole; of anything longer, half from each end.
 KEPT = 100_000
-#: Characters that the file of one run may take; what a runaway program prints beyond them is let go.
+#: Characters that the file of one run may take; what a runaway program prints beyond them is dropped.
 FILE_LIMIT = 1_000_000_000
 _NOT_SHOWN = re.compile("^… [0-9,]+ (?:lines?|characters) not shown(?:;.*)? …$", re.MULTILINE)
 _KEPT_IN = re.compile(

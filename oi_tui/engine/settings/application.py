@@ -72,7 +72,7 @@ class ApplicationSettings:
     keep_variables: float = setting(
         0.0,
         "Megabytes of Python and R variables to keep with a conversation when you leave it; 0 keeps none. "
-        "This takes less than a second; variables for which there is no room or time are left out. Nothing is "
+        "This takes less than a second; variables without room or time are left out. Nothing is "
         "kept in the sandbox or on targets. f9 restores them. %snapshot keeps them at any time.",
         key="keep_variables",
         title="Keep variables (megabytes)",

@@ -159,7 +159,7 @@ _NEEDLESS_CALLS = frozenset({"llm.load", "computer.vision.load"})
 
 
 def run(shown: Shown, languages: Sequence[KnownLanguage] = ()) -> Profile:
-    """Return the profile that the program makes. Whoever calls has seen to it that the text is trusted.
+    """Return the profile that the program makes. The caller has checked that the text is trusted.
 
     `interpreter` is there as in Open Interpreter, and takes what is assigned to it and its parts. `languages`
     are what its `computer.languages` holds at first. Code that it runs with `computer.run` is noted in

@@ -55,7 +55,7 @@ def read(path: Path) -> dict[str, Entry]:
 
 def read_text(path: Path) -> str:
     """The file's text. Raises ProfileError when it is no text file, or too large, or OSError."""
-    # O_NONBLOCK: opening a FIFO that nobody writes to would wait for ever.
+    # O_NONBLOCK: opening a FIFO that nobody writes to would wait forever.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         status = os.fstat(descriptor)

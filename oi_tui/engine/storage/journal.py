@@ -77,7 +77,7 @@ class Journal:
         #: Written but not yet known to be on disk. A failed fsync may have thrown it away.
         self._unsynced: list[_Record] = []
         self._folder_synced = exists
-        #: Called with the conversation's id when it is first written to, and once more when it is let go of.
+        #: Called with the conversation's id when it is first written to, and once more when it is closed.
         self.used: Callable[[str], None] = lambda _: None
         self._was_used = False
         self._closed = threading.Event()
@@ -175,7 +175,7 @@ class Journal:
             self._flush(sync=True)
 
     def close(self) -> None:
-        """Write what is left and let go of the file. What comes later is still saved."""
+        """Write what is left and close the file. What comes later is still saved."""
         self._closed.set()
         with self._lock:
             if self._pending or self._unsynced:
@@ -285,7 +285,7 @@ class Journal:
         try:
             written = os.write(file, data)
         except OSError as error:
-            # Without space nothing was written; after any other fault nobody knows.
+            # Without space nothing was written; after any other error that is unknown.
             self._torn = self._torn or error.errno not in (errno.ENOSPC, errno.EDQUOT)
             raise
         if written == len(data):

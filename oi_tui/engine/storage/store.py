@@ -127,13 +127,13 @@ class Store:
         path = self._path(id)
         for mine in self._journals:
             if mine.id == id:
-                # Opened again by ourselves: the earlier one gives way.
+                # Opened again by this program: the earlier one is closed.
                 mine.close()
         descriptor, writable = self._open(path, id)
         try:
             raw = _read_all(descriptor, id)
             contents = records.parse(raw)
-            # Whoever understands only half of a file leaves it alone.
+            # A file that is understood only in part is left alone.
             newer = contents.version > records.VERSION
             claimed = writable and not newer and lock(descriptor)
         except BaseException:
@@ -372,7 +372,7 @@ class Store:
         return Facts(title, count, model, cwd)
 
     def delete_expired(self) -> None:
-        """Let go of what was deleted a month ago, and of what was left behind half-written."""
+        """Delete for good what was deleted a month ago, and remove unfinished files."""
         # The time of deletion is the time of the last change to the directory entry, not to the contents.
         limit = time.time() - _KEEP_DELETED
         with contextlib.suppress(OSError):

@@ -224,7 +224,7 @@ class LanguageProcess:
         return items
 
     def _wait(self, seconds: float) -> set[int]:
-        """Wait until something can be read, or typed; not for ever for an echo."""
+        """Wait until something can be read, or typed; not forever for an echo."""
         if not self._typed:
             return self._ready.wait(seconds)
         if self._unechoed < _UNECHOED:

@@ -185,7 +185,7 @@ class Link:
 
     def _write(self) -> None:
         beat = frame({"do": "beat"})
-        # Nobody else closes it: its number could be another file's by then.
+        # Only this closes it: its number could be another file's by then.
         with contextlib.suppress(OSError), self._program.input as target:
             while True:
                 try:
@@ -364,7 +364,7 @@ class Link:
             answers.put(None)
 
     def forget(self, run: Run) -> None:
-        """Drop what still comes of this run: nobody reads it any more."""
+        """Drop what still comes of this run: nothing reads it any more."""
         with self._lock:
             self._runs.pop(run.number, None)
         for item in _parse_left_runs(run.arrived):

@@ -71,7 +71,7 @@ class RemotePlace:
         self._staying = staying
         #: The record of what stays there; made when there is something that would stay.
         self._record = left
-        #: Why nobody can connect any more, in a sentence: what runs there was left.
+        #: Why no connection is possible any more, in a sentence: what runs there was left.
         self._left = ""
         self._comes_back = left is not None
         self.spelling = target.spelling
@@ -136,7 +136,7 @@ class RemotePlace:
             return link, True
 
     def _take_over(self, link: Link) -> None:
-        """Have at hand what was left there."""
+        """Keep what was left there."""
         self._comes_back = False
         self._started |= set(self.left_languages)
         if self._record:
@@ -191,7 +191,7 @@ class RemotePlace:
             )
         if not self._started:
             return f"Nothing was started on {self.title}: there is nothing to leave running."
-        # First of all: without a record, nobody finds the way back.
+        # First of all: without a record, there is no way back.
         try:
             record = self._keep_record(strict=True)
         except OSError as error:
@@ -256,7 +256,7 @@ class RemotePlace:
             )
 
     def _note_stay(self, link: Link, reason: str) -> None:
-        """Complete the record of what stays there, and let nobody start there again."""
+        """Complete the record of what stays there, and allow no new start there."""
         if self._record:
             record = self._record = replace(
                 self._record, seen=link.seen, owner=0, since=time.time(), running=self.running

@@ -29,7 +29,7 @@ class ServerAddress:
 
     @property
     def is_encrypted(self) -> bool:
-        """Whether nobody on the way can read the token and the code."""
+        """Whether the token and the code are protected on the way."""
         return self.base.startswith("https:")
 
 

@@ -25,7 +25,7 @@ QUIET = 4.0
 SILENCE = 60.0
 #: How many bytes of reports may be on their way. It bounds how late a stop is seen on a slow connection.
 WINDOW = 256 * 1024
-#: How many bytes of reports the far end keeps while nobody is connected, the newest ones.
+#: How many bytes of reports the far end keeps while no application is connected, the newest ones.
 KEPT = 16 * 1024 * 1024
 #: The longest frame that is taken, in bytes: pictures come in them.
 LONGEST = 128 * 1024 * 1024

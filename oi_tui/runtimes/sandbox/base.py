@@ -9,7 +9,7 @@ from oi_tui.runtimes.sandbox.limits import USUAL, Limits
 
 
 class NoSandboxError(RuntimeError):
-    """The sandbox is asked for and cannot be had; the message says why, and what to do, in sentences.
+    """The sandbox is asked for and is not available; the message says why, and what to do, in sentences.
 
     `finding` has what is wrong and what to do apart, where both are known.
     """
@@ -31,13 +31,13 @@ class SandboxRequest:
     cwd: Path
     #: The folder of its way to the application.
     channel: Path
-    #: What nobody inside sees, whether it is there or not.
+    #: What is hidden inside, whether it exists or not.
     ours: tuple[Path, ...] = ()
-    #: What is run outside as well, so that nobody inside may change it.
+    #: What is run outside as well, so that code inside must not change it.
     programs: tuple[str, ...] = ()
-    #: What nobody inside may change of the working directory.
+    #: What code inside must not change in the working directory.
     read_only: tuple[Path, ...] = ()
-    #: Folders there that nobody inside may rename.
+    #: Folders there that code inside must not rename.
     pinned: tuple[Path, ...] = ()
     limits: Limits = USUAL
     #: The socket of the proxy by which it reaches some hosts; None for no network.
@@ -48,7 +48,7 @@ class SandboxRequest:
 class SandboxedCommand:
     """How to start a program inside: arguments, environment, and descriptors to inherit.
 
-    Whoever starts it closes the descriptors afterwards.
+    The caller closes the descriptors afterwards.
     """
 
     argv: tuple[str, ...]

@@ -54,7 +54,7 @@ _ETC = (
 _HOSTS = "127.0.0.1 localhost\n::1 localhost\n"
 _SWITCH = "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\nservices: files\nprotocols: files\n"
 _INSIDE = "import sys; sys.path.insert(0, sys.argv.pop(1)); import inside"
-#: What is tried inside beside the usual: no right is left, the filter of calls is there, nobody else is seen.
+#: More checks from inside: no rights are left, the filter of calls works, no other process is seen.
 _TRIAL = """
 import os
 status = dict(line.split(":", 1) for line in open("/proc/self/status") if ":" in line)
@@ -158,7 +158,7 @@ class _View:
         for path, target in links:
             if not self._is_shown(path) and path.parts[1] not in (*_TOP, "etc"):
                 self._add("--symlink", target, str(path))
-        # Nobody writes to the kernel's settings either: to root they are files of its own.
+        # The kernel's settings are read-only too: root could write them otherwise.
         self._add("--remount-ro", "/proc", "--remount-ro", "/")
 
     def _add(self, *options: str) -> None:
@@ -243,7 +243,7 @@ class _View:
             self._add("--ro-bind-data", str(_memory(text.encode(), made)), f"/etc/{file}")
 
     def _home(self, home: Path, cwd: Path) -> None:
-        """An empty home that nobody can write to, so that what is written there is no silent loss."""
+        """An empty home that is read-only, so that nothing written there is lost silently."""
         real = home.resolve()
         if home.is_absolute() and not real.is_relative_to(cwd) and not self._is_shown(real):
             self._add("--dir", str(real))
@@ -251,7 +251,7 @@ class _View:
                 self._add("--symlink", str(real), str(home))
 
     def _hide(self, hidden: Iterable[Path]) -> None:
-        """Put nothing in the place of folders, files and sockets."""
+        """Hide folders, files and sockets behind empty ones."""
         for path in hidden:
             for place in [at / path.relative_to(r) for r, at, _ in self._shown if path.is_relative_to(r)]:
                 if path.is_dir():
@@ -274,7 +274,7 @@ def _readable(wanted: SandboxRequest) -> tuple[list[Path], list[tuple[Path, str]
         readable += [item for item in folders if item.resolve().is_relative_to(cwd)]
     for folder in on_path():
         if folder.is_relative_to(cwd):
-            # Made by code inside it would be one that nobody protects.
+            # One made by code inside would not be protected.
             folder.mkdir(parents=True, exist_ok=True)
             readable.append(folder)
     readable += [item for item in (cwd / paths.PROJECT,) if item.is_file() and not item.is_symlink()]
@@ -282,7 +282,7 @@ def _readable(wanted: SandboxRequest) -> tuple[list[Path], list[tuple[Path, str]
 
 
 def own() -> list[Path]:
-    """Our own code and interpreter: nobody inside changes what runs outside."""
+    """Our own code and interpreter: code inside must not change what runs outside."""
     folders = [Path(paths.__file__).parent]
     return folders if sys.prefix == sys.base_prefix else [*folders, Path(sys.prefix)]
 

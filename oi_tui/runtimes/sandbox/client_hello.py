@@ -14,7 +14,7 @@ _HANDSHAKE, _CLIENT_HELLO, _SERVER_HELLO = 22, 1, 2
 _LONGEST_RECORD = 16_384 + 2_048
 #: Real ones have 0.2 to 2 KB, with the keys of newer algorithms up to about 20.
 _LONGEST_HELLO = 65_536
-#: What a server puts in the place of its random number to ask for a second ClientHello.
+#: The random number with which a server asks for a second ClientHello.
 _RETRY = hashlib.sha256(b"HelloRetryRequest").digest()
 #: How far a ServerHello goes until after its random number: header of the record, of the message, version.
 _RANDOM = (5 + 4 + 2, 5 + 4 + 2 + len(_RETRY))

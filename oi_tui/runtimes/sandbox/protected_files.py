@@ -46,7 +46,7 @@ _IGNORED = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
 
 
 def _fold(name: str) -> str:
-    """The name as it is compared: a disk may find a file by large and small letters alike."""
+    """The name as it is compared: a file system may ignore case."""
     return _IGNORED.sub("", name).casefold()
 
 
@@ -119,7 +119,7 @@ _INCOMPLETE = "The working directory has more than {} files; only the first ones
 
 
 def _make_hooks(cwd: Path) -> None:
-    """Make the folder of hooks where a repository has none: made by code inside, nobody would guard it."""
+    """Make a repository's missing folder of hooks: one made by code inside would not be protected."""
     if (cwd / ".git").is_dir():
         with contextlib.suppress(OSError):
             (cwd / ".git" / "hooks").mkdir(exist_ok=True)

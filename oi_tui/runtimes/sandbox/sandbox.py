@@ -127,7 +127,7 @@ class Sandbox:
         inside = {name: value for name, value in env.items() if name not in _OUTWARD}
         for name in list_withheld(self.passed, inside):
             del inside[name]
-        # So that drivers, and whoever else wants to, can say why something fails.
+        # So that drivers and other programs can say why something fails.
         inside[environment_names.IN_SANDBOX] = "on"
         if has_proxy():
             # Also where no host is allowed yet: a program that runs can then reach one as soon as it is.
@@ -211,7 +211,7 @@ class Sandbox:
         return folder
 
     def ours(self) -> list[Path]:
-        """The real path of oi-tui's own files, which nobody inside sees."""
+        """The real path of oi-tui's own files, which are hidden inside."""
         named = [paths.config(), paths.data(), paths.state(), *self.private]
         if (config := paths.config()).is_dir():
             # A file that is kept elsewhere and linked here is ours as well.

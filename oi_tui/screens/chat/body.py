@@ -130,7 +130,7 @@ class ChatBody(Widget):
 
     @on(ChatView.KeyWanted)
     def handle_key_wanted(self) -> None:
-        """Ask for the key, once nobody types and unless something else was typed or opened by then."""
+        """Ask for the key, once typing stops, unless something else was typed or opened by then."""
         self._chat.ask_for_key()
 
     @on(ChatView.Changed)

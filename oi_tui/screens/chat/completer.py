@@ -31,7 +31,7 @@ _PAUSE = 0.15
 
 
 class Completer:
-    """Answers the prompt from a thread; an answer that nobody waits for any more is dropped."""
+    """Answers the prompt from a thread; a late answer is dropped."""
 
     @dataclass
     class Found(Notification):

@@ -88,7 +88,7 @@ class HomeFacts:
 
 
 def look(workspace: "Workspace") -> HomeFacts:
-    """Look for files and conversations, which may take its time."""
+    """Look for files and conversations, which may be slow."""
     if workspace.profile.model == "demo":
         offered: Sequence[str] = _DEMO
     else:

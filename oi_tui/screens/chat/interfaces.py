@@ -92,7 +92,7 @@ class UserInterface(Protocol):
         """What the screen looks like."""
 
     def aside(self, work: Callable[[], T], then: Callable[[T], object]) -> None:
-        """Do what takes its time in a thread, and call `then` with its result."""
+        """Run slow work in a thread, and call `then` with its result."""
 
     def switch_profile(self, name: str, then: Callable[[], object] | None = None) -> None:
         """Go on with the profile of that name; `then` is called once that is done."""

@@ -267,7 +267,7 @@ class ChatScreen(BaseScreen[None]):
         self.app.post_message(self.Called(view.workspace.profile.notifications, f"{why} · {title}"))
 
     def ask_for_key(self) -> None:
-        """Ask for the key, once nobody types and unless something else was typed or opened by then."""
+        """Ask for the key, once typing stops, unless something else was typed or opened by then."""
         if not self._is_untouched():
             return
         if time.monotonic() - find_last_key(self.app) > _QUIET:

@@ -26,7 +26,7 @@ _UNFINISHED = (None, "writing", "queued", "running", "waiting")
 class SidebarControl:
     """Shows and hides the sidebar. While it is hidden nothing is computed for it.
 
-    Variables and files are learnt in a thread, once code has run; the rest is at hand.
+    Variables and files are learnt in a thread, once code has run; the rest is already known.
     """
 
     def __init__(self, view: Widget, workspace: Workspace, tokens: Callable[[], int]) -> None:
@@ -151,7 +151,7 @@ class SidebarControl:
         return mention(row.language, row.name, self._memories)
 
     def _update(self) -> None:
-        """Show what is at hand, and ask for the rest where code has run."""
+        """Show what is known, and ask for the rest if code has run."""
         if not self.shown or self._sidebar is None:
             return
         self._sidebar.show(self._facts())

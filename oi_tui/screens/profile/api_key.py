@@ -30,7 +30,7 @@ class ApiKeyPanel:
         self.place: KeySource | None = None
 
     def look_soon(self) -> None:
-        """Look for the key once nobody types any more."""
+        """Look for the key once typing stops."""
         if self._timer:
             self._timer.stop()
         self._timer = self._editor.set_timer(_QUIET, self.look)

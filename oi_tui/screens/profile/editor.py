@@ -66,7 +66,7 @@ class ProfileEditor(Page[Profile | None]):
         moved: Callable[[Path], None] = lambda _path: None,
         switch: Callable[[str], None] = lambda _name: None,
     ) -> None:
-        """`check` asks a profile's model for a few tokens and yields what it finds; it may take its time.
+        """`check` asks a profile's model for a few tokens and yields what it finds; it may be slow.
 
         With `secrets` a key that is typed is kept there, and not in the file. `moved` is called when another
         file is edited from now on, and `switch` that another profile is wanted, by its name.
@@ -208,7 +208,7 @@ class ProfileEditor(Page[Profile | None]):
         sections.focus()
 
     def action_reset(self) -> None:
-        """Set the field at hand back to its default."""
+        """Reset the focused field to its default."""
         for widget in self.focused.ancestors_with_self if self.focused else ():
             if isinstance(widget, SettingField):
                 widget.reset()

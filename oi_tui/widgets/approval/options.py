@@ -47,7 +47,7 @@ class ApprovalOption(Clickable):
 
 
 class OptionLine(Clickable):
-    """One thing that may be granted, with its number."""
+    """A permission that may be granted, with its number."""
 
     def __init__(self, number: int) -> None:
         super().__init__(id=f"offer-{number}", classes="offer", markup=False)

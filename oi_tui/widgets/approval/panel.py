@@ -91,7 +91,7 @@ class ApprovalPanel(Widget, can_focus=True):
         self._caret = ""
         self._quiet = KeyGuard()
         self._armed_at = math.inf
-        #: When it was asked to run the code as soon as nobody types any more.
+        #: When it was asked to run the code as soon as typing stops.
         self._runs_at = math.inf
         self._too_early = False
         self._held = HeldKey(self._mark_answer, self._use_held_key)

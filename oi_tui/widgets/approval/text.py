@@ -60,7 +60,7 @@ def _question(request: ApprovalRequested) -> str:
 def risk_lines(findings: Findings, code: str, width: int, most: int) -> Content:
     """Return the risks, one line of the code in each row: its number, its text, and what it does.
 
-    The gravest come first. What does not fit into `most` rows is counted.
+    The most serious come first. What does not fit into `most` rows is counted.
     """
     risks, lines = findings.risks_by_line, code.splitlines()
     shown = risks if len(risks) <= most else risks[: max(most - 1, 1)]

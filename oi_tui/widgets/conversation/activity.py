@@ -20,7 +20,7 @@ _RESTING = "•"
 class Activity:
     """What is being waited for: words for it, when it began and ends by itself, and facts about it.
 
-    `since` and `until` are seconds on the monotonic clock; `until` is None where nobody can tell.
+    `since` and `until` are seconds on the monotonic clock; `until` is None if unknown.
     """
 
     words: str

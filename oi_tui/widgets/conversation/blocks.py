@@ -73,7 +73,7 @@ class Block(ABC):
         return False
 
     def forget(self) -> None:  # noqa: B027 -- most blocks hold nothing of that kind
-        """Let go of what can be drawn again."""
+        """Drop what can be drawn again."""
 
     @property
     def keys(self) -> str:

@@ -120,7 +120,7 @@ class CellBlock(Block):
             self.drop_cleared_pictures()
 
     def drop_cleared_pictures(self) -> None:
-        """Let go of the pictures that the program removed."""
+        """Drop the images that the program removed."""
         del self.pictures[: self._cleared_pictures]
         self._cleared_pictures = 0
 

@@ -199,7 +199,7 @@ class Layout:
         return self.row(self.first_row(found.number), look)
 
     def tidy(self) -> None:
-        """Let go of rows that have not been seen for long."""
+        """Drop rows that were not seen for a long time."""
         while len(self._rows) > _KEPT:
             index, _ = self._rows.popitem(last=False)
             self.blocks[index].forget()

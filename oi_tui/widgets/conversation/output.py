@@ -129,7 +129,7 @@ class Output:
         return count if self.open or not self.foldable else FOLDED_HEAD + FOLDED_TAIL + 1
 
     def forget(self) -> None:
-        """Let go of what can be drawn again."""
+        """Drop what can be drawn again."""
         self._drawn = None
         self._line_rows.clear()
         for shown in self._tables:

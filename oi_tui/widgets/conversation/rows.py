@@ -150,7 +150,7 @@ def _fitting(text: str, width: int, used: int) -> list[str]:
 
 
 def wrap_cells(spans: Iterable[Span], width: int) -> list[Wrapped]:
-    """Break styled text into lines of at most `width` cells, as a terminal does: wherever the edge falls."""
+    """Break styled text into lines of at most `width` cells, as a terminal does: at the edge."""
     return _break_lines(spans, width, lambda head, _: len(head))
 
 
@@ -210,7 +210,7 @@ _COLUMNS = re.compile(r"(?<=\S)(?<![^\W\d_][.!?:]) {2,}\S|(?:^|\s)\|(?:\s|$)|[\u
 
 
 def wrap_output(spans: Sequence[Span], width: int) -> list[Wrapped]:
-    """Break a line that a program printed: prose at spaces, and text set in columns wherever the edge falls.
+    """Break a line that a program printed: prose at spaces, and text set in columns at the edge.
 
     The texts of the lines, behind their joints, are what was printed.
     """

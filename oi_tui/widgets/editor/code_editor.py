@@ -161,7 +161,7 @@ class CodeEditor(StableTextArea):
         self.scroll_cursor_visible()
 
     def replace_once(self, text: str, start: tuple[int, int], end: tuple[int, int]) -> None:
-        """Put `text` in the place of a part, as one step to undo of its own."""
+        """Replace a part with `text`, as one step to undo of its own."""
         self.history.checkpoint()
         self.replace(text, start, end, maintain_selection_offset=False)
         self.history.checkpoint()
@@ -230,7 +230,7 @@ class CodeEditor(StableTextArea):
 
     def _recompute_cursor_offset(self) -> None:
         row, column = self.cursor_location
-        # In the middle of an undo the caret still stands where the text was longer.
+        # In the middle of an undo the caret is still where the text was longer.
         row = min(row, self.document.line_count - 1)
         if not self.soft_wrap:
             self._cursor_offset = (self._count_cells_before(row, column), row)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 MOST = 20_000
 #: A pattern may take so long, in seconds; then its search is ended.
 PATIENCE = 1.0
-#: A person's pattern may take for ever on an ordinary line, so it is tried in a process that can be ended.
+#: A person's pattern may take forever on an ordinary line, so it is tried in a process that can be ended.
 _PROGRAM = """
 import json, re, sys
 text, sought, put, most = json.load(sys.stdin)
@@ -59,7 +59,7 @@ async def find_pattern_places(text: str, sought: str, put: str) -> list[Location
         return []
     order = json.dumps([text, sought, put, MOST]).encode()
     try:
-        # Waited for in a thread: whoever asks may give up, and the process is put away all the same.
+        # Waited for in a thread: the caller may give up, and the process is ended all the same.
         done = await asyncio.to_thread(
             subprocess.run,
             (sys.executable, "-I", "-S", "-X", "utf8", "-c", _PROGRAM),

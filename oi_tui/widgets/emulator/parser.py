@@ -172,7 +172,7 @@ class TerminalEmulator(TerminalGrid):
                 state = 1 if numbers[0] in self.private_modes else 2 if numbers[0] in _SWITCHES else 0
                 self.write_process_input(f"\x1b[?{numbers[0]};{state}$y")
             case ">", "c" if not numbers[0]:
-                # An old VT100 without extras: nobody goes on to ask for more.
+                # An old VT100 without extras, so that programs ask for no more.
                 self.write_process_input("\x1b[>0;10;1c")
             case "!", "p":
                 self.switch_private_modes([CURSOR_KEYS, ORIGIN], on=False)

@@ -78,7 +78,7 @@ class ImageRow:
         self._changed()
 
     def forget(self) -> None:
-        """Let go of what can be drawn again."""
+        """Drop what can be drawn again."""
         self._let_go()
         self._rows = None
 

@@ -85,7 +85,7 @@ class ImageSupportMixin(App[str]):
         self._decide()
 
     def on_app_focus(self) -> None:
-        """Send images again: tmux drops what is sent while nobody looks."""
+        """Send images again: tmux drops what is sent while it is detached."""
         if "TMUX" in os.environ and self._images == "auto" and not self.is_headless:
             kitty = self.image_support.kitty
             if kitty is not None and kitty.doubtful:

@@ -85,7 +85,7 @@ def _paint() -> None:
         result = _make_result(order)
         try:
             loop.call_soon_threadsafe(then, result, context=context)
-        except RuntimeError:  # the loop was closed: nobody wants it any more
+        except RuntimeError:  # the loop was closed, so it is not needed any more
             continue
 
 

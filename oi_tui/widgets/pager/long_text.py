@@ -18,7 +18,7 @@ LONGEST_LINE = 5_000
 class LongText:
     """Lines of a file, or of a text. `index` has to be called until it returns False to know them all.
 
-    The file is read where it is needed and never mapped: whoever cuts it short costs lines, not the program.
+    The file is read where it is needed and never mapped: a file cut short costs lines, not the program.
     """
 
     def __init__(self, read: Callable[[int, int], bytes], size: int, close: Callable[[], None]) -> None:

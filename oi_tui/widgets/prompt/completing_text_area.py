@@ -135,7 +135,7 @@ class CompletingTextArea(PromptTextArea):
         return self._choice.wait(query)
 
     def _take_offer(self) -> None:
-        """Put the chosen offer in the place of what was typed for it."""
+        """Replace what was typed with the chosen offer."""
         query, offer = self._query(), self._choice.chosen
         if query is None or offer is None or not self._choice.is_for(query):
             self._close_offers()

@@ -23,7 +23,7 @@ class Query:
 
 
 class CompletionChoice:
-    """Offers for one query. They count for no other, however alike it looks."""
+    """Offers for one query; never used for another one."""
 
     def __init__(self) -> None:
         self.query: Query | None = None

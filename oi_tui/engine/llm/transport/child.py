@@ -66,11 +66,11 @@ class Child:
         return answers
 
     def send(self, order: dict[str, Any]) -> None:
-        """Send an order whose answers nobody waits for; never blocks."""
+        """Send a request without waiting for answers; never blocks."""
         self._orders.put((json.dumps(order) + "\n").encode())
 
     def forget(self, number: int) -> None:
-        """Ignore these answers: nobody waits for them any more."""
+        """Ignore these answers: nothing waits for them any more."""
         with self._lock:
             self._listeners.pop(number, None)
 

@@ -118,7 +118,7 @@ class Completion:
         """Emit what arrives. Raises TimeoutError when nothing did for too long, and what LiteLLM raises."""
         clock = asyncio.get_running_loop().time
         timeout = self._attempt.timeout
-        # Comments keep a stream alive while the model gets ready, but not for ever.
+        # Comments keep a stream alive while the model gets ready, but not forever.
         limit = clock() + timeout * _COMMENTS
         async with asyncio.timeout(timeout) as silence:
 

@@ -95,14 +95,14 @@ class Service:
     async def _count(self, number: int, order: dict[str, Any], provider: Provider) -> None:
         """Count beside what else goes on: the first time takes a while."""
         counts: list[int] | None = None
-        # Whatever a tokenizer raises means that nobody can tell.
+        # An error of a tokenizer means that the count is unknown.
         with contextlib.suppress(Exception):
             counts = await asyncio.to_thread(provider.count, order["model"], order["texts"])
         del self._tasks[number]
         self._say(id=number, counts=counts)
 
     def _say(self, **record: Any) -> None:
-        """Write the record once nothing more is at hand, or after a moment: each write wakes the parent."""
+        """Write the record once nothing more is ready, or after a moment: each write wakes the parent."""
         now = time.monotonic()
         if not self._unsaid:
             self._since = now

@@ -82,11 +82,11 @@ class ChatCommands(ConversationActions):
         self._chat.app.push_screen(screen, then)
 
     def in_background(self, work: Callable[[], object]) -> None:
-        """Do what takes its time without letting a key wait for it."""
+        """Run slow work in a thread, so that keys need not wait."""
         self._view.run_worker(work, thread=True, exit_on_error=False)
 
     def aside(self, work: Callable[[], T], then: Callable[[T], object]) -> None:
-        """Do what takes its time without letting a key wait for it, and go on with what it gives."""
+        """Run slow work in a thread, so that keys need not wait, and pass its result on."""
         self.in_background(lambda: self._chat.app.call_later(then, work()))
 
     def tell_of_no_model(self) -> None:

@@ -31,7 +31,7 @@ class Progress:
     """Knows from a turn's events what it does; "" between turns.
 
     `since` is when that began and `until` when it ends by itself, in seconds on the monotonic clock; `until`
-    is None where nobody can tell. `line` says where the running code is, if it has several lines. `choice`
+    is None if unknown. `line` says where the running code is, if it has several lines. `choice`
     says what another escape would do, where it does something new.
     `language` is that of the code which ran last. `awaited` is when the wait for the model's next words
     began, None while nobody waits for them; `request` is the model and the estimated tokens of the last
