@@ -545,7 +545,7 @@ PROMISES: dict[str, tuple[Promise, ...]] = {
         Promise("answering programs that ask", _MINUTE, "test_a_program_that_asks_gets_its_answers"),
         Promise("editing code before it runs", _MINUTE,
                 "test_an_edited_line_is_what_runs_and_the_model_hears_of_it"),
-        Promise("images in the terminal", "e2e/test_pictures.py",
+        Promise("images in the terminal", "e2e/test_images.py",
                 "test_kitty_gets_each_picture_once_and_has_none_left_at_the_end"),
         Promise("turning the active line off", _CONTRACT, "test_the_active_line_can_be_turned_off"),
         Promise("the active line without changes to the code", "runtimes/python/test_python.py",

@@ -27,7 +27,7 @@ from tests.fakes import Computer
 from tests.servers import openai_server as server
 from tests.servers.openai_server import Call, Exchange, ModelServer, Say, Think
 from tests.unit.engine.test_session import codes, of
-from tests.unit.llm.test_wires import WIRES
+from tests.unit.llm.test_provider_formats import WIRES
 
 Answers = list[Run | Reject]
 

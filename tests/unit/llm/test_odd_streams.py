@@ -32,7 +32,7 @@ from tests.servers import openai_server as server
 from tests.servers.openai_server import Answer, Call, Exchange, ModelServer, Say
 from tests.servers.wires import Ollama, OpenAi
 from tests.unit.engine.test_session import codes, make, of, work
-from tests.unit.llm.test_wires import WIRES
+from tests.unit.llm.test_provider_formats import WIRES
 
 CHUNK = OpenAi().chunk
 END = (CHUNK({}, "stop"), b"data: [DONE]\n\n")

@@ -11,8 +11,8 @@ from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Message, State
 from tests.servers.openai_server import ModelServer
+from tests.unit.llm.test_provider_formats import WIRES
 from tests.unit.llm.test_request import PNG
-from tests.unit.llm.test_wires import WIRES
 
 STATES: tuple[State, ...] = (
     "finished", "failed", "interrupted", "lost", "rejected", "skipped", "unfinished", "running", "queued",

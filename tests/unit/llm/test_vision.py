@@ -15,7 +15,7 @@ from oi_tui.messages import Message
 from tests.fakes import call
 from tests.servers.openai_server import ModelServer
 from tests.unit.engine.test_session import make, work
-from tests.unit.llm.test_wires import WIRES
+from tests.unit.llm.test_provider_formats import WIRES
 
 SEES = ModelInfo(supports_vision=True)
 
