@@ -71,9 +71,9 @@ class ApplicationSettings:
     )
     keep_variables: float = setting(
         0.0,
-        "Megabytes of Python and R variables to keep with a conversation when you leave it; 0 keeps none. "
-        "This takes less than a second; variables without room or time are left out. Nothing is "
-        "kept in the sandbox or on targets. f9 restores them. %snapshot keeps them at any time.",
+        "Megabytes of Python and R variables to keep with a conversation when you leave it; 0 keeps "
+        "none. This takes less than a second; variables without room or time are left out. Nothing is kept "
+        "in the sandbox or on targets. f9 restores them. %snapshot keeps them at any time.",
         key="keep_variables",
         title="Keep variables (megabytes)",
         section="Application",
