@@ -45,9 +45,9 @@ from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.tools import Tool, index_by_function
 from oi_tui.messages import Message
 
-#: A request that failed for a passing reason is sent again this often, after these many seconds.
+#: The pauses before a request with a temporary failure is sent again, in seconds.
 RETRIES = (1.0, 3.0, 8.0)
-#: A wait that the provider asks for is kept up to this length; beyond it the person decides.
+#: The longest wait asked for by a provider that is kept, in seconds; beyond it the person decides.
 LONGEST_WAIT = 60.0
 
 
@@ -55,7 +55,7 @@ LONGEST_WAIT = 60.0
 _MOMENT = 0.2
 
 
-#: Ends of a reply that a person should know of.
+#: Reasons for the end of a reply that the person should know.
 _ENDS = {
     "content_filter": "The provider withheld the rest of the reply (content filter).",
     "missing": "The server ended the reply without marking it complete; it may be cut off. "
@@ -238,7 +238,7 @@ class Exchange:
             return
         if not fault.retryable or attempt >= len(RETRIES):
             raise LlmError(fault)
-        # A time that has passed already is no wait: asked at once and again, a busy server stays busy.
+        # A time in the past is no wait: a busy server that is asked again at once stays busy.
         wait = fault.retry_after or RETRIES[attempt]
         if wait > LONGEST_WAIT:
             raise LlmError(fault)
@@ -314,7 +314,7 @@ class Exchange:
             parts.clear()
             return error.fault
         yield from self.account.enter(usage)
-        # It stands for all that it covers, so that a part of it would lose the rest without a word.
+        # It replaces all that it covers, so a part of it would silently lose the rest.
         if ends & {*BROKEN_OFF, "content_filter"}:
             return ErrorInfo("cut", "The summary broke off before its end.", "model", retryable=True)
         if "length" in ends:
@@ -364,7 +364,7 @@ class Exchange:
         return self.completed(results[0] if results else ModelInfo(), profile)
 
     def _ask_for_tools(self) -> Sequence[Tool]:
-        """Return the tools of other programs. Can take seconds while these start; a stop does not wait."""
+        """Return the tools of other programs. Can take seconds while these start; a stop ends the wait."""
         results: list[Sequence[Tool]] = []
         asking = threading.Thread(target=lambda: results.append(self._tools()), daemon=True)
         asking.start()

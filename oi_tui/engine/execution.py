@@ -107,7 +107,7 @@ class Execution:
     def granted_windows(self) -> tuple[GrantedWindow, ...] | None:
         """The windows that the running code is confined to by its grant; None where it is not confined.
 
-        What the person revokes meanwhile is among them no more.
+        What the person revokes meanwhile is removed.
         """
         return self._grants.windows if self._in_windows else None
 
@@ -130,7 +130,7 @@ class Execution:
     def cell(
         self, code: Message, profile: Profile, note: str = "", asker: str = ""
     ) -> Steps[tuple[str | None, bool]]:
-        """Ask for one piece of code and run it. Returns its final state, and whether a person was asked.
+        """Ask for one piece of code and run it. Returns its final state, and whether the person was asked.
 
         Code of another program, the `asker`, is asked for whatever was granted: nobody granted it that.
         """
@@ -212,7 +212,7 @@ class Execution:
         return _Place(language, where, key, database, cell_target.split(code.content)[0])
 
     def _why_void(self, place: _Place) -> str:
-        """Return why an answer counts no more: the code would run in another place now. Else ""."""
+        """Return why an answer no longer counts, "" if it does: the code would run in another place now."""
         if self._computer.place_key != place.key:
             return f"Nothing ran: the question was asked {place.where or 'for this machine'}."
         if place.language and self._computer.database(place.language) != place.database:
@@ -306,7 +306,7 @@ class Execution:
         return f"safe_mode asks because this code {', '.join(findings.risk_sentences)}."
 
     def _granted(self, grant: Permission) -> Noticed:
-        """Ask no longer for what a person granted; the notice says what that is, and the way back."""
+        """Stop asking for what the person granted; the notice says what that is, and how to revoke it."""
         where = self._computer.where.partition(", ")[0] if self._grants.visiting else ""
         grant = replace(grant, where=where)
         self._grants.give(grant)
@@ -428,7 +428,7 @@ class Execution:
         yield from self._log.record(code.but(state=ended.state, seconds=ended.seconds, reason=ended.reason))
 
     def _note_changes(self, id: str, step: Step) -> FilesChanged:
-        """Keep which files of another machine changed; what they held is kept there."""
+        """Record which files of another machine changed; their contents are kept there."""
         if self._watcher and step.changes:
             with contextlib.suppress(OSError):
                 self._watcher.snapshots.note(step)

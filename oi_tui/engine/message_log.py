@@ -51,7 +51,7 @@ class MessageLog:
             self._numbers.setdefault(message.id, len(self._numbers) + 1)
 
     def record(self, message: Message) -> Iterator[Event]:
-        """Save a message, or what became of it, then tell of it; and of trouble with saving, once."""
+        """Save a message or its new version, then yield its event. Report trouble with saving once."""
         self._put(message)
         yield MessageRecorded(message)
         trouble = self._recorder.trouble
@@ -60,7 +60,7 @@ class MessageLog:
             yield Noticed(trouble, "warning")
 
     def note(self, events: Iterable[Event], *, growth: bool = True) -> Steps[Any]:
-        """Keep what the events say before anybody sees it; text in flight only with `growth`.
+        """Save what the events say before it is shown; text in flight only with `growth`.
 
         Returns what the events' own generator returns.
         """
@@ -109,7 +109,7 @@ class MessageLog:
 
     @contextmanager
     def pause_recording(self) -> Iterator[None]:
-        """Meanwhile nothing is saved, and what comes is forgotten afterwards."""
+        """Save nothing within the block, and forget afterwards what came in it."""
         recorder, self._recorder = self._recorder, NullRecorder()
         before = set(self._messages)
         try:

@@ -13,7 +13,7 @@ from oi_tui.engine.reply import code_in_text
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Message
 
-#: Rounds of model and code that may follow each other without a person having a say in any of them.
+#: The most rounds of model and code in a row without a decision of the person.
 UNATTENDED_ROUNDS = 30
 #: The same code with the same result, this often in a row, is a loop.
 SAME_RESULTS = 3

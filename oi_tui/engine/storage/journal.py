@@ -28,7 +28,7 @@ from oi_tui.engine.storage.records import Contents, encode, make_title
 from oi_tui.engine.storage.undo_history import MOST, UndoHistory, make_undo
 from oi_tui.messages import Message, new_id
 
-#: How long after a failed attempt the next one is made by itself, in seconds.
+#: The pause after a failed attempt before the next one is made automatically, in seconds.
 RETRY_SECONDS = 2.0
 #: Where a whole conversation is written before it has its name.
 COMING = ".coming-"
@@ -65,7 +65,7 @@ class Journal:
         self._foreign = list(contents.foreign)
         #: The file was written in an earlier version, and says so until the first new record.
         self._older = exists and contents.version < records.VERSION
-        #: What a person should know about the file, in sentences: damage, or that this is a copy.
+        #: What the person should know about the file, in sentences: damage, or that this is a copy.
         self.notices = (*notices, *contents.notices)
         #: Why the newest messages are not on disk, in a sentence; None when they are.
         self.trouble: str | None = None
@@ -210,7 +210,7 @@ class Journal:
         data = encode({kind: value, **more, "n": len(self._messages)})
         record = _Record(data, key, kind)
         if kind == "message":
-            # While nothing can be saved, a newer version takes the place of an older one that waits.
+            # While nothing can be saved, a newer version replaces an older one that waits.
             places = [i for i, waiting in enumerate(self._pending) if waiting.key == key]
             whole = [i for i in places if self._pending[i].kind == "message"]
             if whole:
@@ -261,7 +261,7 @@ class Journal:
             self.trouble = None
 
     def _take_back_empty(self, path: Path) -> None:
-        """Remove a file to which nothing could be written: left behind, it would pass for a conversation."""
+        """Remove a file to which nothing could be written, which would otherwise count as a conversation."""
         with contextlib.suppress(OSError):
             if self._file is not None and os.fstat(self._file).st_size == 0:
                 if self._is_still_there(self._file, path):
@@ -270,7 +270,7 @@ class Journal:
                 self._exists = False
 
     def _appear(self, path: Path) -> None:
-        """Begin the file with all there is: as a whole, or not at all. Where that fails, `_flush` tells."""
+        """Begin the file with all records, completely or not at all. If that fails, `_flush` reports it."""
         with contextlib.suppress(OSError):
             paths.make_private(path.parent)
             with tempfile.TemporaryDirectory(dir=path.parent, prefix=COMING) as folder:
@@ -331,7 +331,7 @@ class Journal:
         try:
             self._file = self._create(path)
         except FileExistsError:
-            # Something else has this name by now, and it is not ours to touch.
+            # Another file has this name now, and it must not be touched.
             self._header["id"] = make_id()
             self._path = path = path.with_name(f"{self.id}.jsonl")
             self._file = self._create(path)
@@ -391,5 +391,5 @@ def make_id() -> str:
 
 
 def make_header(id: str, *, cwd: str, model: str, title: str = "") -> dict[str, Any]:
-    """The facts with which a conversation begins."""
+    """Make the header with which a conversation begins."""
     return {"id": id, "created": time.time(), "cwd": cwd, "model": model, "title": title}

@@ -30,11 +30,11 @@ _CATALOGUE = "catalogue"
 _LAST, _SHORT = "last", 1_000
 _ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
 _COUNT = re.compile(rb'"n":(\d{1,9})(?:,"crc":"[0-9a-f]{8}")?\}\s*$')
-#: No conversation is as large; a sparse file may say that it is.
+#: The largest file that is read. A sparse file may claim to be larger.
 _MAX_BYTES = 1 << 30
 #: How long a deleted conversation can be restored, in seconds.
 _KEEP_DELETED = 30 * 24 * 3600
-#: What was begun and is so old, in seconds, has no writer left.
+#: An unfinished file older than this has no writer left, in seconds.
 _LEFT_BEHIND = 24 * 3600
 #: Where earlier versions kept what a list shows.
 _FORMER_INDEX = "index.json"
@@ -85,10 +85,10 @@ class Store:
     def add(
         self, contents: Contents, *, id: str, title: str, cwd: str, model: str, updated: float | None = None
     ) -> None:
-        """Take in a whole conversation that was read elsewhere. Raises OSError when it cannot be saved."""
+        """Save a whole conversation that was read elsewhere. Raises OSError if it cannot be saved."""
         header = {**make_header(id, cwd=cwd, model=model, title=title), "created": updated or time.time()}
         target = self._path(id)
-        # It is there as a whole or not at all: what was half of a copy would pass for the conversation.
+        # Written completely or not at all: half of a copy would count as the conversation.
         paths.make_private(self.folder)
         with tempfile.TemporaryDirectory(dir=self.folder, prefix=COMING) as folder:
             journal = Journal(target, header, contents).rescue(Path(folder))

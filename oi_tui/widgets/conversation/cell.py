@@ -29,14 +29,14 @@ from oi_tui.widgets.truncate import width_of
 
 #: The left side of a cell's frame: top, side, bottom. What runs or waits stands out without colours, too.
 _FRAME, _ACTIVE_FRAME = ("╭", "│", "╰"), ("┏", "┃", "┗")
-#: Of a reason no more is shown than this, in characters.
+#: The longest reason that is shown, in characters.
 _LONGEST_REASON = 600
 _MARKS = {"created": "+", "changed": "~", "deleted": "-"}
 #: How many changed files are named below a cell.
 _NAMED = 5
 #: Code with more lines than this is folded once it ran without an error.
 _FOLDED_ABOVE = 24
-#: A line that runs for so many seconds shows its time; a loop over quick lines shows none.
+#: How long a line runs before its time is shown, in seconds. A loop over quick lines shows none.
 _LONG_LINE = 2
 _STEPS = {"interrupt": "stopping", "terminate": "ending it", "kill": "killing it"}
 
@@ -83,7 +83,7 @@ class CellBlock(Block):
     # What happens to it
 
     def take(self, message: Message) -> None:
-        """This is the code message as it now stands."""
+        """Show this version of the code message."""
         if message.state == "running" and self.message.state != "running":
             self._started = time.monotonic()
         before, self.message = self.message, message
@@ -104,7 +104,7 @@ class CellBlock(Block):
             self.code_folded = True
 
     def reach_line(self, line: int | None) -> None:
-        """The program runs this line now, counted from 1; None if no line is known."""
+        """Mark the line that runs now, counted from 1; None if no line is known."""
         if line != self.active_line:
             self.active_line = line
             self._line_started = time.monotonic()
@@ -125,7 +125,7 @@ class CellBlock(Block):
         self._cleared_pictures = 0
 
     def grow(self, text: str) -> None:
-        """The model writes on."""
+        """Add text that the model writes."""
         line = self.code.removesuffix("\n").count("\n")
         self.code += text
         if self._highlighter:
@@ -141,7 +141,7 @@ class CellBlock(Block):
         self._set_code(code)
 
     def flag(self, lines: frozenset[int]) -> bool:
-        """Mark lines, counted from 1, as worth a look before the code runs; False where they are already."""
+        """Mark lines, counted from 1, as worth a look; return False if they are marked already."""
         if lines == self._flagged:
             return False
         self._flagged = lines
@@ -300,7 +300,7 @@ class CellBlock(Block):
         return format_duration(seconds) if seconds >= 60 else f"{seconds} s"
 
     def _fold_line(self, width: int, look: Styles) -> list[Span]:
-        """What stands in place of folded code: its length, the key, and what it made."""
+        """Draw the line in place of folded code: its length, the key, and its products."""
         summary, _ = self._summarise_products(width)
         spans = [(self._folded_code, look.muted)]
         return [*spans, (" · ", look.muted), (summary, look.base)] if summary else spans
@@ -310,12 +310,12 @@ class CellBlock(Block):
         return f"▸ {count_lines(self._line_count)} of code · f unfolds"
 
     def _summarise_products(self, width: int) -> tuple[str, bool]:
-        """What the code made, in the room of the line of folded code, and whether that is all."""
+        """The products of the code that fit into the line of folded code, and whether these are all."""
         products = list_products(self.files, self.output.tables, len(self.pictures))
         return summarise(products, width - width_of(f"{self._folded_code} · "))
 
     def _draw_code(self, width: int, look: Styles) -> None:
-        """Bring the code's rows up to date; rows of lines that did not change stay as they are."""
+        """Update the code's rows; rows of lines that did not change stay as they are."""
         code = self._cut_code()
         lines = code.split("\n")
         gutter = gutter_width(len(lines))
@@ -372,7 +372,7 @@ class CellBlock(Block):
         ]
 
     def open_output(self) -> bool:
-        """Show all of the output that is kept, or fold it again; False where all of it is shown anyway."""
+        """Show all of the output that is kept, or fold it again; return False if all is shown anyway."""
         return self.output.toggle(live=self.live)
 
     @override

@@ -28,9 +28,9 @@ from oi_tui.widgets.editor.code_editor import CodeEditor
 from oi_tui.widgets.images.image import ImageRow
 from oi_tui.widgets.prompt.completion_list import MOST_ROWS, Completions
 
-#: How often the time that a program has run is shown anew, in seconds.
+#: How often the running time of a program is updated, in seconds.
 _TICK = 0.1
-#: Why a letter did nothing to a block; the others are for code only.
+#: Why a letter did nothing to a block. The other letters are for code only.
 _WHY_NOT = {
     "picture": "This block has no image.",
     "copy": "This block has nothing to copy.",
@@ -44,7 +44,7 @@ _WHY_NOT = {
 
 
 class NewBelow(Static):
-    """A line at the lower edge that says how much has come below; a click goes there."""
+    """A line at the lower edge that counts new lines below; a click goes there."""
 
     class Pressed(Notification):
         """The person wants to see it."""
@@ -111,7 +111,7 @@ class Conversation(Widget):
         self._held: CellBlock | None = None
         self._live: set[str] = set()
         self._follower = LineFollower(self.transcript)
-        #: What is being waited for, where the answer will appear.
+        #: The activity, shown where the answer will appear.
         self._activity: Activity | None = None
         #: The time that each running cell showed last.
         self._clocks: dict[str, str] = {}
@@ -150,7 +150,7 @@ class Conversation(Widget):
         return self.app.animation_level != "none"
 
     def wait_for(self, activity: Activity | None) -> None:
-        """Say below the last block what is being waited for; None takes that away."""
+        """Show the activity below the last block; None removes it."""
         if activity == self._activity:
             return
         self._activity = activity
@@ -177,7 +177,7 @@ class Conversation(Widget):
         self.transcript.replace()
 
     def _recorded(self, message: Message) -> None:
-        """Close the editor when its code was decided elsewhere."""
+        """Close the editor when its code was answered elsewhere."""
         if self._editing is not None and self._editing.key == message.id and message.decision is not None:
             self._close_editor()
 
@@ -266,7 +266,7 @@ class Conversation(Widget):
         return True
 
     def finish_edit(self) -> str:
-        """Close the editor; the code as the person left it, "" when nothing was being edited."""
+        """Close the editor. Return the edited code, "" if nothing was being edited."""
         cell = self._editing
         if cell is None:
             return ""
@@ -276,7 +276,7 @@ class Conversation(Widget):
         return code
 
     def show_code(self, message_id: str, code: str) -> None:
-        """Show other code in a cell: what the person made of it elsewhere."""
+        """Show code in a cell that the person edited elsewhere."""
         cell = self._story.cell(message_id)
         if cell is not None:
             cell.edited(code)
@@ -361,7 +361,7 @@ class Conversation(Widget):
         return self.transcript.layout_of_blocks.at(round(self.transcript.scroll_y))
 
     def mark(self, match: Match | None, text: str) -> None:
-        """Show what a search for the text found, and mark it; None takes the mark away."""
+        """Show a match of the search, and mark it; None removes the mark."""
         self.transcript.flush_now()
         index = self.transcript.layout_of_blocks.number(match.key) if match else None
         if match is None or index is None:
@@ -405,7 +405,7 @@ class Conversation(Widget):
         self.scroll_end()
 
     def on_resize(self) -> None:
-        """Keep in view what waits for an answer, and in its place what is being edited."""
+        """Keep the cell that waits for an answer in view, and the editor over its cell."""
         self.call_after_refresh(self._show_held)
         self.call_after_refresh(self._fit_editor)
         self.call_after_refresh(self._follower.look)

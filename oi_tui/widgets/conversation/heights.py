@@ -42,7 +42,7 @@ class Heights:
         return tree
 
     def change(self, index: int, height: int) -> int:
-        """Give block `index` another height; the difference."""
+        """Change the height of block `index`, and return the difference."""
         difference = height - self._heights[index]
         if difference:
             tree = self._sums()

@@ -9,7 +9,7 @@ from oi_tui.widgets.conversation.heights import Heights
 from oi_tui.widgets.conversation.rows import Row
 from oi_tui.widgets.conversation.styles import Styles
 
-#: Of how many blocks the rows are kept once they were seen.
+#: How many blocks keep their rows after they were seen.
 _KEPT = 150
 
 
@@ -39,7 +39,7 @@ class Layout:
         self.width = 40
         #: The width of the pane, which tables may take; the same as `width` where that is more.
         self.room = 40
-        #: A row below the last block, after an empty line: what is being waited for.
+        #: A row below the last block, after an empty line: the activity.
         self.tail: Row | None = None
         self._numbers: dict[str, int] = {}
         self._heights = Heights()
@@ -70,7 +70,7 @@ class Layout:
         self._heights.append(block.estimate(self.width) + self.gap(index))
 
     def replace(self, blocks: Iterable[Block]) -> None:
-        """Have these blocks and no others."""
+        """Replace all blocks with these."""
         self.blocks = list(blocks)
         self._numbers = {block.key: index for index, block in enumerate(self.blocks)}
         self._rows.clear()
@@ -97,7 +97,7 @@ class Layout:
         self._changed.add(index)
 
     def update(self, look: Styles) -> bool:
-        """Draw what changed; whether a block lags behind and should be touched again soon."""
+        """Draw what changed. Return whether a block lags behind and has to be drawn again soon."""
         changed, self._changed = self._changed, set()
         last = len(self.blocks) - 1
         behind = False
@@ -161,7 +161,7 @@ class Layout:
         return self._heights.find(max(line, 0))
 
     def draw(self, index: int, look: Styles) -> list[Row]:
-        """Draw a block and take its height from that."""
+        """Draw a block and measure its height."""
         rows = self.blocks[index].rows(self.width, look)
         self._rows[index] = rows
         self._rows.move_to_end(index)

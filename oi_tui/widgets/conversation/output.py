@@ -15,13 +15,13 @@ LIVE_LINES = 10
 FOLDED_HEAD, FOLDED_TAIL = 4, 10
 #: Rows that one very long line may take while the output is folded.
 _FOLDED_ROWS = 6
-#: How to see the rest: the keys are typed one after the other, since the prompt has the focus.
-#: With this a program removes all that it has shown.
-_CLEAR = "\x1b[9999A\r\x1b[J"
+#: How to see the rest. The keys are typed one after the other, because the prompt has the focus.
 _OPENS = "ctrl+up, o opens"
-#: Of about how many lines the rows are kept.
+#: The display that removes all output of a program.
+_CLEAR = "\x1b[9999A\r\x1b[J"
+#: About how many lines keep their rows.
 _CACHED_LINES = 4_000
-#: Of more tables than twice this, the first and the last are shown while the output is folded.
+#: How many first and last tables are shown while the output is folded.
 _FOLDED_TABLES = 4
 
 
@@ -113,7 +113,7 @@ class Output:
         return self.text.line_count > FOLDED_HEAD + FOLDED_TAIL + 2 or self.text.lines_not_kept > 0
 
     def toggle(self, *, live: bool) -> bool:
-        """Show all that is kept, or the usual part again; False where that is the same."""
+        """Show all that is kept, or the usual part again; return False if that is the same."""
         more = self.foldable or (live and self.text.line_count > LIVE_LINES)
         if not self.open and not more:
             return False
@@ -141,7 +141,7 @@ class Output:
             self._frozen = (self._drawn[1], self._line_total, (*self._line_rows_for, self._room))
 
     def thaw(self) -> bool:
-        """Show again what there is; False where that was so."""
+        """Show new output again; return False if it was shown already."""
         was, self._frozen = self._frozen, None
         return was is not None
 
@@ -187,7 +187,7 @@ class Output:
         return self._draw_folded(0, count, width, look)
 
     def _draw_folded(self, start: int, end: int, width: int, look: Styles) -> list[Row]:
-        """Some kept lines; of many the first and the last."""
+        """Draw some kept lines; if there are many, the first and the last."""
         lost = self.text.lines_not_kept if start <= self.text.head_count < end else 0
         if end - start <= FOLDED_HEAD + FOLDED_TAIL + 2 and not lost:
             return self._render_folded(start, end, width, look)
@@ -314,5 +314,5 @@ def note(text: str, look: Styles, style: Style | None = None) -> Row:
 
 
 def count_lines(count: int) -> str:
-    """So many lines, in words: "1 line", "2 lines"."""
+    """Return "1 line" or "2 lines"."""
     return f"{count:,} line{'' if count == 1 else 's'}"

@@ -40,7 +40,7 @@ class ReadPosition:
 
     @contextmanager
     def kept(self, look: Styles) -> Iterator[None]:
-        """Lay out again within: as much of the last block counts as seen as before."""
+        """Keep the read part of the last block while it is laid out again."""
         layout = self._layout
         before = layout.height(self._block) if layout.blocks else 0
         yield

@@ -62,7 +62,7 @@ class Styles:
         return style
 
 
-#: The theme's colours that a look is made of.
+#: The theme's colours that the styles are made of.
 _VARIABLES = (
     *("primary", "secondary", "accent", "warning", "error", "success", "foreground", "background"),
     *("text-muted", "screen-selection-background"),
@@ -141,7 +141,7 @@ def _native(dark: bool, colourful: bool) -> Styles:
 
 
 def look_of(theme: Theme, *, colourful: bool = True, image_support: ImageSupport = BLOCKS) -> Styles:
-    """The look for a theme; the same theme and image support give the same object."""
+    """Return the styles for a theme; the same theme and image support give the same object."""
     colours = (theme.primary, theme.foreground, theme.background, theme.dark, theme.ansi, colourful)
     key = (theme.name, colours, image_support)
     look = _LOOKS.get(key)
@@ -213,7 +213,7 @@ def _sixteen(named: Mapping[str, Color], background: Color, foreground: Color) -
 
 @lru_cache(maxsize=1024)
 def adapt_program_style(look: Styles, style: Style) -> Style:
-    """A style that a program chose, on the look's ground; what cannot be read there is moved until it can."""
+    """Put a program's style on the background; a colour that cannot be read there is changed until it can."""
     ground = look.base.bgcolor
     if ground is None or ground.is_default or not look.colourful:
         return look.base + style
@@ -224,7 +224,7 @@ def adapt_program_style(look: Styles, style: Style) -> Style:
 
 
 def _resolve(look: Styles, color: RichColor | None, default: RichColor) -> Color:
-    """A colour as it is seen: the first sixteen are the theme's."""
+    """The colour that is seen: the first sixteen are the theme's."""
     if color is None or color.is_default:
         color = default
     if color.type == ColorType.STANDARD and color.number is not None and look.sixteen:
