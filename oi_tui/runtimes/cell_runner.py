@@ -17,7 +17,7 @@ from oi_tui.runtimes.targets import RuntimeOptions, Targets
 if TYPE_CHECKING:
     from oi_tui.runtimes.remote.link import LeftRun
 
-#: So much of the output of startup code is shown if it fails, in characters.
+#: How much of the output of failed startup code is shown, in characters.
 _STARTUP_OUTPUT = 2000
 #: The number of startup code in error messages; the cells that a person sees are counted from 1.
 _STARTUP_CELL = 0
@@ -125,11 +125,11 @@ class CellRunner:
                         yield Printed(f"oi-tui: the startup code of the profile failed{why}:\r\n{output}")
 
     def _get_runtime(self, language: Language, program: str) -> Runtime:
-        """Return the language's runtime on the current target; make one if there is none."""
+        """Return the language's runtime on the current target, made if needed."""
         state = self._targets.current
         runtime = state.runtimes.get(language.name)
         if language.runtime is not None and runtime and runtime.language is not language:
-            # The name belongs to another custom language now.
+            # The name now belongs to another custom language.
             runtime.close()
             runtime = None
         if state.place and not self._catalog.is_unlisted(language):

@@ -52,7 +52,7 @@ def _remove_dead(name: str) -> None:
 
 
 class CellSocket:
-    """Exists once somebody asks for its path. `answer` gets each connection, in a thread of its own."""
+    """Created when its path is first read. `answer` gets each connection, in a thread of its own."""
 
     def __init__(self, name: str, answer: Callable[[socket.socket], None]) -> None:
         self._name = name
@@ -63,7 +63,7 @@ class CellSocket:
         self._server: socket.socket | None = None
 
     def path(self) -> str:
-        """The path of the socket, which exists from now on."""
+        """The path of the socket, which is created if needed."""
         with self._lock:
             if self._folder is None:
                 # Only this user may look into it, and the path is short enough for a socket.
@@ -76,7 +76,7 @@ class CellSocket:
             return os.path.join(self._folder, self._name)  # noqa: PTH118
 
     def close(self) -> None:
-        """Answer nothing any more."""
+        """Stop answering."""
         with self._lock:
             server, self._server = self._server, None
             folder, self._folder = self._folder, None

@@ -15,7 +15,7 @@ from oi_tui.system import programs
 
 @dataclass(frozen=True)
 class Compiled:
-    """What tells one such language from another; `option` makes its compiler say its version."""
+    """The facts of such a language; `option` makes its compiler print its version."""
 
     name: str
     title: str

@@ -18,7 +18,7 @@ _DEFAULT = re.compile(r"(\w+)=('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[^,)]*)")
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A text that may be meant, and a few words about what it stands for."""
+    """A possible completion, and a few words about it."""
 
     text: str
     facts: str = ""
@@ -42,7 +42,7 @@ def cut_code_to_complete(before: str) -> str:
 
 
 def complete_names(memory: Memory, before: str) -> Completions | None:
-    """Return the variables whose names begin with the word before the caret; None while nobody can tell."""
+    """Return the variables whose names begin with the word before the caret; None if unknown."""
     if memory.state != "known":
         return None
     word = _NAME.search(before)
@@ -56,7 +56,7 @@ def complete_names(memory: Memory, before: str) -> Completions | None:
 
 
 def read_completions(answer: Mapping[str, object], hidden: Collection[str] = ()) -> Completions | None:
-    """Read a driver's answer, and believe no more of it than its form allows.
+    """Read a driver's answer, and check its form.
 
     The values of what is named like a secret, and what was typed into a hidden field, are not shown.
     """
@@ -77,7 +77,7 @@ def read_completions(answer: Mapping[str, object], hidden: Collection[str] = ())
 
 
 def check_completions(found: object) -> Completions | None:
-    """Return what a far end offers, as far as its form allows to believe it."""
+    """Return what a far end offers, if its form is valid."""
     if not isinstance(found, Completions):
         return None
     offers = [[item.text, item.facts] for item in found.found]

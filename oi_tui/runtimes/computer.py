@@ -33,7 +33,7 @@ _MORE_PLACES = (
     "These targets are connected: {}. To run a cell on one of them, make the first line of its code "
     "`%%on {}`. Without that line, a cell runs on {}. Each has its own variables and files."
 )
-#: What the model should know of variables; only their names are in it.
+#: A note for the model about variables of the environment; it has only their names.
 _HELD_BACK = (
     "These environment variables are set, but code does not get them, because they look like keys or "
     "passwords: {}. If code needs one, ask the user to name it in the setting pass_environment."
@@ -137,7 +137,7 @@ class Computer:
         return self._catalog.declared
 
     def declare(self, languages: Sequence[Language]) -> None:
-        """Have these languages from now on, and no other; what was replaced or left out is ended."""
+        """Replace the languages; those that were replaced or left out are ended."""
         targets = self._targets
         with targets.lock:
             self._catalog.declared = tuple(languages)
@@ -225,7 +225,7 @@ class Computer:
         return place.files if place else None
 
     def at(self, target: str) -> AbstractContextManager[None]:
-        """Have code run on that target meanwhile; nothing changes for one that is not connected."""
+        """Run code on that target within the block; nothing changes if it is not connected."""
         return self._targets.visit(target)
 
     @property
@@ -235,7 +235,7 @@ class Computer:
 
     @property
     def place_key(self) -> str:
-        """What tells the place where code runs from every other, unlike its words; "" for this machine."""
+        """An identity of the place where code runs, unlike its words; "" for this machine."""
         return f"{self.place.spelling}\n{self.place.where}" if self.place else ""
 
     @property
@@ -263,7 +263,7 @@ class Computer:
         return self._targets.is_running_on(target)
 
     def detach(self, target: str = "") -> str:
-        """Leave what runs on a target running there, and go on without it: a run in progress there ends here.
+        """Leave what runs on a target running there, and disconnect: a run in progress there ends here.
 
         Blocks. Returns why that was not done, in a sentence, or "".
         """
@@ -272,7 +272,7 @@ class Computer:
     def attach(
         self, left: "LeftTarget", stopped: threading.Event | None = None, *, ask: "Ask | None" = None
     ) -> "tuple[LeftRun, ...]":
-        """Come back to what was left on a target, and run code there from now on. Blocks.
+        """Connect to what was left on a target, and run code there from now on. Blocks.
 
         Returns the runs that went on or ended there. Nothing is started. Raises TargetError.
         """
@@ -299,7 +299,7 @@ class Computer:
         return self._confinement.limits
 
     def use_sandbox(self, on: bool, private: Sequence[Path] = ()) -> None:
-        """Hold programs in the working directory from now on, or do not; languages restart for it.
+        """Turn the sandbox on or off; languages restart for it.
 
         One that runs just now does so before its next run.
         """
@@ -365,7 +365,7 @@ class Computer:
     def interrupt(self) -> None:
         """Interrupt the run and wait for it; a second call, half a second later or more, ends the language.
 
-        What remembers nothing is ended by itself.
+        A language without variables is then ended automatically.
         """
         self._runner.interrupt()
 
@@ -380,7 +380,7 @@ class Computer:
         return self._targets.take_losses()
 
     def note_loss(self, loss: Loss) -> None:
-        """Have it reported that something ended between runs."""
+        """Report that something ended between runs."""
         self._targets.note_loss(loss)
 
     def reset(self) -> None:

@@ -31,10 +31,10 @@ class GuestRuntime:
         return self.host.memory(self.language)
 
     def look_at(self, name: str) -> Detail | None:
-        """Nothing: single values are those of the host."""
+        """Return None: single values are those of the host."""
 
     def complete(self, before: str) -> Completions | None:
-        """What completes the code before the caret."""
+        """Return what completes the code before the caret."""
         return self.host.complete(before, self.language)
 
     def send_input(self, text: str) -> None:

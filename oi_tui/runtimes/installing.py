@@ -29,7 +29,7 @@ def find_command(
     """The command that installs one of the packages here, in a sentence; None without a manager for it."""
     for manager, command in MANAGERS.items():
         package = packages.get(manager)
-        # On Linux the distribution's own way comes first, and some people have Homebrew beside it.
+        # On Linux the distribution's package manager comes first; some people have Homebrew as well.
         if package and which(manager) and not (manager == "brew" and _has_another(packages, which)):
             root = "" if os.geteuid() == 0 else "sudo "
             return f"Install it with: {command.format(root=root, package=package)}"

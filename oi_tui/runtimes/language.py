@@ -70,7 +70,7 @@ class Runtime(Protocol):
         """Type to the program."""
 
     def interrupt(self) -> None:
-        """Interrupt the run, if there is one; called again, end it, with what it remembers if need be."""
+        """Interrupt the run, if there is one; called again, end it, with its variables if needed."""
 
     def resize(self, columns: int, rows: int) -> None:
         """Tell programs the size of their terminal."""
@@ -121,11 +121,11 @@ class Language:
     name: str
     title: str
     aliases: tuple[str, ...] = ()
-    #: How a person gets it where no package manager below is here, as a sentence.
+    #: How to install it without one of the package managers below, in a sentence.
     hint: str
-    #: What each package manager of `installing` calls it.
+    #: Its package, by package manager of `installing`.
     packages: Mapping[str, str] = field(default_factory=dict)
-    #: What it remembers from run to run, in a few words; empty where every run starts from nothing.
+    #: What it keeps from run to run, in a few words; empty if every run starts from nothing.
     keeps: str = "variables, functions"
     #: How it is known that a program waits for input: the driver reports it ("reported"), it is seen at
     #: the terminal ("seen"), or there is none to give ("none").
@@ -139,7 +139,7 @@ class Language:
     #: A request that goes with an interrupt; for programs that read requests while they run, or to make sure
     #: that an interrupt which came too late leaves no run without its end. `{nonce}` stands for the run's.
     interrupt_request: str | None = None
-    #: Whether code at work may overlook an interrupt, so that it gets a second one a moment later.
+    #: Whether running code may miss an interrupt, so that it gets a second one a moment later.
     may_miss_interrupt: bool = False
     #: How a run's request is written, from its nonce and the path of the code.
     request: Callable[[str, Path], str] = lambda nonce, path: f"run {nonce} {path}"
@@ -153,11 +153,11 @@ class Language:
     completion_request: str | None = None
     #: Completes code where the driver does not, from the variables, the code and the working directory.
     complete: Callable[[Memory, str, Path], Completions | None] = _complete_names
-    #: A request to end by itself, for a language that has something to put away then; it is given a moment.
+    #: A request to end, for a language that has something to save first; it is given a moment.
     leave_request: str | None = None
     #: How long the program may take to begin, in seconds.
     patience: float = 30.0
-    #: What becomes of a report of its driver, where the application itself has something to do with it.
+    #: Handles reports of its driver that need the application itself.
     translate: Callable[[Report], Iterable[Report]] | None = None
     #: What the model should know of it, added to the system message.
     note: str = ""
@@ -165,15 +165,15 @@ class Language:
     host: str = ""
     #: The setting that chooses its program, where there is one.
     setting: Literal["python", "shell", ""] = ""
-    #: Makes what runs it, where that is no program on a terminal of its own.
+    #: Makes its runtime, if that is not a program on its own terminal.
     runtime: "Callable[[Language], Runtime] | None" = None
     #: Why the sandbox cannot hold it, in words that follow "because"; empty where it can.
     outside: str = ""
-    #: It is one of ours with an object added for its code; what its code means is known as before.
+    #: A built-in language with an object added for its code, which is reviewed as before.
     extended: bool = False
     #: The class that it was made from, where it was.
     source: object = None
 
     def __repr__(self) -> str:
-        """Its name: scripts print their list of languages."""
+        """Return its name, because scripts print their list of languages."""
         return f"Language({self.name!r})"

@@ -88,7 +88,7 @@ class LanguageCatalog:
             # Only a built-in host knows how to run guests.
             built_in = host is not None and host.runtime is None and (host in LANGUAGES or host.extended)
             return self.program(host) if built_in and host else None
-        # What is missing may be installed meanwhile, so it is looked for every time.
+        # A missing program may be installed later, so it is looked for every time.
         path = state.programs.get(language.name) or language.find(self._options.choices)
         state.programs[language.name] = path
         return path

@@ -61,7 +61,7 @@ def start(kind: str, program: str, folder: Path) -> Start:
 
 
 def open_pages(report: Report) -> Iterable[Report]:
-    """The reports of the driver, with a page opened in place of being named.
+    """Replace the driver's report of a page by opening the page.
 
     The application opens it, not the driver: a browser that was started so stays when the languages end.
     """

@@ -46,7 +46,7 @@ class Place(Protocol):
 
     @property
     def left_languages(self) -> Sequence[str]:
-        """The languages that were at work when the connection was made."""
+        """The languages that were running when the connection was made."""
 
     @property
     def left_runs(self) -> "tuple[LeftRun, ...]":

@@ -37,7 +37,7 @@ from oi_tui.runtimes.variables import (
 )
 from oi_tui.system import environment_names
 
-#: How long a language may take to put its things away, in seconds.
+#: How long a language may take to save its state, in seconds.
 _GOODBYE = 1.5
 #: How long an answer about variables may take, in seconds, while nothing else is asked of the language.
 PATIENCE = 10.0
@@ -48,7 +48,7 @@ MOST = 2000
 
 
 class _StoppedError(Exception):
-    """Nobody wants the run any more that the language was started for."""
+    """The run for which the language was started was stopped."""
 
 
 class PtyRuntime:
@@ -69,7 +69,7 @@ class PtyRuntime:
         self.language = language
         self._on_loss = on_loss
         self._sandbox = sandbox
-        #: Whether the last process was ended because it was on the other side of the sandbox's walls.
+        #: Whether the last process was ended because the sandbox was switched.
         self._moved = False
         self._program = program
         self._cwd = cwd
@@ -85,14 +85,14 @@ class PtyRuntime:
         self.hidden_inputs: set[str] = set()
         self.stop_signal: int | None = None
         self._memory = b""
-        #: What came while no run was there to report it.
+        #: Reports that came between runs.
         self.later: list[Item] = []
         self.places: dict[str, RunOutput] = {}
         #: The newest of the names that the language remembers, as far as it tells them.
         self.names: tuple[str, ...] = ()
         #: The database that cells of SQL use, in words; "" where none is open.
         self.database = ""
-        #: Whether a run is there or about to begin; whoever asks for something else then leaves it alone.
+        #: Whether a run is in progress or about to begin; other questions then wait or give up.
         self._starting = False
         self._closed = False
 
@@ -147,7 +147,7 @@ class PtyRuntime:
             run.abandon()
             raise
         except BaseException:
-            # An interrupt of the application itself: whoever sent it is there to send another.
+            # An interrupt of the application itself, which can be sent again.
             run.stop()
             raise
         finally:
@@ -321,7 +321,7 @@ class PtyRuntime:
             process.close()
 
     def _say_goodbye(self, process: LanguageProcess) -> None:
-        """Let the language put away what it has, where it wants to, for no longer than a moment."""
+        """Let the language save its state, if it has a request for that, for a moment at most."""
         if self.language.leave_request:
             with contextlib.suppress(OSError, TimeoutError):
                 process.channel.request(self.language.leave_request, 0.2)
@@ -367,7 +367,7 @@ class PtyRuntime:
             self._on_loss(Loss(self.language.name, f"{title} ended between runs ({ended}); {lost}"))
 
     def _begin_in_place(self, stopped: threading.Event) -> tuple[LanguageProcess, str | None]:
-        """A new process, attached, on the right side of the sandbox's walls, and whether that is another.
+        """Return the attached process, inside or outside of the sandbox as set, and whether it is new.
 
         Raises _StoppedError when somebody does not want it any more.
         """
@@ -440,7 +440,7 @@ class PtyRuntime:
         return process
 
     def use_sandbox(self, sandbox: Sandbox | None) -> None:
-        """Run in this sandbox, or in none, from the next run on; what is on the other side is ended.
+        """Run in this sandbox, or in none, from the next run on. A process that runs otherwise is ended.
 
         Nothing of it may come through the walls: what a shell would put away for the next one is a program.
         """
@@ -459,7 +459,7 @@ class PtyRuntime:
             process.close()
 
     def _move(self, process: LanguageProcess) -> None:
-        """End a process that is on the other side of the sandbox's walls."""
+        """End a process that runs inside or outside of the sandbox against the setting."""
         process.detach()
         self._memory = b""
         self.later.clear()
@@ -487,7 +487,7 @@ class PtyRuntime:
 
 
 def _spell_question(question: Mapping[str, object]) -> str:
-    """Write a question for a driver as hexadecimal JSON. Texts are in UTF-8, as every language reads it."""
+    """Encode a question for a driver as hexadecimal JSON. Texts are in UTF-8, as every language reads it."""
     return json.dumps(question, ensure_ascii=False).encode("utf-8", "replace").hex()
 
 
@@ -501,7 +501,7 @@ def _take_file(channel: Channel, name: object, nonce: str) -> bytes | None:
 
 
 def _find_last_line(printed: bytes) -> str:
-    """The last line that says something; a Python that cannot begin says after it that it was nowhere."""
+    """Return the last line with a message; a Python that cannot begin prints another line after it."""
     lines = [line.strip() for line in printed.decode("utf-8", "replace").splitlines()]
     nothing = ("Current thread ", "<no Python frame>")
     return next((line for line in reversed(lines) if line and not line.startswith(nothing)), "")

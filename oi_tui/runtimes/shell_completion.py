@@ -11,12 +11,12 @@ from oi_tui.runtimes.variables import Memory
 _WORD = re.compile(
     r"""(?:\\.|'[^'\n]*'|"(?:[^"\\\n]|\\.)*"|[^\s;|&()<>'"\\`])*(?P<open>['"](?:[^'"\\\n]|\\.)*)?\Z"""
 )
-#: What stands before the name of a program: nothing, a separator, a word of the shell, or values for it.
+#: What can precede the name of a program: nothing, a separator, a shell keyword, or assignments.
 _COMMAND = re.compile(
     r"(?:^|[\n;|&({`]|\b(?:then|do|else|if|elif|while|until|sudo|exec|command|time|nohup|xargs|env|!)\s)\s*(?:\w+=\S*\s+)*\Z"
 )
 _VARIABLE = re.compile(r"\$\{?\w*\Z")
-#: What a shell takes out of a word.
+#: Characters that a shell removes from a word.
 _MARKS = re.compile(r"""\\(.)|['"]""")
 _SPECIAL = re.compile(r"([^\w@%+=:,./~-])")
 
@@ -63,7 +63,7 @@ def _complete_commands(memory: Memory, typed: str) -> list[Completion]:
 
 
 def _complete_files(typed: str, folder: Path, quote: str) -> list[Completion]:
-    """The files whose path begins so, as the shell has to read them."""
+    """The files with this beginning of a path, quoted for the shell."""
     place, slash, begin = typed.rpartition("/")
     try:
         with os.scandir(folder / Path(place + slash).expanduser()) as entries:

@@ -14,7 +14,7 @@ class TableError(Exception):
 
 
 class TableBusyError(TableError):
-    """The table cannot be read now, and may be in a moment."""
+    """The table cannot be read now; trying again in a moment may work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +63,11 @@ class Statistics:
 
 
 class TableSource(Protocol):
-    """Where the rows come from. Each method may take a moment, and raises TableError."""
+    """The source of the rows. Each method may be slow, and raises TableError."""
 
     @property
     def name(self) -> str:
-        """What the table is called: a variable, or a file."""
+        """The name of the table: a variable or a file."""
 
     def shape(self, view: View) -> Shape:
         """The table as it is now."""

@@ -161,7 +161,7 @@ class Targets:
                 self._others[target.spelling] = TargetState(place)
 
     def detach(self, name: str) -> str:
-        """Leave what runs on a target running there, and go on without it.
+        """Leave what runs on a target running there, and disconnect.
 
         A run in progress there ends here, and has to end before this returns. Blocks. Returns why not, or "".
         """
@@ -182,7 +182,7 @@ class Targets:
         return self._is_running_on(self.find(name) or "")
 
     def _is_running_on(self, key: str) -> bool:
-        # Without a run, somebody visits only until the cell is put away.
+        # Without a run, the visit lasts only until the cell is recorded.
         return self.current.key == key and (self.running is not None or self.home != key)
 
     def _let_go(self, key: str) -> None:
@@ -199,7 +199,7 @@ class Targets:
     def attach(
         self, left: "LeftTarget", stopped: "Stopped | None", ask: "Ask | None", *, sandbox: bool
     ) -> "tuple[LeftRun, ...]":
-        """Come back to what was left on a target, and run code there from now on. Blocks.
+        """Connect to what was left on a target, and run code there from now on. Blocks.
 
         Returns the runs that go on there, or ended meanwhile. Raises TargetError.
         """

@@ -9,7 +9,7 @@ from typing import Literal
 _NAME = re.compile(r"[\w$@%.]{1,200}[?!=]?")
 #: Names of what nobody wants to have on the screen while others look on.
 _PRIVATE = re.compile(r"passw|secret|token|api_?key|credential", re.IGNORECASE)
-#: What a shell prints of a text before it is cut short, in characters.
+#: The longest text that a shell reports, in characters.
 _LONGEST = 60
 #: Types of variables that open as a table, by their language.
 _TABLES = {
@@ -131,7 +131,7 @@ def is_table(language: str, variable_type: str) -> bool:
 def is_code(variable: Variable) -> bool:
     """Whether it is a function, a class or a module, and no data."""
     described = variable.summary.startswith(("function ", "class ", "module "))
-    # What a shell says of a text is the text itself.
+    # The summary of a shell's text is the text itself.
     return variable.type in _CODE or (described and variable.type != "string")
 
 
@@ -158,7 +158,7 @@ def holds(shown: str, hidden: Collection[str]) -> bool:
         spellings = {text, repr(text)[1:-1]}
         if bare in spellings:
             return True
-        # A shorter one stands in many values by chance; a longer one may be cut short.
+        # A shorter one occurs in many values by chance; a longer one may be cut off.
         if len(text) >= _TELLING and any(spelling[: _LONGEST // 3] in shown for spelling in spellings):
             return True
     return False
@@ -166,7 +166,7 @@ def holds(shown: str, hidden: Collection[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Field:
-    """A shell's variable as its driver writes it."""
+    """A shell's variable as written by its driver."""
 
     name: str
     kind: str
@@ -201,7 +201,7 @@ def read_shell(written: bytes) -> Iterator[Variable]:
 
 
 def read_shell_detail(written: bytes) -> Detail | None:
-    """The one variable that a shell wrote of."""
+    """The single variable that a shell reported."""
     for field in _parse_fields(written):
         words = f"function {field.name}" if field.kind == "function" else field.length
         if field.kind in ("string", "integer", "float"):

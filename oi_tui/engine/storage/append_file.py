@@ -10,13 +10,13 @@ from oi_tui.text import one_line
 
 
 def put_in_place(made: Path, target: Path) -> None:
-    """Give the file this name; what has it by now is not replaced. Raises OSError."""
+    """Give the file this name, without replacing an existing file. Raises OSError."""
     try:
         os.link(made, target, follow_symlinks=False)
     except FileExistsError:
         raise
     except OSError:
-        # Not every file system knows a second name for a file.
+        # Not every file system has hard links.
         if os.path.lexists(target):
             raise
         made.rename(target)
@@ -29,7 +29,7 @@ def put_in_place(made: Path, target: Path) -> None:
 def lock(file: int) -> bool:
     """Claim the open file for this process; False when another one has it.
 
-    The claim ends with the process, however it ends. Where the file system knows no such claims, everybody
+    The claim ends with the process, however it ends. Where the file system has no locks, everybody
     gets one, and records of several writers simply follow each other.
     """
     try:
@@ -47,7 +47,7 @@ def open_for_adding(path: Path, flags: int) -> int:
 
 
 def has_newline_at_end(file: int) -> bool:
-    """Whether the last line is whole, as far as anybody can tell."""
+    """Whether the last line is complete, as far as that is known."""
     try:
         size = os.fstat(file).st_size
         return size == 0 or os.pread(file, 1, size - 1) == b"\n"

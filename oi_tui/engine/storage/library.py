@@ -13,21 +13,21 @@ from oi_tui.engine.storage.store import Store
 
 
 class Library:
-    """A list of conversations that stays right through what is done with it. Methods raise OSError."""
+    """A list of conversations that is kept up to date through changes. Methods raise OSError."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
         #: All of them, in the order of a list.
         self.listing = Listing()
-        #: How many conversations of Open Interpreter could be brought in.
+        #: How many conversations of Open Interpreter can be imported.
         self.waiting = 0
         self._deleted: list[Summary] = []
-        #: What was deleted in earlier sessions and can be brought back, the last first, by id.
+        #: The ids deleted in earlier sessions that can be restored, the last first.
         self._thrown: list[str] = []
 
     @property
     def undoable(self) -> bool:
-        """Whether something was deleted that can be brought back."""
+        """Whether something was deleted that can be restored."""
         return bool(self._deleted or self._thrown)
 
     def load_deleted(self, ids: Sequence[str]) -> None:
@@ -41,19 +41,19 @@ class Library:
         self.listing = self.listing.having(replace(item, title=title))
 
     def pin(self, item: Summary) -> None:
-        """Keep it at the top, or no longer."""
+        """Pin it at the top, or unpin it."""
         self.store.pin(item.id, not item.pinned)
         self.listing = self.listing.having(replace(item, pinned=not item.pinned))
 
     def delete(self, item: Summary) -> None:
-        """Throw it away; `undo` brings it back."""
+        """Delete it; `undo` restores it."""
         self.store.delete(item.id)
         self._thrown = [entry for entry in self._thrown if entry != item.id]
         self.listing = self.listing.without(item.id)
         self._deleted.append(item)
 
     def undo(self) -> Summary:
-        """Bring back what was deleted last, also before a restart. What cannot be is not tried again."""
+        """Restore what was deleted last, also before a restart. A failed one is not tried again."""
         if not self._deleted:
             id_ = self._thrown.pop(0)
             self.store.restore(id_)

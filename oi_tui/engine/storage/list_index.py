@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from oi_tui import paths
 from oi_tui.engine.storage.listing import Listing
 
-#: What SQLite says of a file that holds no index of ours. Of a lock or a full disk it says other things.
+#: SQLite's messages for a file that is not our index. A lock or a full disk has other messages.
 DAMAGED = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT)
-#: Of the layout of the table; an index of another one is made again.
+#: The version of the table. An index of another version is rebuilt.
 _LAYOUT = 1
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS facts (
@@ -20,9 +20,9 @@ CREATE TABLE IF NOT EXISTS facts (
     title, messages INTEGER, model, cwd, problem
 ) WITHOUT ROWID;
 """
-#: Sorted by themselves first: with all that is known of them, it takes several times the memory.
+#: The keys are sorted alone first: with all columns, sorting takes several times the memory.
 _ORDERED = "CREATE TEMP TABLE listed AS SELECT * FROM seen ORDER BY pinned DESC, time DESC"
-#: What is known of each file; nothing of one that is new or has changed.
+#: The known facts of each file; none for a file that is new or has changed.
 _KNOWN = """
 SELECT listed.id, listed.time, listed.size, pinned, title, messages, model, cwd, problem
 FROM listed LEFT JOIN facts
@@ -63,11 +63,11 @@ class ListIndex:
                 code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
                 if attempt or code & 0xFF not in DAMAGED:
                     break
-                # It holds nothing that cannot be read again. What it was about to undo belongs to it.
+                # The index can be rebuilt. Its rollback journal belongs to it.
                 for item in (self._path, Path(f"{self._path}-journal")):
                     with contextlib.suppress(OSError):
                         item.unlink(missing_ok=True)
-        # Where nothing can be kept, everything is read again.
+        # Without an index, everything is read again.
         with contextlib.closing(sqlite3.connect(":memory:")) as base:
             return _list(base, files(), named, facts)
 
@@ -97,7 +97,7 @@ def _list(
     listing = Listing()
     changed: list[tuple[object, ...]] = []
     known = base.execute(_KNOWN)
-    # Some at a time: row by row takes three times as long, and all at once twice the memory.
+    # In batches: row by row takes three times as long, and all at once twice the memory.
     while rows := known.fetchmany(500):
         for place, (id_, time, size, pin, _, count, *_) in enumerate(rows):
             if count is None:
@@ -114,7 +114,7 @@ def _list(
             pinned=sum(pins),
             problems={i: _decode_text(why) for i, why in zip(ids, problems, strict=True) if why is not None},
         )
-    # What cannot be kept is read again the next time.
+    # What cannot be stored is read again the next time.
     with contextlib.suppress(sqlite3.Error):
         _keep(base, changed, len(listing))
     return listing

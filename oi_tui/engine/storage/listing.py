@@ -8,9 +8,9 @@ from typing import overload
 
 from oi_tui.engine.storage.packed_texts import PackedTexts
 
-#: What stands where a conversation has no title.
+#: The words for a conversation without a title.
 UNTITLED = "(no request)"
-#: Where a search found its words, the best first.
+#: Where a search found its words, best first.
 IN_TITLE, IN_MESSAGES, ELSEWHERE = "In the title", "In messages", "In the folder or the model"
 
 
@@ -164,7 +164,7 @@ class Listing:
         )
 
     def _with(self, word: str, rows: Sequence[int]) -> Sequence[int]:
-        """Those of the rows that have the word. All are asked at every key: the loops are short for that."""
+        """The rows that have the word. Every key press checks all rows, so the loops are short."""
         places = {n for key, n in self._known.items() if any(word in name.lower() for name in key)}
         if len(places) == len(self._known):
             return rows

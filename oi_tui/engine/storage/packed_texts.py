@@ -24,11 +24,11 @@ class PackedTexts:
         return _decode(self._joined[start : self._ends[place]])
 
     def __iter__(self) -> Iterator[str]:
-        # All at once, for as long as they are looked at: that is as quick as if they had been kept apart.
+        # All at once, while they are used: that is as fast as separate texts.
         return iter(_decode(self._joined).split("\n")[:-1])
 
     def extend(self, texts: Sequence[str]) -> None:
-        """Put these at the end."""
+        """Append texts."""
         joined = "\n".join(texts)
         if joined.count("\n") >= len(texts):
             texts = [text.replace("\n", " ") for text in texts]

@@ -30,7 +30,7 @@ from oi_tui.messages import Decision, Message, MessageType, Role, State, new_id
 from oi_tui.text import one_line
 
 VERSION = 1
-#: What makes a record of an earlier version one of the next, by the version that it was written in.
+#: Upgrades a record to the next version, by the version that it was written in.
 UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any] | None]] = {}
 
 _KINDS = ("oi_tui", "message", "grow", "forget", "title")
@@ -41,14 +41,14 @@ _CHECKSUM = re.compile(rb',"crc":"([0-9a-f]{8})"\}$')
 _ROLES, _TYPES = frozenset(get_args(Role)), frozenset(get_args(MessageType))
 _STATES, _DECISIONS = frozenset(get_args(State)), frozenset(get_args(Decision))
 _KNOWN_FIELDS = frozenset(f.name for f in fields(Message)) - {"unknown"}
-#: What a state that can only pass means once the application is gone, and why.
+#: The final state, and the reason, of code that was in a passing state when the application ended.
 _ENDED: Mapping[str | None, tuple[State, str | None]] = {
     "writing": ("unfinished", "The application ended before this was complete."),
     "queued": ("skipped", "The application ended before it could ask."),
     "running": ("lost", "The application ended while this ran."),
     "waiting": ("lost", "The application ended while this waited for input."),
 }
-#: The reasons that were found while reading, and not by the one who ran the code.
+#: The reasons that reading adds; the code itself did not report them.
 ENDED_REASONS = frozenset(reason for _, reason in _ENDED.values())
 
 
@@ -60,7 +60,7 @@ class Contents:
     messages: dict[str, Message] = field(default_factory=dict)
     #: What was taken back, step by step.
     taken_back: list[UndoHistory] = field(default_factory=list)
-    #: Records that this version does not know, as they stand in the file.
+    #: Records that this version does not know, unchanged.
     foreign: list[bytes] = field(default_factory=list)
     #: How many lines are not as they were written.
     damaged: int = 0
@@ -204,7 +204,7 @@ class _Growth:
         self._lengths: dict[str, int] = {}
 
     def add(self, id: str, at: object, text: str) -> None:
-        """The message goes on with the text after its first `at` characters."""
+        """The message continues with the text after its first `at` characters."""
         if id not in self._messages:
             return
         pieces = self._pieces.get(id)
@@ -218,11 +218,11 @@ class _Growth:
         self._lengths[id] += len(text)
 
     def forget(self, id: str) -> None:
-        """The message is gone, or another one has its place."""
+        """The message was removed or replaced."""
         self._pieces.pop(id, None)
 
     def settle(self) -> None:
-        """Put what was gained into the messages."""
+        """Add the appended text to the messages."""
         for key, pieces in self._pieces.items():
             self._messages[key] = self._messages[key].but(content="".join(pieces))
         self._pieces.clear()

@@ -20,7 +20,7 @@ class Hit:
 
 
 def split_words(query: str) -> list[str]:
-    """The words that are looked for, each once, in lower case."""
+    """Split the query into words, each once, in lower case."""
     return list(dict.fromkeys(query.lower().split()))
 
 
@@ -31,7 +31,7 @@ def is_worth_searching(query: str) -> bool:
 
 #: How many of the conversations that the index finds are shown with an excerpt.
 _EXCERPTS = 60
-#: Where words begin so rarely with what was typed, their middles are looked through as well.
+#: With fewer hits at the beginnings of words than this, the middles of words are searched as well.
 _FEW = 20
 
 
@@ -97,7 +97,7 @@ def _scan(
             continue
         folded = raw.decode("utf-8", "replace").lower().encode() if others else raw.lower()
         # The raw text also holds our own field names and images, so a hit here is only a candidate.
-        # A record with half a character in it has all that is not ASCII spelled out.
+        # A record with a lone surrogate has everything but ASCII escaped.
         candidate = all(needle in folded for needle in ascii_needles) and (
             all(needle in folded for needle in others) or b"\\u" in raw
         )

@@ -17,16 +17,16 @@ from typing import Any, Dict  # noqa: UP035
 #: A report of a driver: `event` says which, `mark` where in the output it belongs, if anywhere.
 Event = Dict[str, Any]  # noqa: UP006 -- evaluated on other machines too, by Python 3.8
 
-#: More than this no driver puts away, in bytes.
+#: The largest file that is taken from a driver, in bytes.
 _LARGEST = 256 * 1024 * 1024
 _LINE = struct.Struct("=i")
-#: The longest event that is taken, in bytes: pictures come in them. A longer one is dropped.
+#: The longest event that is taken, in bytes: events carry images. A longer one is dropped.
 LONGEST_EVENT = 64 * 1024 * 1024
-#: How much is read at once, in bytes, so that a program that never stops writing holds nobody up. It is more
+#: How much is read at once, in bytes, so that a program that never stops writing blocks nothing. It is more
 #: than a pipe holds: whatever was in it when the reading began has been read.
 _GULP = 2 * 1024 * 1024
 
-#: So much room, in bytes and in files, a channel takes at most: cells, and values that it hands over.
+#: The most room that a channel takes, in bytes and in files, for cells and values.
 _ROOM_NEEDED = 4 * 10**6
 _FILES_NEEDED = 32
 
@@ -91,7 +91,7 @@ class LineReader:
             yield None
 
     def _keep(self, piece: bytes) -> bool:
-        """Add to the line; False where it is too long, and then nothing of it is kept."""
+        """Add to the line; return False if it is too long, and keep nothing of it."""
         self._size += len(piece)
         if self._size > self._longest:
             self._dropping = True
@@ -191,7 +191,7 @@ class Channel:
 
     @staticmethod
     def _put(path: Path, data: bytes) -> None:
-        """Make a file that was not there; what a program put in its place is taken away, not written to."""
+        """Make a new file; one that a program put there is removed, not written to."""
         path.unlink(missing_ok=True)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         with os.fdopen(os.open(path, flags, 0o600), "wb") as file:

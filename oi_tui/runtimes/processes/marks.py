@@ -9,7 +9,7 @@ _BEGUN = re.compile(rb"\x1b(?:\](?:6(?:9(?:7(?:3(?:;[0-9A-Za-z.]{0,80})?)?)?)?)?
 
 
 class MarkReader:
-    """Cuts output into what the program wrote and the marks in it, however the bytes arrive."""
+    """Splits output into the program's text and the marks in it, however the bytes arrive."""
 
     def __init__(self) -> None:
         self._held = b""

@@ -24,11 +24,11 @@ from oi_tui.runtimes.sandbox.proxy import HostProxy
 from oi_tui.runtimes.sandbox.sandbox import Sandbox
 from oi_tui.system import environment_names
 
-#: What may wait, in bytes, of the output that comes while no run reads it; the oldest goes first.
+#: The most output that waits while no run reads it, in bytes; the oldest is dropped first.
 _LATER = 256 * 1024
-#: What may wait, in bytes, of the events whose marks have yet to come; an honest driver has one at a time.
+#: The most events that wait for their marks, in bytes; a correct driver has one at a time.
 _MARKED = 2 * LONGEST_EVENT
-#: How much is read at once, in bytes, before somebody may look at it.
+#: How much is read at once, in bytes, before it is handled.
 _GULP = 256 * 1024
 #: What may be typed, in bytes, before its echo has come: Linux keeps up to 4,096 of it, and drops the rest.
 _UNECHOED = 1024
@@ -37,9 +37,9 @@ _ECHO_PATIENCE = 0.05
 #: How long nothing must have run before the terminal is read at rest, in seconds: runs that follow each
 #: other at once are spared handing the reading over.
 _SETTLED = 0.05
-#: How often somebody who waits for a language looks whether it is still wanted, in seconds.
+#: How often a wait for a language checks whether it is still wanted, in seconds.
 _GLANCE = 0.1
-#: How long what an interrupted run leaves may take to end, in seconds.
+#: How long the processes that an interrupted run leaves may take to end, in seconds.
 _LEFTOVERS = 0.2
 #: Marks the environment of everything that a language process starts.
 _TOKEN = environment_names.RUNTIME
@@ -144,7 +144,7 @@ class LanguageProcess:
         self._later_size = 0
         self._reading = threading.Lock()
         self._idle = threading.Event()
-        #: How many wait to become the reader; a byte that wakes is taken by whoever reads then.
+        #: How many threads wait to become the reader; the one that reads takes the byte that wakes it.
         self._wanted = 0
         self._wanting = threading.Lock()
         self._closed = threading.Event()
@@ -172,7 +172,7 @@ class LanguageProcess:
         return later
 
     def attach_soon(self, seconds: float) -> list[Item] | None:
-        """Attach, or return None when another thread goes on reading for so long."""
+        """Attach, or return None if another thread reads for longer than that."""
         if not self._reading.acquire(blocking=False):
             with self._wanting:
                 self._wanted += 1
@@ -189,7 +189,7 @@ class LanguageProcess:
         return later
 
     def detach(self) -> None:
-        """Leave the reading to the thread, unless somebody waits for it."""
+        """Leave the reading to the thread, unless another one waits for it."""
         self._reading.release()
         self._idle.set()
 
@@ -199,7 +199,7 @@ class LanguageProcess:
             os.write(self._wake, b"\0")
 
     def read(self, seconds: float) -> list[Item]:
-        """Wait at most so long for something, and take what is there. `Ended` comes once, and last."""
+        """Wait at most `seconds` for something, and take what is there. `Ended` comes once, and last."""
         if self.ended:
             return []
         ready = self._wait(seconds)
@@ -215,7 +215,7 @@ class LanguageProcess:
                 self._unechoed = max(0, self._unechoed - size)
         self._type()
         if self.terminal.guard_output in ready and self._has_ended():
-            # The guard speaks when nobody is left who could print: what is readable now is all there is.
+            # The guard reports when no process is left that could print: what is readable now is all.
             while self._take_output(items, _GULP):
                 pass
             items += [rest] if (rest := self._marks.rest()) else []
@@ -248,7 +248,7 @@ class LanguageProcess:
             pieces.append(piece)
             size += len(piece)
         if pieces:
-            # Whoever left a mark sent its event before, so every event that a mark here names has arrived.
+            # The event of a mark is sent before the mark, so every event that a mark here names has arrived.
             self._take_events(found)
             for part in self._marks.read(b"".join(pieces)):
                 if isinstance(part, bytes):
@@ -370,14 +370,14 @@ class LanguageProcess:
             self._unechoed = 0
 
     def send_signal(self, number: int) -> None:
-        """Send a signal to whatever has the keyboard."""
+        """Send a signal to the foreground process group."""
         group = self.terminal.foreground
         if group > 1 and group != os.getpgrp():
             with contextlib.suppress(OSError):
                 os.killpg(group, number)
 
     def interrupt(self) -> None:
-        """Interrupt whatever has the keyboard, also what was stopped and would not hear it."""
+        """Interrupt the foreground process group, also if it was stopped and would not get the signal."""
         self.send_signal(signal.SIGINT)
         self.send_signal(signal.SIGCONT)
         self.send_signal_to_language(signal.SIGCONT)

@@ -1,4 +1,4 @@
-"""Reads the system's process table: descendants, sessions, and who waits for the keyboard."""
+"""Reads the system's process table: descendants, sessions, and processes that wait for the keyboard."""
 
 import contextlib
 import os
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 _LINUX = sys.platform.startswith("linux")
-#: By its full name: a PATH may lead elsewhere.
+#: By its full path: PATH may lead elsewhere.
 _PS = "/bin/ps"
 #: The numbers of read, poll, select, pselect6, ppoll, epoll_wait and epoll_pwait, from the kernel's tables.
 _CALLS = {
@@ -117,7 +117,7 @@ def ignores(pid: int, number: int) -> bool:
 
 
 def read_command_line(pid: int) -> bytes:
-    """The words of a process, each with a NUL behind it; empty where they are not known."""
+    """The arguments of a process, each followed by NUL; empty if unknown."""
     with contextlib.suppress(OSError):
         return Path("/proc", str(pid), "cmdline").read_bytes()
     return b""

@@ -27,7 +27,7 @@ FLUSH = 1 / 24
 
 
 class BlockView(ScrollView):
-    """Lays blocks out and follows their end; once the person scrolls up it holds still what they read.
+    """Lays blocks out and follows their end; once the person scrolls up, what they read stays in place.
 
     How a line of it is painted is left to `render_line`.
     """
@@ -37,7 +37,7 @@ class BlockView(ScrollView):
         self.layout_of_blocks = Layout()
         #: Called whenever rows may have moved on the screen, before they are painted.
         self.on_moved: Callable[[], None] = lambda: None
-        #: Called when the end begins or ceases to be followed.
+        #: Called when following the end begins or stops.
         self.on_following: Callable[[bool], None] = lambda _: None
         self._timer: TimerHandle | None = None
         self._flushed = 0.0
@@ -47,7 +47,7 @@ class BlockView(ScrollView):
         self._settling = False
         self._stills = SixelOverlay(self, self._pictures)
         self._following = True
-        #: What is shown while the end is followed, in place of the end.
+        #: What is shown instead of the end while the end is followed.
         self._lead: Anchor | None = None
         #: Whether the person scrolled; for whoever moves the view on their behalf, who resets it.
         self.scrolled = False
@@ -174,14 +174,14 @@ class BlockView(ScrollView):
         return self.layout_of_blocks.anchor(round(self.scroll_y))
 
     def _settle(self, anchor: Anchor | None) -> None:
-        """Bring size and scroll position in line with the blocks, holding still what the anchor names."""
+        """Update size and scroll position to the blocks, keeping the anchor in place."""
         line = self.layout_of_blocks.settle(anchor, self.size.height, self.look)
         moved = self._scroll_itself(line)
         self._follow_move()
         self._repaint(whole=moved)
 
     def _scroll_itself(self, line: int) -> bool:
-        """Show line `line` at the top, without taking that for the person's doing."""
+        """Show line `line` at the top, without counting it as a scroll by the person."""
         before = round(self.scroll_y)
         size = Size(self.size.width, self.layout_of_blocks.end)
         self._settling = True
@@ -203,7 +203,7 @@ class BlockView(ScrollView):
         self.on_moved()
 
     def _repaint(self, *, whole: bool) -> None:
-        """Have those lines painted whose rows are not the ones that were painted last."""
+        """Repaint the lines whose rows are not the ones that were painted last."""
         before, top = self._painted, round(self.scroll_y)
         self._painted = [self._find_row(top + y) for y in range(self.size.height)]
         if whole or len(before) != len(self._painted):
@@ -253,7 +253,7 @@ class BlockView(ScrollView):
             self.on_following(following)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Lay out what comes into view; blocks above that turn out higher do not push it down."""
+        """Lay out what comes into view, without moving it when blocks above turn out higher."""
         old, new = round(old_value), round(new_value)
         if not self._settling and old != new and self.blocks:
             layout, height = self.layout_of_blocks, self.size.height
@@ -274,7 +274,7 @@ class BlockView(ScrollView):
         super().watch_scroll_y(old_value, new_value)
 
     def _take_over(self) -> None:
-        """Note that the person scrolls: nothing else leads the view."""
+        """Note that the person scrolls, so nothing else moves the view."""
         self.scrolled = True
         self._lead = None
 

@@ -26,14 +26,14 @@ from oi_tui.widgets.truncate import width_of
 _PAINTINGS = 500
 #: A header that stays at the top while its cell is read is underlined.
 _ABOVE = Style(underline=True)
-#: What was found beside the place that is looked at.
+#: The style of matches other than the current one.
 _ALSO_FOUND = Style(underline=True, bold=True)
-#: What the margin of the block with the cursor has in place of thin frames and of nothing.
+#: The characters of the margin of the block with the cursor.
 _FOCUSED = {" ": "▎", "╭": "┏", "│": "┃", "╰": "┗"}
 
 
 class Transcript(BlockView, can_focus=True):
-    """Has a cursor that goes from block to block, marks what was found, and gives its text to a selection."""
+    """Blocks with a cursor that moves between them, marked matches, and a text selection."""
 
     #: Selecting text or turning the wheel leaves the focus where the person types.
     FOCUS_ON_CLICK = False
@@ -63,7 +63,7 @@ class Transcript(BlockView, can_focus=True):
         self.question_open: Callable[[], bool] = lambda: False
         #: A row that is marked, by its block and its number there, and which of its characters.
         self._mark: tuple[int, int, tuple[int, int]] | None = None
-        #: What is searched for; wherever else it stands, it is underlined.
+        #: The text searched for; other matches are underlined.
         self._sought: re.Pattern[str] | None = None
         #: The rows that were painted last: what is kept for one takes a hundred times its text.
         self._paintings: deque[Row] = deque()
@@ -96,14 +96,14 @@ class Transcript(BlockView, can_focus=True):
             self.set_cursor(own)
 
     def set_cursor(self, index: int | None) -> None:
-        """Put the block cursor on a block, and that block into view; None takes it away."""
+        """Put the block cursor on a block and scroll to it; None removes the cursor."""
         self.cursor = index
         if index is not None:
             self.show_block(index)
         self.repaint()
 
     def enter(self) -> None:
-        """Take the keys; letters act at once, on the last block in view, and nothing moves."""
+        """Take the focus without moving; letters then act on the last block in view."""
         self.focus()
         if self.cursor is None and self.blocks:
             self.cursor = self._find_last_in_view()
