@@ -129,7 +129,7 @@ class FullTextIndex:
             base.executemany("INSERT INTO seen VALUES (?, ?, ?)", files)
             if base.execute(_STALE).rowcount or not self._current:
                 base.commit()
-            if self._is_tidied(base):
+            if self._tidy(base):
                 base.commit()
             self._current = True
             committed = time.monotonic()
@@ -160,7 +160,7 @@ class FullTextIndex:
         )
         base.execute("INSERT INTO words(rowid, text) VALUES (?, ?)", (added.lastrowid, " ".join(words)))
 
-    def _is_tidied(self, base: sqlite3.Connection) -> bool:
+    def _tidy(self, base: sqlite3.Connection) -> bool:
         """Drop the tables if too much in them is of no use; return whether that was done."""
         (live,) = base.execute("SELECT count(*) FROM conversations").fetchone()
         (last,) = base.execute("SELECT coalesce(max(seq), 0) FROM sqlite_sequence").fetchone()
