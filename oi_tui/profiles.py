@@ -179,7 +179,7 @@ def _list_known_languages() -> list[tuple[str, str, tuple[str, ...]]]:
     return [(language.name, language.title, language.aliases) for language in LANGUAGES]
 
 
-def find_defaults_beneath(profile: Profile, before: Profile) -> Profile:
+def keep_overrides(profile: Profile, before: Profile) -> Profile:
     """The profile with what flags and the environment set in the one before, which still wins."""
     for origin in ("flag", "environment"):
         remaining = {name: getattr(before, name) for name, item in before.origins.items() if item == origin}

@@ -65,7 +65,7 @@ class ProfileSwitcher:
                 Trust().accept(shown)
             self._ui.aside(
                 lambda: _try_work(
-                    lambda: _Found(profiles.find_defaults_beneath(profiles.make_profile(shown), before), None)
+                    lambda: _Found(profiles.keep_overrides(profiles.make_profile(shown), before), None)
                 ),
                 lambda result: (
                     self._ui.tell(f"The profile was not changed: {result}", warning=True)
@@ -115,7 +115,7 @@ def _open(name: str, before: Profile) -> "_Found | Shown":
         if questions:
             return questions[0]
         raise
-    return _Found(_with_folder(profiles.find_defaults_beneath(profile, before)), path)
+    return _Found(_with_folder(profiles.keep_overrides(profile, before)), path)
 
 
 def _with_folder(profile: Profile) -> Profile:

@@ -129,4 +129,4 @@ def reread(path: Path, before: Profile) -> Profile:
 
     Raises ProfileError or OSError.
     """
-    return profiles.find_defaults_beneath(profiles.load(path), before)
+    return profiles.keep_overrides(profiles.load(path), before)
