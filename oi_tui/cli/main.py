@@ -250,7 +250,7 @@ def _refuse_contradiction(profile: Profile) -> None:
         return
     from oi_tui.engine.llm import endpoint
 
-    if refusal := endpoint.check_allowed(profile):
+    if refusal := endpoint.find_refusal(profile):
         raise ProfileError(refusal.sentence, key="llm.api_base")
 
 

@@ -24,7 +24,7 @@ def check_server(profile: "Profile") -> Finding:
 
     if wrong := endpoint.check_provider_address(profile):
         return Finding(False, wrong.sentence.partition(" Correct it")[0], f"Correct it, or {_CHANGE}.")
-    if forbidden := endpoint.check_allowed(profile):
+    if forbidden := endpoint.find_refusal(profile):
         return Finding(False, forbidden.sentence, f"Change llm.model, llm.api_base or {forbidden.setting}.")
     parts = urlsplit(str(endpoint.find_base(profile)))
     # A name and password in it are the key, which is not sent.

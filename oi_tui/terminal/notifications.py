@@ -16,7 +16,7 @@ _PATIENCE = 5.0
 _LONGEST = 200
 
 
-def _find_kind(environment: Mapping[str, str]) -> str:
+def _find_sequence(environment: Mapping[str, str]) -> str:
     """The sequence that the terminal shows as a desktop notification; "" where none is known."""
     program, term = environment.get("TERM_PROGRAM", ""), environment.get("TERM", "")
     if "kitty" in term or "KITTY_WINDOW_ID" in environment:
@@ -42,7 +42,7 @@ def desktop_sequence(title: str, body: str, environment: Mapping[str, str] = os.
     hands it on where its option allow-passthrough is set, and drops it elsewhere.
     """
     title, body = _harmless(title), _harmless(body)
-    match _find_kind(environment):
+    match _find_sequence(environment):
         case "99":
             text = f"\x1b]99;i=oi-tui:d=0;{title}\x1b\\\x1b]99;i=oi-tui:d=1:p=body;{body}\x1b\\"
         case "777":

@@ -70,7 +70,7 @@ def is_home(profile: Profile) -> bool:
     return kind and not profile.completions and is_this_machine(find_server(profile))
 
 
-def check_allowed(profile: Profile) -> ErrorInfo | None:
+def find_refusal(profile: Profile) -> ErrorInfo | None:
     """Return why the profile does not allow a request; None when it does."""
     if profile.completions:
         return _check_function(profile)

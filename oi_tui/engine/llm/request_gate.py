@@ -36,7 +36,7 @@ def send(llm: Llm, request: Request, profile: Profile, account: UsageTracker, fa
 
 def check(profile: Profile) -> None:
     """Raise LlmError where the profile's model must not be asked, whatever the request."""
-    if forbidden := endpoint.check_allowed(profile):
+    if forbidden := endpoint.find_refusal(profile):
         raise LlmError(forbidden)
 
 

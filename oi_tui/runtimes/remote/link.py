@@ -277,7 +277,7 @@ class Link:
                 # The size is that of the frame with its length, as the far end counts it.
                 self._take_reports(message["id"], unpack_reports(message), size + 4)
             case "answer":
-                answers = self._wait_for(message["id"])
+                answers = self._find_waiting(message["id"])
                 if answers:
                     answers.put(None if message["value"] is None else unpack(message["value"]))
             case "problem":
@@ -345,7 +345,7 @@ class Link:
         else:
             self.send(do="took", size=size)
 
-    def _wait_for(self, number: int) -> "queue.Queue[object] | None":
+    def _find_waiting(self, number: int) -> "queue.Queue[object] | None":
         """Who waits for the answer to a request."""
         with self._lock:
             if number in self._taken_once:
@@ -357,7 +357,7 @@ class Link:
         """End what waits for a request that was not carried out."""
         with self._lock:
             run = self._runs.get(number) if isinstance(number, int) else None
-        answers = self._wait_for(number) if isinstance(number, int) else None
+        answers = self._find_waiting(number) if isinstance(number, int) else None
         if run:
             run.arrived.put(([RunEnded("failed", 0.0, f"{self._target.title}: {reason}")], 0))
         if answers:

@@ -86,7 +86,7 @@ def test_no_host_is_not_near() -> None:
 )
 def test_offline_asks_no_server_that_is_far_away(address: str, near: bool) -> None:
     for setting in ("offline", "local"):
-        refused = endpoint.check_allowed(Profile(model="openai/m", api_base=address, **{setting: True}))
+        refused = endpoint.find_refusal(Profile(model="openai/m", api_base=address, **{setting: True}))
         if not near:
             assert refused is not None, address
         elif setting == "offline":
@@ -95,7 +95,7 @@ def test_offline_asks_no_server_that_is_far_away(address: str, near: bool) -> No
 
 @pytest.mark.parametrize("model", ["gpt-4o", "anthropic/claude-x", "gemini/g", "bedrock/b", "azure/a", "x"])
 def test_offline_asks_no_provider(model: str) -> None:
-    refused = endpoint.check_allowed(Profile(model=model, offline=True))
+    refused = endpoint.find_refusal(Profile(model=model, offline=True))
     assert refused is not None
     assert refused.setting == "offline"
 
@@ -104,7 +104,7 @@ def test_offline_asks_no_provider(model: str) -> None:
 def test_a_model_of_this_machine_may_be_asked_whatever_is_switched_off(model: str) -> None:
     profile = Profile(model=model, local=True, offline=True)
     assert endpoint.find_server(profile) == "localhost"
-    assert endpoint.check_allowed(profile) is None
+    assert endpoint.find_refusal(profile) is None
     assert endpoint.is_home(profile)
 
 
@@ -118,7 +118,7 @@ def test_a_function_of_the_profile_is_never_taken_for_a_model_of_this_machine() 
     [({"local": True}, "local"), ({"offline": True}, "offline"), ({"local": True, "offline": True}, "local")],
 )
 def test_the_refusal_of_a_function_names_the_setting_to_change(settings: dict[str, bool], named: str) -> None:
-    refused = endpoint.check_allowed(Profile(model="m", completions=("f", "functions.py"), **settings))
+    refused = endpoint.find_refusal(Profile(model="m", completions=("f", "functions.py"), **settings))
     assert refused is not None
     assert refused.setting == named
     assert refused.sentence.startswith(f"{named} is on")

@@ -133,16 +133,16 @@ def test_each_is_where_its_variable_says(served: ModelServer, monkeypatch: pytes
 @pytest.mark.parametrize("model", VARIABLES)
 def test_a_wrong_one_is_reported_before_anything_is_sent(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     name, profile = VARIABLES[model], Profile(model=model)
-    assert endpoint.check_allowed(profile) is None
+    assert endpoint.find_refusal(profile) is None
     monkeypatch.setenv(name, "user:hunter2@127.0.0.1:9/v1")
-    fault = endpoint.check_allowed(profile)
+    fault = endpoint.find_refusal(profile)
     assert fault is not None
     assert (fault.kind, fault.setting) == ("address", "api_base")
     assert f"variable {name} must be an address that begins with http://" in fault.sentence
     assert "hunter2" not in fault.sentence
-    assert endpoint.check_allowed(profile.with_changes(api_base="http://127.0.0.1:9/v1")) is None
+    assert endpoint.find_refusal(profile.with_changes(api_base="http://127.0.0.1:9/v1")) is None
     monkeypatch.setenv(name, "http://127.0.0.1:9/v1")
-    assert endpoint.check_allowed(profile.with_changes(offline=True, local=True)) is None
+    assert endpoint.find_refusal(profile.with_changes(offline=True, local=True)) is None
 
 
 # What a server sends on
