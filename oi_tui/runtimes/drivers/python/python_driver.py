@@ -15,7 +15,6 @@ import builtins
 # The driver looks its builtins up here, so that a program may shadow or delete any of them.
 __builtins__ = dict(vars(builtins))
 
-import _codecs
 import atexit
 import faulthandler
 import os
@@ -23,13 +22,15 @@ import sys
 import types
 
 # A program may put others in their place.
-from os import _exit, dup2, fstat, getpid
+from os import _exit, getpid
 
 import python_cells
 import python_history
 from python_channel import Channel
+from python_quiet_import import import_quietly, remember_finders, restore_path
 from python_sampler import Sampler
 from python_signals import Signals
+from python_streams import Streams
 
 
 class Stopped(BaseException):
@@ -59,15 +60,14 @@ class Driver:
         self._resting = self._stopped_early = False
         self._pid = getpid()
         self._trace = self._output = None
-        self._device = fstat(self.channel.terminal).st_rdev
         self._recursion = sys.getrecursionlimit()
-        self._stdout, self._stderr, self._stdin = sys.stdout, sys.stderr, sys.stdin
+        self.streams = Streams(self.channel)
         self._saved = dict(vars(builtins))
         self.sampler = Sampler(self)
         sys.modules["__main__"] = self.module
         self.imports = import_quietly("python_imports").Imports()
         self.shows = import_quietly("python_shows").Shows(
-            self.channel, self.flush, self.imports, import_quietly
+            self.channel, self.streams.flush, self.imports, import_quietly
         )
         self.imports.makers["oi_tui"] = _find_application
         self._install()
@@ -96,9 +96,7 @@ class Driver:
             Out=builtins.Out,
             get_ipython=builtins.get_ipython,
         )
-        if self._stdout.errors in ("strict", "surrogateescape"):
-            _codecs.register_error("oi_tui", _spell)
-            self._stdout.reconfigure(errors="oi_tui")
+        self.streams.accept_all_text()
         self.imports.prepare("linecache", python_cells.fill)
         self.imports.prepare("asyncio", self._begin_tasks)
         self.imports.prepare("multiprocessing.spawn", self._prepare_spawn)
@@ -107,7 +105,7 @@ class Driver:
             self.imports.prepare(name, _adjust)
         faulthandler.enable(self.channel.terminal, all_threads=False)
         self._signals = Signals(self._interrupt_at_rest, self._stop, self._print_error)
-        _sound.update(meta_path=sys.meta_path[:], path_hooks=sys.path_hooks[:])
+        remember_finders()
 
     def _begin_tasks(self, _):
         self._tasks = import_quietly("python_tasks").Tasks()
@@ -198,7 +196,7 @@ class Driver:
             reason = _sentence(error)
         if getpid() != self._pid:
             # A child that the program forked came to the end of the cell: it must not take requests.
-            self.flush()
+            self.streams.flush()
             _exit(0 if state == "finished" else 1)
         try:
             self.channel.mend()
@@ -207,7 +205,7 @@ class Driver:
             self._mend_builtins()
             if "oi_tui.computer" in sys.modules:
                 import_quietly("python_computer").cell_ended(state == "finished")
-            for step in (self.shows.finish, self.flush):
+            for step in (self.shows.finish, self.streams.flush):
                 try:
                     step()
                 except (Exception, KeyboardInterrupt, Stopped) as error:
@@ -239,20 +237,12 @@ class Driver:
         return self._cells
 
     def _tell_where_output_goes(self):
-        stream = getattr(sys, "stdout", None)
-        if stream is self._stdout and self._is_on_terminal():
+        if self.streams.prints_on_terminal():
             self._output = None
             return
         if self._output is None:
             self._output = import_quietly("python_output").Output(self.channel.terminal)
-        self.print_plainly(self._output.remark(self._number))
-
-    def _is_on_terminal(self):
-        """Whether descriptor 1 is what it was, which is so nearly always and is seen at once."""
-        try:
-            return fstat(1).st_rdev == self._device
-        except OSError:
-            return True
+        self.streams.print_plainly(self._output.remark(self._number))
 
     def _run_file(self, path, stopped, execute):
         try:
@@ -422,58 +412,23 @@ class Driver:
         self.history.keep(self._number, value)
 
     def _print_error(self, error):
-        self.flush()
+        self.streams.flush()
         try:
             show = import_quietly("python_trouble").show
         except Exception:
-            self.print_plainly(_sentence(error) + "\n")
+            self.streams.print_plainly(_sentence(error) + "\n")
         else:
-            show(error, self.print_plainly)
-
-    def print_plainly(self, text):
-        """Write to the terminal itself, whatever became of `sys.stderr`."""
-        Channel.write(self.channel.terminal, text.encode("utf-8", "replace"))
-
-    def flush(self):
-        """Send what the program's streams still hold; never raises for what a program did to them."""
-        streams = [getattr(sys, "stdout", None), self._stdout, getattr(sys, "stderr", None), self._stderr]
-        for stream in {id(item): item for item in streams}.values():
-            try:
-                stream.flush()
-            except Exception:
-                continue
-
-    def flush_terminal(self):
-        """Send what the terminal's own streams hold, such as a prompt or a bar without its newline."""
-        self._stdout.flush()
+            show(error, self.streams.print_plainly)
 
     def _mend(self):
         """Undo what would make any further cell impossible: closed streams, deleted builtins."""
-        for number in (0, 1, 2):
-            try:
-                fstat(number)
-            except OSError:
-                dup2(self.channel.terminal, number)
-        self.channel.mend_terminal()
-        for name, mode, original in (
-            ("stdin", "r", self._stdin),
-            ("stdout", "w", self._stdout),
-            ("stderr", "w", self._stderr),
-        ):
-            if _is_closed(getattr(sys, name, None)):
-                if _is_closed(original):
-                    number = ("stdin", "stdout", "stderr").index(name)
-                    original = open(
-                        number, mode, encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False
-                    )
-                    setattr(self, "_" + name, original)
-                setattr(sys, name, original)
+        self.streams.mend()
         self._mend_builtins()
         for name, original in (("displayhook", self._shows_results), ("excepthook", sys.__excepthook__)):
             if not hasattr(sys, name):
                 setattr(sys, name, original)
         if not isinstance(getattr(sys, "path", None), list):
-            sys.path = _sound["path"][len(_FOLDERS) :]
+            restore_path()
         sys.modules["__main__"] = self.module
         if self._tasks is not None:
             self._tasks.begin()
@@ -484,11 +439,11 @@ class Driver:
             setattr(builtins, name, self._saved[name])
 
     def _input(self, prompt="", /):
-        if sys.stdin is not self._stdin or getpid() != self._pid:
+        if sys.stdin is not self.streams.stdin or getpid() != self._pid:
             return self._saved_input(prompt)
         text = str(prompt)
         sys.stdout.write(text)
-        self.flush()
+        self.streams.flush()
         self.channel.send("input", placed=True, prompt=text)
         try:
             line = sys.stdin.readline()
@@ -524,27 +479,8 @@ class _Exit:
         return "Use exit() to end the cell"
 
 
-_HERE = os.path.dirname(os.path.abspath(__file__))
 #: With a lower limit not even the driver could run.
 _LEAST_RECURSION = 200
-#: Where our modules are: names are distinct across these folders, since imports know no package here.
-_FOLDERS = [_HERE, *(os.path.join(_HERE, name) for name in ("notebook", "objects", "values"))]
-#: The search path before a program changed it, behind our modules and the standard library.
-_sound = {
-    "path": [*_FOLDERS, os.path.dirname(os.__file__), *(entry for entry in sys.path if entry != _HERE)],
-}
-
-
-def import_quietly(name):
-    """Import a module of ours or of the standard library, whatever the program or its files made of that."""
-    if sys.modules.get(name) is not None:
-        return sys.modules[name]
-    current = {item: getattr(sys, item, value) for item, value in _sound.items()}
-    vars(sys).update({item: value[:] for item, value in _sound.items()})
-    try:
-        return __import__(name)
-    finally:
-        vars(sys).update(current)
 
 
 def _interpreter():
@@ -589,26 +525,6 @@ def _sentence(error):
         return BaseException.__repr__(error)[:300]
 
 
-def _is_closed(stream):
-    """Whether nothing can be read from it or written to it any more."""
-    try:
-        return stream is None or getattr(stream, "closed", False)
-    except ValueError:
-        # It was taken off what it belonged to.
-        return True
-
-
-def _spell(error):
-    """What cannot be encoded, as names of files and cut texts may hold: bytes as they were, else escapes."""
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    invalid = error.object[error.start : error.end]
-    codes = [ord(item) for item in invalid]
-    if all(0xDC80 <= code <= 0xDCFF for code in codes):
-        return bytes(code - 0xDC00 for code in codes), error.end
-    return invalid.encode("ascii", "backslashreplace"), error.end
-
-
 def main(folder):
     """Serve the application that made `folder`, then leave without waiting for the program's threads."""
     sys.argv[:] = [""]
@@ -617,5 +533,5 @@ def main(folder):
     try:
         atexit._run_exitfuncs()
     finally:
-        driver.flush()
+        driver.streams.flush()
         _exit(0)

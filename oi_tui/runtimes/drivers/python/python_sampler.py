@@ -57,7 +57,7 @@ class Sampler:
                         self._driver.channel.line(line)
                         if not self.busy:
                             self._driver.channel.line(0)
-                self._driver.flush_terminal()
+                self._driver.streams.flush_terminal()
             except Exception:
                 # What a program does to its streams and frames is no reason to stop looking.
                 continue

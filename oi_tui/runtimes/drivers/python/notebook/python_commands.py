@@ -87,7 +87,7 @@ class Commands:
         return Lines(done.stdout.decode("utf-8", "replace").splitlines())
 
     def _run(self, command, **options):
-        self._driver.flush()
+        self._driver.streams.flush()
         shell = os.environ.get("SHELL") or "/bin/sh"
         if os.path.basename(shell) not in ("bash", "zsh", "sh", "dash", "ksh"):
             shell = "/bin/sh"
@@ -97,7 +97,7 @@ class Commands:
 
     def program(self, words, **options):
         """Run a program on the terminal; what `subprocess` says of it."""
-        self._driver.flush()
+        self._driver.streams.flush()
         try:
             done = _run(words, options)
         except FileNotFoundError as error:

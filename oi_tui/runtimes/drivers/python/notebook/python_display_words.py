@@ -10,7 +10,7 @@ __builtins__ = dict(vars(builtins))
 import re
 import sys
 
-from python_driver import import_quietly
+from python_quiet_import import import_quietly
 
 #: What %matplotlib may name: figures are shown in the conversation with each of them.
 _BACKENDS = frozenset(

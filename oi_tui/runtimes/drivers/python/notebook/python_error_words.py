@@ -9,7 +9,7 @@ __builtins__ = dict(vars(builtins))
 
 import sys
 
-from python_driver import import_quietly
+from python_quiet_import import import_quietly
 
 
 class ErrorWords:

@@ -7,7 +7,7 @@ import builtins
 
 __builtins__ = dict(vars(builtins))
 
-from python_driver import import_quietly
+from python_quiet_import import import_quietly
 
 
 class ExtensionWords:

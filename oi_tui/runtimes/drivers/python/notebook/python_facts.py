@@ -11,7 +11,7 @@ import fnmatch
 import inspect
 import types
 
-from python_driver import import_quietly
+from python_quiet_import import import_quietly
 
 _LONGEST = 300
 

@@ -14,12 +14,12 @@ import sys
 import python_error_words
 from python_commands import Commands
 from python_display_words import DisplayWords
-from python_driver import import_quietly
 from python_error_words import ErrorWords
 from python_extension_words import ExtensionWords
 from python_folder_words import FolderWords
 from python_history_words import HistoryWords
 from python_program_words import ProgramWords
+from python_quiet_import import import_quietly
 from python_value_words import ValueWords
 
 #: The files whose functions may stand between a word and the cell that has it.

@@ -9,7 +9,7 @@ __builtins__ = dict(vars(builtins))
 
 import re
 
-from python_driver import import_quietly
+from python_quiet_import import import_quietly
 
 _ASSIGNED = re.compile(r"^(\s*)([A-Za-z_][\w.\[\], ]*?)\s*=\s*([!%])(?!=)(.*)$", re.DOTALL)
 _BARE = re.compile(r"^(\s*)([!%])(?!=)(.*)$", re.DOTALL)

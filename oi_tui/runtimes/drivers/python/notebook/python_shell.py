@@ -12,7 +12,7 @@ import sys
 import types
 
 import python_magics
-from python_driver import import_quietly
+from python_quiet_import import import_quietly
 
 
 class Events:

@@ -36,11 +36,11 @@ def run(driver, source):
     except SystemExit as error:
         return ("failed", "exit status {}".format(error.code)) if error.code else ("finished", None)
     except SqlError as error:
-        driver.flush()
+        driver.streams.flush()
         print("Error: {}".format(error), file=sys.stderr)
         return "failed", str(error).splitlines()[0][:300]
     except KeyboardInterrupt:
-        driver.flush()
+        driver.streams.flush()
         print("Interrupted on line {}.".format(cell.line), file=sys.stderr)
         return "interrupted", None
     return "finished", None
@@ -48,7 +48,7 @@ def run(driver, source):
 
 def import_servers():
     """Import what connects to servers, which few cells do."""
-    from python_driver import import_quietly
+    from python_quiet_import import import_quietly
 
     return import_quietly("python_sql_servers")
 
@@ -225,7 +225,7 @@ class _Cell:
             raise SqlError(
                 "write an address, and a name of one word: .connect postgresql://ana@db.example/shop"
             )
-        self._driver.flush()
+        self._driver.streams.flush()
         connect = import_servers().connect
         self._databases.use(None, lambda: connect(words[0]), name=words[-1])
 
@@ -248,7 +248,7 @@ class _Cell:
 
     def _do_shell(self, rest):
         """.shell COMMAND: run a command of the shell."""
-        self._driver.flush()
+        self._driver.streams.flush()
         subprocess.call(["/bin/sh", "-c", rest])
 
     _do_system = _do_shell

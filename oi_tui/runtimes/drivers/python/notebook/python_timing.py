@@ -30,7 +30,7 @@ def time(driver, source, code, options=None):
     finally:
         took, after = clock.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF)
         user, system = after.ru_utime - before.ru_utime, after.ru_stime - before.ru_stime
-        driver.flush()
+        driver.streams.flush()
         print(
             "CPU times: user {}, sys: {}, total: {}\nWall time: {}".format(
                 *map(_words, (user, system, user + system, took))

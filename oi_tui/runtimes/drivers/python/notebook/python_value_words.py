@@ -11,7 +11,7 @@ import os
 import re
 import shlex
 
-from python_driver import import_quietly
+from python_quiet_import import import_quietly
 
 
 class ValueWords:

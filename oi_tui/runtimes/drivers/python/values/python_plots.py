@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-from python_driver import import_quietly
+from python_quiet_import import import_quietly
 
 #: Classes of figures, by their libraries.
 _CLASSES = {"plotly": "BaseFigure", "altair": "TopLevelMixin", "bokeh": "LayoutDOM"}

@@ -15,7 +15,7 @@ import types
 from collections import deque
 from contextlib import contextmanager
 
-from python_driver import import_quietly
+from python_quiet_import import import_quietly
 
 _WIDTH = 79
 #: Of longer containers the rest is left out.
