@@ -17,7 +17,7 @@ from oi_tui.engine.settings.profile import Profile, list_settings
 from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.engine.storage.full_text_index import FullTextIndex
 from oi_tui.engine.storage.listing import Summary
-from oi_tui.engine.storage.search import search, split_words, worth_searching
+from oi_tui.engine.storage.search import is_worth_searching, search, split_words
 from oi_tui.messages import Message
 from oi_tui.runtimes.remote import left_targets
 from oi_tui.services.languages import Languages
@@ -150,7 +150,7 @@ class WorkspaceBackend:
         """Some saved conversations that have all the words, the newest first."""
         store = self._workspace.store
         summaries = {item.id: item for item in store.summaries() if item.problem is None}
-        if not worth_searching(words):
+        if not is_worth_searching(words):
             return list(summaries.values())[:_MOST_SAVED]
         index = FullTextIndex(store.folder / "words.sqlite3")
         end = time.monotonic() + _SEARCH_SECONDS
@@ -166,8 +166,8 @@ class WorkspaceBackend:
     def resume(self, id: str) -> None:
         """Go on with a saved conversation. Raises StoreError."""
         self._workspace.conversation.resume(id)
-        if not left_targets.of_conversation(id):
-            self._lost = rerun.lost(self.messages, _AGAIN)
+        if not left_targets.list_for_conversation(id):
+            self._lost = rerun.describe_lost(self.messages, _AGAIN)
 
     def close(self) -> None:
         """End everything; the conversation is saved."""

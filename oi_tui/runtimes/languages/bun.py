@@ -4,7 +4,7 @@ from pathlib import Path
 
 from oi_tui.runtimes.language import DRIVERS, Choices, Language, Start, first_of
 from oi_tui.runtimes.languages import javascript
-from oi_tui.runtimes.versions import version_of
+from oi_tui.runtimes.versions import find_version
 
 #: The first Bun that can make a cell into a script whose variables stay.
 _FIRST = (1, 3, 10)
@@ -13,13 +13,13 @@ _FIRST = (1, 3, 10)
 def find(choices: Choices) -> str | None:
     """Bun on PATH, where it is new enough."""
     program = first_of("bun")(choices)
-    version = version_of(program, "--version", r"(\d+\.\d+\.\d+)") if program else ""
+    version = find_version(program, "--version", r"(\d+\.\d+\.\d+)") if program else ""
     return program if version and tuple(map(int, version.split("."))) >= _FIRST else None
 
 
 def describe(program: str) -> str:
     """`Bun 1.4.4`."""
-    return f"Bun {version_of(program, '--version', r'([0-9.]+)')}".strip()
+    return f"Bun {find_version(program, '--version', r'([0-9.]+)')}".strip()
 
 
 def start(program: str, folder: Path) -> Start:

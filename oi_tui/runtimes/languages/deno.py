@@ -4,7 +4,7 @@ from pathlib import Path
 
 from oi_tui.runtimes.language import DRIVERS, Choices, Language, Start, first_of
 from oi_tui.runtimes.languages import javascript
-from oi_tui.runtimes.versions import version_of
+from oi_tui.runtimes.versions import find_version
 
 #: The first Deno whose inspector keeps its address to itself.
 _FIRST = (2, 7, 0)
@@ -13,13 +13,13 @@ _FIRST = (2, 7, 0)
 def find(choices: Choices) -> str | None:
     """Deno on PATH, where it is new enough."""
     program = first_of("deno")(choices)
-    version = version_of(program, "--version", r"deno (\d+\.\d+\.\d+)") if program else ""
+    version = find_version(program, "--version", r"deno (\d+\.\d+\.\d+)") if program else ""
     return program if version and tuple(map(int, version.split("."))) >= _FIRST else None
 
 
 def describe(program: str) -> str:
     """`Deno 2.9.8`."""
-    return f"Deno {version_of(program, '--version', r'deno ([0-9.]+)')}".strip()
+    return f"Deno {find_version(program, '--version', r'deno ([0-9.]+)')}".strip()
 
 
 def start(program: str, folder: Path) -> Start:

@@ -4,7 +4,7 @@ import base64
 from collections.abc import Mapping
 from typing import Any
 
-from oi_tui.engine.export.formats import fenced
+from oi_tui.engine.export.formats import fence
 from oi_tui.engine.llm.foreign_images import UNREADABLE, read_image
 from oi_tui.messages import Message
 from oi_tui.server.guard import RefusedError
