@@ -79,7 +79,7 @@ def of_question(question: Question) -> dict[str, Any]:
         "note": question.request.note,
         "findings": list(question.findings),
         "harmless": question.harmless,
-        "hidden_characters": names(message.content),
+        "hidden_characters": list_hidden_characters(message.content),
         "program": question.program,
         "folder": question.folder,
         "answers": ["run", "edit", "reject", *(["always"] if question.offers else [])],
