@@ -8,7 +8,7 @@ from oi_tui.engine.events import FilesChanged, MessageRecorded, MessageStarted, 
 from oi_tui.messages import Message
 from oi_tui.server.event_log import Entry, LogItem, Question
 from oi_tui.server.hosted_session import HostedSession
-from oi_tui.text import one_line
+from oi_tui.text import list_hidden_characters, one_line
 
 #: The names of the events, by their classes.
 NAMES = {
