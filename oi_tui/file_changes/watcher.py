@@ -89,7 +89,7 @@ def scan(
                         listing.files[name] = status
                     elif stat.S_ISDIR(status.st_mode):
                         listing.seen.add(name)
-                        if status.st_dev == device and not _ignored(root / name, avoid):
+                        if status.st_dev == device and not _is_ignored(root / name, avoid):
                             inside.append((name, status))
         except OSError:
             continue
@@ -116,7 +116,7 @@ def _open_folder(path: Path, listed: os.stat_result | None) -> Iterator[int]:
         os.close(descriptor)
 
 
-def _ignored(path: Path, avoid: Path | None) -> bool:
+def _is_ignored(path: Path, avoid: Path | None) -> bool:
     if path.name in IGNORED or path.name.startswith(".") or path == avoid:
         return True
     return os.path.exists(path / "pyvenv.cfg")  # noqa: PTH110 -- Path.exists raises where nobody may look

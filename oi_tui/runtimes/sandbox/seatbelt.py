@@ -58,7 +58,7 @@ def weakness() -> tuple[str, str] | None:
     return None
 
 
-def temporary(channel: Path) -> Path:
+def find_temporary_folder(channel: Path) -> Path:
     """The folder inside for what may be lost."""
     return channel / "tmp"
 

@@ -14,7 +14,7 @@ from oi_tui.screens.pager import PagerScreen
 from oi_tui.screens.variables import VariablesScreen
 from oi_tui.themes import DARK
 from oi_tui.widgets.footer import KeyFooter
-from oi_tui.widgets.lists.variable_list import VariableList, rows, size_of, summary_beside_type
+from oi_tui.widgets.lists.variable_list import VariableList, format_size, make_rows, summary_beside_type
 from tests.fakes import Computer
 from tests.pilot.test_chat import open_chat
 from tests.pilot.waiting import until

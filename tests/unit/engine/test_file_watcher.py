@@ -197,7 +197,7 @@ def test_a_link_that_takes_the_place_of_a_folder_just_then_is_not_followed(
     else:
         (sub / "a").write_text("1")
         found = step(watching, lambda: (sub / "a").unlink())
-    look, looks = restore._inside, itertools.count()
+    look, looks = restore._resolve_inside, itertools.count()
     assert found is not None
     actions = restore.plan(kept, found)
 

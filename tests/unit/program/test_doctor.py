@@ -615,6 +615,6 @@ def test_an_old_bubblewrap_is_remarked(monkeypatch: pytest.MonkeyPatch, tmp_path
         program.write_text(f"#!/bin/sh\necho '    {option} FD DEST'\n")
         program.chmod(0o755)
         bubblewrap._binds_descriptors.cache_clear()
-        _, *more = work.sandbox(InUse(Profile(sandbox=True)))
+        _, *more = work.check_sandbox(InUse(Profile(sandbox=True)))
         assert len(more) == remarks
     bubblewrap._binds_descriptors.cache_clear()
