@@ -233,7 +233,7 @@ def _open_parent(root: Path, relative: str, *, make: bool) -> Iterator[tuple[int
     No link is followed on the way. A program that still runs, perhaps in the sandbox, could otherwise put a
     link in the place of a folder just before a file is written there, and so write anywhere.
     """
-    if _inside(root, relative) is None:
+    if _resolve_inside(root, relative) is None:
         raise OSError("a link is in its place")
     *parts, name = Path(relative).parts
     folder = os.open(root, _FOLDER & ~os.O_NOFOLLOW)

@@ -212,7 +212,7 @@ class VariableList(ScrollView):
         name = fit(one_line(variable.name, 200), name_width)
         kind = fit(one_line(variable.type, 100), _TYPE) + " " if wide else ""
         summary = summary_beside_type(variable) if wide else variable.summary
-        size = f"{size_of(variable.size):>{_SIZE}} " if wide else ""
+        size = f"{format_size(variable.size):>{_SIZE}} " if wide else ""
         room = max(0, width - 3 - name_width - cell_len(kind) - cell_len(size))
         facts = self._style("facts", selected)
         return [
