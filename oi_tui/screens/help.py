@@ -13,7 +13,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from oi_tui.commands import COMMANDS
-from oi_tui.commands.groups import grouped
+from oi_tui.commands.groups import group_commands
 from oi_tui.screens.dialog import Dialog, clickable
 
 #: Keys that are no commands, with where they work.

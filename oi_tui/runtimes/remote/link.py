@@ -15,7 +15,6 @@ from oi_tui.file_changes.snapshots import Step, read_step
 from oi_tui.messages import Loss, Report, RunEnded
 from oi_tui.runtimes.remote import wire
 from oi_tui.runtimes.remote.askpass import Ask
-from oi_tui.runtimes.remote.bundle import make_bundle
 from oi_tui.runtimes.remote.connecting import LAST_WORDS, ConnectingProgram, Stopped
 from oi_tui.runtimes.remote.target import GoneError, Target, TargetError
 from oi_tui.runtimes.remote.wire import (

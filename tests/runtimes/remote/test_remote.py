@@ -194,7 +194,7 @@ def test_no_beat_comes_before_the_bundle_however_long_that_takes(
     through: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(link, "BEAT", 0.001)
-    bundle.bundle.cache_clear()
+    bundle.make_bundle.cache_clear()
     assert play(through(), "python", "print('hello')").text == "hello\n"
 
 
