@@ -15,6 +15,7 @@ from oi_tui.file_changes.snapshots import Step, read_step
 from oi_tui.messages import Loss, Report, RunEnded
 from oi_tui.runtimes.remote import wire
 from oi_tui.runtimes.remote.askpass import Ask
+from oi_tui.runtimes.remote.bundle import make_bundle
 from oi_tui.runtimes.remote.connecting import LAST_WORDS, ConnectingProgram, Stopped
 from oi_tui.runtimes.remote.target import GoneError, Target, TargetError
 from oi_tui.runtimes.remote.wire import (
@@ -139,7 +140,7 @@ class Link:
         #: Whether we just come back to what was left, and it is not ours to end yet.
         self._attaches = bool(settings.get("attach"))
         # Making the bundle may take longer than a beat, which must not be sent before it.
-        self._send_bytes(bundle())
+        self._send_bytes(make_bundle())
         self.send(do="begin", **settings)
         self._start(self._write)
         self._start(self._read, self._program.rest)
