@@ -51,9 +51,9 @@ LONGEST_NAME = 200
 #: Files of tests that take long come first, so that no worker is alone with one of them at the end.
 LONG = (
     "e2e/doors/test_acp.py",
-    "e2e/faults/test_adversity.py",
+    "e2e/faults/test_misbehaviour.py",
     "e2e/faults/test_soak.py",
-    "e2e/faults/test_walk.py",
+    "e2e/faults/test_random_walk.py",
     "pilot/screens/test_profile_editor.py",
     "pilot/test_untrusted_text.py",
     "runtimes/languages/test_java.py",
