@@ -101,6 +101,21 @@ def sync(folder: Path) -> None:
         os.close(descriptor)
 
 
+def find_outside(path: Path, folder: Path) -> Path | None:
+    """Where a path in the folder leads to, if a link on the way leads out of the folder; else None.
+
+    Code that may write only in the folder could put such a link there, so that its target is sent away.
+    A path that is outside by its name is no such case: whoever names it means it.
+    """
+    if not path.is_relative_to(folder):
+        return None
+    try:
+        target = Path(os.path.realpath(path))
+    except ValueError:  # no path at all
+        return path
+    return None if target.is_relative_to(os.path.realpath(folder)) else target
+
+
 def replace_file(path: Path, text: str) -> None:
     """Write the file again, for its owner only: it has the old content or the new one, never half of it."""
     import tempfile  # costs as much as all of this module, and is not wanted at the start

@@ -23,6 +23,11 @@ def messages_of(blocks: Sequence[Any]) -> list[Message]:
     return [*words, *images]
 
 
+def typed_in(blocks: Sequence[Any]) -> str:
+    """Return what the person typed or mentioned: all words but the contents of files."""
+    return "\n\n".join(_text(block) for block in blocks if block.type != "resource")
+
+
 def refused(sentence: str) -> RequestError:
     """Return the error for a request that cannot be fulfilled."""
     return RequestError(-32602, sentence)

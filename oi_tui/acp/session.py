@@ -11,7 +11,7 @@ from typing import Any
 from acp import RequestError, schema
 
 from oi_tui.acp.commands import AcpCommands, command_in, offered
-from oi_tui.acp.prompts import messages_of, refused
+from oi_tui.acp.prompts import messages_of, refused, typed_in
 from oi_tui.acp.updates import Update, Updates, agent_text, describe
 from oi_tui.actions.snapshot import explain_refusal_here, find_restoring_code
 from oi_tui.engine import rerun
@@ -99,7 +99,9 @@ class AcpSession:
         messages = () if command else messages_of(blocks)
         self._prompting = True
         try:
-            return await self._work_on(self._carry_out(*command) if command else self._events(messages))
+            return await self._work_on(
+                self._carry_out(*command) if command else self._events(messages, typed_in(blocks))
+            )
         finally:
             self._prompting = False
 
@@ -121,7 +123,7 @@ class AcpSession:
             return schema.PromptResponse(stop_reason="cancelled")
         return await self._answer_for(ended.result())
 
-    def _events(self, messages: Sequence[Message]) -> Iterator[Event]:
+    def _events(self, messages: Sequence[Message], typed: str) -> Iterator[Event]:
         """Return the events of a turn, after those that bring back what a conversation had in memory."""
         if self.is_reopened:
             self.is_reopened = False
@@ -135,7 +137,7 @@ class AcpSession:
                     elif event.outcome == "interrupted":
                         yield event
                         return
-        yield from self.workspace.session.turn(messages)
+        yield from self.workspace.session.turn(messages, typed=typed)
 
     def _carry_out(self, name: str, argument: str) -> Iterator[Event]:
         """Return the events of a command."""

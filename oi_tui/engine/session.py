@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from oi_tui import paths
 from oi_tui.engine import rerun
 from oi_tui.engine.cell_requests import CellRequests, describe_calls
 from oi_tui.engine.direct_runs import DirectRuns, LeftCode
@@ -36,6 +37,7 @@ from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.tools import CallableTools, Tool
 from oi_tui.file_changes.watcher import FileWatcher
 from oi_tui.messages import Message
+from oi_tui.text import one_line
 
 #: What a turn begins with: words, messages, a function that returns the words, or nothing.
 Prompt = str | Message | Sequence[Message] | Callable[[], str] | None
@@ -126,26 +128,42 @@ class Session:
             if watcher and message.id in known and (step := watcher.snapshots.step(message.id)):
                 yield FilesChanged(message.id, step)
 
-    def turn(self, prompt: Prompt, *, run_last: bool = False) -> Iterator[Event]:
+    def turn(self, prompt: Prompt, *, run_last: bool = False, typed: str | None = None) -> Iterator[Event]:
         """Work on the request until there is nothing left to run; `TurnEnded` comes last.
 
         None goes on with the conversation as it stands; a function is asked for the words within the turn.
         With `run_last`, a last message that is code of the model's is run before the model is asked.
-        """
-        return self._start(self._turn(prompt, run_last=run_last))
 
-    def _turn(self, prompt: Prompt, *, run_last: bool) -> Iterator[Event]:
+        Images that the person names are attached. `typed` is what the person typed, where the request has
+        other text in it too, such as a paste: an image that only such text names is not attached.
+        """
+        return self._start(self._turn(prompt, run_last=run_last, typed=typed))
+
+    def _turn(self, prompt: Prompt, *, run_last: bool, typed: str | None) -> Iterator[Event]:
         for message in _select_messages(prompt):
             yield from self._log.record(message)
-            words = message.content if message.type == "message" else ""
-            for path in images.find_named_images(words, self._computer.cwd):
-                yield from self._log.record(
-                    Message(role="user", type="image", format="path", content=str(path))
-                )
+            if message.role == "user" and message.type == "message":
+                yield from self._attach_images(message.content if typed is None else typed)
         # What is for the person alone, such as a question that was kept, does not answer the code.
         seen = [message for message in self.messages if message.recipient != "user"]
         last = seen[-1:] if run_last else ()
         yield from self._work([code for code in last if rerun.has_not_run(code)])
+
+    def _attach_images(self, typed: str) -> Iterator[Event]:
+        """Attach the images that these words name, except through a link that leads out of the folder."""
+        folder = self._computer.cwd
+        for path in images.find_named_images(typed, folder):
+            if target := paths.find_outside(path, folder):
+                name = one_line(str(path.relative_to(folder)))
+                yield Noticed(
+                    f"{name} was not sent: it is a link out of the folder, to {one_line(str(target))}. "
+                    "To send that file, name it by this path.",
+                    "warning",
+                )
+            else:
+                yield from self._log.record(
+                    Message(role="user", type="image", format="path", content=str(path))
+                )
 
     def run_blocks(self) -> Iterator[Event]:
         """Make the code blocks in the text of the last reply cells, ask for each, and go on with the results.

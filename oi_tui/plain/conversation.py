@@ -133,9 +133,9 @@ class PlainConversation:
             self.commands.put_back(text)
             self.handler.note(str(error))
 
-    def say(self, text: str | None) -> None:
-        """Let the model work on it; None lets it go on."""
-        self.work(self._workspace.session.turn(text))
+    def say(self, text: str | None, *, typed: str | None = None) -> None:
+        """Let the model work on it; None lets it go on. `typed`: what the person typed of it, if not all."""
+        self.work(self._workspace.session.turn(text, typed=typed))
 
     def work(self, events: Iterator[Event]) -> None:
         """Work through a session's events, answering what they ask."""

@@ -90,7 +90,8 @@ def answer(profile: Profile, *, profile_path: Path | None, words: str = "") -> i
 
     def work(stack: ExitStack) -> int:
         _, conversation = _begin(profile, profile_path, stack, notes=note, reads=False)
-        conversation.say(request)
+        # With a request in words, what comes through the pipe is material.
+        conversation.say(request, typed=words or None)
         return _find_exit_code(conversation)
 
     return run_guarded(work)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from oi_tui import paths
 from oi_tui.engine import tools as foreign_tools
 from oi_tui.engine.llm import images, reasoning, signed_reasoning, system_message
 from oi_tui.engine.llm.base import Request
@@ -76,7 +77,7 @@ def write(
     system = system_message.write(profile, languages, tools=tools, cwd=cwd, notes=notes)
     head: list[dict[str, Any]] = [{"role": "system", "content": system}]
     offered = [tool(languages), *(item.offer for item in foreign)] if tools else []
-    units = _Conversation(profile, pictures, tools=tools, vision=bool(vision)).units(messages)
+    units = _Conversation(profile, pictures, cwd, tools=tools, vision=bool(vision)).units(messages)
     fixed = measure_size(head[0]) + len(json.dumps(offered))
     left_out = trim(units, None if window is None else room(window, longest_reply) - fixed)
     body = [message for unit in units for message in unit.messages if not _blank(message)]
@@ -133,9 +134,12 @@ def estimate(messages: Iterable[Message]) -> int:
 class _Conversation:
     """The writing of one request."""
 
-    def __init__(self, profile: Profile, pictures: Path | None, *, tools: bool, vision: bool) -> None:
+    def __init__(
+        self, profile: Profile, pictures: Path | None, cwd: Path | None, *, tools: bool, vision: bool
+    ) -> None:
         self._profile = profile
         self._pictures = pictures
+        self._cwd = cwd
         #: Images that are too many, or too much, to be sent with each request; the newest count most.
         self._unsent: set[str] = set()
         self._tools = tools
@@ -233,11 +237,17 @@ class _Conversation:
         """Whether the model is given such images themselves, rather than words about them."""
         return self._vision and (image.role == "user" or self._profile.emit_images)
 
+    def _leads_out(self, image: Message) -> bool:
+        """Whether the image's file is by now a link out of the folder; each request reads the file again."""
+        if image.format != "path" or self._cwd is None:
+            return False
+        return paths.find_outside(paths.expand_typed(image.content), self._cwd) is not None
+
     def _build_image_entry(self, message: Message, words: str) -> dict[str, Any]:
         if message.format == "description":
             return {"role": "user", "content": f"An image: {message.content}"}
         where = f"Image file: {message.content}" if message.format == "path" else ""
-        sent = self._sees(message) and message.id not in self._unsent
+        sent = self._sees(message) and message.id not in self._unsent and not self._leads_out(message)
         shrink = self._profile.shrink_images
         url = images.make_data_url(message.format, message.content, shrink=shrink) if sent else None
         if url is None:

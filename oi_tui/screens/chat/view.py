@@ -194,18 +194,19 @@ class ChatView(Widget):
             self.start(self.session.turn(None), with_model=True)
             return
         computer = self.workspace.computer
-        typed = self.prompt.full(prompt).rstrip()
+        text = self.prompt.full(prompt).rstrip()
         # What languages remember takes a moment to learn, so it is asked for by the turn itself.
         self.start(
             self.session.turn(
                 lambda: expand(
-                    typed,
+                    text,
                     computer.cwd,
                     computer.inspector,
                     self.workspace.mcp.read_resource,
                     elsewhere=computer.where,
                     files=computer.files_on(),
-                )
+                ),
+                typed=self.prompt.typed(prompt),
             ),
             with_model=True,
         )

@@ -1,4 +1,4 @@
-"""Long pastes, shown in the prompt as a few words in brackets."""
+"""What was pasted into the prompt: long pastes are shown as a few words in brackets."""
 
 import re
 from collections.abc import Iterator
@@ -8,20 +8,26 @@ LINES = 10
 CHARACTERS = 2000
 #: How many are kept; the oldest is forgotten first.
 _KEPT = 200
+#: How many lines of pastes are known; the oldest are forgotten first.
+_KNOWN_LINES = 50_000
 _CHIP = re.compile(r"\[pasted [0-9,]+ (?:lines|characters)(?: #[0-9]+)?\]")
 
 
 class Pastes:
-    """The long pastes of this session, by the placeholder that stands for each."""
+    """The pastes of this session: the long ones by the placeholder of each, and the lines of all."""
 
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
+        self._lines: dict[str, None] = {}
+        #: The first and the last line of each paste: beside them there may be typed words.
+        self._ends: dict[str, None] = {}
 
     def __bool__(self) -> bool:
         return bool(self._texts)
 
     def folded(self, text: str) -> str:
         """Return the placeholder of a long text; a short text as it is."""
+        self.note(text)
         lines = text.rstrip("\n").count("\n") + 1
         if lines <= LINES and len(text) <= CHARACTERS:
             return text
@@ -38,6 +44,30 @@ class Pastes:
     def full(self, text: str) -> str:
         """Return the text with every paste in place of its placeholder."""
         return _CHIP.sub(lambda found: self._texts.get(found[0], found[0]), text) if self._texts else text
+
+    def note(self, text: str) -> None:
+        """Remember that this text was pasted."""
+        lines = [stripped for line in text.splitlines() if (stripped := line.strip())]
+        for known, new, most in (
+            (self._lines, lines, _KNOWN_LINES),
+            (self._ends, lines[:1] + lines[-1:], _KEPT),
+        ):
+            for line in new:
+                known.pop(line, None)
+                known[line] = None
+            while len(known) > most:
+                del known[next(iter(known))]
+
+    def typed(self, text: str) -> str:
+        """Return the text without what was pasted."""
+        if self._texts:
+            text = _CHIP.sub(lambda found: " " if found[0] in self._texts else found[0], text)
+        lines = [line for line in text.splitlines() if line.strip() not in self._lines]
+        text = "\n".join(lines)
+        # A long one first: a short one may be a part of it.
+        for end in sorted(self._ends, key=len, reverse=True):
+            text = text.replace(end, " ", 1)
+        return text
 
     def spans(self, line: str) -> Iterator[tuple[int, int]]:
         """Return the spans of placeholders in the line."""

@@ -240,7 +240,7 @@ class Prompt(CompletingTextArea):
         if clipboard_image.can_be_read():
             self.run_worker(self._paste_image(), group="paste", exclusive=True)
         elif self.app.clipboard or not clipboard_image.is_remote():
-            super().action_paste()
+            self._paste_copied()
         else:
             self.notify(clipboard_image.OVER_SSH, timeout=8)
 
@@ -253,9 +253,13 @@ class Prompt(CompletingTextArea):
             self.notify(f"The image could not be written: {error.strerror or error}.", severity="error")
             return
         if path is None:
-            super().action_paste()
+            self._paste_copied()
         else:
             self.replace(self._mentions([str(path)]), *self.selection, maintain_selection_offset=False)
+
+    def _paste_copied(self) -> None:
+        self.pastes.note(self.app.clipboard)
+        super().action_paste()
 
     async def action_undo(self) -> None:  # type: ignore[override]
         """Undo; with nothing to undo the key means what it means in every terminal: back to the shell."""

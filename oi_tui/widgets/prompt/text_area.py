@@ -28,6 +28,10 @@ class PromptTextArea(StableTextArea):
         """The text with every long paste in its place."""
         return self.pastes.full(text)
 
+    def typed(self, text: str) -> str:
+        """The text without what was pasted."""
+        return self.pastes.typed(text)
+
     def edit(self, edit: Edit) -> EditResult:
         """Change the text; a paste that would be cut through goes as a whole."""
         if self.pastes and edit.from_location != edit.to_location:

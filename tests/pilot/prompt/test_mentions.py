@@ -62,6 +62,26 @@ async def test_files_and_variables_are_offered_and_told_to_the_model(workplace: 
         assert ui.view.session.messages == ()
 
 
+@pytest.mark.parametrize("lines", [1, 3, 30])
+async def test_names_in_a_paste_attach_no_image(workplace: Path, lines: int) -> None:
+    for name in ("a.png", "b.png", "c.png"):
+        (workplace / name).write_bytes(PNG)
+    paste = "".join(f"{n}: cannot read a.png\n" for n in range(lines))
+    async with open_chat([Text("I see.")], supports_vision=True) as ui:
+        ui.computer.cwd = ui.view.completer.files.root = workplace
+        ui.chat.prompt.post_message(events.Paste(paste))
+        await ui.until(lambda: ui.prompt != "")
+        await ui.pilot.press("ctrl+t")
+        ui.app.copy_to_clipboard("I wrote c.png")
+        await ui.pilot.press("ctrl+j", *"And b.png? ", "ctrl+v")
+        await ui.until(lambda: "c.png" in ui.prompt)
+        await ui.pilot.press("enter")
+        await ui.idle()
+        words, *images = [m.content for m in ui.view.session.messages if m.role == "user"]
+        assert paste.rstrip("\n") in words
+        assert images == [str(workplace / "b.png")]
+
+
 async def test_a_key_typed_while_variables_are_asked_for_gets_the_answer_too(
     workplace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from oi_tui.engine.events import Noticed
 from oi_tui.engine.llm import images, request
 from oi_tui.engine.llm.base import Text
 from oi_tui.engine.llm.transport.client import ModelProcess
@@ -14,7 +15,7 @@ from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Message
 from tests.fakes import call
 from tests.servers.openai_server import ModelServer
-from tests.unit.engine.test_session import make, work
+from tests.unit.engine.test_session import make, of, work
 from tests.unit.llm.test_provider_formats import WIRES
 
 SEES = ModelInfo(supports_vision=True)
@@ -78,6 +79,41 @@ def test_a_named_image_is_sent_to_a_model_that_sees(folder: Path) -> None:
     assert data == (folder / "chart.png").read_bytes()
     session.undo()
     assert session.messages == ()
+
+
+def test_a_link_that_leads_out_of_the_folder_sends_nothing(folder: Path) -> None:
+    inside, private = folder / "work", folder / "photo.JPG"
+    (inside / "sub").mkdir(parents=True)
+    (folder / "chart.png").rename(inside / "chart.png")
+    (inside / "same.png").symlink_to("chart.png")
+    (inside / "chart2.png").symlink_to(private)
+    (inside / "away").symlink_to(folder)
+    session = make([Text("Hm.")], [Text("Hm.")], [Text("Hm.")], facts=SEES)
+    session.computer.cwd = inside
+    told = of(work(session, "Compare chart2.png, @away/photo.JPG and same.png"), Noticed)
+    assert [notice.text for notice in told] == [
+        f"{name} was not sent: it is a link out of the folder, to {private}. "
+        "To send that file, name it by this path."
+        for name in ("chart2.png", "away/photo.JPG")
+    ]
+    assert [m.content for m in session.messages if m.type == "image"] == [str(inside / "same.png")]
+    # What was sent once is read for each request; by then it may be another file.
+    (inside / "same.png").unlink()
+    (inside / "same.png").symlink_to(private)
+    work(session, "And now?")
+    assert "image_url" not in str(session.llm.requests[1].messages)
+    work(session, f"Then {private}")
+    assert base64.b64encode(private.read_bytes()).decode() in str(session.llm.requests[2].messages)
+
+
+def test_only_what_a_person_typed_attaches_images(folder: Path) -> None:
+    session = make([Text("Hm.")], [Text("Hm.")], facts=SEES)
+    session.computer.cwd = folder
+    said = Message(role="assistant", type="message", content="I made chart.png")
+    printed = Message(role="computer", type="message", content="photo.JPG")
+    list(session.turn([said, printed, Message(role="user", type="message", content="Thanks")]))
+    list(session.turn("What is this?\nerror in chart.png, photo.JPG", typed="What is photo.JPG?"))
+    assert [m.content for m in session.messages if m.type == "image"] == [str(folder / "photo.JPG")]
 
 
 def test_a_model_that_does_not_see_is_reported_the_path(folder: Path) -> None:
