@@ -7,6 +7,9 @@ on a screen with hundreds of widgets the passes take most of the time of a test.
 time until the process uses no more time of a processor, twice for each key. Here a pilot watches the queues:
 it goes on once each widget waits for its next message, what a thread was given a moment ago is done, what is
 to happen in a moment has happened, and the screen is drawn.
+
+How long it waits is counted in time that this process could use. On a busy machine the threads of a test wait
+for a processor as long as the test does, so that the bounds below are as good there as elsewhere.
 """
 
 import asyncio
@@ -28,6 +31,8 @@ _STUCK = 0.05
 
 #: How long work in a thread is waited for, in seconds from its beginning; a turn for instance takes longer.
 _THREAD = 0.15
+#: What one look counts at most: if it took longer, other processes had the processor; in seconds.
+_LOOK = 0.004
 #: What a widget does so many seconds later belongs to the key: a return key that may be part of a paste.
 _SOON = 0.05
 
@@ -36,8 +41,10 @@ _submit = ThreadPoolExecutor.submit
 #: The queues whose owners have something to do.
 _busy: "weakref.WeakSet[Queue[Any]]" = weakref.WeakSet()
 _taken = 0
-#: What threads were given to do, and until when it is waited for.
+#: What threads were given to do, and until when it is waited for, by the clock below.
 _given: dict[Future[Any], float] = {}
+#: The time that this process could use while a pilot waited, in seconds.
+_used = 0.0
 
 
 def _noting_put(queue: Queue[Any], message: object) -> None:
@@ -59,21 +66,24 @@ async def _noting_get(queue: Queue[Any]) -> object:
 
 async def settled(pilot: Pilot[Any], timeout: float = 30.0) -> bool:
     """Wait until every widget is done with its messages; whether all of them could be."""
-    limit = time.monotonic() + PATIENCE
-    taken, moved = _taken, time.monotonic()
+    global _used
+    limit = _used + PATIENCE
+    taken, moved = _taken, _used
     rounds = 0
     while rounds < 2:
+        before = time.monotonic()
         await asyncio.sleep(0.001 if rounds or (_busy and _taken == taken) or _given else 0)
         now = time.monotonic()
-        rounds = 0 if _busy or _works(now) or _comes(now) or _draw(pilot) else rounds + 1
+        _used += min(now - before, _LOOK)
+        rounds = 0 if _busy or _works() or _comes(now) or _draw(pilot) else rounds + 1
         if _taken != taken:
-            taken, moved = _taken, now
-        elif _busy and now - moved > _STUCK:
+            taken, moved = _taken, _used
+        elif _busy and _used - moved > _STUCK:
             stuck = list(_busy)
             done = await _one_pass(pilot, timeout)
             _busy.difference_update(stuck)
             return done
-        if now > limit:
+        if _used > limit:
             break
     return not pilot.app._exception_event.is_set()
 
@@ -82,14 +92,14 @@ def _noting_submit(
     pool: ThreadPoolExecutor, work: Callable[..., Any], /, *args: Any, **more: Any
 ) -> Future[Any]:
     future = _submit(pool, work, *args, **more)
-    _given[future] = time.monotonic() + _THREAD
+    _given[future] = _used + _THREAD
     return future
 
 
-def _works(now: float) -> bool:
+def _works() -> bool:
     """Whether a thread is at work on what it was given a moment ago."""
     for future, until in list(_given.items()):
-        if future.done() or now > until:
+        if future.done() or _used > until:
             del _given[future]
     return bool(_given)
 
