@@ -28,7 +28,7 @@ from oi_tui.engine.reply.markers import (
 )
 from oi_tui.engine.reply.parts import Part, ReasoningEnded, ReasoningPart, TextPart
 from oi_tui.engine.reply.prose_line import ProseLine
-from oi_tui.engine.reply.tool_call_formats import FORMS, HEADERS, LONGEST_HEADER
+from oi_tui.engine.reply.tool_call_formats import FENCED_FORMS, FORMS, HEADERS, LONGEST_HEADER
 from oi_tui.engine.reply.tool_call_parser import ToolCallParser
 from oi_tui.engine.reply.tool_call_text import TextToolCall
 
@@ -87,6 +87,7 @@ class TextParser:
         PROSE --- {, [, ``` before {, a name( ---> CALL ------ it is decided and complete --> PROSE
                                                    CALL ------ it is none: read it again ---> PROSE
         PROSE --- <tool_call>, [TOOL_CALLS] -----> FORM ------ its end mark ----------------> PROSE
+        PROSE --- ``` before <tool_call> --------> FORM ------ its end mark and the fence ---> PROSE
 
     In each state a method reads on; it returns False when more text is needed.
     """
@@ -308,6 +309,17 @@ class TextParser:
         if cursor.at != self._no_call_at and re.compile(r"\{|\[\s*\{").match(cursor.text, begins):
             self._begin_call(begins, fenced=fence)
             return True
+        if first[:1] == "<" and not only_shown(info) and not is_output(self._line.last_words):
+            match = MARK.match(cursor.text, begins)
+            if match and match.lastgroup in FENCED_FORMS:
+                self._form = TextToolCall(
+                    match.lastgroup, match, self._resolve, fence, cursor.text[cursor.at : begins]
+                )
+                cursor.at = match.end()
+                self._state = State.FORM
+                return True
+            if not (match or cursor.final) and PERHAPS.match(cursor.text, begins):
+                return False
         self._no_call_at = -1
         opening = cursor.text[cursor.at : content]
         cursor.at = content

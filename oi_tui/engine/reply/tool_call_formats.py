@@ -81,6 +81,8 @@ FORMS = {
     ),
     "written": CallFormat(rf"(?:\[\s{{0,5}})?{_TOOLS}\({_CALL_WRITTEN}", "", soft=True, line=True),
 }
+#: Those that are calls in a fence as well; the other tags may be what a fence shows.
+FENCED_FORMS = frozenset({"tags", "function", "invoke", "deepseek", "dsml", "section"})
 #: Any of them; the outermost group that matched has the name of the form.
 OPENING = "|".join(f"(?P<{name}>{form.opens})" for name, form in FORMS.items())
 #: What may become one of them, at the end of what has arrived.
@@ -104,6 +106,15 @@ def closing(form: CallFormat, match: re.Match[str]) -> re.Pattern[str]:
     groups = {name: re.escape(text or "") for name, text in match.groupdict().items()}
     pattern = re.sub(r"\{([a-z]+)\}", lambda name: groups[name[1]], form.closes)
     return re.compile(pattern)
+
+
+def closing_with_fence(
+    form: CallFormat, match: re.Match[str], character: str, length: int
+) -> re.Pattern[str]:
+    """The closing marker with the closing fence right behind it: what ends a fence of nothing but calls."""
+    fence = re.escape(character) + f"{{{length},100}}"
+    mark = closing(form, match).pattern
+    return re.compile(rf"(?:{mark})\s{{0,100}}?\n[ \t]{{0,20}}{fence}[ \t]{{0,20}}(?=\r?\n|\Z)")
 
 
 class Brackets:

@@ -4,23 +4,39 @@ import re
 from collections.abc import Callable
 
 from oi_tui.engine.reply.cursor import Cursor
+from oi_tui.engine.reply.fences import Fence
 from oi_tui.engine.reply.parts import Part, TextPart, UnreadableCall
-from oi_tui.engine.reply.tool_call_formats import FORMS, Brackets, closing
+from oi_tui.engine.reply.tool_call_formats import FORMS, Brackets, closing, closing_with_fence
 from oi_tui.engine.reply.tool_call_wrappers import read_wrapped
 
 #: How much of the end of a text may be the beginning of a closing mark.
 _LONGEST_CLOSER = 60
+_LONGEST_FENCED_CLOSER = 400
 
 
 class TextToolCall:
     """Collects what the form holds; only when it is closed, or the reply is over, can it be read."""
 
-    def __init__(self, kind: str, match: re.Match[str], resolve: Callable[[str], str | None]) -> None:
+    def __init__(
+        self,
+        kind: str,
+        match: re.Match[str],
+        resolve: Callable[[str], str | None],
+        fence: Fence | None = None,
+        opening_fence: str = "",
+    ) -> None:
+        """With a fence around it, of which `opening_fence` is the text, what cannot be read is prose."""
         self._kind = kind
         self._form = FORMS[kind]
-        self._opening = "" if kind == "written" else match[0]
+        self._opening = "" if kind == "written" else opening_fence + match[0]
         self._groups = match.groupdict()
-        self._closes = closing(self._form, match)
+        self._mark = self._closes = closing(self._form, match)
+        self._ahead = self._form.ahead
+        self._fenced = fence is not None
+        if fence is not None:
+            self._closes = closing_with_fence(self._form, match, fence.character, fence.length)
+            self._ahead = 1
+        self._longest_closer = _LONGEST_FENCED_CLOSER if self._fenced else _LONGEST_CLOSER
         self._brackets = Brackets()
         self._resolve = resolve
         self._pieces: list[str] = []
@@ -34,12 +50,16 @@ class TextToolCall:
         if not ended and not cursor.final:
             return False
         body = "".join(self._pieces)
-        read = read_wrapped(
-            self._kind, self._groups, body, self._resolve, whole=ended or (whole and self._form.open)
-        )
+        # A fence that has more than calls in it shows them.
+        shown = self._fenced and not ended and self._mark.search(body) is not None
+        read = None
+        if not shown:
+            read = read_wrapped(
+                self._kind, self._groups, body, self._resolve, whole=ended or (whole and self._form.open)
+            )
         if read:
             parts += read
-        elif self._form.soft or not (ended or re.search(r"[{\[<=]", body)):
+        elif self._fenced or self._form.soft or not (ended or re.search(r"[{\[<=]", body)):
             # A tag that only is talked about is never closed, and nothing like a call follows it.
             parts.append(TextPart(self._opening + body + closed))
         else:
@@ -53,12 +73,12 @@ class TextToolCall:
             self._collect(cursor, cursor.at + size)
             return "", ended
         match = self._closes.search(cursor.text, cursor.at)
-        if match and (cursor.final or match.end() + self._form.ahead <= len(cursor.text)):
+        if match and (cursor.final or match.end() + self._ahead <= len(cursor.text)):
             self._collect(cursor, match.start())
             cursor.at = match.end()
             return match[0], True
         # An end that is not certain yet stays in sight.
-        stop = match.start() if match else len(cursor.text) - (0 if cursor.final else _LONGEST_CLOSER)
+        stop = match.start() if match else len(cursor.text) - (0 if cursor.final else self._longest_closer)
         self._collect(cursor, max(cursor.at, stop))
         return "", False
 
