@@ -12,7 +12,7 @@ const MOST = 30_000; // characters; a longer text is shown as it is
 const DEEPEST = 8;
 const WIDEST = 100; // columns; browsers take seconds to lay out many more
 
-function make(name, ...content) {
+export function make(name, ...content) {
   const element = document.createElement(name);
   element.append(...content);
   return element;

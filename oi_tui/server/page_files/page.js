@@ -3,6 +3,7 @@ import { lines } from "./code.js";
 import { render } from "./markdown.js";
 import { makeNavigator } from "./navigator.js";
 import { output } from "./output.js";
+import { values } from "./table.js";
 
 const byId = (id) => document.getElementById(id);
 const LONGEST = 100_000; // characters of output that are shown while a program prints; its end brings both ends
@@ -239,7 +240,10 @@ function box(title, state, content, kind = "") {
 
 // The end of what is being printed stays in sight, unless the person has scrolled away from it.
 function drawOutput(message, element, live) {
-  if (!element.firstChild) element.append(box("output", "", []));
+  const table = message.table ? values(message.table) : [];
+  element.classList.toggle("data", table.length > 0);
+  if (table.length) return element.replaceChildren(...table);
+  if (!element.querySelector("pre")) element.append(box("output", "", []));
   const text = element.querySelector("pre");
   const atEnd = text.scrollHeight - text.scrollTop - text.clientHeight < 40;
   text.replaceChildren(...output(message.content));
@@ -262,6 +266,9 @@ async function drawImage(message, element) {
 }
 
 function drawPage(message, element) {
+  // The table above it shows the same value.
+  element.hidden = message.recipient === "user" && element.previousElementSibling?.matches(".data") === true;
+  if (element.hidden) return;
   const frame = document.createElement("iframe");
   frame.setAttribute("sandbox", ""); // no scripts, no links out, no way to this page
   frame.title = "page of the program";

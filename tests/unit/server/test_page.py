@@ -1,5 +1,6 @@
 """The web page, in a real browser."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +10,7 @@ pytest.importorskip("starlette", reason="starlette (extra server) is not install
 pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed here")
 
 from oi_tui.engine.llm.base import Text
+from oi_tui.messages import Displayed, Printed, RunEnded
 from oi_tui.server.serve import page_address
 from tests.fakes import call
 from tests.unit.server.browser import PROGRAM, Browser
@@ -312,3 +314,48 @@ def test_colours_of_a_program_are_kept_and_ctrl_enter_runs(serve: Serve, browser
     assert browser.value(f"{printed}.textContent") == "out of red green <b>"
     pieces = f"[...{printed}.children].map((piece) => [piece.className, piece.textContent])"
     assert browser.value(pieces) == [["ansi-red bold", "red"], ["ansi-green", "green <b>"]]
+
+
+FRAME = {
+    "key": "table:1",
+    "name": "",
+    "index": "",
+    "total": 60,
+    "width": 3,
+    "head": 1,
+    "columns": [["name", "str", False], ["n", "int64", True]],
+    "rows": [["0", ["<img src=x>", "1.5"]], ["59", ["Bo", None]]],
+}
+
+
+def test_a_data_frame_is_a_table_whose_cells_are_text(
+    serve: Serve, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = serve([call("df")], [call("odd")], auto_run=True)
+
+    def run(_language: str, code: str, _number: int | None = None) -> Iterator[object]:
+        table = json.dumps(FRAME) if code == "df" else json.dumps({**FRAME, "rows": [["0", ["too few"]]]})
+        view = f"the view of {code}"
+        yield Printed(f"the text of {code}", view, table)
+        yield Displayed("html", "<table><tr><td>again</td></tr></table>", view)
+        yield RunEnded("finished", 0.1)
+
+    monkeypatch.setattr(running.computer, "run", run)
+    opened(browser, running)
+    say(browser, "Hello")
+    browser.wait_for(f"{STATE} === 'ready' && {TEXT}.includes('the text of odd')")
+
+    def texts(selector: str) -> list[str]:
+        found: list[str] = browser.value(
+            f"[...document.querySelectorAll({selector!r})].map((part) => part.textContent)"
+        )
+        return found
+
+    assert texts(".values thead th") == ["", "namestr", "nint64", "… 1 more column"]
+    assert texts(".values tbody tr") == ["0<img src=x>1.5", "… 58 rows not shown", "59BoNaN"]
+    assert texts(".values .right") == ["nint64", "1.5", "NaN"]
+    assert "60 rows x 3 columns" in browser.value(TEXT)
+    assert "the text of df" not in browser.value(TEXT)
+    # What is no table stays text, with its page below it; the page of a table would show the value twice.
+    assert browser.value("document.querySelectorAll('#conversation iframe').length") == 1
+    assert browser.value("document.querySelectorAll('#conversation img').length") == 0
