@@ -80,7 +80,8 @@ def test_sixels_are_drawn_where_the_picture_stands_once_it_rests(open_in: type[S
 
 @pytest.mark.parametrize("answers", ["\x1b[?62;22c", ""])
 def test_where_the_terminal_shows_none_it_is_sent_none(open_in: type[Shown], answers: str) -> None:
-    program = open_in(answers)
+    # A quick reply could scroll the picture away before it is drawn.
+    program = open_in(answers, env=SLOWLY)
     show(program)
     program.wait_for("▀▀▀▀▀▀▀▀")
     program.press("ctrl+q")
@@ -100,7 +101,7 @@ def test_where_the_terminal_shows_none_it_is_sent_none(open_in: type[Shown], ans
 def test_a_terminal_that_could_be_disturbed_is_not_asked(
     open_in: type[Shown], env: dict[str, str], flags: tuple[str, ...]
 ) -> None:
-    program = open_in(KITTY, *flags, env=dict(env))
+    program = open_in(KITTY, *flags, env={**SLOWLY, **env})
     show(program)
     assert PICTURES_ASKED not in program.raw
     assert program.record.pictures == {}
