@@ -221,3 +221,8 @@ def children(pid: int) -> list[int]:
             with contextlib.suppress(OSError):
                 found += [int(word) for word in (thread / "children").read_text().split()]
     return found
+
+
+def holds_once(check: Callable[[], object], tries: int = 5) -> bool:
+    """Whether it holds at least once: what else the machine does may hide it, but not each time."""
+    return any(check() for _ in range(tries))

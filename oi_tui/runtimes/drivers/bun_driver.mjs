@@ -39,15 +39,22 @@ function scriptOf(source) {
   }
 }
 
-// Run a script, and what goes on at once where it waited, so that SIGINT ends it.
-function runScript(script) {
+function interruptible(script) {
   try {
-    const result = script.runInThisContext({ breakOnSigint: true });
-    going.runInThisContext({ breakOnSigint: true });
-    return result;
+    return script.runInThisContext({ breakOnSigint: true });
   } catch (error) {
     if (error?.code === 'ERR_SCRIPT_EXECUTION_INTERRUPTED') throw new Interrupted();
     throw error;
+  }
+}
+
+// Run a script, and what goes on at once where it waited, so that SIGINT ends it. What had to wait goes on also where the
+// script itself was ended: left to the event loop, nothing would end it any more.
+function runScript(script) {
+  try {
+    return interruptible(script);
+  } finally {
+    interruptible(going);
   }
 }
 
