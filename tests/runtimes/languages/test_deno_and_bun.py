@@ -82,8 +82,10 @@ def test_errors_name_the_line_as_it_was_written(make: Make, language: str) -> No
         "console.log('go'); await 1; while (true);",
         "console.log('go'); setInterval(() => {}, 10)",
         # What is next waits while the interrupt ends the code before it.
-        "Promise.resolve().then(() => { while (true); })\nconsole.log('go')\n"
-        "for (const end = Date.now() + 400; Date.now() < end;);",
+        (
+            "Promise.resolve().then(() => { while (true); })\nconsole.log('go')\n"
+            "for (const end = Date.now() + 400; Date.now() < end;);"
+        ),
     ],
 )
 def test_what_runs_later_is_stopped_too(shared: Computer, language: str, code: str) -> None:
