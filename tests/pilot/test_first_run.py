@@ -7,6 +7,7 @@ import pytest
 
 from oi_tui.screens.chat.first_run import FirstRun
 from oi_tui.screens.help import HelpScreen
+from oi_tui.screens.models import ModelsScreen
 from oi_tui.widgets.conversation.blocks import NoticeBlock
 from tests.fakes import Computer
 from tests.pilot.test_chat import open_chat
@@ -52,3 +53,14 @@ async def test_escape_at_rest_says_nothing() -> None:
         await ui.pilot.pause()
         assert ui.chat.focused is ui.chat.prompt
         assert not list(ui.app._notifications)
+
+
+async def test_the_home_screen_comes_after_the_questions() -> None:
+    async with open_chat() as ui:
+        home = ui.chat.query_one("#home-state")
+        FirstRun(ui.chat.commands, ui.view).begin()
+        await ui.until(lambda: isinstance(ui.app.screen, ModelsScreen))
+        assert not home.visible
+        await ui.pilot.press("escape")
+        await ui.until(lambda: not isinstance(ui.app.screen, ModelsScreen))
+        assert home.visible

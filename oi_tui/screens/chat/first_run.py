@@ -77,6 +77,8 @@ class FirstRun:
     def begin(self) -> None:
         """Offer to bring in what Open Interpreter left; where there is nothing, ask for a model."""
         store = self._view.workspace.store
+        # The requests of the home screen are no part of the questions above it.
+        self._view.screen.add_class("-welcome")
         self._ui.aside(lambda: setup.look(store), self._offer)
 
     def _offer(self, found: setup.Setup) -> None:
@@ -96,6 +98,7 @@ class FirstRun:
         self._ui.aside(lambda: _import_all(store), self._take)
 
     def _take(self, result: setup.Imported | str) -> None:
+        self._view.screen.remove_class("-welcome")
         self._ui.tell(str(result), warning=isinstance(result, str))
         if isinstance(result, str) or result.default is None:
             self._ask_for_model()
@@ -109,6 +112,7 @@ class FirstRun:
 
     def _explain(self, choice: ModelChoice | None) -> None:
         """Take the model, and let the person approve a piece of code."""
+        self._view.screen.remove_class("-welcome")
         self._ui.use_first_model(choice)
         languages = self._view.workspace.computer.languages
         language = next((name for name in SAMPLE if name in languages), None)
