@@ -184,7 +184,7 @@ def test_nothing_new_begins_while_nobody_is_there_and_others_are_kept_out(make: 
     next(reports)
     with pytest.raises(TargetError, match=r"another oi-tui is connected to it"):
         second.attach(left)
-    other = patch("oi_tui.runtimes.remote.place.wire_version", return_value="other")
+    other = patch("oi_tui.runtimes.remote.place.compute_wire_version", return_value="other")
     with other, pytest.raises(TargetError, match=r"another version of oi-tui \(0\..*end the process \d+"):
         second.attach(left)
     assert second.target == "local"

@@ -209,7 +209,7 @@ def test_a_link_that_takes_the_place_of_a_folder_just_then_is_not_followed(
             sub.symlink_to(victim)
         return path
 
-    monkeypatch.setattr(restore, "_inside", swap)
+    monkeypatch.setattr(restore, "_resolve_inside", swap)
     back, problems = restore.restore(kept, found, actions)
     assert (back.changes, len(problems)) == ((), 1)
     assert (victim / "a").read_text() == "precious"
@@ -226,7 +226,7 @@ def test_a_link_that_takes_the_place_of_a_folder_just_then_shows_nothing(
     for path in (victim / "a", victim / "b"):
         path.write_text("precious")
     (sub / "a").write_text("1")
-    owner, name = (watcher, "_ignored") if moment == "before it is listed" else (kept, "keep")
+    owner, name = (watcher, "_is_ignored") if moment == "before it is listed" else (kept, "keep")
     act = getattr(owner, name)
 
     def swap(*arguments: object) -> object:

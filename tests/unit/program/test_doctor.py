@@ -610,7 +610,7 @@ def _module(name: str) -> str:
 def test_an_old_bubblewrap_is_remarked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     program = tmp_path / "bwrap"
     monkeypatch.setattr(bubblewrap, "FOLDERS", (str(tmp_path),))
-    monkeypatch.setattr(walls, "finding", lambda: None)
+    monkeypatch.setattr(walls, "find_problem", lambda: None)
     for option, remarks in (("--bind", 1), ("--ro-bind-fd", 0)):
         program.write_text(f"#!/bin/sh\necho '    {option} FD DEST'\n")
         program.chmod(0o755)

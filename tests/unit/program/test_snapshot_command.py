@@ -28,7 +28,9 @@ class World:
         self.passed: list[Event] = []
         memories = [SimpleNamespace(language=name, variables=("x",)) for name in used]
         self.computer = SimpleNamespace(
-            sandbox=facts.get("sandbox", False), where=facts.get("where", ""), memories=lambda: memories
+            sandbox=facts.get("sandbox", False),
+            where=facts.get("where", ""),
+            inspector=SimpleNamespace(memories=lambda: memories),
         )
         self.conversation = SimpleNamespace(id="talk", is_saved=facts.get("is_saved", True))
         self.store = SimpleNamespace(variables=SavedVariables(folder))
