@@ -8,6 +8,7 @@ import pytest
 from tests.e2e.conftest import Start
 from tests.e2e.program import Program
 from tests.e2e.test_main_job import begun, call
+from tests.processes import wait_until
 from tests.servers import openai_server as server
 from tests.servers.openai_server import Answer, ModelServer, Say, spoken
 from tests.servers.wires import OpenAi
@@ -56,8 +57,9 @@ def test_a_wait_is_shown_and_escape_ends_it(start: Start) -> None:
 def test_the_conversation_is_shortened_told_and_made_long_again(start: Start) -> None:
     with ModelServer(spoken(Say("An answer with many words. " * 40))) as running:
         program = begun(start, running, "-c", "8000")
-        for question in ("first question", "second question"):
+        for number, question in enumerate(("first question", "second question"), 1):
             program.say(question)
+            assert wait_until(lambda number=number: len(running.requests) == number, 40)
             program.idle()
         running.answer(spoken(Say("The user asked twice.")))
         program.say("%compact")
@@ -77,7 +79,9 @@ def test_the_conversation_is_shortened_told_and_made_long_again(start: Start) ->
         program.idle()
         program.say("%compact undo")
         program.wait_for("Summary removed")
+        before = len(running.requests)
         program.say("fourth question")
+        assert wait_until(lambda: len(running.requests) > before, 40)
         program.idle()
         assert "first question" in json.dumps(running.requests[-1])
 

@@ -28,6 +28,7 @@ def words() -> list[str]:
 def test_a_file_and_a_variable_are_completed_and_told(program: Program, workplace: Path) -> None:
     (workplace / "my notes.txt").write_text("x")
     program.say("%python prices = [1.5, 2.5]")
+    program.wait_for("finished")
     program.idle()
     program.send("read @my")
     program.wait_for("> my notes.txt")

@@ -28,6 +28,8 @@ _UNASKED = 8
 _MOST = 50
 #: Seconds between two looks at a list of files that is being made.
 _PAUSE = 0.15
+#: How often a language that did not answer is asked again while an answer is wanted.
+_TRIES = 40
 
 
 class Completer:
@@ -92,17 +94,28 @@ class Completer:
             # What is known from before is better than to wait.
             self._tell(query)
         self._refresh()
-        if files_there is not None:
-            # The files of this machine would mislead: code runs elsewhere.
-            self._tell(query, files_there.names(query.text))
-            return
-        listing = True
-        while listing and not worker.is_cancelled:
+        # The files of this machine would mislead where code runs elsewhere.
+        names = None if files_there is None else files_there.names(query.text)
+        while not worker.is_cancelled:
             # Looked at first: a list that is finished after the offer was made is offered once more.
-            listing = self.files.listing
-            self._tell(query)
+            listing = names is None and self.files.listing
+            self._tell(query, names)
             if listing:
                 sleep(_PAUSE)
+            elif not self._wait_for_languages():
+                break
+
+    def _wait_for_languages(self) -> bool:
+        """Ask languages again that gave no answer. Returns whether one has news while it is still wanted."""
+        worker, before = get_current_worker(), self._memories
+        for _ in range(_TRIES):
+            if not self._outdated or worker.is_cancelled:
+                break
+            sleep(_PAUSE)
+            self._refresh()
+            if self._memories != before:
+                return True
+        return False
 
     def _refresh(self) -> None:
         """Ask the languages again once something ran; a key waits for what the one before it asked."""

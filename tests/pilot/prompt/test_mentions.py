@@ -107,6 +107,17 @@ async def test_a_key_typed_while_variables_are_asked_for_gets_the_answer_too(
         assert len(asks) == 1
 
 
+async def test_a_language_that_did_not_answer_is_asked_again(workplace: Path) -> None:
+    async with open_chat() as ui:
+        ui.computer.cwd = ui.view.completer.files.root = workplace
+        (workplace / "df.txt").write_text("x")
+        ui.computer.remembered = (Memory("python", "busy"),)
+        await ui.pilot.press("@", "d", "f")
+        await ui.until(lambda: "df.txt" in listed(ui))
+        remember(ui)
+        await ui.until(lambda: "python DataFrame 3x2" in listed(ui))
+
+
 async def test_files_that_are_listed_just_after_they_were_looked_for_are_offered(workplace: Path) -> None:
     class Late(FileIndex):
         """A list that is finished right after the first look at it."""
