@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
+from oi_tui.computer import ComputerError
 from oi_tui.engine.events import ApprovalRequested, Event, MessageRecorded, TurnEnded
 from oi_tui.engine.open_interpreter.chunks import from_message, to_message
 from oi_tui.engine.review.findings import Findings
@@ -15,7 +16,7 @@ from oi_tui.engine.storage.store import NoConversationError
 from oi_tui.messages import Message
 from oi_tui.server import serve
 from oi_tui.server.application import Application
-from oi_tui.server.backend import PRIVATE, flat
+from oi_tui.server.backend import PRIVATE, NoAnswerError, flat
 from oi_tui.server.options import ServerOptions, from_environment
 from oi_tui.services.languages import Languages
 from oi_tui.text import one_line
@@ -107,6 +108,13 @@ class InterpreterBackend:
                 raise
         finally:
             self._recorded = None
+
+    def ask(self, text: str) -> str:
+        """Ask the model beside the conversation; blocks while it answers. Raises NoAnswerError."""
+        try:
+            return str(self._interpreter.computer.ai.chat(text))
+        except ComputerError as problem:
+            raise NoAnswerError(str(problem)) from None
 
     def findings(self, language: str, code: str) -> Findings:
         """What the scan finds in code."""

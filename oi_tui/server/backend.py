@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
+from oi_tui.computer_api import RefusedError
 from oi_tui.engine import rerun
 from oi_tui.engine.events import Event, Noticed
 from oi_tui.engine.llm import images
@@ -31,8 +32,12 @@ _AGAIN = "Ask the model to run the cells again."
 PRIVATE = frozenset({"llm.api_key", "llm.api_base", "mcp_servers"})
 
 
+class NoAnswerError(Exception):
+    """The model did not answer a question; the message says why."""
+
+
 class Backend(Protocol):
-    """A conversation at work. All but `turn`, `run` and `propose` may be called from any thread."""
+    """A conversation at work. All but `turn` and `propose` may be called from any thread."""
 
     @property
     def messages(self) -> Sequence[Message]:
@@ -55,6 +60,9 @@ class Backend(Protocol):
 
     def propose(self, language: str, code: str) -> Iterator[Event]:
         """Ask for code of another program, and run it."""
+
+    def ask(self, text: str) -> str:
+        """Ask the model beside the conversation; blocks while it answers. Raises NoAnswerError."""
 
     def findings(self, language: str, code: str) -> Findings:
         """What the scan finds in code."""
@@ -120,6 +128,13 @@ class WorkspaceBackend:
     def propose(self, language: str, code: str) -> Iterator[Event]:
         """Ask for code of another program, and run it."""
         return self._workspace.session.propose(language, code)
+
+    def ask(self, text: str) -> str:
+        """Ask the model beside the conversation; blocks while it answers. Raises NoAnswerError."""
+        try:
+            return self._workspace.side_requests.ask(text)
+        except RefusedError as problem:
+            raise NoAnswerError(str(problem)) from None
 
     def findings(self, language: str, code: str) -> Findings:
         """What the scan finds in code."""

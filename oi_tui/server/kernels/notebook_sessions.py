@@ -49,7 +49,7 @@ async def end_session(request: Request) -> Response:
 async def _kernel(request: Request, body: Mapping[str, Any]) -> Kernel:
     """Return the kernel that a request names by its id, or a new one of the language that it names."""
     context = context_of(request)
-    wanted = body.get("kernel") or {}
+    wanted = {} if body.get("kernel") is None else body["kernel"]
     if not isinstance(wanted, dict):
         raise RefusedError(400, 'kernel must be an object, such as {"name": "python3"}.', param="kernel")
     if wanted.get("id"):
@@ -63,11 +63,14 @@ async def _kernel(request: Request, body: Mapping[str, Any]) -> Kernel:
                 409, "The kernel belongs to another session; end that one first.", param="kernel"
             )
         return kernel
-    return await begin_kernel(context, str(wanted.get("name") or ""))
+    return await begin_kernel(context, wanted.get("name"))
 
 
 def _notebook(body: Mapping[str, Any]) -> dict[str, str]:
-    path = body.get("path") or (body.get("notebook") or {}).get("path")
+    older = {} if body.get("notebook") is None else body["notebook"]
+    if not isinstance(older, dict):
+        raise RefusedError(400, "notebook must be an object.", param="notebook")
+    path = body.get("path") or older.get("path")
     fields = {
         "path": path or str(uuid.uuid4()),
         "name": body.get("name") or "",

@@ -54,13 +54,15 @@ async def list_kernels(request: Request) -> Response:
 async def start_kernel(request: Request) -> Response:
     """Make a kernel, with a session of its own."""
     body = await read_object(request) if await request.body() else {}
-    kernel = await begin_kernel(context_of(request), str(body.get("name") or ""))
+    kernel = await begin_kernel(context_of(request), body.get("name"))
     return JSONResponse(kernel.described(), 201)
 
 
-async def begin_kernel(context: ServerContext, name: str) -> Kernel:
-    """Make a kernel of that name, "" for the usual one. Raises RefusedError."""
-    name = name or _DEFAULT
+async def begin_kernel(context: ServerContext, name: object) -> Kernel:
+    """Make a kernel of the name that a client gave, or of the usual one. Raises RefusedError."""
+    name = _DEFAULT if name in (None, "") else name
+    if not isinstance(name, str):
+        raise RefusedError(400, "name must be text: the name of a kernel, such as python3.", param="name")
     session = await context.sessions.create()
     language = _language(session, name)
     computer = session.backend.computer

@@ -21,6 +21,8 @@ _UNSUPPORTED: Mapping[str, tuple[tuple[object, ...], str]] = {
 }
 _ROLES = ("system", "developer", "user", "assistant")
 _MOST_MESSAGES = 10_000
+#: How requests begin, and what is in them, with which Open WebUI asks for a title, tags or further questions.
+_TASK_HEAD, _TASK_PART = "### Task:", "<chat_history>"
 _LAST = 'messages must end with a message of the role "user".'
 
 
@@ -52,6 +54,11 @@ class CompletionRequest:
         """The last message, where it is nothing but text."""
         last = self.spoken[-1].messages
         return last[0].content.strip() if len(last) == 1 and last[0].type == "message" else ""
+
+    @property
+    def is_task(self) -> bool:
+        """Whether a client asks about a conversation, such as for its title, and does not continue it."""
+        return len(self.spoken) == 1 and self.words.startswith(_TASK_HEAD) and _TASK_PART in self.words
 
 
 def read_completion(body: Mapping[str, Any]) -> CompletionRequest:
@@ -89,7 +96,7 @@ def _read_messages(given: object) -> tuple[str, Sequence[Spoken]]:
         assert isinstance(item, dict)
         if role == "assistant" and not item.get("content"):
             continue
-        message = Spoken(role, content_messages(item.get("content")))
+        message = Spoken(role, content_messages(item.get("content"), f"messages[{number}].content"))
         if role in ("user", "assistant"):
             spoken.append(message)
         else:

@@ -13,6 +13,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from oi_tui.engine.events import RunReported, TurnEnded, UsageReported
 from oi_tui.messages import InputRequested, Message
+from oi_tui.server.backend import NoAnswerError
 from oi_tui.server.chunks import EventChunks
 from oi_tui.server.context import context_of, read_object, while_client_waits
 from oi_tui.server.event_log import EventReader, GapError, LogItem, Question
@@ -38,6 +39,7 @@ _MODES = ("{CONTEXT_MODE_ON}", "{CONTEXT_MODE_OFF}", "{REQUIRE_START_ON}", "{REQ
 _STOP_SECONDS = 30.0
 #: The engine has tried again already; what ran before a failure must not run a second time.
 _NO_RETRY = {"x-should-retry": "false"}
+_DONE = b"data: [DONE]\n\n"
 
 
 async def chat_completions(request: Request) -> Response:
@@ -46,6 +48,8 @@ async def chat_completions(request: Request) -> Response:
     While code waits for approval, the answer "yes" runs it. Any other message rejects it.
     """
     wanted = read_completion(await read_object(request))
+    if wanted.is_task:
+        return await _answer_task(request, wanted)
     session, new = await _choose(request, wanted)
     if wanted.words == "{STOP}":
         session.stop()
@@ -65,6 +69,18 @@ async def chat_completions(request: Request) -> Response:
     if reply.failure:
         return JSONResponse(error_body(reply.status, reply.failure), reply.status, _NO_RETRY)
     return JSONResponse(_whole(wanted, content or "", reply.usage))
+
+
+async def _answer_task(request: Request, wanted: CompletionRequest) -> Response:
+    """Ask the model beside the conversations, without tools: what goes on in them is not disturbed."""
+    session = await context_of(request).sessions.find()
+    try:
+        content = await asyncio.to_thread(session.backend.ask, wanted.words)
+    except NoAnswerError as problem:
+        return JSONResponse(error_body(502, str(problem)), 502, _NO_RETRY)
+    if wanted.stream:
+        return StreamingResponse(_chunks(wanted, content), media_type="text/event-stream")
+    return JSONResponse(_whole(wanted, content, None))
 
 
 async def models(_request: Request) -> Response:
@@ -251,22 +267,29 @@ async def _stream(
     wanted: CompletionRequest, reply: _Reply, texts: AsyncGenerator[str, None]
 ) -> AsyncIterator[bytes]:
     head = _head(wanted, "chat.completion.chunk")
-
-    def line(delta: dict[str, Any], reason: str | None) -> bytes:
-        choice = {"index": 0, "delta": delta, "finish_reason": reason}
-        return _line({**head, "choices": [choice]})
-
     async with aclosing(texts):
-        yield line({"role": "assistant", "content": ""}, None)
+        yield _delta(head, {"role": "assistant", "content": ""})
         async for text in texts:
-            yield line({"content": text}, None)
+            yield _delta(head, {"content": text})
         if reply.failure:
             yield _line(error_body(reply.status, reply.failure))
         else:
-            yield line({}, "stop")
+            yield _delta(head, {}, "stop")
             if wanted.usage_in_stream:
                 yield _line({**head, "choices": [], "usage": reply.usage})
-        yield b"data: [DONE]\n\n"
+        yield _DONE
+
+
+def _chunks(wanted: CompletionRequest, content: str) -> Iterator[bytes]:
+    """A whole reply as a stream."""
+    head = _head(wanted, "chat.completion.chunk")
+    yield _delta(head, {"role": "assistant", "content": content})
+    yield _delta(head, {}, "stop")
+    yield _DONE
+
+
+def _delta(head: Mapping[str, Any], delta: Mapping[str, Any], reason: str | None = None) -> bytes:
+    return _line({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]})
 
 
 def _line(record: Mapping[str, Any]) -> bytes:

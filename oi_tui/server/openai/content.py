@@ -1,6 +1,7 @@
 """Parses the content of messages from OpenAI's clients: text, images, and text files."""
 
 import base64
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +13,9 @@ from oi_tui.text import one_line
 
 #: The name of the one model that clients can choose.
 MODEL = "open-interpreter"
+_MOST_PARTS = 100
+#: The field of a request in the path of one of its parts, such as `input` of `input[0].content`.
+_FIELD = re.compile(r"[a-z_]+")
 
 
 def read_switch(body: Mapping[str, Any], name: str, *, default: bool = False) -> bool:
@@ -27,35 +31,45 @@ def input_notice(prompt: str) -> str:
     return f"The program waits for input: {one_line(prompt)}".rstrip(" :")
 
 
-def content_messages(content: object) -> list[Message]:
-    """The messages for a content of OpenAI's: text, or parts with text and images. Raises RefusedError."""
+def content_messages(content: object, where: str = "content") -> list[Message]:
+    """The messages for a content of OpenAI's: text, or parts with text and images.
+
+    Raises RefusedError, which names the part: `where` is the path of the content in the request.
+    """
     if isinstance(content, str):
         return [Message(role="user", type="message", content=content)]
-    if not isinstance(content, list) or not content or len(content) > 100:
-        raise RefusedError(400, "The content must be text or a list of parts.")
-    return [_part(part) for part in content]
+    if not isinstance(content, list) or not 0 < len(content) <= _MOST_PARTS:
+        raise refuse(where, f"must be text or a list of 1 to {_MOST_PARTS} parts.")
+    return [_part(part, f"{where}[{number}]") for number, part in enumerate(content)]
 
 
-def _part(part: object) -> Message:
+def refuse(where: str, why: str) -> RefusedError:
+    """The error for a part of a request; OpenAI's clients get the name of the field besides."""
+    return RefusedError(400, f"{where} {why}", param=_FIELD.match(where)[0])  # type: ignore[index]
+
+
+def _part(part: object, where: str) -> Message:
     kind = part.get("type") if isinstance(part, dict) else None
-    if isinstance(part, dict) and kind in ("text", "input_text") and isinstance(part.get("text"), str):
+    if isinstance(part, dict) and kind in ("text", "input_text"):
+        if not isinstance(part.get("text"), str):
+            raise refuse(f"{where}.text", "must be text.")
         return Message(role="user", type="message", content=part["text"])
     if isinstance(part, dict) and kind in ("image_url", "input_image"):
         image = part.get("image_url")
         address = image.get("url") if isinstance(image, dict) else image
         head, comma, data = str(address).partition(";base64,")
         if not (comma and head.startswith("data:image/")):
-            raise RefusedError(400, "An image must be a data: address with the image in base64.")
+            raise refuse(f"{where}.image_url", "must be a data: address with the image in base64.")
         image = read_image(data)
         if image is None:
-            raise RefusedError(400, UNREADABLE)
+            raise refuse(f"{where}.image_url", f"cannot be read. {UNREADABLE}")
         return Message(role="user", type="image", format=image.format, content=image.content)
     if isinstance(part, dict) and kind in ("file", "input_file"):
-        return _file(part["file"] if isinstance(part.get("file"), dict) else part)
-    raise RefusedError(400, "A part must be text, an image_url or a file.")
+        return _file(part["file"] if isinstance(part.get("file"), dict) else part, where)
+    raise refuse(f"{where}.type", "must be that of a text, an image_url or a file.")
 
 
-def _file(part: Mapping[str, Any]) -> Message:
+def _file(part: Mapping[str, Any], where: str) -> Message:
     """Return a file of text as a message that holds it."""
     name = one_line(str(part.get("filename") or "file"), 200)
     head, comma, data = str(part.get("file_data") or "").partition(";base64,")
@@ -64,7 +78,8 @@ def _file(part: Mapping[str, Any]) -> Message:
             raise ValueError
         text = base64.b64decode(data, validate=True).decode()
     except ValueError:
-        raise RefusedError(
-            400, f"{name}: file_data must be a data: address with text in base64. Name other files by path."
+        raise refuse(
+            f"{where} ({name}): file_data",
+            "must be a data: address with text in base64. Name other files by path.",
         ) from None
     return Message(role="user", type="message", content=f"File: {name}\n{fence(text, '')}")

@@ -9,7 +9,7 @@ from typing import Any
 
 from oi_tui.messages import Message
 from oi_tui.server.guard import RefusedError
-from oi_tui.server.openai.content import MODEL, content_messages, read_switch
+from oi_tui.server.openai.content import MODEL, content_messages, read_switch, refuse
 
 #: The server of MCP that OpenAI's clients think they approve calls of.
 LABEL = "oi-tui"
@@ -19,6 +19,7 @@ _UNSUPPORTED = {
     "conversation": "use previous_response_id",
     "prompt": "send the words of the prompt as input",
 }
+_ROLES = ("user", "assistant", "system", "developer")
 _MOST_ITEMS = 10_000
 _MOST_METADATA = 16
 
@@ -49,7 +50,8 @@ def read_request(body: Mapping[str, Any]) -> ResponseRequest:
         if body.get(name) is not None:
             raise RefusedError(400, f"{name} is not supported: {instead}.", param=name)
     instructions, previous = body.get("instructions"), body.get("previous_response_id")
-    for name, value in (("instructions", instructions), ("previous_response_id", previous)):
+    texts = {"instructions": instructions, "previous_response_id": previous, "model": body.get("model")}
+    for name, value in texts.items():
         if value is not None and not isinstance(value, str):
             raise RefusedError(400, f"{name} must be text.", param=name)
     background, store = read_switch(body, "background"), read_switch(body, "store", default=True)
@@ -58,7 +60,7 @@ def read_request(body: Mapping[str, Any]) -> ResponseRequest:
     _check_format(body.get("text"))
     return ResponseRequest(
         items=_items(body.get("input")),
-        model=str(body.get("model") or MODEL),
+        model=body.get("model") or MODEL,
         instructions=instructions,
         previous=previous,
         tools=_tools(body.get("tools")),
@@ -116,10 +118,15 @@ def _items(given: object) -> tuple[Item, ...]:
         raise RefusedError(
             400, "input must end with a message of the user or an mcp_approval_response.", param="input"
         )
-    return tuple(_item(item) for item in given)
+    return tuple(_item(item, number) for number, item in enumerate(given))
 
 
-def _item(item: Mapping[str, Any]) -> Item:
+def _item(item: Mapping[str, Any], number: int) -> Item:
+    kind, role = item.get("type", "message"), item.get("role")
+    if not isinstance(kind, str):
+        raise refuse(f"input[{number}].type", "must be text.")
+    if role not in _ROLES and (kind == "message" or "role" in item):
+        raise refuse(f"input[{number}].role", f"must be one of {', '.join(_ROLES)}.")
     if item.get("type") == "item_reference":
         raise RefusedError(
             400,
@@ -130,22 +137,25 @@ def _item(item: Mapping[str, Any]) -> Item:
     name = given if isinstance(given, str) and given else f"msg_{secrets.token_hex(12)}"
     if "role" not in item:
         return {**item, "id": name}
-    content, role = item.get("content"), item["role"]
+    content = item.get("content")
     if isinstance(content, str):
         own = {"type": "output_text", "annotations": []} if role == "assistant" else {"type": "input_text"}
         content = [{**own, "text": content}]
     return {"id": name, "type": "message", "role": role, "status": "completed", "content": content}
 
 
-def messages_of(items: Iterable[Item]) -> list[Message]:
-    """The messages of items, those that a client keeps itself too. Raises RefusedError."""
-    return [message for item in items for message in _messages(item)]
+def messages_of(items: Iterable[Item], first: int = 0) -> list[Message]:
+    """The messages of items, those that a client keeps itself too.
+
+    Raises RefusedError, which names the item; `first` is the number of the first one in the input.
+    """
+    return [message for number, item in enumerate(items, first) for message in _messages(item, number)]
 
 
-def _messages(item: Item) -> Iterator[Message]:
+def _messages(item: Item, number: int) -> Iterator[Message]:
     match item:
         case {"role": "user" | "system" | "developer", "content": content}:
-            yield from content_messages(content)
+            yield from content_messages(content, f"input[{number}].content")
         case {"role": "assistant"}:
             if words := _words(item):
                 yield Message(role="assistant", type="message", content=words)

@@ -89,6 +89,8 @@ async def _begin(context: ServerContext, wanted: ResponseRequest) -> StoredRespo
     if wanted.approval:
         return await _answer(context, wanted, wanted.approval)
     earlier, items = _earlier(context, wanted)
+    # What cannot be read is refused, before there is a session for it.
+    new_messages = messages_of(items, len(wanted.items) - len(items))
     history: Sequence[Item] = ()
     if earlier and context.responses.continues(earlier):
         if earlier.session.question:
@@ -104,7 +106,7 @@ async def _begin(context: ServerContext, wanted: ResponseRequest) -> StoredRespo
         session, instructions = await context.sessions.create(disposable=True), None
         history = earlier.items if earlier else ()
     new = wanted.instructions if wanted.instructions and wanted.instructions != instructions else None
-    messages = [*(content_messages(new) if new else ()), *messages_of((*history, *items))]
+    messages = [*(content_messages(new) if new else ()), *messages_of(history), *new_messages]
     stored = StoredResponse(replace(wanted, items=items), session, earlier)
     typed = "\n".join(message.content for message in messages if message.type == "message")
     waits = session.waits_for and typed

@@ -23,6 +23,8 @@ from tests.when_used import when_used
 
 openai = when_used("openai")
 MODEL = "open-interpreter"
+TEXT = {"type": "text", "text": "Hi"}
+NO_TEXT = {"type": "text", "text": None}
 
 
 def client_of(running: Running) -> "openai.OpenAI":
@@ -145,13 +147,19 @@ def test_a_question_is_kept_when_its_client_leaves(serve: Serve) -> None:
         ({"extra_body": {"messages": [{"role": "tool", "content": "x"}]}}, "messages"),
         ({"extra_body": {"messages": [user("Hi"), {"role": "assistant", "content": "Hi"}]}}, "messages"),
         ({"extra_body": {"messages": [user(" ")]}}, "messages"),
+        ({"extra_body": {"messages": [user("Hi"), {"role": "user", "content": 5}]}}, "messages[1].content"),
+        ({"extra_body": {"messages": [{"role": "user", "content": [TEXT, 5]}]}}, "messages[0].content[1]"),
+        (
+            {"extra_body": {"messages": [{"role": "user", "content": [NO_TEXT]}]}},
+            "messages[0].content[0].text",
+        ),
     ],
 )
 def test_what_cannot_be_honoured_is_refused_by_name(serve: Serve, given: dict[str, Any], names: str) -> None:
     running = serve()
     with client_of(running) as client, pytest.raises(openai.BadRequestError) as refused:
         ask(client, user("Hi"), **given)
-    assert refused.value.param == names
+    assert refused.value.param == names.partition("[")[0]
     assert names in refused.value.message
     assert running.llm.requests == []
 
@@ -316,3 +324,35 @@ def test_a_reply_whose_events_came_too_fast_ends_as_it_did(
         words = words_of(client, user("Hello"))
         assert "a part of it is missing here" in words
         assert words.endswith(end)
+
+
+TASK = "### Task:\nWrite a title.\n### Chat History:\n<chat_history>\nUSER: Print one\n</chat_history>"
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_open_webui_asks_for_a_title_without_disturbing_the_code_that_waits(
+    serve: Serve, streamed: bool
+) -> None:
+    running = serve([call("print(1)")], [Text('{"title": "One"}')], [Text("Done.")])
+    with client_of(running) as client:
+        first = words_of(client, user("Print one"))
+        answer = ask(client, user(TASK), stream=streamed, max_completion_tokens=1000)
+        if streamed:
+            title = "".join(chunk.choices[0].delta.content or "" for chunk in answer)
+        else:
+            title = answer.choices[0].message.content
+        assert title == '{"title": "One"}'
+        assert not running.llm.requests[-1].tools
+        assert sent(running) == []
+        assert words_of(
+            client, user("Print one"), {"role": "assistant", "content": first}, user("yes")
+        ).endswith("Done.")
+    assert running.computer.ran == [("python", "print(1)")]
+    assert "Task" not in str(sessions_of(running)[0].messages)
+
+
+def test_a_title_that_the_model_does_not_give_is_an_error(serve: Serve) -> None:
+    running = serve([ErrorInfo("key", "The key is wrong.", "llm.api_key")])
+    with client_of(running) as client, pytest.raises(openai.InternalServerError, match="The key is wrong"):
+        ask(client, user(TASK))
+    assert len(running.llm.requests) == 1

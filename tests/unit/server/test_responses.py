@@ -22,6 +22,7 @@ from tests.unit.server.running import Running
 from tests.when_used import when_used
 
 openai = when_used("openai")
+USER = {"role": "user", "content": "x"}
 TOOLS = [{"type": "code_interpreter", "container": {"type": "auto"}}]
 
 
@@ -199,7 +200,7 @@ def test_files_of_text_come_with_the_input(serve: Serve) -> None:
         client.responses.create(model="x", input=[{"role": "user", "content": [file]}])
         assert "File: small.csv" in json.dumps(running.llm.requests[0].messages)
         wrong = {**file, "file_data": "data:image/gif;base64,/w=="}
-        with pytest.raises(openai.BadRequestError, match=r"small\.csv: file_data must be"):
+        with pytest.raises(openai.BadRequestError, match=r"small\.csv\): file_data must be"):
             client.responses.create(model="x", input=[{"role": "user", "content": [wrong]}])
 
 
@@ -240,6 +241,14 @@ def test_errors_have_the_form_of_openai(serve: Serve) -> None:
         ({"stream": "yes"}, "stream must be true or false"),
         ({"instructions": 1}, "instructions must be text"),
         ({"metadata": {"a": 1}}, "metadata must have"),
+        ({"model": ["x"]}, "model must be text"),
+        ({"input": [{"role": "owner", "content": "x"}, USER]}, "input[0].role must be one of user"),
+        ({"input": [{"type": 5}, USER]}, "input[0].type must be text"),
+        (
+            {"input": [USER, {"role": "user", "content": [{"type": "input_text"}]}]},
+            "input[1].content[0].text",
+        ),
+        ({"input": [USER, {"role": "user"}]}, "input[1].content must be text or a list"),
     ],
 )
 def test_what_cannot_be_honoured_is_refused_by_name(serve: Serve, given: dict[str, Any], names: str) -> None:
