@@ -85,7 +85,7 @@ async function remember(question, name) {
   return memory[question](name);
 }
 
-const { leave } = serve({
+const { leave, endTimers } = serve({
   folder,
   worker,
   evaluate,
@@ -100,6 +100,7 @@ const { leave } = serve({
 Deno.exit = leave;
 // What the worker has the inspector call. A turn of the event loop is needed: the inspector is at work in this one.
 Object.assign(globalThis.__oi, {
+  endTimers,
   turn: () =>
     new Promise((resolve) => {
       later(() => {

@@ -33,17 +33,22 @@ socket.onmessage = ({ data }) => {
     if (params.url.startsWith('cell-')) scripts.set(params.scriptId, params.url);
   } else if (method === 'Runtime.executionContextCreated') {
     contextId = contextId || params.context.id;
-  } else if (method === 'Debugger.paused') paused(params.callFrames.map((frame) => frame.location));
+  } else if (method === 'Debugger.paused') paused(params.callFrames);
 };
 
 // The program stands still: tell the line, end what runs if that is wanted, and go on.
-function paused(locations) {
+async function paused(frames) {
   pausing = '';
-  const inCells = locations.filter(({ scriptId }) => scripts.has(scriptId));
+  const inCells = frames.map(({ location }) => location).filter(({ scriptId }) => scripts.has(scriptId));
   const mine = run && inCells.find(({ scriptId }) => scripts.get(scriptId) === run.url);
   if (mine && mine.lineNumber + 1 !== run.line) send({ event: 'line', line: (run.line = mine.lineNumber + 1) });
   // Elsewhere, a termination would end the driver, and the process with it.
-  if (run && run.interrupted && inCells.length) post('Runtime.terminateExecution');
+  if (run && run.interrupted && inCells.length) {
+    // Timers that come again and again would leave no time to hear that the run is over.
+    await post('Debugger.evaluateOnCallFrame', { callFrameId: frames[0].callFrameId, expression: '__oi.endTimers()' });
+    post('Runtime.terminateExecution');
+    onTerminated(true);
+  }
   post('Debugger.resume');
 }
 
@@ -103,6 +108,7 @@ async function ask(question) {
 // Code that computes is terminated where it is seen to run. What only waits, so that the main thread answers, is left.
 let pinged = 0;
 let onPong = () => {};
+let onTerminated = () => {};
 const isIdle = () => {
   const number = ++pinged;
   const isSet = pausing === 'set';
@@ -125,8 +131,10 @@ async function interrupt(nonce) {
   clearInterval(mine.sampler);
   // What waited may begin to compute meanwhile.
   while (run === mine) {
+    const terminated = new Promise((resolve) => (onTerminated = resolve));
     pauseProgram();
-    if (!(await isIdle())) continue;
+    // What waits for its turn is lost with code that is terminated. So no message is sent before it is clear that none is.
+    if ((await Promise.race([terminated, pause(50)])) || !(await isIdle())) continue;
     // A child that the same interrupt ended lets the run end by itself, in a moment.
     await pause(30);
     if (run === mine) parentPort.postMessage({ interrupt: nonce });

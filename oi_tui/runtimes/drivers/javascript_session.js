@@ -290,7 +290,7 @@ exports.serve = ({ folder, worker, importer, evaluate, memory, tables, inspect, 
     send({ event: word, nonce, ...told }, false);
   }
 
-  return { leave, send };
+  return { leave, send, endTimers: timers.end };
 };
 
 Object.assign(exports, { Problem, Interrupted });
