@@ -61,6 +61,12 @@ async function evaluate(run, place) {
   return value;
 }
 
+// With code that is terminated, all that waits for its turn among the promises is lost: also the driver's own reading of
+// messages, which takes some turns. So the code of a cell comes after what came before it.
+async function afterOthers() {
+  for (let turn = 0; turn < 30; turn++) await null;
+}
+
 let held;
 const take = () => {
   const value = held;
@@ -93,7 +99,7 @@ const { leave, endTimers } = serve({
   inspect: (value) => Deno.inspect(value),
   rest,
   // What ends between two turns of the event loop ends Deno with it, and so would a function that a timer calls.
-  call: (act, fail) => void Promise.resolve().then(act).catch(fail),
+  call: (act, fail) => void afterOthers().then(act).catch(fail),
   memory: remember,
   tables: (value) => (Array.isArray(value) ? remember('shown', value) : null),
 });
@@ -105,7 +111,7 @@ Object.assign(globalThis.__oi, {
     new Promise((resolve) => {
       later(() => {
         worker.postMessage({ turned: true });
-        resolve();
+        afterOthers().then(resolve);
       }, 0);
     }),
   hold: (value) => {

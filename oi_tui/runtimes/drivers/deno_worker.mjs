@@ -54,9 +54,12 @@ async function paused(frames) {
 
 // Pause the program as soon as it runs. One pause is had before another is asked for.
 let pausing = '';
+let pauseAsked = 0;
 const pauseProgram = async () => {
-  if (pausing) return;
+  // What was set while nothing ran takes effect at the next call of a function. A loop that just goes on may call none.
+  if (pausing && !(pausing === 'set' && Date.now() - pauseAsked > 100)) return;
   pausing = 'asked';
+  pauseAsked = Date.now();
   await post('Debugger.pause');
   if (pausing === 'asked') pausing = 'set';
 };
