@@ -92,7 +92,7 @@ class Pages:
             words += ["--no-sandbox"] if os.geteuid() == 0 else []
             words += ["--user-data-dir=" + os.path.join(folder, "profile"), "--screenshot=" + picture]
             words.append("file://" + path)
-            problem = self._wait(words)
+            problem = self._wait(words, folder)
             try:
                 with open(picture, "rb") as file:
                     data = file.read()
@@ -108,11 +108,13 @@ class Pages:
             print("The picture is made without the network: what the page loads from there is not in it.")
 
     @staticmethod
-    def _wait(words):
-        """Run the browser. Returns what went wrong, if anything."""
+    def _wait(words, folder):
+        """Run the browser, whose files are in the folder. Returns what went wrong, if anything."""
         null = subprocess.DEVNULL
         try:
-            browser = subprocess.Popen(words, stdin=null, stdout=null, stderr=null)
+            # It leaves some behind where it is ended.
+            env = {**os.environ, "TMPDIR": folder}
+            browser = subprocess.Popen(words, stdin=null, stdout=null, stderr=null, env=env)
         except OSError as error:
             return "{}: {}".format(words[0], error.strerror)
         try:

@@ -239,7 +239,8 @@ def test_a_home_that_cannot_be_written_to_is_reported_and_costs_nothing_else(
     blocked = tmp_path / "blocked"
     blocked.write_text("")
     with ModelServer(spoken(Say("Hello there."))) as server:
-        program = begun(start, server, env={"OI_TUI_HOME": str(blocked)})
+        # Where nothing can be saved, the conversation goes to the temporary files.
+        program = begun(start, server, env={"OI_TUI_HOME": str(blocked), "TMPDIR": str(tmp_path)})
         program.say("hello")
         program.wait_for("Hello there.")
         program.wait_for("Not saved")

@@ -97,6 +97,15 @@ def test_a_browser_that_hangs_can_be_stopped(
     assert play(computer, "html", "<p>again").shown
 
 
+def test_what_a_browser_leaves_behind_is_removed(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    stand_in(tmp_path, "chromium", f'touch "$TMPDIR/left-by-it"\n{TAKES}', monkeypatch)
+    assert play(make(), "html", "<p>hello").shown
+    assert not list(tmp_path.rglob("left-by-it"))
+
+
 def test_a_page_is_opened_where_there_is_a_display(
     make: Make, tmp_path: Path, browser: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

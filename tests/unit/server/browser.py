@@ -2,8 +2,10 @@
 
 import itertools
 import json
+import os
 import re
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 from typing import Any, Self
@@ -31,8 +33,13 @@ class Browser:
             f"--window-size={width},{height}",
             "about:blank",
         )
+        # It leaves its socket behind, whose path must be short.
+        self._temporary = tempfile.TemporaryDirectory(prefix="b-", ignore_cleanup_errors=True)
         self._process = subprocess.Popen(
-            [PROGRAM, *arguments], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL
+            [PROGRAM, *arguments],
+            stderr=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            env={**os.environ, "TMPDIR": self._temporary.name},
         )
         self._numbers = itertools.count(1)
         #: What the page's console and its security policy complained about.
@@ -54,6 +61,7 @@ class Browser:
         self._opening.__exit__(None, None, None)
         self._process.terminate()
         self._process.wait(PATIENCE)
+        self._temporary.cleanup()
         assert self._process.stderr
         self._process.stderr.close()
 

@@ -189,7 +189,11 @@ def _photograph(browser, page, size):
         null = subprocess.DEVNULL
         process = None
         try:
-            process = subprocess.Popen([*words, "file://" + page], stdin=null, stdout=null, stderr=null)
+            # It leaves files behind where it is ended.
+            env = {**os.environ, "TMPDIR": folder}
+            process = subprocess.Popen(
+                [*words, "file://" + page], stdin=null, stdout=null, stderr=null, env=env
+            )
             process.wait(_PATIENCE)
             with open(picture, "rb") as file:
                 return _base64(file.read()), ""
