@@ -357,6 +357,8 @@ def test_a_session_may_use_a_kernel_that_is_there(serve: Serve) -> None:
             ({"path": "c", "kernel": {"id": "none"}}, 400, "GET /api/kernels lists all"),
             ({"path": "d", "kernel": "python3"}, 400, "kernel must be an object"),
             ({"path": 5}, 400, "path must be text"),
+            ({"notebook": "f"}, 400, "notebook must be an object"),
+            ({"path": "f", "kernel": {"name": ["python3"]}}, 400, "name must be text"),
             ({"path": "e", "kernel": {"name": "cobol"}}, 400, "There is no kernel cobol"),
         ):
             answer = client.post("/api/sessions", json=wrong)
