@@ -59,17 +59,23 @@ class LineTransport:
             self._refuse(_PARSE_ERROR, "This line is not JSON.")
             return
         if problem := _problem(message):
-            self._refuse(_INVALID_REQUEST, problem)
+            self._refuse(_INVALID_REQUEST, problem, _id_of(message))
         else:
             self._wait_for(self._received.put(message))
 
-    def _refuse(self, code: int, sentence: str) -> None:
-        error = {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": sentence}}
+    def _refuse(self, code: int, sentence: str, id: str | int | None = None) -> None:
+        error = {"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": sentence}}
         with suppress(ConnectionError):
             self._wait_for(self.send(error))
 
     def _wait_for(self, work: Any) -> None:
         asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+
+def _id_of(message: Any) -> str | int | None:
+    """The id of a request, whose sender waits for an answer to it; None where there is none."""
+    found = message.get("id") if isinstance(message, dict) and "method" in message else None
+    return found if isinstance(found, str | int) else None
 
 
 def _problem(message: Any) -> str:

@@ -12,8 +12,7 @@ from oi_tui.api.computer import ApiComputer
 from oi_tui.api.llm_settings import LlmSettings
 from oi_tui.api.model import ApiModel
 from oi_tui.api.model_reply import openai_chunks, reply_chunks
-from oi_tui.api.notebook import Display
-from oi_tui.api.notebook_question import NotebookQuestion
+from oi_tui.api.notebook import Display, NotebookQuestion
 from oi_tui.api.settings import ApiSettings, SettingGroup
 from oi_tui.api.terminal import NoAnswerError, OnInput, approved
 from oi_tui.api.threads import AsyncStreams, BackgroundTurn

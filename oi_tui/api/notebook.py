@@ -1,6 +1,9 @@
-"""Shows chunks: in a Jupyter notebook with images and pages, elsewhere as lines."""
+"""A turn in a Jupyter notebook: shows its chunks, with images and pages, and asks with buttons."""
 
+import importlib
 import sys
+import threading
+from collections.abc import Callable
 from typing import Any
 
 from oi_tui.engine.open_interpreter.chunks import Chunk, ChunkPrinter
@@ -9,7 +12,7 @@ _IMAGES = {"base64.png": "image/png", "base64.jpeg": "image/jpeg"}
 
 
 class Display:
-    """Shows chunks as they come. One is for one turn or run."""
+    """Shows chunks as they come, outside of notebooks as lines. One is for one turn or run."""
 
     def __init__(self) -> None:
         self._printer = ChunkPrinter()
@@ -28,6 +31,64 @@ class Display:
             self._printer.show({**chunk, "type": "message", "content": "[image]"})
 
 
+class NotebookQuestion:
+    """Asks whether code may run, with two buttons of ipywidgets while the notebook stays usable.
+
+    A kernel takes no clicks while a cell runs. So there are buttons for turns in a thread only
+    (`chat(blocking=False)`); other turns ask in a line.
+    """
+
+    def __init__(self) -> None:
+        self._decided = threading.Event()
+        self._answer = False
+        self._is_open = False
+
+    @property
+    def waits_for_a_click(self) -> bool:
+        """Whether the calling thread keeps the notebook from taking the click that is waited for."""
+        return self._is_open and threading.current_thread() is threading.main_thread()
+
+    def ask(self) -> bool | None:
+        """Ask whether the code that was shown may run; None where buttons cannot be used."""
+        if threading.current_thread() is threading.main_thread() or not _find_shell():
+            return None
+        try:
+            ipywidgets = importlib.import_module("ipywidgets")
+            show = importlib.import_module("IPython.display").display
+        except ImportError:
+            return None
+
+        self._decided.clear()
+        self._answer = False
+        run = ipywidgets.Button(description="Run", button_style="success", icon="play")
+        reject = ipywidgets.Button(description="Reject", icon="times")
+        box = ipywidgets.HBox([run, reject])
+        run.on_click(self._decide(True))
+        reject.on_click(self._decide(False))
+        self._is_open = True
+        try:
+            show(box)
+            self._decided.wait()
+        finally:
+            self._is_open = False
+            # What is over cannot be clicked any more.
+            for widget in (box, run, reject):
+                widget.close()
+        return self._answer
+
+    def give_up(self) -> None:
+        """Take the question back, which rejects the code; from any thread."""
+        self._decided.set()
+
+    def _decide(self, answer: bool) -> Callable[[object], None]:
+        def take(_button: object) -> None:
+            if not self._decided.is_set():
+                self._answer = answer
+                self._decided.set()
+
+        return take
+
+
 def _media(chunk: Chunk) -> str | None:
     """The media type of a chunk's content; None for text."""
     if chunk["type"] == "image":
@@ -38,8 +99,12 @@ def _media(chunk: Chunk) -> str | None:
 
 def _publisher() -> Any:
     """What shows data in the notebook that this code runs in; None where it runs in none."""
+    shell = _find_shell()
+    return shell.display_pub.publish if shell else None
+
+
+def _find_shell() -> Any:
+    """IPython's shell, where this code runs in the kernel of a notebook; else None."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
-    if shell is None or not hasattr(shell, "kernel"):
-        return None
-    return shell.display_pub.publish
+    return shell if hasattr(shell, "kernel") else None

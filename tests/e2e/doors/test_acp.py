@@ -485,16 +485,19 @@ async def started() -> asyncio.subprocess.Process:
 async def test_garbage_and_half_a_line_end_nothing_but_the_connection(workplace: Path) -> None:
     """Also lines that are JSON but no message, that are nested too deep, and that are far too long."""
     garbage = b"no json\n\xff\xfe\n\n[]\n1\nnull\n" + b'{"method": 1, "id": 7}\n' + b"[" * 200_000 + b"\n"
+    wrong = b'{"method": "session/list", "id": "nine", "params": []}\n'
     long = b'{"jsonrpc": "2.0", "id": 8, "method": "' + b"x" * 110_000_000 + b'"}\n'
     process = await started()
     half = b'{"jsonrpc": "2.0", "id": 2, "meth'
     async with asyncio.timeout(_BOUND):
-        out, err = await process.communicate(garbage + long + HELLO + half)
+        out, err = await process.communicate(garbage + wrong + long + HELLO + half)
     answers = [json.loads(splitline) for splitline in out.splitlines()]  # nothing but the protocol
     assert process.returncode == 0
     assert [item["result"]["agentInfo"]["name"] for item in answers if item.get("id") == 1] == ["oi-tui"]
     refused = [item["error"]["code"] for item in answers if item.get("id") is None]
     assert sorted(set(refused)) == [-32700, -32600]
+    # Whoever sent a request gets the answer to it.
+    assert [item["error"]["code"] for item in answers if item.get("id") == "nine"] == [-32600]
     assert "Traceback" not in err.decode()
 
 
