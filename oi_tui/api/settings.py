@@ -207,7 +207,8 @@ class SettingGroup:
 
     An attribute that is no setting raises AttributeError, when it is read too. One that has no effect here
     keeps its value, with a warning. `del` takes the last change of a setting back. A method may be replaced
-    by a function, as tests do. Subclasses may have attributes of their own.
+    by a function, as tests do. Subclasses may have attributes of their own, and so may programs whose names
+    begin with `_`.
     """
 
     #: How a person calls the object, and what its keys begin with.
@@ -242,7 +243,7 @@ class SettingGroup:
     def __setattr__(self, name: str, value: Any) -> None:
         declared = getattr(type(self), name, None)
         key = self._key(name)
-        if self._keeps(name, declared, value) or self._is_subclass_attribute(name, key):
+        if self._keeps(name, declared, value) or self._is_callers_attribute(name, key):
             object.__setattr__(self, name, value)
             return
         if declared is not None or name in vars(self) or name in self._fixed:
@@ -283,19 +284,23 @@ class SettingGroup:
             return True
         return isinstance(declared, types.FunctionType) and callable(value)
 
-    def _is_subclass_attribute(self, name: str, key: str) -> bool:
-        """Whether this is an attribute that a subclass has for itself."""
+    def _is_callers_attribute(self, name: str, key: str) -> bool:
+        """Whether this is an attribute that a subclass has for itself, or a private one, such as a mark."""
         classes = type(self).__mro__
         ours = next(item for item in classes if "_title" in vars(item))
         added = classes[: classes.index(ours)]
         is_ours = hasattr(ours, name) or name in _annotated(ours) or name in self._fixed
-        if not added or is_ours or self._is_known(key):
+        if is_ours or self._is_known(key):
+            return False
+        if name.startswith("_"):
+            return True
+        if not added:
             return False
         if name in vars(self):
             return True
         declared = any(name in vars(item) or name in _annotated(item) for item in added)
         alike = difflib.get_close_matches(name, self._places(), 1, _SIMILARITY)
-        return declared or name.startswith("_") or not alike
+        return declared or not alike
 
     def _is_known(self, key: str) -> bool:
         declared = {setting.key for setting in list_settings()}

@@ -93,6 +93,18 @@ def test_a_subclass_has_attributes_and_methods_of_its_own() -> None:
         assert interpreter.auto_run
 
 
+def test_programs_keep_private_marks_on_an_interpreter() -> None:
+    interpreter = OpenInterpreter()
+    for part in (interpreter, interpreter.llm, interpreter.computer):
+        assert not hasattr(part, "_wrapped_by_us")
+        part._wrapped_by_us = True
+        assert part._wrapped_by_us
+        settings = part._settings
+        with pytest.raises(AttributeError):
+            part._setings_of_ours  # noqa: B018
+        assert part._settings is settings
+
+
 @pytest.mark.parametrize("name", ["auto_rnu", "mesages", "conversation_histroy"])
 def test_a_subclass_does_not_lose_a_misspelt_setting(name: str) -> None:
     with pytest.raises(AttributeError, match="did you mean"):
