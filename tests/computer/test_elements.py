@@ -63,6 +63,21 @@ def test_the_list_selects_by_role_and_a_text_means_the_element_with_that_name(ce
 
 
 @needs_desktop
+def test_an_element_of_a_closed_window_is_not_clicked(cells: Cells) -> None:
+    with dialog("--question", "--title=First", "--text=First?") as first:
+        cells.wait_for("'First?'")
+        cells.run("kept = computer.display.elements(role='button', name='Yes')[0]")
+        first.kill()
+        first.wait(PATIENCE)
+    with dialog("--question", "--title=Second", "--text=Delete all?") as second:
+        cells.wait_for("'Delete all?'")
+        click = "try:\n    computer.mouse.click(kept)\nexcept Exception as problem:\n    print(problem)"
+        assert "has gone or moved. Nothing was clicked." in cells.run(click)
+        cells.run("computer.mouse.click(computer.display.elements(role='button', name='No')[0])")
+        assert second.wait(PATIENCE) == 1
+
+
+@needs_desktop
 def test_a_password_is_neither_read_nor_in_pictures(cells: Cells) -> None:
     with dialog(*LOGIN):
         cells.wait_for("password text")

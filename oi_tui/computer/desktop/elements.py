@@ -74,6 +74,8 @@ class Element:
     value: str = ""
     states: tuple[str, ...] = ()
     password: bool = False
+    #: The program on the bus, and the element's path there.
+    source: tuple[str, str] | None = field(default=None, repr=False, compare=False)
 
     @property
     def center(self) -> tuple[int, int]:
@@ -176,6 +178,14 @@ class Tree:
         self._read_values([node for node in nodes if _has_value(node)])
         self._read_labels(nodes)
         return Elements(_element(number, node) for number, node in enumerate(filter(_is_shown, nodes), 1))
+
+    def is_there(self, element: Element) -> bool:
+        """Whether its program still shows an element where it was; something else may be there by now."""
+        if element.source is None:
+            return True
+        node = _Node(*element.source)
+        self._read([node], time.monotonic() + _SECONDS)
+        return _SHOWING in node.states and node.region == element.region
 
     def passwords(self) -> Passwords:
         """Return where password fields are on the screen. Raises ComputerError where there is no service."""
@@ -454,7 +464,15 @@ def _element(number: int, node: _Node) -> Element:
         states += ("disabled",)
     window = node.top.name if node.top else ""
     return Element(
-        number, node.role, node.name, node.region, window, node.value, states, password=node.password
+        number,
+        node.role,
+        node.name,
+        node.region,
+        window,
+        node.value,
+        states,
+        password=node.password,
+        source=(node.bus, node.path),
     )
 
 

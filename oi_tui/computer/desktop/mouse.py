@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from oi_tui.computer.desktop.base import UNKNOWN_PLACE
-from oi_tui.computer.desktop.elements import Element, only
+from oi_tui.computer.desktop.elements import Element, only, tree
 from oi_tui.computer.desktop.pictures import Picture
 from oi_tui.computer.desktop.session import Session, session
 from oi_tui.computer.errors import ComputerError
@@ -159,6 +159,11 @@ class Mouse(Tool):
     def _center(self, element: Element) -> tuple[int, int]:
         if element.region == UNKNOWN_PLACE:
             raise ComputerError(_NO_PLACES)
+        if not tree().is_there(element):
+            raise ComputerError(
+                f"The {element.role} {element.name!r} of the window {element.window!r} has gone or moved. "
+                "Nothing was clicked. List the elements again."
+            )
         return self._on_screen(*element.center)
 
     def _on_screen(self, x: Any, y: Any) -> tuple[int, int]:
