@@ -22,6 +22,8 @@ _HELD = re.compile(
     r"(?:[`~]+|</?s?>?|<[|\uff5c][^|\uff5c>\n]{0,31}[|\uff5c]?>?[a-z]{0,9})[ \t\r]{0,20}\Z|\r\Z"
 )
 _LONGEST_HELD = 64
+#: What may become a closing tag of a call, which is no code.
+_CLOSING_TAG_PERHAPS = re.compile(r"[ \t]*</?[a-z_]{0,14}>?[ \t\r]*")
 
 
 class Block(Protocol):
@@ -47,9 +49,16 @@ class ThoughtEnd:
 
     def __init__(self) -> None:
         self._begun = False
+        #: What there is of an unfinished line.
+        self._part = ""
+
+    def take_part(self, text: str) -> None:
+        """Take a part of a line whose end is still to come."""
+        self._part += text
 
     def is_at(self, line: str) -> bool:
-        """Whether this whole line ends the thought; takes each line of the block, in order."""
+        """Whether this whole line ends the thought; takes each line of the block, or its rest, in order."""
+        line, self._part = self._part + line, ""
         self._begun = self._begun or THOUGHT_BEGIN.search(line) is not None
         return not self._begun and CLOSING_LINE.fullmatch(line) is not None
 
@@ -80,6 +89,7 @@ class ProseBlock:
                 self._line_begins and (self._fence.might_close(rest) or self._thought_end.may_be_at(rest))
             ):
                 parts.append(TextPart(rest))
+                self._thought_end.take_part(rest)
                 cursor.at = len(cursor.text)
                 self._line_begins = False
             return False
@@ -178,6 +188,7 @@ class CodeBlock:
             self._fence.might_close(rest)
             or len(rest) <= self._fence.indent
             or STRAY.fullmatch(rest)
+            or _CLOSING_TAG_PERHAPS.fullmatch(rest)
             or self._thought_end.may_be_at(rest)
         ):
             return
@@ -273,6 +284,7 @@ class UntaggedBlock:
                 self._line_begins and (self._fence.might_close(rest) or self._thought_end.may_be_at(rest))
             ):
                 self._pieces.append(rest)
+                self._thought_end.take_part(rest)
                 cursor.at = len(cursor.text)
                 self._line_begins = False
             return False

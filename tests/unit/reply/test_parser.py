@@ -135,6 +135,7 @@ TOKENS = st.sampled_from(
         *("<think>", "</think>", "<|im_end|>", "<|im_start|>", "assistant", "<tool_call>", "</tool_call>"),
         *("{", "}", '"', "'", '"""', "'''", ",", ":", "\\", "[", "]", ")", "    ", "<<EOF", "EOF", "$ ", "#"),
         *('"name"', '"execute"', '"language"', '"code"', '"arguments"', "functions.execute(", "</s>", "\r\n"),
+        *("xml\n", "<function=execute>", "</function>", "<parameter=code>"),
         *("Q", "W", "Z", "K", "é", '"}}', '{"language":"python","code":"'),
         '{"name":"execute","arguments":{"language":"python","code":"',
     ]
@@ -164,6 +165,8 @@ def kept(parts: Sequence[Part]) -> str:
 @pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(REPLY, st.booleans(), st.integers(0, 1_000_000))
+@example("```xml\nQ<think>\n</think>", False, 0)
+@example("```python\nQ\n</tool_call>", True, 0)
 def test_any_text_is_read_alike_however_it_is_cut(text: str, fences: bool, seed: int) -> None:
     whole = read([Text(text)], fences=fences)
     assert read(cut([Text(text)], ones()), fences=fences) == whole
