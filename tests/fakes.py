@@ -193,6 +193,10 @@ class Computer:
     def place_key(self) -> str:
         return self.where
 
+    @property
+    def place_folder(self) -> str:
+        return "/scratch" if self.where else ""
+
     def use_target(self, spelling: str, stopped: object = None, *, ask: object = None) -> None:
         if spelling == "ssh:nowhere":
             raise TargetError("No connection to nowhere.")

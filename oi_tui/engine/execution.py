@@ -151,14 +151,14 @@ class Execution:
         if not target:
             yield
             return
-        home = self._computer.place_key
+        home, folder = self._computer.place_key, self._computer.place_folder
         self._grants.enter(home)
         with self._computer.at(target), self._grants.at(self._computer.place_key):
-            self.earlier.enter(self._computer.place_key)
+            self.earlier.enter(self._computer.place_key, self._computer.place_folder)
             try:
                 yield
             finally:
-                self.earlier.enter(home)
+                self.earlier.enter(home, folder)
 
     def _cell(
         self, code: Message, profile: Profile, note: str, asker: str
@@ -206,7 +206,7 @@ class Execution:
         language = computer.resolve(code.format or "")
         self.earlier.replaced = computer.replaced
         where, key = computer.where, computer.place_key
-        self.earlier.enter(key)
+        self.earlier.enter(key, computer.place_folder)
         self._grants.enter(key)
         database = self._enter_database(language)
         return _Place(language, where, key, database, cell_target.split(code.content)[0])
@@ -368,7 +368,7 @@ class Execution:
         with self._lock:
             self._running = True
         language = self._computer.resolve(code.format or "") or code.format or ""
-        self.earlier.enter(self._computer.place_key)
+        self.earlier.enter(self._computer.place_key, self._computer.place_folder)
         self.earlier.note(language, cell_target.split(code.content)[1], self._computer.cwd)
         writer = RunBuilder(code, self._outputs)
         try:

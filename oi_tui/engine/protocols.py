@@ -39,6 +39,10 @@ class Computer(Protocol):
         """What tells the place where code runs from every other, unlike its words; "" for this machine."""
 
     @property
+    def place_folder(self) -> str:
+        """The folder in which code starts at that place; "" for this machine, and where it is not known."""
+
+    @property
     def files_elsewhere(self) -> FilesElsewhere | None:
         """The files of the place where code runs now; None for this machine, and where there are none."""
 

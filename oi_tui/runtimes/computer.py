@@ -239,6 +239,11 @@ class Computer:
         return f"{self.place.spelling}\n{self.place.where}" if self.place else ""
 
     @property
+    def place_folder(self) -> str:
+        """The folder in which code starts at that place; "" for this machine, and where it is not known."""
+        return self.place.folder if self.place else ""
+
+    @property
     def place(self) -> "Place | None":
         """Where code runs, if not here."""
         return self._targets.place

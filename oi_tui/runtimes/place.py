@@ -24,6 +24,10 @@ class Place(Protocol):
         """The place in words, as `on gpu1 as ana, /scratch/ana`."""
 
     @property
+    def folder(self) -> str:
+        """The folder there in which languages start; "" where it is not known."""
+
+    @property
     def note(self) -> str:
         """What the model should know."""
 

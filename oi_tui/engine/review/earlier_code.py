@@ -43,12 +43,18 @@ class EarlierCode:
         self.servers: Collection[str] = ()
         #: Where code runs, if not here: the files there cannot be looked at.
         self.elsewhere = ""
+        #: The folder in which it runs there; "" where that is not known.
+        self.folder = ""
 
-    def enter(self, place: str) -> None:
-        """Code runs at that place from now on, "" being here; names mean what they mean there."""
+    def enter(self, place: str, folder: str = "") -> None:
+        """Code runs at that place from now on, in that folder of it; names mean what they mean there.
+
+        "" is the place here.
+        """
         with self._lock:
             self._here = self._places.setdefault(place, _Remembered())
             self.elsewhere = place
+            self.folder = folder if place else ""
 
     @property
     def names(self) -> Mapping[str, str]:

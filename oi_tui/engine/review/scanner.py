@@ -31,6 +31,10 @@ def look_through(language: str, code: str, cwd: Path, earlier: EarlierCode | Non
     _, code = cell_target.split(code)
     unchecked: list[Finding] = []
     parsed = True
+    folder, elsewhere = cwd, earlier.elsewhere if earlier is not None else ""
+    if earlier is not None and elsewhere:
+        # Files of this machine say nothing about those of another one, also where they have the same names.
+        cwd, folder = _NOT_HERE, Path(earlier.folder) if earlier.folder else _NOT_HERE
     match language.lower():
         case "python":
             result = python_rules.look(code)
@@ -50,7 +54,9 @@ def look_through(language: str, code: str, cwd: Path, earlier: EarlierCode | Non
             unchecked += [item for item in shell_checker.look(code, cwd) if item.kind == "reads"]
         case "deno" | "bun":
             # They have libraries of their own, so nothing in their code is known to be harmless.
-            return Findings(tuple(_locate(look_for_patterns(language.lower(), code), cwd)), readable=False)
+            return Findings(
+                tuple(_locate(look_for_patterns(language.lower(), code), folder, elsewhere)), readable=False
+            )
         case name if name in PATTERNS:
             result, parsed = [*look_for_patterns(name, code), *_tools(name, code, earlier)], False
             unchecked = look_for_calls(name, code)
@@ -58,13 +64,13 @@ def look_through(language: str, code: str, cwd: Path, earlier: EarlierCode | Non
             return Findings(readable=False)
     if result is None:
         findings = [*look_for_patterns("python", code), *_tools("python", code, earlier)]
-        return Findings(tuple(_locate(findings, cwd)), readable=False)
-    if earlier is not None and earlier.elsewhere:
-        place = earlier.elsewhere.rpartition("\n")[2]
+        return Findings(tuple(_locate(findings, folder, elsewhere)), readable=False)
+    if elsewhere:
+        place = elsewhere.rpartition("\n")[2]
         unchecked.append(Finding("not understood", f"the files {place}", 0))
     known = [item for item in unchecked if item.kind != "not understood"]
     return Findings(
-        tuple(dict.fromkeys(_locate([*result, *known], cwd))),
+        tuple(dict.fromkeys(_locate([*result, *known], folder, elsewhere))),
         unchecked=tuple(item for item in unchecked if item.kind == "not understood"),
         parsed=parsed,
     )
@@ -76,17 +82,21 @@ def _tools(language: str, code: str, earlier: EarlierCode | None) -> list[Findin
     return [Finding("tools", path, line) for path, line in find_named_of(code, servers)] if servers else []
 
 
-def _locate(found: Iterable[Finding], cwd: Path) -> Iterator[Finding]:
+def _locate(found: Iterable[Finding], folder: Path, elsewhere: str) -> Iterator[Finding]:
     """Files by how they lie to the folder: those outside of it are a finding of their own."""
     for item in found:
         if item.kind == "writes" and item.what:
-            path = Path(os.path.normpath(cwd / os.path.expanduser(item.what)))  # noqa: PTH111 -- "~x" may be nobody
+            # The home folder of another machine is not known.
+            name = item.what if elsewhere else os.path.expanduser(item.what)  # noqa: PTH111 -- "~x" may be nobody
+            path = Path(os.path.normpath("/" / Path(name) if name.startswith("~") else folder / name))
             if str(path) in _NO_FILES or str(path.parent) == "/dev/fd":
                 continue
-            inside = path.is_relative_to(cwd) and cwd != Path("/")
+            inside = path.is_relative_to(folder) and folder != Path("/")
             yield Finding("writes" if inside else "writes outside", item.what, item.line)
         else:
             yield item
 
 
+#: Stands for the working directory where code runs on another machine: a folder that is not on this one.
+_NOT_HERE = Path("/folder of another machine")
 _NO_FILES = ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty")

@@ -111,6 +111,11 @@ class KernelPlace:
         return self.client.where
 
     @property
+    def folder(self) -> str:
+        """Not known: a kernel does not say where it runs."""
+        return ""
+
+    @property
     def languages(self) -> Sequence[Language]:
         """The one language of the kernel."""
         return (self.language,)

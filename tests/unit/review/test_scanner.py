@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.findings import WORDS, Finding, Findings
 from oi_tui.engine.review.permissions import Permission, Permissions, offers
 from oi_tui.engine.review.scanner import look_through
@@ -463,3 +464,31 @@ def test_a_line_names_each_kind_of_risk_once() -> None:
         (3, "deletes: a, b"),
         (2, "uses the network: a.example"),
     ]
+
+
+def test_code_on_another_machine_is_judged_by_the_folder_there_and_not_by_files_here(tmp_path: Path) -> None:
+    (tmp_path / "json.py").touch()
+    (tmp_path / "table.csv").symlink_to("/etc/passwd")
+    here = f"open({str(tmp_path / 'a')!r}, 'w')"
+    inside, outside, home = "open('/scratch/ana/b', 'w')", "open('../c', 'w')", "open('~/d', 'w')"
+    read = "import json\nprint(open('table.csv').read())"
+    earlier = EarlierCode()
+    local = look_through("python", read, tmp_path, earlier)
+    assert {"json.py in this folder may be loaded"} <= {item.what for item in local.unchecked}
+
+    earlier.enter("ssh:gpu1\non gpu1 as ana, /scratch/ana", "/scratch/ana")
+    there = look_through("python", "\n".join((here, inside, outside, home)), tmp_path, earlier)
+    assert [(item.kind, item.line) for item in there.found] == [
+        ("writes outside", 1),
+        ("writes", 2),
+        ("writes outside", 3),
+        ("writes outside", 4),
+    ]
+    assert [item.what for item in look_through("python", read, tmp_path, earlier).unchecked] == [
+        "the files on gpu1 as ana, /scratch/ana"
+    ]
+
+    # Of a notebook's kernel, nobody knows the folder.
+    earlier.enter("kernel\non a kernel")
+    kernel = look_through("python", f"{inside}\nopen('e', 'w')", tmp_path, earlier)
+    assert [(item.kind, item.line) for item in kernel.found] == [("writes outside", 1), ("writes", 2)]
