@@ -15,6 +15,7 @@ from textual.color import Color
 from textual.filter import LineFilter
 
 from oi_tui.themes import contrast
+from oi_tui.widgets.images.half_blocks import HALF_BLOCK
 
 #: What the sixteen colours are taken for; what they are, only the terminal knows.
 PALETTE = Palette(
@@ -39,10 +40,15 @@ class Ansi16Filter(LineFilter):
     """Replaces a theme's colours with the terminal's own."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
-        """The segments in those colours."""
+        """The segments in those colours. Half blocks are pixels: each takes the nearest colour by itself."""
         return [
-            Segment(text, in_sixteen(style) if style else style, control) for text, style, control in segments
+            Segment(text, style if not style or _is_pixels(text) else in_sixteen(style), control)
+            for text, style, control in segments
         ]
+
+
+def _is_pixels(text: str) -> bool:
+    return text.startswith(HALF_BLOCK) and not text.strip(HALF_BLOCK)
 
 
 @lru_cache(maxsize=4096)

@@ -9,6 +9,9 @@ from rich.style import Style
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+#: Its upper half is a pixel in the colour of the text, its lower half one in that of the background.
+HALF_BLOCK = "▀"
+
 
 def half_blocks(picture: "Image") -> list[list[Segment]]:
     """The lines of a picture (RGB) that is as wide as it has columns, and twice as high as it has lines."""
@@ -28,7 +31,7 @@ def _draw_line(pixels: bytes, columns: int, line: int) -> list[Segment]:
         if column == columns or pair != before:
             if before is not None:
                 style = Style(color=Color.from_rgb(*before[0]), bgcolor=Color.from_rgb(*before[1]))
-                segments.append(Segment("▀" * run, style))
+                segments.append(Segment(HALF_BLOCK * run, style))
             before, run = pair, 0
         run += 1
     return segments

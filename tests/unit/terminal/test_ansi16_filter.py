@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from pygments.token import Token
+from rich.color import Color as RichColor
 from rich.color import ColorSystem
 from rich.segment import Segment
 from rich.style import Style
@@ -13,6 +14,7 @@ from textual.filter import Monochrome
 from oi_tui.terminal.ansi16_filter import Ansi16Filter
 from oi_tui.themes import THEMES
 from oi_tui.widgets.conversation.styles import Styles, look_of
+from oi_tui.widgets.images.half_blocks import HALF_BLOCK
 
 LOOKS = [look_of(theme) for theme in THEMES]
 #: Pairs of which one must never be taken for the other, where both are seen at once.
@@ -30,9 +32,9 @@ APART = (
 KINDS = (Token.Keyword, Token.Literal.String, Token.Literal.Number, Token.Comment)
 
 
-def in_sixteen(style: Style) -> Style:
+def in_sixteen(style: Style, text: str = "x") -> Style:
     """As a terminal of sixteen colours is told."""
-    (segment,) = Ansi16Filter().apply([Segment("x", style)], Color(0, 0, 0))
+    (segment,) = Ansi16Filter().apply([Segment(text, style)], Color(0, 0, 0))
     assert segment.style is not None
     reported = Style(
         color=segment.style.color.downgrade(ColorSystem.STANDARD) if segment.style.color else None,
@@ -78,3 +80,10 @@ def test_in_sixteen_colours_code_has_colours(look: Styles) -> None:
 def test_a_selection_is_seen_wherever_it_lies(look: Styles, reported: Callable[[Style], Style]) -> None:
     for name in ("base", "code", "user", "inline_code"):
         assert reported(look.selection).bgcolor != reported(getattr(look, name)).bgcolor, name
+
+
+def test_pixels_of_one_colour_stay_one_colour() -> None:
+    for pixel in ((255, 255, 255), (0, 0, 0), (200, 30, 30)):
+        style = Style(color=RichColor.from_rgb(*pixel), bgcolor=RichColor.from_rgb(*pixel))
+        shown = in_sixteen(style, HALF_BLOCK * 3)
+        assert shown.color == shown.bgcolor, pixel
