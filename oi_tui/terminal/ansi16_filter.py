@@ -14,8 +14,8 @@ from rich.style import Style
 from textual.color import Color
 from textual.filter import LineFilter
 
+from oi_tui.terminal.graphics import HALF_BLOCK
 from oi_tui.themes import contrast
-from oi_tui.widgets.images.half_blocks import HALF_BLOCK
 
 #: What the sixteen colours are taken for; what they are, only the terminal knows.
 PALETTE = Palette(
@@ -40,11 +40,15 @@ class Ansi16Filter(LineFilter):
     """Replaces a theme's colours with the terminal's own."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
-        """The segments in those colours. Half blocks are pixels: each takes the nearest colour by itself."""
+        """The segments in those colours. Half blocks are pixels, and need no contrast."""
         return [
-            Segment(text, style if not style or _is_pixels(text) else in_sixteen(style), control)
+            Segment(text, _find_style(text, style) if style else style, control)
             for text, style, control in segments
         ]
+
+
+def _find_style(text: str, style: Style) -> Style:
+    return _find_pixel_style(style) if _is_pixels(text) else in_sixteen(style)
 
 
 def _is_pixels(text: str) -> bool:
@@ -64,6 +68,16 @@ def in_sixteen(style: Style) -> Style:
     return style + Style(
         color=None if over is None else _to_colour(over), bgcolor=None if under is None else _to_colour(under)
     )
+
+
+@lru_cache(maxsize=4096)
+def _find_pixel_style(style: Style) -> Style:
+    """The style of two pixels: a colour may be seen on itself, and the ground is one of them."""
+    ink, ground = (
+        None if colour is None or colour.is_default else _to_colour(_ground(colour))
+        for colour in (style.color, style.bgcolor)
+    )
+    return style + Style(color=ink, bgcolor=ground)
 
 
 def _to_colour(number: int) -> RichColor:

@@ -15,6 +15,8 @@ Manner = Literal["kitty", "sixel", "blocks", "off"]
 _PLACING = ("kitty", "ghostty")
 #: Kitty's versions before 1.0, and the first of them that does so.
 _EARLY_KITTY, _PLACES_SINCE = re.compile(r"kitty\W*0\.(?P<minor>\d+)"), 28
+#: Two pixels: the upper one in the colour of the text, the lower one in that of the background.
+HALF_BLOCK = "▀"
 #: Terminals that print such questions, or that hand them to another terminal in a way of their own.
 _MUTE = ("linux", "dumb", "cygwin", "vt", "screen", "tmux", "ansi", "eterm")
 

@@ -64,6 +64,13 @@ KINDS = (
     ),
     Kind("Konsole", f"dbus-run-session -- {_KONSOLE} -e {{words}}", "konsole --version"),
     Kind(
+        "urxvt",
+        f"urxvt -geometry {_SIZE} -pe default,-confirm-paste -fn xft:DejaVuSansMono:size=10 -e {{words}}",
+        "urxvt -help",
+        *_IN_XTERM,
+    ),
+    Kind("mlterm", f"mlterm --geometry={_SIZE} -e {{words}}", "mlterm --version", *_IN_XTERM),
+    Kind(
         "tmux in xterm",
         f"{_XTERM}tmux -L oi-tui-trial -f {{folder}}/tmux.conf new-session {{line}}",
         "tmux -V",
@@ -124,6 +131,8 @@ def clear(terminal: RealTerminal) -> None:
 
 def check_paste(terminal: RealTerminal, kind: Kind) -> str:
     """Paste two lines: they must arrive as one paste."""
+    # GNU screen waits with an escape; the paste must not come together with the one pressed last.
+    terminal.settle()
     terminal.put_into_clipboard("first pasted\nsecond pasted", kind.selection)
     terminal.press(kind.paste)
     arrived = terminal.has_match(r"> first pasted *\n +second pasted", 8)

@@ -1,16 +1,49 @@
 """Images as half blocks: two pixels in each cell."""
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from rich.color import Color
 from rich.segment import Segment
 from rich.style import Style
 
+from oi_tui.terminal.graphics import HALF_BLOCK
+
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-#: Its upper half is a pixel in the colour of the text, its lower half one in that of the background.
-HALF_BLOCK = "▀"
+
+#: With so great a share of one colour, a picture is a drawing on a ground of that colour.
+_DRAWING = 0.4
+#: By how much pixels of a drawing are moved away from its ground, and up to which distance (at most 1).
+_GAIN, _CLEAR = 2.5, 0.6
+
+
+def strengthen(picture: "Image") -> "Image":
+    """A small picture (RGB); of a drawing on one ground, thin lines are made clearer.
+
+    A line that is thinner than the pixels has faded into the ground, because each pixel is a mean.
+    """
+    from PIL import Image
+
+    data = picture.tobytes()
+    pixels = [data[at : at + 3] for at in range(0, len(data), 3)]
+    ((ground, count),) = Counter(pixels).most_common(1)
+    if count < _DRAWING * len(pixels):
+        return picture
+    moved = {pixel: _move_away(pixel, ground) for pixel in set(pixels)}
+    return Image.frombytes("RGB", picture.size, b"".join(moved[pixel] for pixel in pixels))
+
+
+def _move_away(pixel: bytes, ground: bytes) -> bytes:
+    """The pixel in the same direction from the ground, and farther away if it is near."""
+    steps = [ink - behind for ink, behind in zip(pixel, ground, strict=True)]
+    rooms = [255 - behind if step > 0 else behind for step, behind in zip(steps, ground, strict=True)]
+    distance = max((abs(step) / room for step, room in zip(steps, rooms, strict=True) if step), default=0.0)
+    if not 0 < distance < _CLEAR:
+        return pixel
+    factor = min(_GAIN, _CLEAR / distance)
+    return bytes(behind + round(step * factor) for step, behind in zip(steps, ground, strict=True))
 
 
 def half_blocks(picture: "Image") -> list[list[Segment]]:

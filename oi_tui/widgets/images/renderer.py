@@ -12,7 +12,7 @@ from rich.segment import Segment
 
 from oi_tui.terminal.graphics import Manner
 from oi_tui.widgets.images.decode import Colour, UnreadableError, pixels
-from oi_tui.widgets.images.half_blocks import half_blocks
+from oi_tui.widgets.images.half_blocks import half_blocks, strengthen
 from oi_tui.widgets.images.sixel import sixel
 
 
@@ -53,7 +53,7 @@ def drawn(order: RenderRequest) -> RenderedImage:
             fine.save(png, "PNG", compress_level=4)
             return RenderedImage(png=png.getvalue())
         size = order.columns, order.lines * 2
-        blocks = half_blocks(pixels(order.format, order.content, size, order.ground, fine=False))
+        blocks = half_blocks(strengthen(pixels(order.format, order.content, size, order.ground, fine=False)))
         if order.manner == "sixel":
             fine = pixels(order.format, order.content, (width, height), order.ground, fine=True)
             return RenderedImage(blocks=tuple(blocks), sixel=sixel(fine))

@@ -12,9 +12,9 @@ from textual.color import Color
 from textual.filter import Monochrome
 
 from oi_tui.terminal.ansi16_filter import Ansi16Filter
+from oi_tui.terminal.graphics import HALF_BLOCK
 from oi_tui.themes import THEMES
 from oi_tui.widgets.conversation.styles import Styles, look_of
-from oi_tui.widgets.images.half_blocks import HALF_BLOCK
 
 LOOKS = [look_of(theme) for theme in THEMES]
 #: Pairs of which one must never be taken for the other, where both are seen at once.
