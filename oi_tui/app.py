@@ -63,6 +63,8 @@ ENDING = (
     signal.SIGXCPU,
 )
 #: One of each: what was drawn is kept for the same filters.
+#: How much can go on beside the screen: a turn, a title, what a language is asked, a table, a check of a key.
+_THREADS = 64
 _CONTRAST, _ANSI16, _SANITIZE = ContrastFilter(), Ansi16Filter(), SanitizeFilter()
 
 
@@ -156,7 +158,11 @@ class OiTui(ImageSupportMixin, IdleClock):
 
     async def on_mount(self) -> None:
         """Listen to those who end or stop programs, and show the conversation."""
+        from concurrent.futures import ThreadPoolExecutor  # asyncio would load it with the first thread
+
         loop = asyncio.get_running_loop()
+        # Those of asyncio are six on two cores: what waits for a slow language would hold up the next turn.
+        loop.set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="worker"))
         if not self.is_headless:
             for number in ENDING:
                 loop.add_signal_handler(number, self._end, number)

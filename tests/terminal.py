@@ -141,6 +141,15 @@ class Picture:
         return [line.rstrip() for line in self.screen.display]
 
 
+def _read_new_attributes() -> list[Any]:
+    master, slave = os.openpty()
+    try:
+        return termios.tcgetattr(master)
+    finally:
+        os.close(master)
+        os.close(slave)
+
+
 class Terminal:
     """Runs a program in a pseudo-terminal and keeps the picture that it draws.
 
@@ -176,7 +185,8 @@ class Terminal:
         )
         self.pid = int(self._process.pid)
         self._wake = os.pipe()
-        self.attributes_before = self.attributes()
+        #: What `stty -a` would say of a new terminal: the program may have changed its own by now.
+        self.attributes_before = _read_new_attributes()
         self._reader = threading.Thread(target=self._read, name="terminal", daemon=True)
         self._reader.start()
 

@@ -16,6 +16,7 @@ from oi_tui.engine.settings.profile import Profile
 from oi_tui.screens.chat.screen import ChatScreen
 from oi_tui.screens.chat.view import ChatView
 from oi_tui.screens.confirm import ConfirmDialog
+from oi_tui.widgets.approval import held_key
 from oi_tui.widgets.conversation.blocks import NoticeBlock
 from oi_tui.widgets.lists.choice_list import CommandChoiceList
 from oi_tui.workspace import Workspace
@@ -553,3 +554,29 @@ async def test_taking_the_mouse_asks_in_the_conversation_and_no_stops_the_turn()
         await ui.pilot.press("n")
         await ui.until(lambda: not ui.view.busy)
         assert not takeover.is_open
+
+
+async def test_escape_right_after_a_letter_stops_the_turn_and_the_letter_is_text(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # However slow the machine is, escape comes while the letter may still begin a sentence.
+    monkeypatch.setattr(held_key, "SETTLE", 60.0)
+    async with open_chat([call("a")]) as ui:
+        await ui.type("go")
+        await ui.asked()
+        await ui.pilot.press("y", "escape")
+        await ui.idle()
+        assert ui.prompt == "y"
+        assert ui.computer.ran == []
+
+
+async def test_many_threads_that_wait_delay_no_turn() -> None:
+    over = threading.Event()
+    async with open_chat([Text("Here.")]) as ui:
+        for _ in range(30):
+            ui.app.run_worker(lambda: over.wait(60), thread=True)
+        try:
+            await ui.type("go")
+            await ui.until(lambda: "Here." in [m.content for m in ui.view.session.messages])
+        finally:
+            over.set()

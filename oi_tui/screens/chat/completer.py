@@ -119,7 +119,11 @@ class Completer:
 
     def _refresh(self) -> None:
         """Ask the languages again once something ran; a key waits for what the one before it asked."""
-        with self._refreshing:
+        worker = get_current_worker()
+        while not self._refreshing.acquire(timeout=_PAUSE):
+            if worker.is_cancelled:
+                return
+        try:
             if not self._outdated:
                 return
             self._outdated = False
@@ -127,6 +131,8 @@ class Completer:
             self._memories = newer(self._memories, memories)
             if any(memory.state == "busy" for memory in memories):
                 self._outdated = True
+        finally:
+            self._refreshing.release()
 
     def _complete_code(self, query: Query) -> None:
         completions = self._computer.inspector.complete(query.language, query.text)

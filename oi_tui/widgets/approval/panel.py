@@ -296,6 +296,10 @@ class ApprovalPanel(Widget, can_focus=True):
             else:
                 self._go_back()
             return
+        if event.key == "escape" and self._held.is_waiting:
+            # The letter before it did not stand alone: somebody types, and stops the turn.
+            self._pass_on("")
+            return
         if self.stage in (Stage.WHY, Stage.WORD):
             return
         if event.key == "enter":
