@@ -117,7 +117,7 @@ def of_summary(session: HostedSession) -> dict[str, Any]:
         "title": session.backend.title[:200],
         "created": session.created,
         "busy": session.busy,
-        "waiting": session.question is not None,
+        "waiting": session.question is not None or session.waits_for is not None,
     }
 
 

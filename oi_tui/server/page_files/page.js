@@ -43,6 +43,7 @@ function login() {
   byId("login").hidden = false;
   byId("prompt").hidden = true;
   byId("token").focus();
+  show("signed out");
 }
 
 // -- connection ---------------------------------------------------------------------------------
@@ -290,10 +291,11 @@ function show(state) {
 }
 
 function setState() {
-  show(question ? "waits for you" : busy ? "working" : "ready");
+  const waits = question || !byId("input").hidden;
+  show(waits ? "waits for you" : busy ? "working" : "ready");
   byId("stop").hidden = !busy;
   byId("send").hidden = busy;
-  document.title = question ? "● oi-tui" : "oi-tui";
+  document.title = waits ? "● oi-tui" : "oi-tui";
 }
 
 // -- the question -------------------------------------------------------------------------------
@@ -305,9 +307,10 @@ function openQuestion(asked) {
     ? `Call the tool ${asked.language.slice(4)}?`
     : `Run this ${asked.language} code?`;
   const hidden = asked.hidden_characters.length ? `Hidden characters: ${asked.hidden_characters.join(", ")}` : "";
+  const count = asked.code.trimEnd().split("\n").length;
   const facts = [
     ["danger", hidden], ["danger", asked.caution], ["", asked.note], ...asked.findings.map((text) => [asked.harmless ? "" : "finding", text]),
-    ["", `${asked.program}, in ${asked.folder}`],
+    ["", `${count} ${count === 1 ? "line" : "lines"} · ${asked.program}, in ${asked.folder}`],
   ];
   byId("facts").replaceChildren(...facts.filter(([, text]) => text).map(([kind, text]) => {
     const part = document.createElement("p");
@@ -388,6 +391,7 @@ byId("reason").onkeydown = (event) => {
 
 function setInput(request) {
   byId("input").hidden = !request;
+  setState();
   byId("line").type = request && request.masked ? "password" : "text";
   if (!request) { byId("line").value = ""; return; }
   byId("input").querySelector("label").textContent = request.prompt || "The program is waiting for input";

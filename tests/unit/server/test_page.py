@@ -128,7 +128,7 @@ def test_the_page_comes_back_to_a_question_after_a_reload(serve: Serve, browser:
 def test_without_a_token_the_page_asks_for_it(serve: Serve, browser: Browser) -> None:
     running = serve()
     browser.open(running.address)
-    browser.wait_for("!document.getElementById('login').hidden")
+    browser.wait_for(f"!document.getElementById('login').hidden && {STATE} === 'signed out'")
     browser.type("#token", running.options.token)
     browser.press_enter()
     browser.wait_for(f"{STATE} === 'ready'")
@@ -359,3 +359,19 @@ def test_a_data_frame_is_a_table_whose_cells_are_text(
     # What is no table stays text, with its page below it; the page of a table would show the value twice.
     assert browser.value("document.querySelectorAll('#conversation iframe').length") == 1
     assert browser.value("document.querySelectorAll('#conversation img').length") == 0
+
+
+def test_a_program_that_waits_for_input_is_seen_to_wait(serve: Serve, browser: Browser) -> None:
+    running = serve([call("ask")], [Text("Done.")])
+    opened(browser, running)
+    say(browser, "Hello")
+    browser.wait_for(QUESTION)
+    assert browser.value("document.getElementById('facts').innerText").endswith("1 line · python, in /")
+    browser.click("#run")
+    browser.wait_for(f"{STATE} === 'waits for you' && document.title === '● oi-tui' && !({QUESTION})")
+    with running.http() as client:
+        assert [item["waiting"] for item in client.get("/v1/sessions").json()["sessions"]] == [True]
+    browser.type("#line", "Ada")
+    browser.press_enter()
+    browser.wait_for(f"{STATE} === 'ready' && {TEXT}.includes('Done.')")
+    assert running.computer.typed == ["Ada\n"]
