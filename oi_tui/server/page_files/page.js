@@ -7,6 +7,7 @@ import { values } from "./table.js";
 
 const byId = (id) => document.getElementById(id);
 const LONGEST = 100_000; // characters of output that are shown while a program prints; its end brings both ends
+const SCRIPT = /<script\b/i;
 const GUARD = 400; // ms in which a tap that was meant for something else cannot answer a question
 
 let token = takeToken();
@@ -270,11 +271,29 @@ function drawPage(message, element) {
   // The table above it shows the same value.
   element.hidden = message.recipient === "user" && element.previousElementSibling?.matches(".data") === true;
   if (element.hidden) return;
+  if (SCRIPT.test(message.content)) return element.replaceChildren(pageSaver(message.content));
   const frame = document.createElement("iframe");
   frame.setAttribute("sandbox", ""); // no scripts, no links out, no way to this page
   frame.title = "page of the program";
   frame.srcdoc = message.content;
   element.replaceChildren(frame);
+}
+
+// A page that draws itself by scripts would stay empty here, where none run.
+function pageSaver(content) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = "Save the page";
+  button.title = "It has scripts, which do not run here. Open the saved file in a browser.";
+  button.onclick = () => {
+    const link = document.createElement("a");
+    // Of this type, browsers never open it as a page of this address, which has the token.
+    link.href = URL.createObjectURL(new Blob([content], { type: "application/octet-stream" }));
+    link.download = "page.html";
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+  };
+  return button;
 }
 
 function note(text, kind) {

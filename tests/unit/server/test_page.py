@@ -12,6 +12,7 @@ pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed h
 from oi_tui.engine.llm.base import Text
 from oi_tui.messages import Displayed, Printed, RunEnded
 from oi_tui.server.serve import page_address
+from tests import processes
 from tests.fakes import call
 from tests.unit.server.browser import PROGRAM, Browser
 from tests.unit.server.conftest import Serve
@@ -375,3 +376,27 @@ def test_a_program_that_waits_for_input_is_seen_to_wait(serve: Serve, browser: B
     browser.press_enter()
     browser.wait_for(f"{STATE} === 'ready' && {TEXT}.includes('Done.')")
     assert running.computer.typed == ["Ada\n"]
+
+
+def test_a_page_with_scripts_is_offered_to_be_saved(
+    serve: Serve, browser: Browser, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    running = serve([call("figure")], auto_run=True)
+    page = "<div id=plot></div><script>window.top.broken = 1</script>"
+
+    def run(*_: object) -> Iterator[object]:
+        yield Printed("Figure()", "Figure()")
+        yield Displayed("html", page, "Figure()")
+        yield RunEnded("finished", 0.1)
+
+    monkeypatch.setattr(running.computer, "run", run)
+    browser.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    opened(browser, running)
+    say(browser, "Hello")
+    browser.wait_for(f"{STATE} === 'ready' && {TEXT}.includes('Save the page')")
+    assert browser.value("document.querySelectorAll('#conversation iframe').length") == 0
+    browser.click("#conversation article.code button")
+    saved = tmp_path / "page.html"
+    assert processes.wait_until(saved.exists, 20)
+    assert saved.read_text() == page
+    assert browser.value("window.broken === undefined")
