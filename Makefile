@@ -44,7 +44,7 @@ pictures: $(VENV)/.installed-dev
 	@mkdir -p build
 	$(BIN)/python -m tests.record_demo build/demo.cast
 
-# Try the program in the terminal programs of this machine (X11), and write what worked into the documentation.
+# Try the program in the terminal programs of this machine, and write what worked into the documentation.
 terminals: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.real_terminals $(ARGS)
 

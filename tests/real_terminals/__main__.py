@@ -2,7 +2,8 @@
 
 Each check presses real keys or moves the mouse, and looks at what arrived. The table goes into
 docs/guide/terminals.md, and a picture of each terminal beside it. A terminal that is not installed keeps the
-row that it has. The screen is Xvfb with openbox; xdotool and xclip are needed.
+row that it has. The screen is Xvfb with openbox, which needs xdotool and xclip; for foot it is a sway without
+a screen, which needs wtype and wl-clipboard.
 """
 
 import argparse
@@ -13,14 +14,15 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
 from PIL import Image
 
-from tests.computer.desktop import screen
 from tests.real_terminals.driver import COLUMNS, ROWS, NotSeenError, RealTerminal
 from tests.real_terminals.relay import WIDE
+from tests.real_terminals.seats import Seat, open_wayland, open_x11
 from tests.terminal import ROOT
 
 PAGE = ROOT / "docs" / "guide" / "terminals.md"
@@ -46,6 +48,8 @@ class Kind:
     selection: str = "clipboard"
     #: What ends it where closing its window does not.
     end: str = ""
+    #: Where it runs.
+    seat: Callable[[], AbstractContextManager[Seat]] = open_x11
 
 
 _IN_XTERM = "shift+Insert", "primary"
@@ -70,6 +74,7 @@ KINDS = (
         *_IN_XTERM,
     ),
     Kind("mlterm", f"mlterm --geometry={_SIZE} -e {{words}}", "mlterm --version", *_IN_XTERM),
+    Kind("foot", "foot -o pad=0x0center {words}", "foot --version", seat=open_wayland),
     Kind(
         "tmux in xterm",
         f"{_XTERM}tmux -L oi-tui-trial -f {{folder}}/tmux.conf new-session {{line}}",
@@ -219,9 +224,9 @@ CHECKS: dict[str, Callable[[RealTerminal, Kind], str]] = {
 }
 
 
-def try_terminal(kind: Kind, display: str) -> tuple[list[str], bytes]:
+def try_terminal(kind: Kind, seat: Seat) -> tuple[list[str], bytes]:
     """Return the cells of the terminal's row, and a picture of it."""
-    with RealTerminal(display, kind.command, kind.end) as terminal:
+    with RealTerminal(seat, kind.command, kind.end) as terminal:
         terminal.wait_for("Type a request")
         terminal.wait_for("Try")
         terminal.focus()
@@ -272,8 +277,8 @@ def main() -> None:
     for kind in KINDS:
         if (names and kind.name not in names) or not shutil.which(kind.version.split()[0]):
             continue
-        with screen() as display:
-            cells, picture = try_terminal(kind, display)
+        with kind.seat() as seat:
+            cells, picture = try_terminal(kind, seat)
         number = version(kind)
         write_row(PAGE, kind.name, number, cells)
         file = (PAGE.parent / _picture(kind.name)).resolve()

@@ -1,4 +1,4 @@
-"""A terminal program on a virtual screen, with oi-tui in it: keys, mouse and clipboard as a person's."""
+"""A terminal program on a screen of its own, with oi-tui in it: keys, mouse and clipboard as a person's."""
 
 import json
 import os
@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
-from oi_tui.computer.desktop.base import Region
+from oi_tui.computer.desktop.base import UNKNOWN_PLACE, Region
 from oi_tui.computer.desktop.pictures import Picture as Shot
-from oi_tui.computer.desktop.x11 import X11
+from tests.real_terminals.seats import Seat
 from tests.terminal import ROOT, Picture
 
 COLUMNS, ROWS = 100, 30
@@ -33,14 +33,14 @@ class NotSeenError(Exception):
 
 
 class RealTerminal:
-    """A terminal on an X11 screen that shows oi-tui with the demo model."""
+    """A terminal that shows oi-tui with the demo model."""
 
-    def __init__(self, display: str, command: str, end: str = "") -> None:
+    def __init__(self, seat: Seat, command: str, end: str = "") -> None:
         """`command` starts the terminal; `{words}`, `{line}` and `{folder}` in it are filled in here."""
         self._home = tempfile.TemporaryDirectory()
         self.folder = Path(self._home.name)
-        self.display = display
-        self.desktop = X11(display)
+        self._seat = seat
+        self.desktop = seat.desktop
         self._end = end.split()
         self._picture = Picture(COLUMNS, ROWS)
         self._fed = 0
@@ -55,7 +55,7 @@ class RealTerminal:
             for name, value in os.environ.items()
             if not name.startswith(("TMUX", "OI_TUI", "XDG_")) and name not in _OWN
         }
-        self._env |= {"DISPLAY": display, "LIBGL_ALWAYS_SOFTWARE": "1", "HOME": str(self.folder)}
+        self._env |= {"LIBGL_ALWAYS_SOFTWARE": "1", "HOME": str(self.folder), **seat.variables}
         before = {window.id for window in self.desktop.windows()}
         with (self.folder / "terminal.log").open("wb") as log:
             self._process = subprocess.Popen(
@@ -185,20 +185,19 @@ class RealTerminal:
 
     @property
     def _region(self) -> Region:
-        return next(item.region for item in self.desktop.windows() if item.id == self.window.id)
+        place = next(item.region for item in self.desktop.windows() if item.id == self.window.id)
+        # A compositor that does not say where windows are gives the only one all of the screen.
+        return place if place != UNKNOWN_PLACE else Region(0, 0, *self.desktop.size())
 
     # What is done
 
     def press(self, *keys: str) -> None:
-        """Press keys by the names that xdotool has for them."""
-        self._xdotool("key", "--clearmodifiers", "--delay", "60", *keys)
+        """Press keys by the names of X11, such as `ctrl+Left`."""
+        self._seat.press(keys)
 
     def type(self, text: str) -> None:
         """Type a text."""
-        self._xdotool("type", "--clearmodifiers", "--delay", "40", text)
-
-    def _xdotool(self, *words: str) -> None:
-        subprocess.run(["xdotool", *words], env=self._env, check=True, timeout=PATIENCE)
+        self._seat.type(text)
 
     def focus(self) -> None:
         """Give the window the keyboard."""
@@ -208,7 +207,7 @@ class RealTerminal:
     def another_window(self) -> Iterator[None]:
         """Open another window that has the keyboard."""
         before = {window.id for window in self.desktop.windows()}
-        other = subprocess.Popen(["xterm", "-e", "sleep", "60"], env=self._env)
+        other = subprocess.Popen([*self._seat.terminal, "sleep", "60"], env=self._env)
         try:
             self.until(lambda: any(one.id not in before for one in self.desktop.windows()), "a window")
             self.desktop.activate(next(one for one in self.desktop.windows() if one.id not in before))
@@ -228,11 +227,12 @@ class RealTerminal:
         # Bars of the window are above the text, so rows are counted from its lower edge.
         region = self._region
         numbers = [int(number) for number in self._read("size").split()]
-        wide, high = numbers[2] / COLUMNS, numbers[3] / ROWS
+        columns, rows = self.size
+        wide, high = numbers[2] / columns, numbers[3] / rows
         if not high:
-            wide, high = region.width / COLUMNS, min(region.height / ROWS, region.width / COLUMNS * 2.3)
+            wide, high = region.width / columns, min(region.height / rows, region.width / columns * 2.3)
         x = region.x + int((column + 0.5) * wide)
-        self.desktop.move(x, int(region.y + region.height - (ROWS - row - 0.5) * high))
+        self.desktop.move(x, int(region.y + region.height - (rows - row - 0.5) * high))
 
     def click(self, button: int = 1) -> None:
         """Press and release a button; 4 and 5 turn the wheel."""
@@ -241,20 +241,9 @@ class RealTerminal:
 
     def put_into_clipboard(self, text: str, selection: str = "clipboard") -> None:
         """Let other programs paste a text."""
-        subprocess.run(
-            ["xclip", "-selection", selection, "-in"],
-            input=text.encode(),
-            env=self._env,
-            check=True,
-            timeout=PATIENCE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        self._seat.put_into_clipboard(text, selection)
 
     @property
     def clipboard(self) -> str:
         """What other programs would paste."""
-        argv = ["xclip", "-selection", "clipboard", "-out"]
-        return subprocess.run(
-            argv, env=self._env, capture_output=True, check=False, timeout=PATIENCE
-        ).stdout.decode()
+        return self._seat.read_clipboard()
