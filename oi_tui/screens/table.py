@@ -93,20 +93,22 @@ class TableScreen(Page[None]):
         self._closed = False
         self._table = TableView(id="table-view")
         self._footer = KeyFooter(id="table-keys")
+        self._head = Static(Content(f"{one_line(self._called, 80)}  loading…"), id="table-head", markup=False)
+        # A key may come before the parts are on the screen, and an answer after they have gone.
+        self._field = Input(id="table-field")
         self._exporting = False
 
     def compose(self) -> ComposeResult:
         """Mount the title, the table, the field for a filter or a file name, and the keys."""
-        yield Static(Content(f"{one_line(self._called, 80)}  loading…"), id="table-head", markup=False)
+        yield self._head
         yield self._table
-        yield Input(id="table-field")
+        yield self._field
         yield self._footer
 
     def on_mount(self) -> None:
         """Open the table."""
-        field = self.query_one(Input)
-        field.display = False
-        field.cursor_blink = False
+        self._field.display = False
+        self._field.cursor_blink = False
         self._table.focus()
         self.action_reload()
 
@@ -207,7 +209,7 @@ class TableScreen(Page[None]):
 
     def _tell_failure(self, words: str, failed: Callable[[], object] | None) -> None:
         if self._table.shape is None:
-            self.query_one("#table-head", Static).update(Content(one_line(f"{self._called}: {words}", 500)))
+            self._head.update(Content(one_line(f"{self._called}: {words}", 500)))
         # It is said once: in the head where there is no table to show.
         self._say(words if self._table.shape else "")
         if failed:
@@ -243,7 +245,7 @@ class TableScreen(Page[None]):
             words += f" · {len(self._tables):,} tables"
         if view.words:
             words += f" · filter: {view.words}"
-        self.query_one("#table-head", Static).update(Content(one_line(words, 300)))
+        self._head.update(Content(one_line(words, 300)))
         self._say("")
 
     @on(TableView.Wanted)
@@ -290,7 +292,7 @@ class TableScreen(Page[None]):
         if self._table.shape is None:
             return
         self._exporting = exporting
-        field = self.query_one(Input)
+        field = self._field
         field.placeholder, field.value, field.display = words, value, True
         field.focus()
 
@@ -304,12 +306,12 @@ class TableScreen(Page[None]):
             self._show(replace(self._table.view, words=event.value.strip()))
 
     def _close_field(self) -> None:
-        self.query_one(Input).display = False
+        self._field.display = False
         self._table.focus()
 
     def action_leave(self) -> None:
         """Close the field, else the screen."""
-        if self.query_one(Input).display:
+        if self._field.display:
             self._close_field()
         else:
             self.dismiss()

@@ -1,6 +1,7 @@
 """Renders code line by line, highlighted, with invisible characters made visible."""
 
 import re
+import sys
 import unicodedata
 from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
@@ -36,20 +37,23 @@ _FAULTS = (AssertionError, AttributeError, IndexError, KeyError, RecursionError,
 TAB = 4
 
 
-@lru_cache(maxsize=64)
 def lexer_for(language: str | None) -> Lexer | None:
     """The Pygments lexer of a language by any of its names; None for one that Pygments does not know.
 
     A name of ours stands for the language that would run it: "nodejs" is coloured as JavaScript.
     """
-    # Colours are wanted after the first frame, when the languages were loaded anyway.
-    from oi_tui.runtimes.languages import LANGUAGES
-
+    # They are loaded in a thread. Imported here at the same time, each would get a half of the other.
+    known = getattr(sys.modules.get("oi_tui.runtimes.languages"), "LANGUAGES", ())
     name = (language or "").strip().lower()
     if is_tool(name):
         name = "json"
     elif name != "tsx":
-        name = next((item.name for item in LANGUAGES if name in item.aliases), name)
+        name = next((item.name for item in known if name in item.aliases), name)
+    return _find_lexer(name)
+
+
+@lru_cache(maxsize=64)
+def _find_lexer(name: str) -> Lexer | None:
     try:
         return get_lexer_by_name(_ALIASES.get(name, name)) if name else None
     except ClassNotFound:

@@ -231,3 +231,16 @@ async def test_another_table_of_the_file_is_chosen_from_a_list(tmp_path: Path) -
         await pilot.press("down", "enter")
         await reached(lambda: isinstance(app.screen, TableScreen) and "second" in app.shown)
         assert app.head.startswith("shop.db::two")
+
+
+async def test_an_answer_that_comes_after_escape_is_no_failure(tmp_path: Path) -> None:
+    source = Numbers()
+    async with looking(tmp_path, lambda: source) as (app, pilot, reached):
+        await reached(lambda: "r0" in app.shown)
+        screen = app.screen
+        assert isinstance(screen, TableScreen)
+        await pilot.press("escape")
+        await reached(lambda: app.screen is not screen and not screen.is_attached)
+        screen._table.shape = None
+        screen._tell_failure("too late", None)
+        screen._close_field()

@@ -1,5 +1,8 @@
 """Code in colours: nothing lost, nothing hidden, whatever the language."""
 
+import sys
+from types import ModuleType
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -77,6 +80,12 @@ def rows_of(code: str, width: int = 40, language: str = "python") -> list[Row]:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_of_the_application_has_colours(language: str) -> None:
     assert lexer_for(language) is not None
+
+
+def test_colours_do_not_wait_for_languages_that_are_being_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "oi_tui.runtimes.languages", ModuleType("half of it"))
+    assert lexer_for("python") is not None
+    assert lexer_for("js") is not None
 
 
 def test_an_unknown_language_is_plain() -> None:
