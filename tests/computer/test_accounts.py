@@ -79,6 +79,9 @@ def test_a_subject_of_two_lines_cannot_add_a_receiver(accounts: Write) -> None:
     accounts("mail", smtp="127.0.0.1:1")
     with pytest.raises(ComputerError, match="cannot be sent"):
         Computer().mail.send("bob@example.com", "Hi\nBcc: eve@example.com", "x")
+    for nobody in ("", [], [" "]):
+        with pytest.raises(ComputerError, match="at least one address"):
+            Computer().mail.send(nobody, "Hi", "x")
 
 
 def test_what_is_wrong_with_an_account_is_named(accounts: Write, tmp_path: Path) -> None:

@@ -43,6 +43,8 @@ return found
 end run"""
 
 Day = datetime.date
+#: Interpreters before 3.11 have no datetime.UTC.
+_UTC = datetime.timezone.utc  # noqa: UP017
 
 
 class Calendar(Tool):
@@ -84,7 +86,7 @@ class Calendar(Tool):
         lines = [
             *("BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//oi-tui//computer//EN", "BEGIN:VEVENT"),
             f"UID:{id_}",
-            f"DTSTAMP:{_stamp(datetime.datetime.now(datetime.UTC))}",
+            f"DTSTAMP:{_stamp(datetime.datetime.now(_UTC))}",
             f"DTSTART:{_stamp(start_date)}",
             f"DTEND:{_stamp(end_date)}",
             f"SUMMARY:{escaped(title)}",
@@ -180,14 +182,14 @@ def _time(value: str, parameters: str) -> str:
     time = datetime.datetime.strptime(value.rstrip("Z"), "%Y%m%dT%H%M%S")
     zone = re.search(r"TZID=\"?([^;\"]+)", parameters)
     if value.endswith("Z"):
-        time = time.replace(tzinfo=datetime.UTC).astimezone()
+        time = time.replace(tzinfo=_UTC).astimezone()
     elif zone:
         return f"{time:%Y-%m-%d %H:%M} {zone[1]}"
     return f"{time:%Y-%m-%d %H:%M}"
 
 
 def _stamp(time: datetime.datetime) -> str:
-    return f"{time.astimezone(datetime.UTC):%Y%m%dT%H%M%SZ}"
+    return f"{time.astimezone(_UTC):%Y%m%dT%H%M%SZ}"
 
 
 def _day(value: Day) -> Day:

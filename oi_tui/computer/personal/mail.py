@@ -82,6 +82,8 @@ class Mail(Tool):
     def send(self, to: str | list[str], subject: str, body: str, attachments: list[str] | None = None) -> str:
         """Send an e-mail; `attachments` are paths of files. Return a sentence that says what was sent."""
         addresses = [to] if isinstance(to, str) else list(to)
+        if not any(address.strip() for address in addresses):
+            raise ComputerError("mail.send: give at least one address in `to`.")
         files = [existing(path) for path in attachments or ()]
         if _on_mac():
             applescript.run(

@@ -7,6 +7,7 @@ from __future__ import annotations
 import base64
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -86,7 +87,9 @@ class Pages:
             return path
 
     def _show(self, path, code):
-        with tempfile.TemporaryDirectory(prefix="oi-tui-page-", ignore_cleanup_errors=True) as folder:
+        # TemporaryDirectory fails on what the browser still writes; before 3.10 it cannot ignore that.
+        folder = tempfile.mkdtemp(prefix="oi-tui-page-")
+        try:
             picture = os.path.join(folder, "page.png")
             words = [self._browser, *_QUIET, *_OFFLINE]
             words += ["--no-sandbox"] if os.geteuid() == 0 else []
@@ -98,6 +101,8 @@ class Pages:
                     data = file.read()
             except OSError:
                 data = b""
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
         if not data:
             print("No picture of it: {}".format(problem or "the browser made none"))
             return

@@ -1,12 +1,15 @@
 """What every Python promises that a person may have: 3.8 and later, each as the chosen interpreter."""
 
+import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
+import oi_tui
 from oi_tui.runtimes import Computer
 from tests.runtimes.playing import play
 
@@ -27,6 +30,8 @@ def interpreters() -> dict[str, str]:
 
 
 FOUND = interpreters()
+#: Found before a test gets a home folder of its own.
+PYENV = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
 
 
 @pytest.fixture(scope="module", params=FOUND.values(), ids=FOUND.keys())
@@ -194,3 +199,40 @@ def test_a_crash_is_reported_and_the_next_run_begins_anew(make: Make, program: s
     played = play(computer, "python", "import os; os._exit(7)")
     assert (played.state, played.reason) == ("lost", "Python ended (exit status 7); its variables are lost")
     assert play(computer, "python", "2").text == "2\n"
+
+
+def oldest(version: str) -> str:
+    """An interpreter of that version, also one that only pyenv has; skips the test where there is none."""
+    program = FOUND.get(version) or next(map(str, PYENV.glob(f"versions/{version}.*/bin/python")), None)
+    if program is None:
+        pytest.skip(f"python{version} is not installed here")
+    return program
+
+
+def printed(program: str, code: str) -> str:
+    done = subprocess.run([program, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+OURS = Path(oi_tui.__file__).parent
+
+
+def test_the_calendar_works_in_the_oldest_python_that_has_the_computer_object() -> None:
+    code = (
+        f"import sys, types\npackage = types.ModuleType('oi_tui')\npackage.__path__ = [{str(OURS)!r}]\n"
+        "sys.modules['oi_tui'] = package\nfrom oi_tui.computer.personal import calendars\n"
+        "import datetime\nzone = datetime.timezone(datetime.timedelta(hours=1))\n"
+        "print(calendars._stamp(datetime.datetime(2026, 3, 9, 12, tzinfo=zone)))"
+    )
+    assert printed(oldest("3.9"), code) == "20260309T110000Z"
+
+
+def test_figures_are_photographed_in_the_oldest_python() -> None:
+    folder = OURS / "runtimes" / "drivers" / "python"
+    folders = [str(folder), *(str(item) for item in folder.iterdir() if item.is_dir())]
+    code = (
+        f"import sys\nsys.path[:0] = {folders!r}\nimport python_plots\n"
+        "print(python_plots._photograph('true', '/page.html', (100, 100))[1].strip())"
+    )
+    assert printed(oldest("3.8"), code) == "(the browser true made none)"

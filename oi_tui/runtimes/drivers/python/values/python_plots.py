@@ -181,30 +181,30 @@ def _size(value, library):
 
 def _photograph(browser, page, size):
     width, height = size
-    with tempfile.TemporaryDirectory(prefix="oi-tui-plot-", ignore_cleanup_errors=True) as folder:
-        picture = os.path.join(folder, "plot.png")
-        words = [browser, *_OPTIONS, "--window-size={},{}".format(width + 16, height + 16)]
-        words += ["--no-sandbox"] if os.geteuid() == 0 else []
-        words += ["--user-data-dir=" + os.path.join(folder, "profile"), "--screenshot=" + picture]
-        null = subprocess.DEVNULL
-        process = None
-        try:
-            # It leaves files behind where it is ended.
-            env = {**os.environ, "TMPDIR": folder}
-            process = subprocess.Popen(
-                [*words, "file://" + page], stdin=null, stdout=null, stderr=null, env=env
-            )
-            process.wait(_PATIENCE)
-            with open(picture, "rb") as file:
-                return _base64(file.read()), ""
-        except subprocess.TimeoutExpired:
-            return "", " (the browser took more than {:.0f} s)".format(_PATIENCE)
-        except OSError:
-            return "", " (the browser {} made none)".format(os.path.basename(browser))
-        finally:
-            if process is not None and process.poll() is None:
-                process.kill()
-                process.wait()
+    # TemporaryDirectory fails on what the browser still writes; before 3.10 it cannot ignore that.
+    folder = tempfile.mkdtemp(prefix="oi-tui-plot-")
+    picture = os.path.join(folder, "plot.png")
+    words = [browser, *_OPTIONS, "--window-size={},{}".format(width + 16, height + 16)]
+    words += ["--no-sandbox"] if os.geteuid() == 0 else []
+    words += ["--user-data-dir=" + os.path.join(folder, "profile"), "--screenshot=" + picture]
+    null = subprocess.DEVNULL
+    process = None
+    try:
+        # It leaves files behind where it is ended.
+        env = {**os.environ, "TMPDIR": folder}
+        process = subprocess.Popen([*words, "file://" + page], stdin=null, stdout=null, stderr=null, env=env)
+        process.wait(_PATIENCE)
+        with open(picture, "rb") as file:
+            return _base64(file.read()), ""
+    except subprocess.TimeoutExpired:
+        return "", " (the browser took more than {:.0f} s)".format(_PATIENCE)
+    except OSError:
+        return "", " (the browser {} made none)".format(os.path.basename(browser))
+    finally:
+        if process is not None and process.poll() is None:
+            process.kill()
+            process.wait()
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 # -- how the libraries themselves show figures
