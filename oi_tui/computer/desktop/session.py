@@ -53,7 +53,7 @@ _SETTLING_SECONDS = 0.005
 
 
 #: Takes a picture of a part of the screen; None where it may show passwords.
-Look = Callable[[Region], Picture | None]
+Look = Callable[[Region], "Picture | None"]
 
 
 class Pipe(Protocol):
