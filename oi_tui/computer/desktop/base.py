@@ -68,6 +68,9 @@ class Desktop(Protocol):
     def button(self, number: int, down: bool) -> None:
         """Press or release a button."""
 
+    def release_left(self) -> None:
+        """Release what programs held down that were killed."""
+
     def key_code(self, name: str) -> tuple[int, bool]:
         """The number of a key by the name of what is on it, and whether shift is needed.
 

@@ -9,6 +9,7 @@ import contextlib
 import ctypes
 import ctypes.util
 import os
+import secrets
 import threading
 import time
 from ctypes import POINTER, byref, c_char_p, c_int, c_long, c_ubyte, c_uint, c_ulong, c_void_p
@@ -31,6 +32,10 @@ _REMAP_SECONDS = 0.02
 #: How long a click may be held by the window manager, or by an open menu, before other things go on.
 _CLICK_SECONDS = 0.3
 _ALREADY_GRABBED = 1
+#: The property of the screen with what programs hold down, and what a part of it stands for.
+_HELD = "_OI_TUI_HELD"
+_KEY, _BUTTON = 0, 1
+_CARDINAL, _REPLACE = 6, 0
 
 
 class _Image(ctypes.Structure):
@@ -109,6 +114,8 @@ class X11:
             raise ComputerError("Mouse and keyboard cannot be used: this X server has no XTEST extension.")
         #: A window that is never shown.
         self._hidden = x.XCreateSimpleWindow(self._display, self._root, 0, 0, 1, 1, 0, 0, 0)
+        #: What tells that window from a later one of the same number; 0 before anything was held.
+        self._mark = 0
         #: Keys that had no meaning, with the character that each has now; the oldest first.
         self._spares: dict[int, int] = {}
 
@@ -195,10 +202,47 @@ class X11:
     def button(self, number: int, down: bool) -> None:
         """Press or release a button; a released one has reached its window."""
         with self._lock:
-            self._test.XTestFakeButtonEvent(c_void_p(self._display), c_uint(number), int(down), c_ulong(0))
-            self._x.XSync(self._display, 0)
+            self._note_held(_BUTTON, number, down)
+            self._fake(_BUTTON, number, down)
         if not down:
             self._wait_for_click()
+
+    def release_left(self) -> None:
+        """Release keys and buttons of programs that were killed while they held them: the server does not."""
+        with self._lock:
+            held = self._list_held()
+            left = [item for item in held if self._numbers(item[0], _HELD) != [item[1]]]
+            for _, _, kind, number in left:
+                self._fake(kind, number, down=False)
+            if left:
+                self._set_numbers(self._root, [value for item in held if item not in left for value in item])
+
+    def _fake(self, kind: int, number: int, down: bool) -> None:
+        fake = self._test.XTestFakeButtonEvent if kind == _BUTTON else self._test.XTestFakeKeyEvent
+        fake(c_void_p(self._display), c_uint(number), int(down), c_ulong(0))
+        self._x.XSync(self._display, 0)
+
+    def _note_held(self, kind: int, number: int, down: bool) -> None:
+        """Keep on the screen what is held, each with a window that goes with the program that holds it.
+
+        Numbers of windows are used again, so that the window has a number of its own.
+        """
+        if not self._mark:
+            self._mark = secrets.randbits(31) | 1
+            self._set_numbers(self._hidden, [self._mark])
+        mine = self._hidden, self._mark, kind, number
+        held = [*(item for item in self._list_held() if item != mine), *[mine] * down]
+        self._set_numbers(self._root, [value for item in held for value in item])
+
+    def _list_held(self) -> list[tuple[int, int, int, int]]:
+        values = self._numbers(self._root, _HELD)
+        return list(zip(values[::4], values[1::4], values[2::4], values[3::4], strict=False))
+
+    def _set_numbers(self, window: int, numbers: list[int]) -> None:
+        data = (c_ulong * len(numbers))(*numbers)
+        self._x.XChangeProperty(
+            *(self._display, window, self._atom(_HELD), _CARDINAL, 32, _REPLACE), data, len(numbers)
+        )
 
     def _wait_for_click(self) -> None:
         # A window manager holds a click back while it raises the window. Keys would overtake the click, and
@@ -216,8 +260,8 @@ class X11:
     def key(self, code: int, down: bool) -> None:
         """Press or release a key."""
         with self._lock:
-            self._test.XTestFakeKeyEvent(c_void_p(self._display), c_uint(code), int(down), c_ulong(0))
-            self._x.XSync(self._display, 0)
+            self._note_held(_KEY, code, down)
+            self._fake(_KEY, code, down)
 
     def key_code(self, name: str) -> tuple[int, bool]:
         """The key for a name such as `Return` or a character; one that is on no key is put on a free one."""
@@ -389,6 +433,7 @@ def _declare_type(x: Any) -> Any:
     x.XGetGeometry.argtypes = [c_void_p, c_ulong, *[c_void_p] * 7]
     x.XTranslateCoordinates.argtypes = [c_void_p, c_ulong, c_ulong, c_int, c_int, *[c_void_p] * 3]
     x.XQueryPointer.argtypes = [c_void_p, c_ulong, *[c_void_p] * 7]
+    x.XChangeProperty.argtypes = [c_void_p, c_ulong, c_ulong, c_ulong, c_int, c_int, c_void_p, c_int]
     x.XGetWindowProperty.argtypes = [
         c_void_p,
         c_ulong,
