@@ -78,7 +78,8 @@ def _parse_lines(source, parse_python, trouble, driver):
         except SyntaxError as next_error:
             error = next_error
     # Where the first mistake was such a line, the one that is left is the mistake.
-    raise error if trouble.lineno in replaced and error.lineno not in replaced else trouble
+    is_left = trouble.lineno in replaced and error.lineno not in replaced
+    raise (error if is_left else trouble) from None
 
 
 def without_prompts(source):
