@@ -207,7 +207,8 @@ function main(folder, typed) {
     const told = memory.shown(value);
     globalThis._ = value;
     if (told) send({ event: 'view', ...told }, true);
-    process.stdout.write(util.inspect(value) + '\n');
+    const text = util.inspect(value);
+    process.stdout.write((value instanceof Error ? placesOfCells(text).join('\n') : text) + '\n');
     if (told) send({ event: 'view_end' }, true);
   };
   const explain = (error, where, words = 'Uncaught') => {
@@ -225,6 +226,9 @@ function main(folder, typed) {
       const found = places.has(url) && places.get(url)(Number(row), Number(column || 1));
       return found ? `${url}:${column ? found.join(':') : found[0]}` : all;
     });
+  // The lines of an error without those that the driver adds.
+  const ours = /^\s+at .*(javascript_driver\.js|node:inspector|node:internal\/worker|nodejs\.internal|new Promise \(<anonymous>\)|Worker\.emit|MessagePort\.)/;
+  const placesOfCells = (text) => text.split('\n').filter((line) => !ours.test(line)).map(placed);
   const importer = / imported from \S*javascript_driver\.js$/;
   const explained = (error, where, words) => {
     if (!(error instanceof Error)) {
@@ -232,8 +236,7 @@ function main(folder, typed) {
       process.stderr.write(`${words} ${text}\n`);
       return text.split('\n')[0].slice(0, 300);
     }
-    const ours = /^\s+at .*(javascript_driver\.js|node:inspector|node:internal\/worker|nodejs\.internal|new Promise \(<anonymous>\)|Worker\.emit|MessagePort\.)/;
-    const lines = util.inspect(error).split('\n').filter((line) => !ours.test(line)).map(placed);
+    const lines = placesOfCells(util.inspect(error));
     lines[0] = lines[0].replace(importer, '');
     if (error instanceof SyntaxError && where) lines.splice(1, 0, `    at ${placed(where)}`);
     process.stderr.write(`${words} ${lines.join('\n')}\n`);
@@ -387,6 +390,7 @@ function main(folder, typed) {
         awaitPromise: true,
       });
       const outcome = await waiting.settled(evaluated, stuck);
+      if (!outcome) return run.outcome || ['interrupted', null];
       if (outcome.exceptionDetails) {
         where = `${run.url}:${outcome.exceptionDetails.lineNumber + 1}`;
         if (!outcome.exceptionDetails.exception) return ['failed', outcome.exceptionDetails.text];

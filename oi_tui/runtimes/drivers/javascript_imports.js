@@ -17,7 +17,7 @@ exports.importsAsCalls = (source) => {
     });
   };
   const attributes = /(?:\s*(?:with|assert)\s*\{[^}]*\})?/.source;
-  const from = new RegExp(`^([ \\t]*)import\\s+(?:([\\w$]+)\\s*,?\\s*)?(?:\\*\\s*as\\s+([\\w$]+)|\\{([^}]*)\\})?\\s*from\\s*(['"][^'"\\n]+['"])${attributes}\\s*;?`, 'gm');
+  const from = new RegExp(`((?:^|;)[ \\t]*)import\\s+(?:([\\w$]+)\\s*,?\\s*)?(?:\\*\\s*as\\s+([\\w$]+)|\\{([^}]*)\\})?\\s*from\\s*(['"][^'"\\n]+['"])${attributes}`, 'gm');
   let text = replace(source, from, (all, indent, whole, space, names, name) => {
     const parts = [];
     const lines = '\n'.repeat(all.split('\n').length - 1);
@@ -26,8 +26,11 @@ exports.importsAsCalls = (source) => {
     if (names) parts.push(`const {${names.replace(/\s+as\s+/g, ': ').replace(/\s+/g, ' ')}} = await __oi.import(${name})`);
     return parts.length ? `${indent}${parts.join('; ')};${lines}` : all;
   });
-  text = replace(text, /^([ \t]*)import\s*(['"][^'"\n]+['"])\s*;?/gm, (all, indent, name) => `${indent}await __oi.import(${name});`);
-  text = replace(text, /^([ \t]*)export\s+(?=(?:const|let|var|function|class|async)\b)/gm, (all, indent) => indent);
+  text = replace(text, /((?:^|;)[ \t]*)import\s*(['"][^'"\n]+['"])/gm, (all, indent, name) => `${indent}await __oi.import(${name});`);
+  text = replace(text, /((?:^|;)[ \t]*)export\s+(?=(?:const|let|var|function|class|async)\b)/gm, (all, indent) => indent);
+  text = replace(text, /((?:^|;)[ \t]*)export\s+default\s+(?=(?:async\s+)?(?:function\b\s*\*?|class)\s*(?!extends\b)[\w$])/gm, (all, indent) => indent);
+  text = replace(text, /((?:^|;)[ \t]*)export\s+default\b/gm, (all, indent) => `${indent}module.exports.default =`);
+  text = replace(text, /((?:^|;)[ \t]*)export\s*\{[^}]*\}(?!\s*from\b)/gm, (all, indent) => indent + '\n'.repeat(all.split('\n').length - 1));
   text = replace(text, /(^|[^.\w$'"`])import\s*\(/g, (all, before) => `${before}__oi.import(`);
   return replace(text, /(^|[^.\w$'"`])import\s*\.\s*meta\b/g, (all, before) => `${before}__oi.meta`);
 };

@@ -71,8 +71,9 @@ exports.attend = function attend(process, worker) {
       });
 
     return {
-      // The promise's value; `otherwise()` where the event loop is empty, so that nothing can settle it any more.
-      settled: (promise, otherwise) => Promise.race([promise, empty().then(otherwise)]),
+      // The promise's value; `otherwise()` where the event loop is empty, so that nothing can settle it any more; nothing
+      // where the run has ended meanwhile, as by an error in a timer.
+      settled: (promise, otherwise) => Promise.race([promise, empty().then(otherwise), ended]),
 
       // Wait for all that the run has begun, but not for servers nor for what they have accepted.
       async all() {

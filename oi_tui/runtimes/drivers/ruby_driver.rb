@@ -11,7 +11,7 @@ class OiStopped < Exception; end
 class OiDriver
   # A program may remove these names, or give them to something else.
   %i[
-    Exception File FrozenError IO IOError Interrupt Kernel Object Process Ripper STDERR STDIN STDOUT Signal StandardError SystemCallError
+    Exception File FrozenError IO IOError Interrupt Kernel LocalJumpError Object Process Ripper STDERR STDIN STDOUT Signal StandardError SystemCallError
     SystemExit TOPLEVEL_BINDING Thread
   ].each { |name| const_set(name, ::Object.const_get(name)) }
   EVALUATE = Binding.instance_method(:eval)
@@ -171,7 +171,8 @@ class OiDriver
     code = File.read(path, encoding: 'utf-8')
     offer_data(code)
     @cell = path[/\d+\z/].to_i
-    @name = "(cell #{@cell})"
+    # What runs is the program itself: `main if __FILE__ == $0`.
+    $0 = @name = "(cell #{@cell})"
     code
   end
 
@@ -221,8 +222,15 @@ class OiDriver
   rescue Interrupt, Stopped
     complain('Interrupt')
     ['interrupted', 'Interrupt']
+  rescue LocalJumpError => error
+    leaves?(error) ? ['finished', nil] : ['failed', surely { explain(error) }]
   rescue Exception => error
     ['failed', surely { explain(error) }]
+  end
+
+  # Whether it is the `return` of the cell itself, by which a script ends.
+  def leaves?(error)
+    error.reason.equal?(:return) && mine(error).all? { |line| line.include?('<main>') && !line.include?('block') }
   end
 
   def spell(value)

@@ -1,5 +1,5 @@
 # The driver of the shells: read by bash, zsh or sh before its first cell. The shell takes its commands from the
-# request pipe; for a cell these are `__oi_begin NONCE`, `. CELL` and `__oi_end NONCE`. What they tell goes to the
+# request pipe; for a cell these are `__oi_begin NONCE CELL`, `. CELL` and `__oi_end NONCE`. What they tell goes to the
 # pipe for events; the mark of a cell's end goes to the terminal, wherever standard output points by then.
 
 # The names that are there before the person's code makes any; of a plain sh, /proc tells them when they are asked
@@ -138,6 +138,11 @@ if [ -n "${BASH_VERSION:-}" ]; then
 	__oi_begin() {
 		__oi_nonce=$1
 		__oi_reopen
+		# A cell that asks whether it is the program itself, and not sourced by another, is told so.
+		BASH_ARGV0=bash
+		IFS= builtin read -r -d '' __oi_words <"$2" || :
+		case $__oi_words in *BASH_SOURCE*) BASH_ARGV0=$2 ;; esac
+		__oi_words=
 		case $- in *e*) __oi_status=0 ;; esac
 		case $__oi_traps$__oi_failing$__oi_flags$__oi_extended in
 		*[![:space:]]*)

@@ -60,7 +60,7 @@ def request(nonce: str, path: Path) -> str:
     """
     errors = " { :; } 3>&2 2>/dev/null || exec 2>/dev/tty"
     cell = f" \\. '{path}' </dev/tty; {{ __oi_status=$?; eval \"$__oi_hush\"; __oi_quiet; }} >/dev/null 2>&1"
-    return f"{errors}\n {{ __oi_begin {nonce}; }} 2>/dev/null\n{cell}\n{_END.format(nonce=nonce)}"
+    return f"{errors}\n {{ __oi_begin {nonce} '{path}'; }} 2>/dev/null\n{cell}\n{_END.format(nonce=nonce)}"
 
 
 def asking(what: str) -> str:

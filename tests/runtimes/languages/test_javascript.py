@@ -2,6 +2,7 @@
 
 # ruff: noqa: E501 - code of other languages, as it is
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -38,6 +39,12 @@ CELLS = [
     ("/*\nimport gone from 'nowhere'\n*/ console.log('on')", "on\n"),
     ("export const kept = 5", ""),
     ("export function twice(x) { return x * 2 }\nconsole.log(String(twice(kept)))", "10\n"),
+    ("import path from 'path'; import { EOL } from 'os'; console.log(path.join('a', EOL))", "a/\n\n"),
+    ("import 'fs'; import * as os from 'os'; console.log(os.EOL)", "\n\n"),
+    ("export default function half(x) { return x / 2 }\nexport {\n  half, half as h\n};\nconsole.log(String(half(6)))", "3\n"),
+    ("export default class Kept {}; export const name = Kept.name; console.log(name)", "Kept\n"),
+    ("export default 5\nconsole.log(String(module.exports.default))", "5\n"),
+    ("console.log('; import x from 1; export default 3')", "; import x from 1; export default 3\n"),
     ("globalThis.process = undefined", ""),
     ("console.log('on')", "on\n"),
     ("void (globalThis.process = require('node:process'))", ""),
@@ -48,6 +55,29 @@ def test_cells_print_what_they_should(node: Computer) -> None:
     check_cells(node, "javascript", CELLS)
 
 
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        (
+            "setTimeout(() => { throw new Error('late') }, 1); await new Promise(() => setInterval(() => {}, 1e6))",
+            "Error: late",
+        ),
+        (
+            "setTimeout(() => process.exit(3), 1); await new Promise(() => setInterval(() => {}, 1e6))",
+            "exit status 3",
+        ),
+        (
+            "Promise.reject(new Error('lost')); await new Promise(() => setInterval(() => {}, 1e6))",
+            "Error: lost",
+        ),
+    ],
+)
+def test_an_error_beside_what_a_cell_awaits_ends_the_cell(node: Computer, code: str, reason: str) -> None:
+    played = play(node, "javascript", code)
+    assert (played.state, played.reason) == ("failed", reason)
+    assert play(node, "javascript", "console.log('on')").text == "on\n"
+
+
 def test_a_cell_finds_what_a_script_finds(node: Computer) -> None:
     code = (
         "console.log([require.main === module, module.exports === exports, process.argv.length, "
@@ -56,6 +86,9 @@ def test_a_cell_finds_what_a_script_finds(node: Computer) -> None:
     assert play(node, "javascript", code).text == "true,true,2,true,true\n"
     assert "Warning: look out\n" in play(node, "javascript", "process.emitWarning('look out')").text
     assert play(node, "javascript", "({ a: 1, b: ['x'] })").text == "{ a: 1, b: [ 'x' ] }\n"
+    assert re.fullmatch(
+        r"Error: a value\n    at cell-\d+\.js:1:1\n", play(node, "javascript", "new Error('a value')").text
+    )
 
 
 @pytest.mark.parametrize(

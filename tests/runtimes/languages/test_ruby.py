@@ -34,6 +34,8 @@ CELLS = [
     ("JSON = 5; 3".replace("JSON = 5", "Object.send(:remove_const, :JSON)"), "=> 3\n"),
     ("size = 4; größe = size; größe", "=> 4\n"),
     ("def twice(x) = x * 2; twice(3)", "=> 6\n"),
+    ("puts 7 if __FILE__ == $0", "7\n"),
+    ("puts 8\nreturn\nputs 9", "8\n"),
     ("undef puts; 5", "=> 5\n"),
     ("6", "=> 6\n"),
 ]  # fmt: skip

@@ -33,6 +33,8 @@ pytestmark = pytest.mark.needs("bash")
         ("true # comment", ""),
         ("echo a & wait", "a\n"),
         ("set -o pipefail; true | true; echo $?", "0\n"),
+        ('if [[ "${BASH_SOURCE[0]}" == "${0}" ]]; then echo main; fi', "main\n"),
+        ("echo $0", "bash\n"),
         ("trap 'echo trapped' USR1; kill -USR1 $$; echo after", "trapped\nafter\n"),
     ],
 )  # fmt: skip
