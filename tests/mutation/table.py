@@ -93,6 +93,10 @@ RECORDS = "oi_tui/engine/storage/records.py"
 JOURNAL = "oi_tui/engine/storage/journal.py"
 STORE = "oi_tui/engine/storage/store.py"
 TEXT_PARSER = "oi_tui/engine/reply/text_parser.py"
+TOOL_CALL_PARSER = "oi_tui/engine/reply/tool_call_parser.py"
+TOOL_CALL_RECOVERY = "oi_tui/engine/reply/tool_call_recovery.py"
+MARKERS = "oi_tui/engine/reply/markers.py"
+PARTS = "oi_tui/engine/reply/parts.py"
 
 #: Changes that no test can notice: module, line and change as the mutation test prints them, and why.
 EQUIVALENT: Mapping[tuple[str, str, str], str] = {
@@ -107,6 +111,13 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
         "a statement that is not known makes all names unclear anyway"
     ),
     (FILES, "_MOST_MATCHES = 2_000", "2000 => 2001"): "a rough bound on the time",
+    (TOOL_CALL_PARSER, "_UNDECIDED = 600", "600 => 601"): "a rough bound",
+    (TOOL_CALL_PARSER, "if not any(item in _ARGUMENTS for item in path[:-1]):", ":-1 => :"): (
+        "the last part of the path is a key that is not known, and so none of these"
+    ),
+    (TOOL_CALL_RECOVERY, "for entry in list(value.values())[:50]", ":50 => :"): "a rough bound on the time",
+    (MARKERS, "LONGEST_END = 26", "26 => 25"): "no mark that ends a thought is as long",
+    (PARTS, 'first = code.lstrip().split("\\n", 1)[0]', "1 => 2"): "the first line is the same",
     (FILES, "_MOST_MATCHES = 2_000", "2000 => 1999"): "a rough bound on the time",
     (EXECUTION, "return Reject(stop=True)", "True => False"): "the turn is stopped already",
     (APPEND, "os.link(made, target, follow_symlinks=False)", "False => True"): (

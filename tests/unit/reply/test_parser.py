@@ -128,6 +128,13 @@ def test_a_reply_is_read_as_expected_however_it_is_cut(path: Path) -> None:
             assert as_lists(read(cut(deltas, sizes(seed)), fences=fences)) == reply["parts"], seed
 
 
+@pytest.mark.parametrize("opening", ["```python\n", "```text\n"])
+def test_a_line_in_a_fence_is_given_out_before_its_end(opening: str) -> None:
+    parser = ReplyParser(lambda word: LANGUAGES.get(word.strip().lower()), True)
+    parts = [part for piece in (opening, "print(", "'a line'") for part in parser.feed(Text(piece))]
+    assert "print('a" in "".join(part.text for part in parts if isinstance(part, CodeGrew | TextPart))
+
+
 #: What replies are made of; the capital letters occur in no mark.
 TOKENS = st.sampled_from(
     [
