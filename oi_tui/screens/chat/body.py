@@ -134,6 +134,7 @@ class ChatBody(Widget):
         self._chat.ask_for_key()
 
     @on(ChatView.Changed)
-    def handle_changed(self) -> None:
+    def handle_changed(self, event: ChatView.Changed) -> None:
         """Show how things stand now."""
+        event.stop()
         self._chat.refresh_status()

@@ -9,6 +9,8 @@ Data flows one way. A turn works in a thread and posts `Happened`. `ChatView.tak
 What a person decides goes the other way: a widget posts a message, and its handler here calls the session.
 """
 
+import asyncio
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -40,6 +42,7 @@ from oi_tui.terminal.external_editor import edit_outside
 from oi_tui.text import one_line, prose
 from oi_tui.turn_worker import TurnWorker
 from oi_tui.widgets.approval.panel import ApprovalPanel
+from oi_tui.widgets.conversation.block_view import FLUSH
 from oi_tui.widgets.conversation.conversation import Conversation
 from oi_tui.widgets.conversation.find_bar import FindBar
 from oi_tui.widgets.editor.code_editor import CodeEditor
@@ -51,6 +54,7 @@ from oi_tui.widgets.motion import use_motion
 from oi_tui.widgets.prompt.prompt import Prompt
 from oi_tui.widgets.prompt.queue import PromptQueue
 from oi_tui.widgets.prompt.stdin_bar import StdinBar
+from oi_tui.widgets.timer import later
 from oi_tui.workspace import Workspace
 
 
@@ -88,6 +92,10 @@ class ChatView(Widget):
 
     class Changed(Notification):
         """Something that the first and the last line tell of is different now."""
+
+        def can_replace(self, message: Notification) -> bool:
+            """Let one stand for all that wait."""
+            return isinstance(message, type(self))
 
     def __init__(self, workspace: Workspace, prompt: Prompt) -> None:
         super().__init__(id="chat-view")
@@ -129,6 +137,9 @@ class ChatView(Widget):
         self.turns = turns = TurnControl(
             self, workspace, prompt, self.conversation, self.progress, self.queued
         )
+        #: When events that can wait are taken next, and the timer for it.
+        self._next_frame = 0.0
+        self._frame: asyncio.TimerHandle | None = None
         turns.wake = lambda worker: self.post_message(self.Happened(worker))
         turns.show = self.show
         turns.send_queued = lambda text: self.dispatch(text)
@@ -335,11 +346,23 @@ class ChatView(Widget):
 
     @on(Happened)
     def handle_happened(self, event: Happened) -> None:
-        """Show all that has happened since the last time."""
+        """Show what has happened: at once, or with the next frame where a reply only grows."""
         event.stop()
-        events = self.turns.new_events(event.turn)
+        wait = self._next_frame - time.monotonic()
+        if wait <= 0 or event.turn.is_urgent:
+            self._show_events()
+        elif self._frame is None:
+            self._frame = later(self, wait, self._show_events)
+
+    def _show_events(self) -> None:
+        """Show all that has happened since the last time."""
+        if self._frame is not None:
+            self._frame.cancel()
+            self._frame = None
+        events = self.turns.new_events()
         if not events:
             return
+        self._next_frame = time.monotonic() + FLUSH
         for item in events:
             self.take(item)
         self.turns.show_activity()

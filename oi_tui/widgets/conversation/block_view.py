@@ -187,7 +187,9 @@ class BlockView(ScrollView):
         self._settling = True
         try:
             if self.virtual_size != size:
-                self.virtual_size = size
+                # The scrollbar is always there, so that no widget moves: the screen needs no new layout.
+                self.set_reactive(BlockView.virtual_size, size)
+                self.vertical_scrollbar.window_virtual_size = size.height
             if before != line:
                 self.scroll_to(y=line, animate=False, force=True)
         finally:

@@ -3,7 +3,11 @@
 import threading
 from collections.abc import Iterator
 
+import pytest
+
+from oi_tui.engine.events import Event
 from oi_tui.engine.llm.base import Delta, Text
+from oi_tui.screens.chat import view
 from tests.pilot.test_chat import open_chat
 
 #: Each is two tokens, more or less.
@@ -55,3 +59,24 @@ async def test_keys_are_answered_and_escape_ends_it() -> None:
         reply = next(message for message in at.view.session.messages if message.role == "assistant")
         assert reply.content.startswith("w0 w1 ")
         assert f" w{WORDS - 2} w{WORDS - 1}\n" in reply.content
+
+
+async def test_a_reply_in_many_pieces_is_taken_in_frames(monkeypatch: pytest.MonkeyPatch) -> None:
+    pieces = [Text(f"w{n}\n\n") for n in range(1_000)]
+    async with open_chat([Text("ready")], pieces) as at:
+        await at.type("begin")
+        await at.idle()
+        # No frame comes by itself any more: events are taken only where they cannot wait.
+        monkeypatch.setattr(view, "FLUSH", 3600.0)
+        sizes: list[int] = []
+        take = at.view.turns.new_events
+
+        def count() -> list[Event]:
+            sizes.append(len(events := take()))
+            return events
+
+        monkeypatch.setattr(at.view.turns, "new_events", count)
+        await at.type("go on")
+        await at.until(lambda: sum(sizes) > len(pieces) and not at.view.busy)
+        assert len(sizes) < 40
+        assert "w999" in at.view.session.messages[-1].content

@@ -3,6 +3,8 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import pytest
+from textual._compositor import Compositor
 from textual.pilot import Pilot
 
 from oi_tui.engine.events import ApprovalRequested, Event, MessageGrew, MessageRecorded, MessageStarted
@@ -158,3 +160,24 @@ async def test_the_header_of_a_cell_stays_in_sight_while_the_cell_does() -> None
         await show(pilot, ApprovalRequested(cell.but(state="queued")))
         view.go(30)
         assert "step(" in (await show(pilot))[0]
+
+
+async def test_a_text_that_grows_moves_the_scrollbar_without_a_layout_of_the_screen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    layouts: list[object] = []
+    reflow = Compositor.reflow
+    async with reading() as (pilot, view):
+        words = shown("")
+        view.transcript.action_scroll_end()
+        await show(pilot, MessageStarted(words))
+        monkeypatch.setattr(
+            Compositor, "reflow", lambda *arguments: (layouts.append(1), reflow(*arguments))[1]
+        )
+        for number in range(20):
+            lines = await show(pilot, MessageGrew(words.id, f"paragraph {number}\n\n" * 3))
+            assert any(line.strip() == f"paragraph {number}" for line in lines)
+        assert not layouts
+        bar = view.transcript.vertical_scrollbar
+        assert bar.window_virtual_size == view.transcript.layout_of_blocks.end
+        assert bar.position == view.transcript.max_scroll_y == view.transcript.scroll_y

@@ -84,9 +84,9 @@ class TurnControl:
         self.tokens = 0
         self._queued.give_all_back()
 
-    def new_events(self, worker: TurnWorker) -> list[Event]:
-        """Return the events that a worker has; none of a turn that was abandoned."""
-        return worker.take() if worker is self._turn else []
+    def new_events(self) -> list[Event]:
+        """Return the events of the turn since the last call; none of a turn that was abandoned."""
+        return self._turn.take() if self._turn else []
 
     def keep(self, notice: Noticed) -> None:
         """Show a notice, but no earlier than at the end of the turn: it is no line inside a reply."""
