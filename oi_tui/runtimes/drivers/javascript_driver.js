@@ -203,6 +203,7 @@ function main(folder, typed) {
   };
   Object.defineProperty(globalThis, '__oi', { value: hidden, enumerable: false });
 
+  const writes = /(?:^|[\n;])\s*process\.std(?:out|err)\.write\([^;\n]*\)\s*;?\s*$/;
   const show = (value) => {
     const told = memory.shown(value);
     globalThis._ = value;
@@ -398,6 +399,8 @@ function main(folder, typed) {
       }
       let value = valueOf(outcome.result);
       if (util.types.isPromise(value)) value = await waiting.settled(value, stuck);
+      // Whether a text was taken is of no use to anybody who only prints it.
+      if (value === true && writes.test(run.source)) value = undefined;
       if (value !== undefined && !(value && ['Timeout', 'Immediate'].includes(value.constructor && value.constructor.name))) show(value);
       // Timers, requests and questions that the cell left under way belong to it, as they would to a script.
       await waiting.all();

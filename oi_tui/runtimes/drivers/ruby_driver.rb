@@ -212,7 +212,7 @@ class OiDriver
 
   def outcome(code)
     value = EVALUATE.bind_call(TOPLEVEL_BINDING, code, @name, 1)
-    if !nil.equal?(value) && surely { shown?(code) }
+    if !nil.equal?(value) && !STDOUT.equal?(value) && surely { shown?(code) }
       text = "=> #{spell(value)}"
       surely { $stdout.puts(text) }
     end
@@ -275,7 +275,14 @@ class OiDriver
   def shown?(code)
     tree = Ripper.sexp(code)
     last = tree && tree[1].last
-    last && !%i[assign opassign massign def defs class module sclass alias undef].include?(last[0])
+    last && !prints?(last) && !%i[assign opassign massign def defs class module sclass alias undef].include?(last[0])
+  end
+
+  # Whether it is a call of `p` or `pp`, which has printed its value.
+  def prints?(statement)
+    name = statement[1] if statement[0] == :command
+    name = statement[1][1] if statement[0] == :method_add_arg && statement[1][0] == :fcall
+    name && %w[p pp].include?(name[1]) && Object.instance_method(name[1]).owner.equal?(Kernel)
   end
 end
 

@@ -46,6 +46,7 @@ def java(tmp_path_factory: pytest.TempPathFactory, java_home: Path) -> Iterator[
         ("System.exit(0); System.out.println(1);", ""),
         ("import java.time.LocalDate;\nLocalDate.of(2024, 2, 29).plusYears(1)", "2025-02-28\n"),
         ("/* only */ // words", ""),
+        ('System.out.printf("%d%n", 5)', "5\n"),
     ],
 )  # fmt: skip
 def test_cells_print_what_they_should(java: Computer, code: str, text: str) -> None:

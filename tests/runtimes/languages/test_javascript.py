@@ -45,6 +45,8 @@ CELLS = [
     ("export default class Kept {}; export const name = Kept.name; console.log(name)", "Kept\n"),
     ("export default 5\nconsole.log(String(module.exports.default))", "5\n"),
     ("console.log('; import x from 1; export default 3')", "; import x from 1; export default 3\n"),
+    ("process.stdout.write('no newline')", "no newline"),
+    ("process.stdout.write('x\\n') === true", "x\ntrue\n"),
     ("globalThis.process = undefined", ""),
     ("console.log('on')", "on\n"),
     ("void (globalThis.process = require('node:process'))", ""),

@@ -36,6 +36,11 @@ CELLS = [
     ("def twice(x) = x * 2; twice(3)", "=> 6\n"),
     ("puts 7 if __FILE__ == $0", "7\n"),
     ("puts 8\nreturn\nputs 9", "8\n"),
+    ("p 10", "10\n"),
+    ("pp([1, nil])", "[1, nil]\n"),
+    ("$stdout << \"eleven\\n\"", "eleven\n"),
+    ("def p(x) = x + 1; p(11)", "=> 12\n"),
+    ("Object.send(:remove_method, :p); p 12", "12\n"),
     ("undef puts; 5", "=> 5\n"),
     ("6", "=> 6\n"),
 ]  # fmt: skip

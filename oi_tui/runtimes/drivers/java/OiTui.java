@@ -361,7 +361,8 @@ public class OiTui {
     String value = event.value();
     switch (event.snippet().subKind()) {
       case VAR_VALUE_SUBKIND, TEMP_VAR_EXPRESSION_SUBKIND, OTHER_EXPRESSION_SUBKIND -> {
-        if (value != null && !value.isEmpty()) System.out.println(value);
+        // A stream is what `System.out.printf` returns, for a call chained to it.
+        if (value != null && !value.isEmpty() && !value.startsWith("java.io.PrintStream@")) System.out.println(value);
       }
       default -> {}
     }
