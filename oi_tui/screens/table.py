@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 
+from rich.cells import cell_len, set_cell_size
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -388,10 +389,9 @@ def written(found: Statistics) -> str:
     text = [f"{name:{wide}}  {value}" for name, value in found.facts]
     if found.bars:
         most = max(many for _, many in found.bars) or 1
-        label = min(40, max(len(name) for name, _ in found.bars))
+        label = min(40, max(cell_len(name) for name, _ in found.bars))
         text.append("")
-        text += [
-            f"{one_line(name, label):{label}}  {'█' * round(many * _BAR / most):{_BAR}}  {many:,}"
-            for name, many in found.bars
-        ]
+        for name, many in found.bars:
+            bar = "█" * round(many * _BAR / most)
+            text.append(f"{set_cell_size(one_line(name, label), label)}  {bar:{_BAR}}  {many:,}")
     return "\n".join(text)

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
@@ -24,7 +25,7 @@ from oi_tui.runtimes.tables import (
     View,
 )
 from oi_tui.screens.pager import PagerScreen
-from oi_tui.screens.table import TableScreen
+from oi_tui.screens.table import TableScreen, written
 from oi_tui.screens.table_choice import TableChoice
 from oi_tui.themes import DARK
 from oi_tui.widgets.footer import KeyFooter
@@ -140,6 +141,11 @@ async def test_a_filter_is_shown_and_removed(tmp_path: Path) -> None:
         await reached(lambda: "r0" in app.shown and "r1" not in app.shown)
         await pilot.press("slash", "backspace", "enter")
         await reached(lambda: "filter" not in app.head and "r1" in app.shown)
+
+
+def test_bars_begin_in_one_column_however_wide_the_letters_are() -> None:
+    lines = written(Statistics((), (("é日本", 2), ("plain", 1)))).splitlines()
+    assert len({cell_len(line.partition("█")[0]) for line in lines if line}) == 1
 
 
 async def test_statistics_have_bars(tmp_path: Path) -> None:
