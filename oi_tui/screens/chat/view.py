@@ -375,6 +375,8 @@ class ChatView(Widget):
             follower.follow(event)
         if isinstance(event, TurnEnded):
             self.turns.finish(event)
+            # Nothing that the turn left behind, such as its activity, stays until the next frame.
+            self.conversation.transcript.flush_now()
             self.host_cells.begin_next()
 
     def show(self, event: Event) -> None:
