@@ -107,13 +107,13 @@ def find_outside(path: Path, folder: Path) -> Path | None:
     Code that may write only in the folder could put such a link there, so that its target is sent away.
     A path that is outside by its name is no such case: whoever names it means it.
     """
-    if not path.is_relative_to(folder):
+    if folder not in (path, *path.parents):
         return None
     try:
         target = Path(os.path.realpath(path))
     except ValueError:  # no path at all
         return path
-    return None if target.is_relative_to(os.path.realpath(folder)) else target
+    return None if Path(os.path.realpath(folder)) in (target, *target.parents) else target
 
 
 def replace_file(path: Path, text: str) -> None:

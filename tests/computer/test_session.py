@@ -23,6 +23,9 @@ class Pointer:
     def wait_for_rest(self) -> None:
         pass
 
+    def release_left(self) -> None:
+        pass
+
 
 @pytest.mark.parametrize("interrupted", ["say_control", "stop", "pause"])
 def test_it_is_reported_once_why_code_stops_wherever_the_interrupt_comes(
