@@ -51,7 +51,7 @@ async function evaluate(run, place) {
     throw new Problem(`SyntaxError: ${problem.replace(/^(?:SyntaxError: )+/, '').split('\n')[0]}`, Number(where) || line);
   }
   place(origin);
-  // The inspector calls no one while it is at work itself. So the cell begins by waiting, and goes on by itself.
+  // While the inspector evaluates code, it calls no callbacks. So the cell first awaits, which lets the evaluation return.
   const source = `await __oi.turn(); ${importsAsCalls(code)}\n//# sourceURL=${run.url}`;
   const { interrupted, syntax, line: wrong, error, thrown, value, taken } = await ask({ evaluate: source, nonce: run.nonce });
   if (interrupted) throw new Interrupted();
@@ -61,8 +61,8 @@ async function evaluate(run, place) {
   return value;
 }
 
-// With code that is terminated, all that waits for its turn among the promises is lost: also the driver's own reading of
-// messages, which takes some turns. So the code of a cell comes after what came before it.
+// Terminating code drops all pending microtasks, also the driver's own reading of messages, which takes some of them.
+// So a cell starts only after earlier microtasks have run.
 async function afterOthers() {
   for (let turn = 0; turn < 30; turn++) await null;
 }
@@ -74,7 +74,7 @@ const take = () => {
   return value;
 };
 
-// An event loop that is empty cannot be used any more while an inspector is there. So what keeps it busy is looked at.
+// With an inspector attached, an event loop that has become empty cannot be used again. So count what keeps it busy.
 const busy = () => process.getActiveResourcesInfo().filter((name) => /Pipe|TCP|ChildProcess/.test(name) && !/Server/.test(name)).length;
 async function rest(areTimersOver) {
   while (!areTimersOver() || busy() > before || process.stdin.readableFlowing) {
