@@ -42,6 +42,8 @@ _KEYS: Keys = (
 )
 #: Rows of a column that go to the clipboard.
 _COPIED = 100_000
+#: Said where a filter leaves nothing.
+_NO_ROW = "No row contains this text. The filter compares text, not numbers."
 #: The width of the longest bar of a histogram.
 _BAR = 40
 #: After so many seconds a page is asked for again that did not come, and a table whose language was busy.
@@ -247,7 +249,7 @@ class TableScreen(Page[None]):
         if view.words:
             words += f" · filter: {view.words}"
         self._head.update(Content(one_line(words, 300)))
-        self._say("")
+        self._say(_NO_ROW if view.words and not shape.rows else "")
 
     @on(TableView.Wanted)
     def handle_wanted(self, event: TableView.Wanted) -> None:
@@ -379,7 +381,7 @@ class TableScreen(Page[None]):
         self._say("exporting…")
         self._ask(
             lambda source: export(source, shape, view, path, self._pythons()),
-            lambda _: self._say(f"{shape.rows:,} rows were written to {path}"),
+            lambda _: self._say(f"Wrote {shape.rows:,} row{'s' * (shape.rows != 1)} to {path}"),
         )
 
 

@@ -49,7 +49,8 @@ class Numbers:
             raise TableBusyError("Python is busy or not running")
         self.views.append(view)
         columns = tuple(Column(f"c{at}", "int64" if at else "str", at > 0) for at in range(90))
-        return Shape("DataFrame", columns, 1 if view.words else self.total, self.total, "id")
+        rows = self.total if not view.words else int(view.words == "a")
+        return Shape("DataFrame", columns, rows, self.total, "id")
 
     def page(
         self, view: View, start: int, count: int, first: int, columns: int, *, whole: bool = False
@@ -143,6 +144,15 @@ async def test_a_filter_is_shown_and_removed(tmp_path: Path) -> None:
         await reached(lambda: "filter" not in app.head and "r1" in app.shown)
 
 
+async def test_a_filter_that_leaves_nothing_says_what_it_compares(tmp_path: Path) -> None:
+    async with looking(tmp_path, Numbers) as (app, pilot, reached):
+        await reached(lambda: "r0" in app.shown)
+        await pilot.press("slash", *"c1", "enter")
+        await reached(lambda: "0 of 10,000,000 rows" in app.head and "No row contains this text." in app.foot)
+        await pilot.press("slash", "backspace", "backspace", "a", "enter")
+        await reached(lambda: "filter: a" in app.head and "No row" not in app.foot)
+
+
 def test_bars_begin_in_one_column_however_wide_the_letters_are() -> None:
     lines = written(Statistics((), (("é日本", 2), ("plain", 1)))).splitlines()
     assert len({cell_len(line.partition("█")[0]) for line in lines if line}) == 1
@@ -171,7 +181,7 @@ async def test_cells_rows_and_exports_are_csv(tmp_path: Path, monkeypatch: pytes
         await reached(lambda: "not copied" in app.foot)
         await pilot.press("slash", "a", "enter")
         await reached(lambda: "filter: a" in app.head)
-        for words in ("1 rows were written", "exists"):
+        for words in ("Wrote 1 row to", "exists"):
             await pilot.press("e")
             assert app.screen.query_one(Input).value == "numbers_export.csv"
             await pilot.press("enter")
