@@ -9,7 +9,7 @@ from typing import Any
 
 from acp import PROTOCOL_VERSION, RequestError, schema
 
-from oi_tui.acp.prompts import refused
+from oi_tui.acp.prompts import make_error
 from oi_tui.acp.session import AcpSession
 from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.engine.storage.store import NoConversationError, StoreError
@@ -88,7 +88,7 @@ class OiTuiAgent:
         """Begin a conversation that has the content of another one, which stays as it is."""
         if open_one := self._sessions.get(session_id):
             if open_one.busy:
-                raise refused("This session is busy with a prompt. Wait until it ends, or cancel it.")
+                raise make_error("This session is busy with a prompt. Wait until it ends, or cancel it.")
             copy = self._workspace(cwd, mcp_servers)
             copy.conversation.begin(open_one.workspace.session.messages)
         else:
@@ -148,7 +148,7 @@ class OiTuiAgent:
 
     def _find(self, id: str) -> AcpSession:
         if id not in self._sessions:
-            raise refused(f"There is no open session {visible(id)}.")
+            raise make_error(f"There is no open session {visible(id)}.")
         return self._sessions[id]
 
     def _keep(self, id: str, workspace: Workspace) -> AcpSession:
@@ -172,18 +172,18 @@ class OiTuiAgent:
             if isinstance(error, NoConversationError):
                 # One without messages is not saved; by this code, clients know to begin a new one.
                 raise RequestError(_NOT_FOUND, sentence) from None
-            raise refused(sentence) from None
+            raise make_error(sentence) from None
         return workspace
 
     def _workspace(self, cwd: str, servers: Sequence[Any] | None) -> Workspace:
         """Open a workspace in a folder; it keeps the folder in which it was made."""
         if not Path(cwd).is_absolute():
-            raise refused(f"cwd must be an absolute path, not {visible(cwd)}")
+            raise make_error(f"cwd must be an absolute path, not {visible(cwd)}")
         try:
             os.chdir(cwd)
         except OSError as error:
-            raise refused(f"cwd: {visible(cwd)}: {error.strerror}") from None
+            raise make_error(f"cwd: {visible(cwd)}: {error.strerror}") from None
         try:
             return self._open(servers or ())
         except ProfileError as error:
-            raise refused(visible(str(error))) from None
+            raise make_error(visible(str(error))) from None

@@ -6,7 +6,7 @@ from typing import Any, TypeVar, cast
 
 from acp import schema
 
-from oi_tui.acp.updates import fenced
+from oi_tui.acp.updates import fence
 from oi_tui.actions.base import ConversationActions
 from oi_tui.commands import COMMANDS, CommandActions, CommandError
 from oi_tui.engine.events import Event, Noticed, TurnEnded
@@ -29,7 +29,7 @@ _OFFERED = {
 _NAMED = re.compile(rf"%(?=(?:{'|'.join(_OFFERED)})\b)")
 
 
-def offered() -> schema.AvailableCommandsUpdate:
+def list_commands() -> schema.AvailableCommandsUpdate:
     """Return the commands, as an editor lists them."""
     commands = [
         schema.AvailableCommand(name=name, description=description, input=_input(hint))
@@ -71,7 +71,7 @@ class AcpCommands(ConversationActions):
             self.tell(str(error))
         for text in self._texts:
             text = _NAMED.sub("/", text)
-            yield Noticed(fenced("", text) if "\n" in text else text)
+            yield Noticed(fence("", text) if "\n" in text else text)
         for events in self._started:
             yield from events
         if not self._started:

@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 from acp import RequestError
 
-from oi_tui.acp.updates import fenced
+from oi_tui.acp.updates import fence
 from oi_tui.engine.llm.foreign_images import UNREADABLE, read_image
 from oi_tui.messages import Message
 from oi_tui.text import visible
@@ -15,25 +15,25 @@ from oi_tui.text import visible
 
 def messages_of(blocks: Sequence[Any]) -> list[Message]:
     """Return the messages of a prompt: one of text, and one for each image. Raises RequestError."""
-    texts = [text for block in blocks if (text := _text(block))]
+    texts = [text for block in blocks if (text := _read_block(block))]
     images = list(_images(blocks))
     if not texts and not images:
-        raise refused("The prompt is empty.")
+        raise make_error("The prompt is empty.")
     words = [Message(role="user", type="message", content="\n\n".join(texts))] if texts else []
     return [*words, *images]
 
 
-def typed_in(blocks: Sequence[Any]) -> str:
+def find_typed_text(blocks: Sequence[Any]) -> str:
     """Return what the person typed or mentioned: all words but the contents of files."""
-    return "\n\n".join(_text(block) for block in blocks if block.type != "resource")
+    return "\n\n".join(_read_block(block) for block in blocks if block.type != "resource")
 
 
-def refused(sentence: str) -> RequestError:
+def make_error(sentence: str) -> RequestError:
     """Return the error for a request that cannot be fulfilled."""
     return RequestError(-32602, sentence)
 
 
-def _text(block: Any) -> str:
+def _read_block(block: Any) -> str:
     if block.type == "text":
         return str(block.text)
     if block.type == "resource_link":
@@ -41,7 +41,7 @@ def _text(block: Any) -> str:
     if block.type == "resource":
         return _resource(block.resource)
     if block.type == "audio":
-        raise refused("Audio cannot be sent to the model. Send text, files or images.")
+        raise make_error("Audio cannot be sent to the model. Send text, files or images.")
     return ""
 
 
@@ -52,7 +52,7 @@ def _resource(resource: Any) -> str:
         if _is_image(resource):
             return ""
         content = _decode(resource)
-    return f"File: {_path(resource.uri)}\n{fenced('', content)}"
+    return f"File: {_path(resource.uri)}\n{fence('', content)}"
 
 
 def _decode(resource: Any) -> str:
@@ -60,7 +60,7 @@ def _decode(resource: Any) -> str:
         return base64.b64decode(resource.blob, validate=True).decode()
     except ValueError:
         name, kind = visible(_path(resource.uri)), visible(_type_of(resource) or "unknown")
-        raise refused(
+        raise make_error(
             f"{name}: the content of a file must be text or an image, not {kind}. Mention the file instead."
         ) from None
 
@@ -91,5 +91,5 @@ def _images(blocks: Sequence[Any]) -> Iterator[Message]:
 def _image(content: str) -> Message:
     image = read_image(content)
     if image is None:
-        raise refused(UNREADABLE)
+        raise make_error(UNREADABLE)
     return Message(role="user", type="image", format=image.format, content=image.content)

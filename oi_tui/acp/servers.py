@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from oi_tui.acp.prompts import refused
+from oi_tui.acp.prompts import make_error
 from oi_tui.engine.settings.mcp_servers import McpServer, read
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.settings.setting import ProfileError
@@ -20,19 +20,19 @@ def add_servers(profile: Profile, servers: Sequence[Any]) -> Profile:
     names = {read(line).name for line in profile.mcp_servers}
     lines = []
     for server in servers:
-        name = _name(server.name, names)
+        name = _make_name(server.name, names)
         names.add(name)
         lines.append(_server(server, name).line)
     try:
         return profile.with_changes(mcp_servers=(*profile.mcp_servers, *lines))
     except ProfileError as error:
-        raise refused(visible(str(error))) from None
+        raise make_error(visible(str(error))) from None
 
 
 def _server(server: Any, name: str) -> McpServer:
     kind = getattr(server, "type", "stdio")
     if kind not in ("stdio", "http"):
-        raise refused(f"MCP servers of the type {kind} are not supported; use stdio or http.")
+        raise make_error(f"MCP servers of the type {kind} are not supported; use stdio or http.")
     given = server.headers if kind == "http" else server.env
     values = {item.name: item.value for item in given}
     if kind == "http":
@@ -40,7 +40,7 @@ def _server(server: Any, name: str) -> McpServer:
     return McpServer(name, (server.command, *server.args), values=values)
 
 
-def _name(given: str, taken: set[str]) -> str:
+def _make_name(given: str, taken: set[str]) -> str:
     """A name that the profile takes and that no other server has."""
     plain = re.sub(r"[^a-z0-9_]+", "-", given.lower()).strip("-")[:_LONGEST_NAME]
     plain = plain if plain[:1].isalpha() and plain.isascii() else f"server-{plain}".rstrip("-")

@@ -10,8 +10,8 @@ from typing import Any
 
 from acp import RequestError, schema
 
-from oi_tui.acp.commands import AcpCommands, command_in, offered
-from oi_tui.acp.prompts import messages_of, refused, typed_in
+from oi_tui.acp.commands import AcpCommands, command_in, list_commands
+from oi_tui.acp.prompts import find_typed_text, make_error, messages_of
 from oi_tui.acp.updates import Update, Updates, agent_text, describe
 from oi_tui.actions.snapshot import explain_refusal_here, find_restoring_code
 from oi_tui.engine import rerun
@@ -75,16 +75,16 @@ class AcpSession:
     async def set_mode(self, mode: str) -> None:
         """Ask before code runs, or do not, as far as the start allows. Raises RequestError."""
         if mode not in (_ASK, _AUTO):
-            raise refused(f"There is no mode {visible(mode)}. The modes are {_ASK} and {_AUTO}.")
+            raise make_error(f"There is no mode {visible(mode)}. The modes are {_ASK} and {_AUTO}.")
         if mode == _AUTO and not self.workspace.profile.auto_run:
-            raise refused(_NO_AUTO)
+            raise make_error(_NO_AUTO)
         self.workspace.session.auto_run = mode == _AUTO
         await self._send(schema.CurrentModeUpdate(session_update="current_mode_update", current_mode_id=mode))
 
     def introduce(self) -> None:
         """Tell the editor which commands there are, once it has the answer to its request."""
         # The answer is written before the next task begins.
-        self._introducing = self._loop.create_task(self._send(offered()))
+        self._introducing = self._loop.create_task(self._send(list_commands()))
 
     @property
     def busy(self) -> bool:
@@ -94,13 +94,13 @@ class AcpSession:
     async def prompt(self, blocks: list[Any]) -> schema.PromptResponse:
         """Work on a prompt until the turn ends. Raises RequestError."""
         if self._prompting:
-            raise refused("This session is busy with another prompt. Cancel it first.")
+            raise make_error("This session is busy with another prompt. Cancel it first.")
         command = command_in(blocks)
         messages = () if command else messages_of(blocks)
         self._prompting = True
         try:
             return await self._work_on(
-                self._carry_out(*command) if command else self._events(messages, typed_in(blocks))
+                self._carry_out(*command) if command else self._events(messages, find_typed_text(blocks))
             )
         finally:
             self._prompting = False
@@ -161,12 +161,12 @@ class AcpSession:
             if not self._ended.done():
                 await asyncio.to_thread(self.workspace.session.interrupt)
         if self._ended and not self._ended.done():
-            raise refused("The code of the cancelled prompt is still running. Try again in a moment.")
+            raise make_error("The code of the cancelled prompt is still running. Try again in a moment.")
 
     async def replay(self) -> None:
         """Send the conversation so far."""
         for event in self.workspace.session.replay():
-            for update in self._updates.replayed(event):
+            for update in self._updates.replay(event):
                 await self._send(update)
 
     async def cancel(self) -> None:
@@ -203,7 +203,7 @@ class AcpSession:
             self._loop.call_soon_threadsafe(_settle, ended, end)
 
     def _hand_over(self, event: Event) -> None:
-        for update in (*self._updates.of(event), *self._usage(event)):
+        for update in (*self._updates.convert(event), *self._usage(event)):
             self._in_loop(self._send(update)).result()
         match event:
             case ApprovalRequested():

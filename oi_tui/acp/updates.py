@@ -48,17 +48,17 @@ _ENDS = {
 }
 
 
-def text_block(text: str) -> schema.TextContentBlock:
+def make_text_block(text: str) -> schema.TextContentBlock:
     """Return a block of text."""
     return schema.TextContentBlock(type="text", text=text)
 
 
 def agent_text(text: str) -> schema.AgentMessageChunk:
     """Return text that the agent says."""
-    return schema.AgentMessageChunk(session_update="agent_message_chunk", content=text_block(text))
+    return schema.AgentMessageChunk(session_update="agent_message_chunk", content=make_text_block(text))
 
 
-def fenced(language: str, text: str) -> str:
+def fence(language: str, text: str) -> str:
     """Return text as a block of Markdown that nothing in the text can end."""
     longest = max((len(ticks) for ticks in re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
@@ -68,7 +68,7 @@ def fenced(language: str, text: str) -> str:
 def describe(code: Message, warnings: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return how a piece of code appears: its first line, the whole of it, and its language."""
     language = code.format or "code"
-    shown = [*filter(None, warnings), fenced(language, visible(code.content))]
+    shown = [*filter(None, warnings), fence(language, visible(code.content))]
     return {
         "tool_call_id": code.id,
         "title": _title(code),
@@ -99,7 +99,7 @@ def plan(codes: Iterable[Message]) -> schema.AgentPlanUpdate:
 
 
 def _content(text: str) -> schema.ContentToolCallContent:
-    return schema.ContentToolCallContent(type="content", content=text_block(text))
+    return schema.ContentToolCallContent(type="content", content=make_text_block(text))
 
 
 class Updates:
@@ -113,7 +113,7 @@ class Updates:
         #: The images of each run, as pairs of a type and the data.
         self._images: dict[str, list[tuple[str, str]]] = {}
 
-    def of(self, event: Event) -> Iterator[Update]:
+    def convert(self, event: Event) -> Iterator[Update]:
         """Return the updates for an event of a turn."""
         match event:
             case MessageStarted(message):
@@ -131,12 +131,12 @@ class Updates:
             case RetryScheduled(reason, seconds):
                 yield agent_text(f"{visible(reason)} Trying again in {seconds:.0f} s.\n\n")
 
-    def replayed(self, event: Event) -> Iterator[Update]:
+    def replay(self, event: Event) -> Iterator[Update]:
         """Return the updates for an event of a conversation that was saved before."""
         if not isinstance(event, MessageRecorded):
             return
         message = event.message
-        block = text_block(visible(message.content))
+        block = make_text_block(visible(message.content))
         if message.type == "message" and message.role == "user":
             yield schema.UserMessageChunk(session_update="user_message_chunk", content=block)
         elif message.type == "code":
@@ -150,7 +150,7 @@ class Updates:
         if message.type == "message" and message.role != "user":
             yield agent_text(visible(text))
         elif message.type == "reasoning":
-            block = text_block(visible(text))
+            block = make_text_block(visible(text))
             yield schema.AgentThoughtChunk(session_update="agent_thought_chunk", content=block)
         elif message.type == "console" and (code := self._codes.get(message.parent or "")):
             self._output[code.id] = (self._output.get(code.id, "") + text)[-_OUTPUT:]
@@ -191,7 +191,7 @@ class Updates:
         described = describe(code, (visible(code.reason or ""),))
         output = visible(make_plain(self._output.get(code.id, "")))
         if output:
-            described["content"].append(_content(fenced("", output)))
+            described["content"].append(_content(fence("", output)))
         for kind, data in self._images.get(code.id, ()):
             image = schema.ImageContentBlock(type="image", mime_type=kind, data=data)
             described["content"].append(schema.ContentToolCallContent(type="content", content=image))

@@ -100,7 +100,7 @@ class ApiComputer(SettingGroup):
     def __init__(self, settings: ApiSettings, model: ApiModel) -> None:
         self._settings = settings
         self._model = model
-        self._stop_turn: Callable[[], Callable[[], None] | None] = _no_turn
+        self._stop_turn: Callable[[], Callable[[], None] | None] = _find_no_turn
         self._script: ScriptComputer | None = None
         #: Gives cells the object `computer`, where the settings want that.
         self._cells: computer_api.ComputerApi | None = None
@@ -356,7 +356,7 @@ class ApiComputer(SettingGroup):
 _RUN = ApiComputer.run
 
 
-def _no_turn() -> None:
+def _find_no_turn() -> None:
     return None
 
 

@@ -25,7 +25,7 @@ class EventChunks:
         self._started: dict[str, Message] = {}
         self._input = program_input
 
-    def of(self, event: Event) -> Iterator[Chunk]:
+    def convert(self, event: Event) -> Iterator[Chunk]:
         """The chunks of one event."""
         writer = self._writer
         match event:

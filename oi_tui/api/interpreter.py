@@ -389,7 +389,7 @@ class OpenInterpreter(SettingGroup):
             replies = [item for item in self._turns.new_messages if item["type"] == "message"]
             self._voice.say("\n".join(str(item["content"]) for item in replies))
 
-    def _changed(self, key: str) -> None:
+    def _apply_change(self, key: str) -> None:
         if key in ("verbose", "debug"):
             self._log()
 

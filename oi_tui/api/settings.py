@@ -123,17 +123,19 @@ class ApiSettings:
     def profile(self) -> Profile:
         """The settings of this moment."""
         for key, given in self._lists.items():
-            if not self._shows(key, given, self._profile):
+            if not self._is_shown(key, given, self._profile):
                 changes: dict[str, Any] = {self._names[key]: tuple(given)}
                 self._profile = self._profile.with_changes(**changes)
         return self._profile
 
     @profile.setter
     def profile(self, profile: Profile) -> None:
-        self._lists = {key: given for key, given in self._lists.items() if self._shows(key, given, profile)}
+        self._lists = {
+            key: given for key, given in self._lists.items() if self._is_shown(key, given, profile)
+        }
         self._profile = profile
 
-    def _shows(self, key: str, given: list[Any], profile: Profile) -> bool:
+    def _is_shown(self, key: str, given: list[Any], profile: Profile) -> bool:
         shown: tuple[Any, ...] = getattr(profile, self._names[key])
         return tuple(given) == shown
 
@@ -193,7 +195,7 @@ class ApiSettings:
             before.pop()
 
 
-def _annotated(kind: type) -> Collection[str]:
+def _list_annotations(kind: type) -> Collection[str]:
     """The names that a class annotates."""
     try:
         return kind.__annotations__
@@ -238,19 +240,19 @@ class SettingGroup:
                 return self._settings.held.get(key, known[key][0])
         if key in NEEDLESS:
             return self._settings.held.get(key, NEEDLESS[key])
-        raise self._unknown(name, key)
+        raise self._explain_unknown(name, key)
 
     def __setattr__(self, name: str, value: Any) -> None:
         declared = getattr(type(self), name, None)
         key = self._key(name)
-        if self._keeps(name, declared, value) or self._is_callers_attribute(name, key):
+        if self._is_kept(name, declared, value) or self._is_callers_attribute(name, key):
             object.__setattr__(self, name, value)
             return
         if declared is not None or name in vars(self) or name in self._fixed:
             raise AttributeError(f"{self._title}.{name} cannot be replaced; set its attributes one by one")
         if key in ACTING:
             self._settings.write(key, value)
-            self._changed(key)
+            self._apply_change(key)
         elif key in REFUSED and value != REFUSED[key][0]:
             raise AttributeError(f"{self._title}.{name} cannot be {value!r}: {REFUSED[key][1]}")
         elif key in ABSENT or key in NEEDLESS or key in REFUSED:
@@ -258,13 +260,13 @@ class SettingGroup:
             if key in ABSENT and value != ABSENT[key][0]:
                 warnings.warn(f"{self._title}.{name} has no effect: {ABSENT[key][1]}", stacklevel=2)
         else:
-            raise self._unknown(name, key)
+            raise self._explain_unknown(name, key)
 
     def __delattr__(self, name: str) -> None:
         key = self._key(name)
         if key in ACTING and name not in vars(self):
             self._settings.take_back(key)
-            self._changed(key)
+            self._apply_change(key)
         else:
             object.__delattr__(self, name)
 
@@ -278,7 +280,7 @@ class SettingGroup:
         names = [key.removeprefix(self._prefix) for key in ACTING if key.startswith(self._prefix)]
         return sorted({*super().__dir__(), *(name for name in names if "." not in name)})
 
-    def _keeps(self, name: str, declared: Any, value: Any) -> bool:
+    def _is_kept(self, name: str, declared: Any, value: Any) -> bool:
         """Whether an attribute is assigned as it is: ours, a property, or a method that is replaced."""
         if name in self._own or (isinstance(declared, property) and declared.fset):
             return True
@@ -289,7 +291,7 @@ class SettingGroup:
         classes = type(self).__mro__
         ours = next(item for item in classes if "_title" in vars(item))
         added = classes[: classes.index(ours)]
-        is_ours = hasattr(ours, name) or name in _annotated(ours) or name in self._fixed
+        is_ours = hasattr(ours, name) or name in _list_annotations(ours) or name in self._fixed
         if is_ours or self._is_known(key):
             return False
         if name.startswith("_"):
@@ -298,34 +300,34 @@ class SettingGroup:
             return False
         if name in vars(self):
             return True
-        declared = any(name in vars(item) or name in _annotated(item) for item in added)
-        alike = difflib.get_close_matches(name, self._places(), 1, _SIMILARITY)
+        declared = any(name in vars(item) or name in _list_annotations(item) for item in added)
+        alike = difflib.get_close_matches(name, self._list_places(), 1, _SIMILARITY)
         return declared or not alike
 
     def _is_known(self, key: str) -> bool:
         declared = {setting.key for setting in list_settings()}
         return any(key in known for known in (ACTING, ABSENT, NEEDLESS, REFUSED, declared))
 
-    def _changed(self, key: str) -> None:
+    def _apply_change(self, key: str) -> None:
         """Do what a changed setting calls for at once."""
 
     def _key(self, name: str) -> str:
         key = f"{self._prefix}{name}"
         return _ALIASES.get(key) or MOVED.get(key, key)
 
-    def _unknown(self, name: str, key: str) -> AttributeError:
+    def _explain_unknown(self, name: str, key: str) -> AttributeError:
         """Say of an attribute that has no effect what it is, or which one is probably meant."""
         declared = {setting.key for setting in list_settings()}
         if key in declared:
             return AttributeError(
                 f"{self._title}.{name} has no effect from Python; it is for the application"
             )
-        places = self._places()
+        places = self._list_places()
         found = difflib.get_close_matches(name, places, n=1)
         hint = f"; did you mean {places[found[0]]}?" if found else ""
         return AttributeError(f"{self._title} has no attribute {name!r}{hint}")
 
-    def _places(self) -> dict[str, str]:
+    def _list_places(self) -> dict[str, str]:
         """Names of attributes, with where each of them is."""
         places = {item.rpartition(".")[2]: f"interpreter.{item}" for item in ACTING}
         return places | {item: f"{self._title}.{item}" for item in dir(self) if item[:1] != "_"}

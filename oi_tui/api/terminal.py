@@ -42,7 +42,7 @@ class ProgramInput:
 
     def answer(self, request: InputRequested, run: str = "") -> str:
         """Answer; returns what to tell the person, "" for nothing. `run`: each run is spoken of once."""
-        line = self._on_input(request) if self._on_input else _typed(request)
+        line = self._on_input(request) if self._on_input else _read_line(request)
         self._send(_END_OF_INPUT if line is None else f"{line}\n")
         if line is not None or self._on_input or run == self._noticed_run:
             return ""
@@ -50,7 +50,7 @@ class ProgramInput:
         return _NOBODY
 
 
-def _typed(request: InputRequested) -> str | None:
+def _read_line(request: InputRequested) -> str | None:
     """A line from the terminal; None where there is no terminal, or it gave none."""
     read = getpass if request.masked else input
     try:

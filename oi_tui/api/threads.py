@@ -94,9 +94,9 @@ class _Stream:
     """Whether a stream is still held by somebody, and whether it has ended."""
 
     def __init__(self) -> None:
-        self.held: Callable[[], object] = _nobody
+        self.held: Callable[[], object] = _do_nothing
         self.ended = threading.Event()
 
 
-def _nobody() -> None:
+def _do_nothing() -> None:
     """There is no stream."""

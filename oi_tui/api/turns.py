@@ -211,7 +211,7 @@ class Turns:
         translated = EventChunks(self._program_input())
         for event in events:
             decided = isinstance(event, ApprovalRequested) and event.answered
-            for chunk in () if decided else translated.of(event):
+            for chunk in () if decided else translated.convert(event):
                 try:
                     yield chunk
                 except TurnError:

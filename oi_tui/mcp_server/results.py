@@ -16,7 +16,7 @@ _MEMORY = {
 }
 
 
-def of_run(outcome: Outcome, place: str, remark: str) -> CallToolResult:
+def describe_run(outcome: Outcome, place: str, remark: str) -> CallToolResult:
     """Return how code ended. `remark` stands before all else."""
     files = f"Files changed: {', '.join(outcome.files)}" if outcome.files else ""
     parts = [part for part in (outcome.output, outcome.note, files) if part]
@@ -38,13 +38,13 @@ def of_run(outcome: Outcome, place: str, remark: str) -> CallToolResult:
     )
 
 
-def of_variables(found: Mapping[str, Any]) -> CallToolResult:
+def describe_variables(found: Mapping[str, Any]) -> CallToolResult:
     """Return the variables of languages."""
-    lines = [line for language, memory in found.items() for line in _described(language, memory)]
-    return text_result("\n".join(lines) or "No language is running yet.", found)
+    lines = [line for language, memory in found.items() for line in _describe_language(language, memory)]
+    return make_text_result("\n".join(lines) or "No language is running yet.", found)
 
 
-def _described(language: str, memory: Mapping[str, Any]) -> list[str]:
+def _describe_language(language: str, memory: Mapping[str, Any]) -> list[str]:
     if memory["state"] != "known":
         return [f"{language}: {_MEMORY.get(memory['state'], memory['state'])}"]
     variables = memory["variables"]
@@ -53,7 +53,7 @@ def _described(language: str, memory: Mapping[str, Any]) -> list[str]:
     return [*lines, *(f"  {v['name']}: {v['type']}, {one_line(v['summary'])}" for v in variables)]
 
 
-def text_result(
+def make_text_result(
     text: str, structured: Mapping[str, Any] | None = None, *, failed: bool = False
 ) -> CallToolResult:
     """Return a result that is text."""

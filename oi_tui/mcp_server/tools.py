@@ -83,9 +83,9 @@ class Tools:
                 return await self._run(context, params, arguments)
             return await getattr(self, f"_{params.name}")(arguments, window)  # type: ignore[no-any-return]
         except (ToolError, WindowError) as error:
-            return results.text_result(str(error), failed=True)
+            return results.make_text_result(str(error), failed=True)
         except WindowClosedError:
-            return results.text_result(
+            return results.make_text_result(
                 "The person's oi-tui window was closed. Call the tool again.", failed=True
             )
 
@@ -98,7 +98,7 @@ class Tools:
             return None
         if params.name in ("interrupt", "restart") and self._session.busy:
             return None
-        return await self._windows.find(_name(context))
+        return await self._windows.find(_find_host_name(context))
 
     async def close(self) -> None:
         """Give up all questions."""
@@ -147,9 +147,9 @@ class Tools:
     async def _run_in(self, window: Window, context: Context, arguments: Mapping[str, str]) -> CallToolResult:
         language = self._language(arguments)
         ended = await windows.run(window, language, arguments["code"], _pulse(context))
-        return results.of_run(ended, "window", self._moved("window"))
+        return results.describe_run(ended, "window", self._describe_move("window"))
 
-    def _moved(self, place: str) -> str:
+    def _describe_move(self, place: str) -> str:
         """Return what to say where code runs elsewhere than before; "" where it does not."""
         before, self._place = self._place, place
         return _MOVED[place] if before and before != place else ""
@@ -253,16 +253,16 @@ class Tools:
     def _result(self, cell: Cell) -> CallToolResult:
         profile, snapshots = self._workspace.profile, self._workspace.snapshots
         ended = find_outcome(cell.messages, snapshots, profile.max_output, cell.refusal)
-        return results.of_run(ended, "own", self._moved("own"))
+        return results.describe_run(ended, "own", self._describe_move("own"))
 
     # -- the other tools -----------------------------------------------------------------------
 
     async def _variables(self, arguments: Mapping[str, str], window: Window | None) -> CallToolResult:
         language = self._language(arguments) if "language" in arguments else None
         if window:
-            return results.of_variables(await window.call("variables", language=language))
+            return results.describe_variables(await window.call("variables", language=language))
         memories = await asyncio.to_thread(self._workspace.computer.inspector.memories)
-        return results.of_variables(read_variables(memories, language))
+        return results.describe_variables(read_variables(memories, language))
 
     async def _inspect(self, arguments: Mapping[str, str], window: Window | None) -> CallToolResult:
         language, name = self._language(arguments), arguments["name"]
@@ -276,16 +276,16 @@ class Tools:
             raise ToolError(
                 f"{language} reports no variable {one_line(name, 60)}. It may be busy or not running."
             )
-        return results.text_result(f"{found['description']}\n{found['preview']}", found)
+        return results.make_text_result(f"{found['description']}\n{found['preview']}", found)
 
     async def _interrupt(self, _: Mapping[str, str], window: Window | None) -> CallToolResult:
         if window:
-            return results.text_result(windows.describe_interrupt(await window.call("interrupt")))
+            return results.make_text_result(windows.describe_interrupt(await window.call("interrupt")))
         if not self._session.busy:
-            return results.text_result(windows.describe_interrupt({}))
+            return results.make_text_result(windows.describe_interrupt({}))
         self._session.stop()
         ended = await asyncio.to_thread(self._session.wait, 5.0)
-        return results.text_result(windows.describe_interrupt({"stopped": True, "ended": ended}))
+        return results.make_text_result(windows.describe_interrupt({"stopped": True, "ended": ended}))
 
     async def _restart(self, _: Mapping[str, str], window: Window | None) -> CallToolResult:
         if window:
@@ -299,7 +299,7 @@ class Tools:
         else:
             raise ToolError("The running code could not be ended.")
         await asyncio.to_thread(self._workspace.conversation.reset_languages)
-        return results.text_result("All languages were ended. Their variables are lost.")
+        return results.make_text_result("All languages were ended. Their variables are lost.")
 
     async def _files_changed(self, _: Mapping[str, str], window: Window | None) -> CallToolResult:
         if window:
@@ -307,10 +307,10 @@ class Tools:
         else:
             runs = [message.id for message in self._session.messages if message.type == "code"]
             files = list_changed_files(self._workspace.snapshots, runs)
-        return results.text_result("\n".join(files) or "No files were changed.", {"files": files})
+        return results.make_text_result("\n".join(files) or "No files were changed.", {"files": files})
 
 
-def _name(context: Context) -> str:
+def _find_host_name(context: Context) -> str:
     """What the host calls itself."""
     params = context.session.client_params
     info = params.client_info if params else None

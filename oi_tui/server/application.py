@@ -94,12 +94,12 @@ class Application(Starlette):
 
     def __init__(self, make: Callable[[], Backend], options: ServerOptions) -> None:
         handlers = {
-            ConflictError: _conflict,
-            NoRoomError: _no_room,
-            UnknownSessionError: _unknown,
-            RefusedError: _refused,
-            HTTPException: _no_route,
-            500: _failed,
+            ConflictError: _handle_conflict,
+            NoRoomError: _handle_full,
+            UnknownSessionError: _handle_unknown,
+            RefusedError: _handle_refused,
+            HTTPException: _handle_no_route,
+            500: _handle_failure,
         }
         super().__init__(routes=routes(), lifespan=self._while_running, exception_handlers=handlers)
         self._sessions = Sessions(make, options.limits)
@@ -107,7 +107,7 @@ class Application(Starlette):
         self._responses = ResponseStore()
         self._completions = CompletionHistory()
         #: Called at the start, where somebody else's web server runs the application.
-        self.announce: Callable[[], None] = _nothing
+        self.announce: Callable[[], None] = _do_nothing
         self.use(options)
 
     def use(self, options: ServerOptions) -> None:
@@ -153,7 +153,7 @@ class Application(Starlette):
             await self._sessions.close()
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     """There is nothing to say."""
 
 
@@ -161,24 +161,24 @@ def _error(status: int, problem: object) -> Response:
     return JSONResponse(error_body(status, str(problem)), status)
 
 
-async def _conflict(_request: Request, problem: Exception) -> Response:
+async def _handle_conflict(_request: Request, problem: Exception) -> Response:
     return _error(409, problem)
 
 
-async def _no_room(_request: Request, problem: Exception) -> Response:
+async def _handle_full(_request: Request, problem: Exception) -> Response:
     return _error(503, problem)
 
 
-async def _unknown(_request: Request, problem: Exception) -> Response:
+async def _handle_unknown(_request: Request, problem: Exception) -> Response:
     return _error(404, problem)
 
 
-async def _refused(_request: Request, problem: Exception) -> Response:
+async def _handle_refused(_request: Request, problem: Exception) -> Response:
     assert isinstance(problem, RefusedError)
     return JSONResponse(problem.body, problem.status)
 
 
-async def _no_route(request: Request, problem: Exception) -> Response:
+async def _handle_no_route(request: Request, problem: Exception) -> Response:
     assert isinstance(problem, HTTPException)
     nothing = "There is nothing at this address; GET /openapi.json lists all."
     if request.url.path.startswith(("/api/", "/lab", "/tree", "/notebooks")):
@@ -193,6 +193,6 @@ async def _no_route(request: Request, problem: Exception) -> Response:
     return JSONResponse(error_body(problem.status_code, why), problem.status_code, problem.headers)
 
 
-async def _failed(request: Request, problem: Exception) -> Response:
+async def _handle_failure(request: Request, problem: Exception) -> Response:
     _log.error("A request failed: %s", request.url.path, exc_info=problem)
     return _error(500, f"The server failed: {type(problem).__name__}. The details are in its log.")

@@ -39,7 +39,7 @@ class EventChunks:
         #: Turns whose end is not sent, because the client has begun another one.
         self.superseded = 0
 
-    def of(self, item: LogItem) -> Iterator[Chunk]:
+    def convert(self, item: LogItem) -> Iterator[Chunk]:
         """The chunks of one event."""
         writer = self._writer
         match item:

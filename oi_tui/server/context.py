@@ -44,7 +44,7 @@ class Tempo:
         self._gap = 1 / per_second
         self._free = 0.0
 
-    async def beat(self) -> None:
+    async def wait_for_turn(self) -> None:
         """Wait until the next message may be taken."""
         now = time.monotonic()
         # A second's worth may come at once.
@@ -74,7 +74,7 @@ async def read_object(request: Request) -> Mapping[str, Any]:
     return body
 
 
-def text_of(body: Mapping[str, Any], name: str, default: str | None = None) -> str:
+def read_text(body: Mapping[str, Any], name: str, default: str | None = None) -> str:
     """Return a text of the body. Raises RefusedError where it is missing or no text."""
     value = body.get(name, default)
     if not isinstance(value, str):

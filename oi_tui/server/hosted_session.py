@@ -243,7 +243,7 @@ class HostedSession:
         with self._lock:
             match item:
                 case MessageStarted(message):
-                    self._writing[message.id] = (message, _text_of(message))
+                    self._writing[message.id] = (message, _make_text(message))
                 case MessageGrew(id, more) if id in self._writing:
                     self._writing[id][1].write(more)
                 case MessageRecorded(message):
@@ -264,13 +264,13 @@ class HostedSession:
             one_line(computer.where) or str(computer.cwd),
             tuple(one_line(words) for words in (*findings.sentences, findings.conclusion) if words),
             findings.nothing_listed,
-            self._offers(language, message.content),
+            self._list_permissions(language, message.content),
         )
         with self._lock:
             self.question = question
             self.log.append(question)
 
-    def _offers(self, language: str, code: str) -> tuple[Permission, ...]:
+    def _list_permissions(self, language: str, code: str) -> tuple[Permission, ...]:
         """What a client may approve besides; never everything, which is the start's to say."""
         if not self.may_grant:
             return ()
@@ -319,7 +319,7 @@ class _WholeText:
         return "".join(self._pieces)
 
 
-def _text_of(message: Message) -> _Text:
+def _make_text(message: Message) -> _Text:
     """Return an empty text for a message that begins."""
     return ConsoleText(message.id, None) if message.type == "console" else _WholeText()
 

@@ -14,7 +14,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from oi_tui.engine.storage.store import NoConversationError, StoreError
 from oi_tui.server import wire
 from oi_tui.server.backend import picture
-from oi_tui.server.context import Tempo, context_of, read_object, subprotocol, text_of, while_connected
+from oi_tui.server.context import Tempo, context_of, read_object, read_text, subprotocol, while_connected
 from oi_tui.server.event_log import EventReader, GapError, Question
 from oi_tui.server.guard import RefusedError
 from oi_tui.server.hosted_session import ConflictError, HostedSession
@@ -30,25 +30,25 @@ _DECISIONS = ("run", "always", "edit", "reject")
 async def list_sessions(request: Request) -> Response:
     """Every session."""
     sessions = context_of(request).sessions.all
-    return JSONResponse({"sessions": [wire.of_summary(session) for session in sessions]})
+    return JSONResponse({"sessions": [wire.describe_session(session) for session in sessions]})
 
 
 async def create_session(request: Request) -> Response:
     """Make a session, or with `conversation` open a saved one."""
     sessions = context_of(request).sessions
-    wanted = text_of(await read_object(request), "conversation", "") if await request.body() else ""
+    wanted = read_text(await read_object(request), "conversation", "") if await request.body() else ""
     try:
         session = await sessions.open(wanted) if wanted else await sessions.create()
     except StoreError as error:
         raise RefusedError(
             404 if isinstance(error, NoConversationError) else 409, visible(str(error))
         ) from None
-    return JSONResponse(wire.of_state(session), 201)
+    return JSONResponse(wire.describe_state(session), 201)
 
 
 async def show_session(request: Request) -> Response:
     """The whole state of a session."""
-    return JSONResponse(wire.of_state(await _session(request)))
+    return JSONResponse(wire.describe_state(await _session(request)))
 
 
 async def delete_session(request: Request) -> Response:
@@ -107,21 +107,21 @@ async def _records(
     known = after is not None and after <= session.log.last
     with EventReader(session.log, after if known else None) as reader:
         if not known:
-            state = wire.of_state(session)
+            state = wire.describe_state(session)
             reader.number = state["number"]
             yield state
         while True:
             try:
                 entries = await reader.next(heartbeat)
             except GapError:
-                state = wire.of_state(session)
+                state = wire.describe_state(session)
                 reader.number = state["number"]
                 yield state
                 continue
             if not entries:
                 yield None
             for entry in entries:
-                yield wire.of_entry(entry, session.id)
+                yield wire.encode_entry(entry, session.id)
 
 
 async def watch(socket: WebSocket) -> None:
@@ -161,7 +161,7 @@ async def _receive(socket: WebSocket, session: HostedSession, send: _SendRecord,
     with suppress(WebSocketDisconnect):
         while True:
             text = await socket.receive_text()
-            await beats.beat()
+            await beats.wait_for_turn()
             try:
                 order = json.loads(text)
                 if not isinstance(order, dict):
@@ -179,11 +179,11 @@ def act(session: HostedSession, action: str, body: Mapping[str, Any]) -> None:
         case "say":
             session.say(content_messages(body.get("content")))
         case "propose":
-            session.propose(text_of(body, "language"), text_of(body, "code"))
+            session.propose(read_text(body, "language"), read_text(body, "code"))
         case "answer":
             _answer(session, body)
         case "input":
-            session.send_input(text_of(body, "text") + "\n")
+            session.send_input(read_text(body, "text") + "\n")
         case "stop":
             session.stop()
         case _:
@@ -191,12 +191,12 @@ def act(session: HostedSession, action: str, body: Mapping[str, Any]) -> None:
 
 
 def _answer(session: HostedSession, body: Mapping[str, Any]) -> None:
-    decision = text_of(body, "decision")
+    decision = read_text(body, "decision")
     if decision not in _DECISIONS:
         raise RefusedError(400, f"The decision must be one of {', '.join(_DECISIONS)}.")
-    code = text_of(body, "code") if decision == "edit" else ""
-    reason, stop = text_of(body, "reason", ""), body.get("stop") is True
-    question, shown = text_of(body, "question"), text_of(body, "hash")
+    code = read_text(body, "code") if decision == "edit" else ""
+    reason, stop = read_text(body, "reason", ""), body.get("stop") is True
+    question, shown = read_text(body, "question"), read_text(body, "hash")
     grant = body.get("grant") if decision == "always" else 0
     if not isinstance(grant, int) or isinstance(grant, bool):
         raise RefusedError(400, "grant must be a number.")

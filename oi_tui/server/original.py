@@ -122,7 +122,7 @@ class Connection:
         with suppress(WebSocketDisconnect):
             while True:
                 text = await self._socket.receive_text()
-                await tempo.beat()
+                await tempo.wait_for_turn()
                 try:
                     await self._take(json.loads(text))
                 except (BadChunkError, ConflictError) as problem:
@@ -189,7 +189,7 @@ class Connection:
                 await self._send(error("The connection was too slow, and output was lost. Connect again."))
                 return
             for entry in entries:
-                for chunk in self._chunks.of(entry.item):
+                for chunk in self._chunks.convert(entry.item):
                     if isinstance(entry.item, Question) and chunk["type"] == "status":
                         self._shown = entry.item.id
                     if not await self._send(chunk):

@@ -45,19 +45,19 @@ REPORTS = {
 }
 
 
-def of_entry(entry: Entry, session: str) -> dict[str, Any]:
+def encode_entry(entry: Entry, session: str) -> dict[str, Any]:
     """An event with its number, by which a client resumes behind it."""
-    return {"number": entry.number, **of_item(entry.item, session)}
+    return {"number": entry.number, **encode_event(entry.item, session)}
 
 
-def of_item(item: LogItem, session: str) -> dict[str, Any]:
+def encode_event(item: LogItem, session: str) -> dict[str, Any]:
     """An event without its number."""
     head = {"event": NAMES[type(item).__name__]}
     match item:
         case Question():
-            return {**head, "question": of_question(item)}
+            return {**head, "question": describe_question(item)}
         case MessageStarted(message) | MessageRecorded(message):
-            return {**head, "message": of_message(message, session)}
+            return {**head, "message": describe_message(message, session)}
         case RunReported(id, report):
             return {**head, "id": id, "report": REPORTS[type(report).__name__], **_values(report)}
         case FilesChanged(id, step):
@@ -66,7 +66,7 @@ def of_item(item: LogItem, session: str) -> dict[str, Any]:
     return {**head, **_values(item)}
 
 
-def of_question(question: Question) -> dict[str, Any]:
+def describe_question(question: Question) -> dict[str, Any]:
     """A question as an object: the exact code, its hash, and what is known of it."""
     message = question.request.message
     return {
@@ -87,7 +87,7 @@ def of_question(question: Question) -> dict[str, Any]:
     }
 
 
-def of_message(message: Message, session: str) -> dict[str, Any]:
+def describe_message(message: Message, session: str) -> dict[str, Any]:
     """A message; an image is named by its address instead of being part of it."""
     found = message.to_dict()
     if message.type == "image":
@@ -96,21 +96,21 @@ def of_message(message: Message, session: str) -> dict[str, Any]:
     return found
 
 
-def of_state(session: HostedSession) -> dict[str, Any]:
+def describe_state(session: HostedSession) -> dict[str, Any]:
     """The whole state of a session; events behind `number` go on from it."""
     state = session.snapshot()
     question, request = state.question, state.waits_for
     return {
         "event": "state",
         "number": state.number,
-        **of_summary(session),
-        "messages": [of_message(message, session.id) for message in state.messages],
-        "question": of_question(question) if question else None,
+        **describe_session(session),
+        "messages": [describe_message(message, session.id) for message in state.messages],
+        "question": describe_question(question) if question else None,
         "input": {"prompt": request.prompt, "masked": request.masked} if request else None,
     }
 
 
-def of_summary(session: HostedSession) -> dict[str, Any]:
+def describe_session(session: HostedSession) -> dict[str, Any]:
     """A session in a list."""
     return {
         "id": session.id,

@@ -52,7 +52,7 @@ class Kernel:
     #: The notebook that uses it, where it has a session of Jupyter's: its id, path, name and type.
     notebook: dict[str, str] = field(default_factory=dict)
 
-    def described(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """The kernel as Jupyter describes it, and its session, where its questions are answered."""
         return {
             "id": self.id,
@@ -108,7 +108,7 @@ class KernelConnection:
                 if message is None:
                     await self._socket.close(1003, "This is not a Jupyter message.")
                     return
-                await self._tempo.beat()
+                await self._tempo.wait_for_turn()
                 if not await self._take(message["header"]["msg_type"], message):
                     return
 
@@ -313,7 +313,7 @@ class CellRun:
                 return _error("failed", str(problem))
             await self._follow(reader)
             await self._print(self._stream.flush())
-        return self._described()
+        return self._describe_end()
 
     async def _follow(self, reader: EventReader) -> None:
         session = self._kernel.session
@@ -415,7 +415,7 @@ class CellRun:
     def _waiting(self) -> str:
         return f"Waiting for approval: open the page of oi-tui, session {self._kernel.session.id}.\n"
 
-    def _described(self) -> dict[str, Any] | None:
+    def _describe_end(self) -> dict[str, Any] | None:
         state, reason = self._end
         if self._refused_input:
             return _error("StdinNotImplementedError", _NO_INPUT)

@@ -19,7 +19,7 @@ _LONGEST = 1_000
 async def list_sessions(request: Request) -> Response:
     """Every session whose kernel is still there."""
     kernels = context_of(request).kernels.values()
-    return JSONResponse([_described(kernel) for kernel in kernels if kernel.notebook])
+    return JSONResponse([_describe_session(kernel) for kernel in kernels if kernel.notebook])
 
 
 async def create_session(request: Request) -> Response:
@@ -29,15 +29,15 @@ async def create_session(request: Request) -> Response:
     notebook = _notebook(body)
     for kernel in context.kernels.values():
         if kernel.notebook and kernel.notebook["path"] == notebook["path"]:
-            return JSONResponse(_described(kernel), 201)
+            return JSONResponse(_describe_session(kernel), 201)
     kernel = await _kernel(request, body)
     kernel.notebook = {"id": str(uuid.uuid4()), **notebook}
-    return JSONResponse(_described(kernel), 201)
+    return JSONResponse(_describe_session(kernel), 201)
 
 
 async def show_session(request: Request) -> Response:
     """One session."""
-    return JSONResponse(_described(_find(request)))
+    return JSONResponse(_describe_session(_find(request)))
 
 
 async def end_session(request: Request) -> Response:
@@ -89,8 +89,8 @@ def _find(request: Request) -> Kernel:
     raise RefusedError(404, "There is no such session; GET /api/sessions lists all.")
 
 
-def _described(kernel: Kernel) -> dict[str, Any]:
+def _describe_session(kernel: Kernel) -> dict[str, Any]:
     notebook = kernel.notebook
     # Older clients read the path there.
     older = {"notebook": {"path": notebook["path"], "name": notebook["name"]}}
-    return {**notebook, "kernel": kernel.described(), **older}
+    return {**notebook, "kernel": kernel.describe(), **older}

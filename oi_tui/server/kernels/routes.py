@@ -48,14 +48,14 @@ async def show_spec(request: Request) -> Response:
 
 async def list_kernels(request: Request) -> Response:
     """Every kernel."""
-    return JSONResponse([kernel.described() for kernel in context_of(request).kernels.values()])
+    return JSONResponse([kernel.describe() for kernel in context_of(request).kernels.values()])
 
 
 async def start_kernel(request: Request) -> Response:
     """Make a kernel, with a session of its own."""
     body = await read_object(request) if await request.body() else {}
     kernel = await begin_kernel(context_of(request), body.get("name"))
-    return JSONResponse(kernel.described(), 201)
+    return JSONResponse(kernel.describe(), 201)
 
 
 async def begin_kernel(context: ServerContext, name: object) -> Kernel:
@@ -77,7 +77,7 @@ async def begin_kernel(context: ServerContext, name: object) -> Kernel:
 
 async def show_kernel(request: Request) -> Response:
     """One kernel."""
-    return JSONResponse(_kernel(request).described())
+    return JSONResponse(_kernel(request).describe())
 
 
 async def end_kernel(request: Request) -> Response:
@@ -96,7 +96,7 @@ async def restart_kernel(request: Request) -> Response:
     """Let the language forget."""
     kernel = _kernel(request)
     await kernel.restart()
-    return JSONResponse(kernel.described())
+    return JSONResponse(kernel.describe())
 
 
 async def channels(socket: WebSocket) -> None:

@@ -43,7 +43,7 @@ class CompletionHistory:
     def __init__(self) -> None:
         self._sessions: WeakKeyDictionary[HostedSession, SpokenBefore] = WeakKeyDictionary()
 
-    def of(self, session: HostedSession) -> SpokenBefore:
+    def recall(self, session: HostedSession) -> SpokenBefore:
         """What was said in this session."""
         return self._sessions.setdefault(session, SpokenBefore())
 

@@ -59,7 +59,7 @@ async def chat_completions(request: Request) -> Response:
         return JSONResponse(_whole(wanted, "", None))
     if wanted.words in _MODES:
         raise RefusedError(400, f"{wanted.words} is not supported: each request is answered.")
-    reply = _Reply(session, context_of(request).completions.of(session))
+    reply = _Reply(session, context_of(request).completions.recall(session))
     texts = reply.texts(wanted, new)
     # What cannot begin is refused, before a stream is promised.
     await anext(texts)
@@ -120,7 +120,7 @@ async def _choose(request: Request, wanted: CompletionRequest) -> tuple[HostedSe
         session, count = await context.sessions.create(disposable=True), 0
     elif not any(item.role == "assistant" for item in spoken):
         session = await context.sessions.find(DEFAULT)
-        count = context.completions.of(session).count(spoken)
+        count = context.completions.recall(session).count(spoken)
     else:
         session, count = await context.sessions.find(DEFAULT), 0
         if session.messages or session.busy:
@@ -207,8 +207,8 @@ class _Reply:
                     return
                 continue
             for entry in entries:
-                for chunk in chunks.of(entry.item):
-                    if text := _text(chunk):
+                for chunk in chunks.convert(entry.item):
+                    if text := _render_chunk(chunk):
                         yield text
                 if text := self._take(entry.item):
                     yield text
@@ -244,7 +244,7 @@ class _Reply:
         return ""
 
 
-def _text(chunk: Mapping[str, Any]) -> str:
+def _render_chunk(chunk: Mapping[str, Any]) -> str:
     """What a reader of plain text sees of a chunk: words, and code in fences, as in the original."""
     match chunk:
         case {"role": "assistant", "type": "message", "content": str(text)}:

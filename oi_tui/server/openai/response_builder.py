@@ -151,7 +151,7 @@ class ResponseBuilder:
                 elif outcome == "interrupted":
                     self.response["status"] = "cancelled"
 
-    def missed(self, state: Snapshot) -> Iterator[LogItem]:
+    def rebuild_missed(self, state: Snapshot) -> Iterator[LogItem]:
         """What stands for events of the session that are gone. `state` is what they have led to."""
         messages = [
             message
@@ -201,10 +201,10 @@ class ResponseBuilder:
             item = self._items[id][1]
             if item["type"] == "message":
                 item["content"][0]["text"] += text
-                yield self._of(id, "output_text.delta", content_index=0, delta=text, logprobs=[])
+                yield self._make_item_event(id, "output_text.delta", content_index=0, delta=text, logprobs=[])
             else:
                 item["code"] += text
-                yield self._of(id, "code_interpreter_call_code.delta", delta=text)
+                yield self._make_item_event(id, "code_interpreter_call_code.delta", delta=text)
 
     def _begin_text(self, id: str) -> Iterator[Event]:
         item: Event = {
@@ -218,7 +218,7 @@ class ResponseBuilder:
         # Clients add each part to the item themselves.
         part = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
         item["content"].append(part)
-        yield self._of(id, "content_part.added", content_index=0, part=part)
+        yield self._make_item_event(id, "content_part.added", content_index=0, part=part)
 
     def _finish_text(self, message: Message) -> Iterator[Event]:
         if message.id not in self._items:
@@ -231,8 +231,10 @@ class ResponseBuilder:
             return
         part = item["content"][0]
         part["text"], item["status"] = message.content, "completed"
-        yield self._of(message.id, "output_text.done", content_index=0, text=message.content, logprobs=[])
-        yield self._of(message.id, "content_part.done", content_index=0, part=part)
+        yield self._make_item_event(
+            message.id, "output_text.done", content_index=0, text=message.content, logprobs=[]
+        )
+        yield self._make_item_event(message.id, "content_part.done", content_index=0, part=part)
         yield self._finish_item(message.id)
 
     def _record_code(self, message: Message) -> Iterator[Event]:
@@ -243,19 +245,19 @@ class ResponseBuilder:
             self._late.clear()
         item = self._items[message.id][1]
         if not item["code"] and message.content:
-            yield self._of(message.id, "code_interpreter_call_code.delta", delta=message.content)
+            yield self._make_item_event(message.id, "code_interpreter_call_code.delta", delta=message.content)
         item["code"] = message.content
         ends = message.state in _FINAL and item["status"] in ("in_progress", "interpreting")
         if item["status"] == "in_progress" and (ends or message.state == "running"):
             item["status"] = "interpreting"
-            yield self._of(message.id, "code_interpreter_call_code.done", code=message.content)
+            yield self._make_item_event(message.id, "code_interpreter_call_code.done", code=message.content)
             if message.state == "running":
-                yield self._of(message.id, "code_interpreter_call.interpreting")
+                yield self._make_item_event(message.id, "code_interpreter_call.interpreting")
         if ends:
             item["status"] = "completed" if message.state == "finished" else "failed"
             if message.reason:
                 item["outputs"].append({"type": "logs", "logs": message.reason})
-            yield self._of(message.id, "code_interpreter_call.completed")
+            yield self._make_item_event(message.id, "code_interpreter_call.completed")
             yield self._finish_item(message.id)
 
     def _ask(self, question: Question) -> Iterator[Event]:
@@ -288,7 +290,7 @@ class ResponseBuilder:
 
     def _begin_call(self, message: Message, id: str) -> Iterator[Event]:
         yield from self._add(message.id, self._call(message, id))
-        yield self._of(message.id, "code_interpreter_call.in_progress")
+        yield self._make_item_event(message.id, "code_interpreter_call.in_progress")
 
     def _call(self, message: Message, id: str) -> Event:
         return {
@@ -312,7 +314,7 @@ class ResponseBuilder:
         index, item = self._items[id]
         return self._event("response.output_item.done", output_index=index, item=item)
 
-    def _of(self, id: str, kind: str, **more: Any) -> Event:
+    def _make_item_event(self, id: str, kind: str, **more: Any) -> Event:
         index, item = self._items[id]
         return self._event(f"response.{kind}", item_id=item["id"], output_index=index, **more)
 

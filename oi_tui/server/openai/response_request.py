@@ -157,7 +157,7 @@ def _messages(item: Item, number: int) -> Iterator[Message]:
         case {"role": "user" | "system" | "developer", "content": content}:
             yield from content_messages(content, f"input[{number}].content")
         case {"role": "assistant"}:
-            if words := _words(item):
+            if words := _join_texts(item):
                 yield Message(role="assistant", type="message", content=words)
         case {"type": "code_interpreter_call", "code": str(code), "status": "completed" | "failed" as status}:
             state, language = ("finished" if status == "completed" else "failed"), item.get("language")
@@ -168,7 +168,7 @@ def _messages(item: Item, number: int) -> Iterator[Message]:
                 yield Message(role="computer", type="console", format="output", content=logs, parent=call.id)
 
 
-def _words(item: Item) -> str:
+def _join_texts(item: Item) -> str:
     content = item.get("content")
     texts = (
         [part.get("text") for part in content if isinstance(part, dict)] if isinstance(content, list) else ()
@@ -198,7 +198,7 @@ def _essence(item: Item) -> list[Any] | None:
     """What an item says, whatever form a client gives it; None for what changes nothing."""
     match item:
         case {"role": "assistant"}:
-            return ["assistant", _words(item)]
+            return ["assistant", _join_texts(item)]
         case {"role": role, "content": content}:
             parts = content if isinstance(content, list) else [content]
             return [role, [part.get("text") or part if isinstance(part, dict) else part for part in parts]]

@@ -79,7 +79,7 @@ class StoredResponse:
                 except GapError:
                     state = self.session.snapshot()
                     reader.number = state.number
-                    items = list(self._builder.missed(state))
+                    items = list(self._builder.rebuild_missed(state))
                 for item in items:
                     if not self._builder.is_over():
                         for event in self._builder.take(item):
@@ -98,7 +98,7 @@ class StoredResponse:
         changed, self._changed = self._changed, asyncio.Event()
         changed.set()
 
-    async def lines(self, after: int = -1) -> AsyncIterator[bytes]:
+    async def stream_lines(self, after: int = -1) -> AsyncIterator[bytes]:
         """The events behind a number as server-sent events, up to the last one."""
         place = after + 1
         while True:
@@ -168,7 +168,7 @@ class ResponseStore:
         place, stored = max(matches, key=lambda item: item[0])
         return stored, place
 
-    def of_question(self, id: str) -> StoredResponse | None:
+    def find_by_question(self, id: str) -> StoredResponse | None:
         """The response that ended with a question that is still open."""
         for stored in self._newest.values():
             question = stored.session.question
@@ -196,7 +196,7 @@ class ResponseStore:
                 del self._responses[stored.id]
 
 
-def listed(items: Sequence[Item], *, after: str | None, limit: int, ascending: bool) -> dict[str, Any]:
+def list_items(items: Sequence[Item], *, after: str | None, limit: int, ascending: bool) -> dict[str, Any]:
     """A part of the items as OpenAI lists them. Raises RefusedError."""
     ordered = list(items if ascending else reversed(items))
     if after is not None:

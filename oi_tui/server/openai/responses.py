@@ -15,7 +15,7 @@ from oi_tui.server.context import ServerContext, context_of, read_object, while_
 from oi_tui.server.guard import RefusedError
 from oi_tui.server.openai.content import content_messages
 from oi_tui.server.openai.response_request import Item, ResponseRequest, messages_of, read_request
-from oi_tui.server.openai.response_store import StoredResponse, listed
+from oi_tui.server.openai.response_store import StoredResponse, list_items
 from oi_tui.server.sessions import UnknownSessionError
 
 _CANCEL_SECONDS = 10.0
@@ -28,7 +28,7 @@ async def create_response(request: Request) -> Response:
     # What cannot begin is refused, before a stream is promised.
     stored = await _begin(context_of(request), wanted)
     if wanted.stream:
-        return _streamed(stored, -1, stops=not wanted.background)
+        return _stream(stored, -1, stops=not wanted.background)
     if not wanted.background:
         await _wait_while_connected(request, stored)
     return JSONResponse(stored.response)
@@ -36,22 +36,22 @@ async def create_response(request: Request) -> Response:
 
 async def retrieve_response(request: Request) -> Response:
     """A response as it stands, or with `stream=true` its events from `starting_after` on."""
-    stored = _stored(request)
+    stored = _find_stored(request)
     if request.query_params.get("stream", "").lower() != "true":
         return JSONResponse(stored.response)
-    return _streamed(stored, _number(request, "starting_after", -1), stops=False)
+    return _stream(stored, _number(request, "starting_after", -1), stops=False)
 
 
 async def cancel_response(request: Request) -> Response:
     """Stop a response; a second time, the language that runs is ended too."""
-    stored = _stored(request)
+    stored = _find_stored(request)
     await stored.cancel(_CANCEL_SECONDS)
     return JSONResponse(stored.response)
 
 
 async def delete_response(request: Request) -> Response:
     """Forget a response. With the last one of its session, the session and its languages end."""
-    context, stored = context_of(request), _stored(request)
+    context, stored = context_of(request), _find_stored(request)
     await stored.cancel(_CANCEL_SECONDS)
     if last := context.responses.remove(stored.id):
         with suppress(UnknownSessionError):
@@ -61,17 +61,17 @@ async def delete_response(request: Request) -> Response:
 
 async def list_inputs(request: Request) -> Response:
     """The items that led to a response."""
-    stored, query = _stored(request), request.query_params
+    stored, query = _find_stored(request), request.query_params
     limit, order = _number(request, "limit", 20), query.get("order", "desc")
     if not 1 <= limit <= _MOST_LISTED:
         raise RefusedError(400, f"limit must be between 1 and {_MOST_LISTED}.", param="limit")
     if order not in ("asc", "desc"):
         raise RefusedError(400, "order must be asc or desc.", param="order")
     after, ascending = query.get("after"), order == "asc"
-    return JSONResponse(listed(stored.inputs, after=after, limit=limit, ascending=ascending))
+    return JSONResponse(list_items(stored.inputs, after=after, limit=limit, ascending=ascending))
 
 
-def _stored(request: Request) -> StoredResponse:
+def _find_stored(request: Request) -> StoredResponse:
     return context_of(request).responses.find(request.path_params["id"])
 
 
@@ -88,7 +88,7 @@ async def _begin(context: ServerContext, wanted: ResponseRequest) -> StoredRespo
     """Begin a turn, or answer the question that is open."""
     if wanted.approval:
         return await _answer(context, wanted, wanted.approval)
-    earlier, items = _earlier(context, wanted)
+    earlier, items = _find_earlier(context, wanted)
     # What cannot be read is refused, before there is a session for it.
     new_messages = messages_of(items, len(wanted.items) - len(items))
     history: Sequence[Item] = ()
@@ -115,7 +115,7 @@ async def _begin(context: ServerContext, wanted: ResponseRequest) -> StoredRespo
     return stored
 
 
-def _earlier(
+def _find_earlier(
     context: ServerContext, wanted: ResponseRequest
 ) -> tuple[StoredResponse | None, tuple[Item, ...]]:
     """The response that the request continues, and the items that are new."""
@@ -132,7 +132,7 @@ async def _answer(context: ServerContext, wanted: ResponseRequest, approval: Ite
     asked, reason = str(approval.get("approval_request_id")), str(approval.get("reason") or "")
     if wanted.previous is not None:
         earlier = context.responses.find(wanted.previous, param="previous_response_id")
-    elif (found := context.responses.of_question(asked)) is not None:
+    elif (found := context.responses.find_by_question(asked)) is not None:
         earlier = found
     else:
         raise RefusedError(409, "This question is no longer open.", param="input")
@@ -149,10 +149,10 @@ async def _answer(context: ServerContext, wanted: ResponseRequest, approval: Ite
     return stored
 
 
-def _streamed(stored: StoredResponse, after: int, *, stops: bool) -> Response:
+def _stream(stored: StoredResponse, after: int, *, stops: bool) -> Response:
     async def lines() -> AsyncIterator[bytes]:
         try:
-            async for line in stored.lines(after):
+            async for line in stored.stream_lines(after):
                 yield line
         finally:
             if stops and not stored.over:

@@ -113,7 +113,7 @@ def test_code_that_takes_its_time_to_stop_is_not_stopped_twice_by_the_next_messa
         assert running.computer.interrupted.wait(PATIENCE)
         (session,) = sessions_of(running)
         came = threading.Event()
-        running.app.state.context.completions.of(session).supersede = came.set
+        running.app.state.context.completions.recall(session).supersede = came.set
         asking = threading.Thread(target=lambda: answers.append(words_of(client, user("And now?"))))
         asking.start()
         assert came.wait(PATIENCE)
