@@ -180,7 +180,7 @@ class ComputerApi:
 
     def _with_object(self, python: Language) -> Language:
         start = python.start
-        note = "\n\n".join(filter(None, (python.note, documentation.of_computer())))
+        note = "\n\n".join(filter(None, (python.note, documentation.document_computer())))
 
         def start_with_object(program: str, folder: Path) -> Start:
             begun = start(program, folder)

@@ -319,7 +319,7 @@ def duplicate(path: Path, name: str) -> Path:
 
 def rename(path: Path, name: str) -> Path:
     """Give a profile of the profiles folder another name. Raises ProfileError or OSError."""
-    _of_ours(path)
+    _require_own(path)
     target = choose_path(name)
     default = find_default_path() == path
     path.rename(target)
@@ -331,7 +331,7 @@ def rename(path: Path, name: str) -> Path:
 
 def delete(path: Path) -> Path:
     """Take a profile away; it is kept where `restore` finds it. Raises ProfileError or OSError."""
-    _of_ours(path)
+    _require_own(path)
     copy = migration.keep(paths.make_private(path.parent / "deleted") / path.name, read_text(path))
     path.unlink()
     paths.sync(path.parent)
@@ -346,6 +346,6 @@ def restore(kept: Path, path: Path) -> None:
     paths.sync(path.parent)
 
 
-def _of_ours(path: Path) -> None:
+def _require_own(path: Path) -> None:
     if path.parent != paths.profiles() or not path.exists():
         raise ProfileError("only profiles of your own in the profiles folder can be renamed or deleted")

@@ -55,7 +55,7 @@ class Browser(Tool):
     @property
     def driver(self) -> Any:
         """The page of Playwright, for everything else."""
-        return self._opened()
+        return self._get_page()
 
     def setup(self, headless: bool) -> None:
         """Start the browser, with a window (False) or without."""
@@ -65,18 +65,18 @@ class Browser(Tool):
     def go_to_url(self, url: str) -> None:
         """Open a page."""
         with _translate_errors():
-            self._opened().goto(url if "://" in url else f"https://{url}", wait_until="domcontentloaded")
+            self._get_page().goto(url if "://" in url else f"https://{url}", wait_until="domcontentloaded")
 
     def read(self) -> str:
         """Return the text of the page."""
         with _translate_errors():
-            text: str = self._loaded().evaluate(_TEXT)
+            text: str = self._load().evaluate(_TEXT)
         return text[:_LONGEST]
 
     def elements(self) -> list[str]:
         """Return what can be clicked and filled, as `number role "name"`; click and fill take the name."""
         with _translate_errors():
-            found = self._loaded().evaluate(_ELEMENTS)
+            found = self._load().evaluate(_ELEMENTS)
         return [
             f'{number} {role} "{name}"' + (f" = {value!r}" if value and not SECRET.search(value) else "")
             for number, (role, name, value) in enumerate(found, 1)
@@ -85,7 +85,7 @@ class Browser(Tool):
     def click(self, name: str, role: str | None = None) -> None:
         """Click the one button, link or text with this name, or the one with this role and name."""
         with _translate_errors():
-            page = self._loaded()
+            page = self._load()
             places = [page.get_by_role(item, name=name, exact=exact) for exact in (True, False)
                       for item in ([role] if role else _CLICKED)]  # fmt: skip
             if role is None:
@@ -93,12 +93,12 @@ class Browser(Tool):
             self._only(places, name).click()
             # A script may open another page a moment after the click.
             page.wait_for_timeout(_LEAVING_SECONDS * 1000)
-            self._loaded()
+            self._load()
 
     def fill(self, name: str, text: str) -> None:
         """Write into the one field with this label or placeholder."""
         with _translate_errors():
-            page = self._loaded()
+            page = self._load()
             kinds = (page.get_by_label, page.get_by_placeholder)
             places = [find(name, exact=exact) for exact in (True, False) for find in kinds]
             self._only(places, name).fill(text)
@@ -126,7 +126,7 @@ class Browser(Tool):
     def screenshot(self, path: str) -> str:
         """Write a picture of the page into a PNG file and return its path."""
         with _translate_errors():
-            self._loaded().screenshot(path=path)
+            self._load().screenshot(path=path)
         return path
 
     def search(self, query: str) -> str:
@@ -157,12 +157,12 @@ class Browser(Tool):
         self._page = self._next = None
         self._stack.close()
 
-    def _opened(self) -> Any:
+    def _get_page(self) -> Any:
         return self._page or self._open(headless=not any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY"))))
 
-    def _loaded(self) -> Any:
+    def _load(self) -> Any:
         """The page, read to its end: after a click, the page that the click opened."""
-        page = self._opened()
+        page = self._get_page()
         end = time.monotonic() + _LOADING_SECONDS
         while self._next is not None and time.monotonic() < end:
             page.wait_for_timeout(10)

@@ -32,11 +32,11 @@ class Docs(Tool):
         Without both, the documentation of `computer` is searched.
         """
         if paths is not None:
-            passages = list(_of_files(paths))
+            passages = list(_document_files(paths))
         elif module is not None:
-            passages = list(_of_module(_module(module)))
+            passages = list(_document_module(_module(module)))
         else:
-            passages = list(of_tools())
+            passages = list(document_tools())
         best_passages = best(query, passages)
         return "\n\n".join(passage[:_LONGEST] for passage in best_passages) or f"Nothing found for {query!r}."
 
@@ -60,7 +60,7 @@ def best(query: str, passages: list[str]) -> list[str]:
     return [passages[index] for score, index in ranked[:_MOST] if score > 0]
 
 
-def of_tools() -> Iterator[str]:
+def document_tools() -> Iterator[str]:
     """Yield signature and documentation of every method of the computer object."""
     for name in TOOLS:
         yield from (f"{signature}\n{text}" for signature, text in methods(f"computer.{name}", class_of(name)))
@@ -91,7 +91,7 @@ def _module(module: str | ModuleType) -> ModuleType:
         raise ComputerError(f"The module {module} cannot be imported: {error}.") from None
 
 
-def _of_module(module: ModuleType) -> Iterator[str]:
+def _document_module(module: ModuleType) -> Iterator[str]:
     yield f"{module.__name__}\n{inspect.getdoc(module) or ''}"
     for name, value in sorted(vars(module).items()):
         if name.startswith("_") or not callable(value):
@@ -109,14 +109,14 @@ def _signature(value: Any) -> str:
         return ""
 
 
-def _of_files(paths: Iterable[str]) -> Iterator[str]:
+def _document_files(paths: Iterable[str]) -> Iterator[str]:
     for path in paths:
         root = existing(path)
         for file in sorted(root.rglob("*")) if root.is_dir() else [root]:
-            yield from _of_file(file)
+            yield from _document_file(file)
 
 
-def _of_file(file: Path) -> Iterator[str]:
+def _document_file(file: Path) -> Iterator[str]:
     try:
         text = file.read_text(encoding="utf-8") if file.is_file() else ""
     except (OSError, UnicodeDecodeError):

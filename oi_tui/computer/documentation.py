@@ -17,7 +17,7 @@ _INTRODUCTION = (
 )
 
 
-def of_computer() -> str:
+def document_computer() -> str:
     """Return the documentation as Markdown: for each tool its functions, each with its first sentence."""
     parts = [_INTRODUCTION]
     for name in TOOLS:

@@ -79,7 +79,7 @@ class _Exchange(BaseHTTPRequestHandler):
     timeout = 30
 
     def do_GET(self) -> None:
-        if not self._authorised():
+        if not self._is_authorised():
             return
         if self.path.split("?")[0] == "/v1/models":
             model = {"id": "demo", "object": "model", "created": 0, "owned_by": "oi-tui"}
@@ -90,7 +90,7 @@ class _Exchange(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         # Without this, a request that is refused unread would be taken for the next one.
         self.close_connection = True
-        if not self._authorised():
+        if not self._is_authorised():
             return
         if self.path.split("?")[0] != "/v1/chat/completions":
             self._refuse(404, f"There is no {self.path} here.")
@@ -113,7 +113,7 @@ class _Exchange(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:
         """Keep the terminal clean."""
 
-    def _authorised(self) -> bool:
+    def _is_authorised(self) -> bool:
         given = self.headers.get("Authorization", "").removeprefix("Bearer ")
         # A page in a browser could reach this port under a name of its own.
         host = self.headers.get("Host", "").rpartition(":")[0]

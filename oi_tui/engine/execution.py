@@ -190,9 +190,9 @@ class Execution:
                 yield from self._log.record(code.but(state="failed", reason=void))
                 return "failed", True
             if cell_target.split(answer.code)[0] != place.target:
-                return code.but(content=answer.code, proposed=_proposed(code))
+                return code.but(content=answer.code, proposed=_find_proposed(code))
             if answer.grant is not None:
-                yield self._granted(answer.grant)
+                yield self._grant(answer.grant)
             code = _approve(code, answer)
         callable_tools = CallableTools(frozenset(self.rights.tools(code.content, language)), granted)
         in_windows = bool(unasked and grant and grant.scope == "window")
@@ -267,7 +267,7 @@ class Execution:
         if code.state == "unfinished":
             return "The reply was cut off in the middle of this code."
         if is_tool(code.format or ""):
-            return self._refused_call(language, code.content)
+            return self._explain_refusal(language, code.content)
         if language is None:
             known = ", ".join(self.languages(profile)) or "none is available"
             return f"Unknown language “{code.format}”. Languages: {known}."
@@ -287,7 +287,7 @@ class Execution:
             return "The code names more tools of MCP servers than a question can list. Use fewer in one cell."
         return None
 
-    def _refused_call(self, language: str | None, arguments: str) -> str | None:
+    def _explain_refusal(self, language: str | None, arguments: str) -> str | None:
         if language is None:
             return "This tool is not available: no MCP server of the profile offers it."
         if parse_arguments(arguments) is None:
@@ -305,7 +305,7 @@ class Execution:
             return ""
         return f"safe_mode asks because this code {', '.join(findings.risk_sentences)}."
 
-    def _granted(self, grant: Permission) -> Noticed:
+    def _grant(self, grant: Permission) -> Noticed:
         """Stop asking for what the person granted; the notice says what that is, and how to revoke it."""
         where = self._computer.where.partition(", ")[0] if self._grants.visiting else ""
         grant = replace(grant, where=where)
@@ -473,14 +473,14 @@ def _caution(code: Message, asker: str) -> tuple[Message, str]:
     return code, caution
 
 
-def _proposed(code: Message) -> str:
+def _find_proposed(code: Message) -> str:
     """Return the code as the model wrote it."""
     return code.content if code.proposed is None else code.proposed
 
 
 def _approve(code: Message, answer: Run) -> Message:
     """Return the code that was approved, with what the model proposed where the person edited it."""
-    proposed = _proposed(code)
+    proposed = _find_proposed(code)
     if answer.code == proposed:
         return code.but(content=answer.code, decision="approved", proposed=None)
     return code.but(content=answer.code, decision="edited", proposed=proposed)

@@ -176,7 +176,7 @@ class McpServers:
             raise CallError("it is not in the profile")
         try:
             # The settings may have changed since the server was connected.
-            self._allowed(status.server)
+            self._require_allowed(status.server)
         except McpServerError as error:
             raise CallError(str(error)) from None
         self._make_ready(status, stopped)
@@ -271,7 +271,7 @@ class McpServers:
 
     def _connect(self, status: Status, sign_in: bool = False) -> None:
         try:
-            server = self._allowed(status.server)
+            server = self._require_allowed(status.server)
             may = can_sign_in(server)
             spec = {
                 "name": server.name,
@@ -290,7 +290,7 @@ class McpServers:
             self._fail(status, one_line(str(error), 500))
         status.settled.set()
 
-    def _allowed(self, server: McpServer) -> McpServer:
+    def _require_allowed(self, server: McpServer) -> McpServer:
         """Return the server with its variables. Raises McpServerError where the profile forbids it."""
         filled = server.filled(os.environ)
         for name, value in filled.values.items():
@@ -368,7 +368,7 @@ class McpServers:
             about.addresses.put(str(record["open"]))
         elif "signed_in" in record:
             try:
-                self._sign_ins.keep(self._allowed(about.server), record["signed_in"])
+                self._sign_ins.keep(self._require_allowed(about.server), record["signed_in"])
             except (SecretError, McpServerError) as error:
                 self._say(str(error))
         elif "offered" in record:

@@ -74,7 +74,7 @@ class ConfirmDialog(Dialog[bool]):
     def action_yes(self) -> None:
         """Answer yes, unless the key was meant for something else."""
         if self.armed:
-            self._settle = later(self, SETTLE, self._settled)
+            self._settle = later(self, SETTLE, self._finish_settling)
 
     def action_press(self, key: str) -> None:
         """Take a click on yes only if the button went down while a yes counts."""
@@ -85,7 +85,7 @@ class ConfirmDialog(Dialog[bool]):
         binding = self.active_bindings.get(key)
         return binding is not None and binding.binding.action == "yes"
 
-    def _settled(self) -> None:
+    def _finish_settling(self) -> None:
         self._settle = None
         if self.armed:
             self.dismiss(True)

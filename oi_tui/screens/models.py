@@ -48,7 +48,7 @@ def list_hosted_models(environment: Mapping[str, str] = os.environ) -> list[Mode
     """Return a model for each provider whose key is in the environment."""
     return [
         ModelChoice(model, None, f"{variable} is set")
-        for variable, model in _hosted()
+        for variable, model in _list_hosted()
         if environment.get(variable)
     ]
 
@@ -56,14 +56,14 @@ def list_hosted_models(environment: Mapping[str, str] = os.environ) -> list[Mode
 def list_kept_models(secrets: Secrets) -> list[ModelChoice]:
     """Return a model for each provider whose key is saved; asks the keyring."""
     saved = []
-    for variable, model in _hosted():
+    for variable, model in _list_hosted():
         api_key = secrets.find(variable)
         if api_key is not None and api_key.origin != "environment":
             saved.append(ModelChoice(model, None, f"{variable} is saved"))
     return saved
 
 
-def _hosted() -> list[tuple[str, str]]:
+def _list_hosted() -> list[tuple[str, str]]:
     """The variables of providers' keys, each with the model to offer for it."""
     models = [presets.find_model(name) for name in _HOSTED]
     return [(find_variable_name(model) or "", model) for model in models]

@@ -67,7 +67,7 @@ class VariableKeeper:
             if time.monotonic() > until:
                 return
             time.sleep(_LOOK)
-        for language in self._used():
+        for language in self._list_used():
             try:
                 path = self._saved.make_path(id, language)
             except OSError:
@@ -75,7 +75,7 @@ class VariableKeeper:
             for _ in computer.run(language, _write(language, path, size)):
                 pass
 
-    def _used(self) -> Iterator[str]:
+    def _list_used(self) -> Iterator[str]:
         memories = {memory.language: memory for memory in self._computer.inspector.memories()}
         for language in LANGUAGES:
             if language in memories and memories[language].variables:

@@ -11,7 +11,7 @@ import pytest
 from oi_tui.actions.base import ConversationActions
 from oi_tui.computer import Computer as ComputerObject
 from oi_tui.computer import cells as cells_module
-from oi_tui.computer.documentation import of_computer
+from oi_tui.computer.documentation import document_computer
 from oi_tui.computer.tool import TOOLS
 from oi_tui.computer_api import ComputerApi, RefusedError
 from oi_tui.engine.llm.base import Text, Usage
@@ -78,7 +78,7 @@ def test_without_the_setting_the_object_is_imported_by_hand(tmp_path: Path) -> N
 
 def test_the_model_is_reported_every_function(cells: Computer) -> None:
     (note,) = (item.note for item in cells.declared if item.name == "python")
-    assert of_computer() in note
+    assert document_computer() in note
     for name in ("computer.mouse.click(", "computer.calendar.create_event(", "computer.display.size  #"):
         assert name in note
     assert all(f"\ncomputer.{tool}: " in note for tool in TOOLS)

@@ -57,7 +57,7 @@ class ActionLog:
         active = next((window for window in self._desktop.windows() if window.active), None)
         known = active and self._desktop.knows_places
         self._region = active.region if active and known else Region(0, 0, *self._desktop.size())
-        self._before = self._pictured()
+        self._before = self._take_picture()
 
     def aim(self, name: str, place: tuple[int, int]) -> None:
         """Note what is at the place that the pointer moves to."""
@@ -66,7 +66,7 @@ class ActionLog:
     def click(self, button: str, clicks: int) -> None:
         """Note clicks where the pointer is."""
         place = self._desktop.position()
-        at = self._named(place)
+        at = self._name_place(place)
         kind = "" if button == "left" else f"{button} "
         self._note(f"{kind}{_TIMES.get(clicks, '')}click at {at}", self._under(place))
 
@@ -107,7 +107,7 @@ class ActionLog:
         lines = [f"  {action}" for action in actions]
         if left_out:
             lines.append(f"  and {left_out} more")
-        after = self._pictured()
+        after = self._take_picture()
         same = before is not None and after is not None and before.pixels == after.pixels
         pictures = [picture for picture in ([after] if same else [before, after]) if picture]
         cells.show("\n".join(["Mouse and keyboard:", *lines]), pictures)
@@ -123,14 +123,14 @@ class ActionLog:
         else:
             self._left_out += count
 
-    def _pictured(self) -> Picture | None:
+    def _take_picture(self) -> Picture | None:
         try:
             picture = self._look(self._region) if self._region and cells.are_counted() else None
         except ComputerError:
             return None
         return picture.fitted(_SIDE) if picture else None
 
-    def _named(self, place: tuple[int, int]) -> str:
+    def _name_place(self, place: tuple[int, int]) -> str:
         name, at = self._aim
         return f"{name!r} {place}" if name and at == place else f"{place}"
 

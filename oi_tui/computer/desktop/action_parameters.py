@@ -46,7 +46,7 @@ class Parameters:
         if key in self._values:
             return self._point(key, self._values[key])
         if key == "coordinate" and self.has("x", "y"):
-            return self._scaled([self._number("x"), self._number("y")])
+            return self._scale_point([self._number("x"), self._number("y")])
         return None
 
     def read_required_point(self) -> tuple[int, int]:
@@ -69,8 +69,8 @@ class Parameters:
         """Left, top, right and bottom of a part of the screen."""
         what = "[left, top, right, bottom]"
         numbers = self._numbers("region", self._values.get("region"), 4, what)
-        left, top = self._scaled(numbers[:2])
-        right, bottom = self._scaled(numbers[2:])
+        left, top = self._scale_point(numbers[:2])
+        right, bottom = self._scale_point(numbers[2:])
         if right <= left or bottom <= top:
             raise self._wrong("region", self._values["region"], f"{what}, with right and bottom greater")
         return left, top, right, bottom
@@ -128,7 +128,7 @@ class Parameters:
     def _point(self, key: str, value: Any) -> tuple[int, int]:
         if isinstance(value, dict) and {"x", "y"} <= value.keys():
             value = [value["x"], value["y"]]
-        return self._scaled(self._numbers(key, value, 2, "a point: [x, y]"))
+        return self._scale_point(self._numbers(key, value, 2, "a point: [x, y]"))
 
     def _numbers(self, key: str, value: Any, count: int, what: str) -> list[float]:
         values = list(value) if isinstance(value, (list, tuple)) else []
@@ -137,7 +137,7 @@ class Parameters:
             raise self._wrong(key, value, what)
         return numbers
 
-    def _scaled(self, pair: list[float]) -> tuple[int, int]:
+    def _scale_point(self, pair: list[float]) -> tuple[int, int]:
         """A point of the screen from one of the picture."""
         if self._scale:
             pair = [number * whole // part for number, (whole, part) in zip(pair, self._scale)]

@@ -45,18 +45,18 @@ def act(computer: Any, actions: Any, size: tuple[int, int] | None = None) -> Pic
     screen = computer.display.size if size else None
     runs = []
     for number, action in enumerate(listed, 1):
-        with _numbered(number, len(listed), "Nothing was done. "):
+        with _number_errors(number, len(listed), "Nothing was done. "):
             runs.append(_parse(action, screen, size))
     picture = None
     for number, run in enumerate(runs, 1):
         done = f"The {number - 1} before it were done. " if number > 1 else ""
-        with _numbered(number, len(listed), done):
+        with _number_errors(number, len(listed), done):
             picture = run(computer) or picture
     return picture
 
 
 @contextlib.contextmanager
-def _numbered(number: int, count: int, before: str) -> Iterator[None]:
+def _number_errors(number: int, count: int, before: str) -> Iterator[None]:
     """Say in an error which of several actions it is about."""
     try:
         yield

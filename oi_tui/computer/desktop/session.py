@@ -99,14 +99,14 @@ class Session:
             self._limits.require("clicks", self._window_at(x, y))
         # The guard must not take this movement for one of the person.
         self._tell("unwatched", 0, 0)
-        place = self._arrived(x, y)
-        if not is_near(place, (x, y)) and not is_near(place, self._arrived(x, y)):
+        place = self._move_pointer(x, y)
+        if not is_near(place, (x, y)) and not is_near(place, self._move_pointer(x, y)):
             # Where the pointer is confined, it gets to the same place again. This was a hand.
             self._hand_back()
         self._put = place
         self._have_watched()
 
-    def _arrived(self, x: int, y: int) -> tuple[int, int]:
+    def _move_pointer(self, x: int, y: int) -> tuple[int, int]:
         """Put the pointer somewhere; return where it is then: the server may take a moment, or confine it."""
         if self.desktop.notices_input:
             self.desktop.move(x, y)

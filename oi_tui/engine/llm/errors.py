@@ -65,7 +65,7 @@ def explain(error: BaseException, attempt: Attempt) -> ErrorInfo:
     status = _find_status(chain)
     detail = _format_detail(chain[0], attempt) or _phrase(status) or "it gave no reason"
     retry_after = _retry_after(chain, words)
-    attempt = replace(attempt, led=_led(chain, words, status), on_the_way=_on_the_way(chain, words))
+    attempt = replace(attempt, led=_find_redirect(chain, words, status), on_the_way=_on_the_way(chain, words))
     if attempt.begun and status in (None, 408) and re.search(r"[Tt]imeout|timed out", words):
         return describe_timeout(attempt)
     for trouble in TROUBLES:
@@ -184,7 +184,7 @@ def _headers(error: BaseException) -> Mapping[str, Any]:
     return {}
 
 
-def _led(chain: list[BaseException], words: str, status: int | None) -> str:
+def _find_redirect(chain: list[BaseException], words: str, status: int | None) -> str:
     """The base address to which the server redirects; empty where it does not."""
     found = ""
     if status in range(300, 400):

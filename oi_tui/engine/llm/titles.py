@@ -52,7 +52,7 @@ class TitleRequest:
                     self.used = delta
         except LlmError:
             return ""
-        return cleaned("".join(lines))
+        return clean("".join(lines))
 
     def cancel(self) -> None:
         """Give it up, from any thread."""
@@ -65,7 +65,7 @@ def can_be_named(messages: Sequence[Message]) -> bool:
     return "user" in roles and "assistant" in roles[roles.index("user") :]
 
 
-def cleaned(text: str) -> str:
+def clean(text: str) -> str:
     """Return a title on one line, without what a model adds; "" when it is no title."""
     text = re.sub(r"<think>.*?(?:</think>|\Z)", "", text, flags=re.DOTALL)
     line = next(filter(None, (one_line(part, 300) for part in text.split("\n"))), "")

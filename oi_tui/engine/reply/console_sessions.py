@@ -77,19 +77,19 @@ class ConsoleSession:
 
     def _line(self, line: str) -> str:
         """The line as code, each after the first one on a line of its own; nothing for what was printed."""
-        code = self._of_python(line) if self._python else self._of_shell(line)
+        code = self._read_python(line) if self._python else self._read_shell(line)
         if code is None:
             return ""
         begun, self._begun = self._begun, True
         return "\n" + code if begun else code
 
-    def _of_python(self, line: str) -> str | None:
+    def _read_python(self, line: str) -> str | None:
         match = _PYTHON.match(line) or _FURTHER.match(line)
         if match:
             return line[match.end() :]
         return line if line.startswith("#") else None
 
-    def _of_shell(self, line: str) -> str | None:
+    def _read_shell(self, line: str) -> str | None:
         bare = line.rstrip("\r")
         if self._command and is_open(self._command):
             match = re.match(r"\s{0,20}> ?", bare)

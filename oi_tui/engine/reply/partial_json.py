@@ -126,7 +126,7 @@ class PartialJsonParser:
             return self._fail()
         self._at = match.end()
         self._say("literal", match[0])
-        return self._ended()
+        return self._end_value()
 
     def _key(self) -> bool:
         character = self._next()
@@ -212,7 +212,7 @@ class PartialJsonParser:
         self._at += len(self._quote)
         self.closed = True
         self._say("string")
-        return self._ended()
+        return self._end_value()
 
     def _escape(self) -> bool:
         after = self._buffer[self._at + 1 : self._at + 2]
@@ -305,7 +305,7 @@ class PartialJsonParser:
         self._at = match.end()
         return self._buffer[self._at : self._at + 1]
 
-    def _ended(self) -> bool:
+    def _end_value(self) -> bool:
         """Note that a value is complete."""
         if not self._stack:
             self.done = True
@@ -320,7 +320,7 @@ class PartialJsonParser:
         if self._stack.pop() == "[":
             self._path = self._path[:-1]
         self._say("close")
-        return self._ended()
+        return self._end_value()
 
     def _fail(self) -> bool:
         self.failed = True

@@ -168,7 +168,7 @@ class TextParser:
         self._thoughts.clear()
 
     def _prose(self) -> bool:
-        if self._closing is not None and not self._swallowed(*self._closing):
+        if self._closing is not None and not self._swallow(*self._closing):
             return False
         cursor = self._cursor
         if cursor.exhausted:
@@ -233,7 +233,7 @@ class TextParser:
         cursor.at = end
         return False
 
-    def _swallowed(self, pattern: re.Pattern[str], characters: str) -> bool:
+    def _swallow(self, pattern: re.Pattern[str], characters: str) -> bool:
         """Drop what only closes a call. False while more is needed to know."""
         cursor = self._cursor
         if not cursor.final and len(cursor.rest) < 250 and not cursor.rest.strip(characters):

@@ -292,9 +292,9 @@ class ToolCallParser:
             self._argument_ended()
         else:
             value, self._string = self._string, ""
-            self._named(key, value, path)
+            self._read_name(key, value, path)
 
-    def _named(self, key: str, value: str, path: Path) -> None:
+    def _read_name(self, key: str, value: str, path: Path) -> None:
         if key in _LANGUAGE:
             if self._call.language is None:
                 self._call.language = clean_word(value)

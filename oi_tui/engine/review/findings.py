@@ -137,13 +137,15 @@ class Findings:
     def risk_sentences(self) -> list[str]:
         """A few words for each kind of risk, the gravest first: "deletes ./old.csv (line 3)"."""
         return [
-            _sentence(kind, findings) for kind in WORDS if kind not in _FACTS and (findings := self._of(kind))
+            _sentence(kind, findings)
+            for kind in WORDS
+            if kind not in _FACTS and (findings := self._pick(kind))
         ]
 
     @property
     def fact_sentences(self) -> list[str]:
         """The files that are written and read, and what was not checked."""
-        return [_sentence(kind, findings) for kind in _FACTS if (findings := self._of(kind))]
+        return [_sentence(kind, findings) for kind in _FACTS if (findings := self._pick(kind))]
 
     @property
     def sentences(self) -> list[str]:
@@ -168,7 +170,7 @@ class Findings:
         """The lines with risks, from 1."""
         return frozenset(risk.line for risk in self.risks)
 
-    def _of(self, kind: Kind) -> list[Finding]:
+    def _pick(self, kind: Kind) -> list[Finding]:
         if kind != "not understood":
             return [item for item in self.found if item.kind == kind]
         listed = {item.line for item in self.found}
@@ -177,7 +179,7 @@ class Findings:
 
 def _sentence(kind: Kind, found: list[Finding]) -> str:
     if kind == "not understood":
-        return _unchecked(found)
+        return _describe_unchecked(found)
     named = list(dict.fromkeys(item.what for item in found if item.what))
     text = ", ".join(named[:3]) + (", …" if len(named) > 3 else "")
     words = WORDS[kind] + (f": {text}" if text else "")
@@ -188,7 +190,7 @@ def _sentence(kind: Kind, found: list[Finding]) -> str:
     return f"{words} (line{'s' * (len(numbers) > 1)} {some})"
 
 
-def _unchecked(found: list[Finding]) -> str:
+def _describe_unchecked(found: list[Finding]) -> str:
     """Return one line for all parts that were not checked."""
     first: dict[str, int] = {}
     for item in found:

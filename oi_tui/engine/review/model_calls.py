@@ -60,14 +60,14 @@ class _Counter:
         self._lists = dict(_literal_lists(tree))
         #: The names that are called directly; any other use may call the function any number of times.
         self._called: set[int] = set()
-        counted = self._of(tree, 1)
+        counted = self._count_calls(tree, 1)
         others = any(
             isinstance(node, ast.Name) and node.id in functions and id(node) not in self._called
             for node in ast.walk(tree)
         )
         self.most = None if others else counted
 
-    def _of(self, node: ast.AST, times: int | None) -> int | None:
+    def _count_calls(self, node: ast.AST, times: int | None) -> int | None:
         total: int | None = 0
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in self._functions:
             self._called.add(id(node.func))
@@ -82,7 +82,7 @@ class _Counter:
                 inner = _product(inner, self._length(generator.iter))
         for child in ast.iter_child_nodes(node):
             # What a loop goes over is made once, but it is no harm to count it as often as its body.
-            total = _sum(total, self._of(child, inner))
+            total = _sum(total, self._count_calls(child, inner))
         return total
 
     def _requests(self, call: ast.Call) -> int | None:

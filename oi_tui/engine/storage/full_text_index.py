@@ -91,7 +91,7 @@ class FullTextIndex:
         """The conversations whose words are all in the index."""
         try:
             with self._connect() as base:
-                return self._covered(base)
+                return self._find_covered(base)
         except (OSError, sqlite3.Error):
             return frozenset()
 
@@ -112,11 +112,11 @@ class FullTextIndex:
                     "SELECT id FROM words JOIN conversations ON row = words.rowid WHERE words MATCH ?",
                     (query,),
                 )
-                return frozenset(id_ for (id_,) in rows), self._covered(base)
+                return frozenset(id_ for (id_,) in rows), self._find_covered(base)
         except (OSError, sqlite3.Error):
             return None
 
-    def _covered(self, base: sqlite3.Connection) -> frozenset[str]:
+    def _find_covered(self, base: sqlite3.Connection) -> frozenset[str]:
         if not self._current:
             return frozenset()
         return frozenset(id_ for (id_,) in base.execute("SELECT id FROM conversations WHERE whole"))

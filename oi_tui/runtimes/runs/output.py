@@ -166,17 +166,17 @@ class RunOutput:
             return
         self.flush()
         self._tell(ValueEnded())
-        if self._key is not None and not self.is_on_a_line and _printed(self._log[self._began :]):
+        if self._key is not None and not self.is_on_a_line and _join_printed(self._log[self._began :]):
             self._shown[self._key] = (self._began, len(self._log))
         self._key = None
         self._put_below()
 
     def _go_back(self, start: int, end: int) -> None:
         """Go to the lines of an earlier value, where it and what was printed since can be written again."""
-        text, below = _printed(self._log[start:]), self._log[end:]
+        text, below = _join_printed(self._log[start:]), self._log[end:]
         if any(isinstance(report, Displayed) and not _is_of_value(report) for report in below):
             return
-        if len(_printed(below)) > _LONGEST_BELOW or _MOVES.search(text):
+        if len(_join_printed(below)) > _LONGEST_BELOW or _MOVES.search(text):
             return
         self._report(Printed(f"\x1b[{text.count(chr(10))}A\r\x1b[J"))
         self._last_line = ""
@@ -187,7 +187,7 @@ class RunOutput:
         for key in self._below_keys:
             del self._shown[key]
         del self._log[start:]
-        self._log_size = len(_printed(self._log))
+        self._log_size = len(_join_printed(self._log))
 
     def _put_below(self) -> None:
         """Write the text below an updated value again."""
@@ -202,7 +202,7 @@ class RunOutput:
             self._tell(report)
         if self._shown:
             self._shown.update({key: (at + first, at + last) for key, (first, last) in keys.items()})
-        self._last_line = re.split(r"[\r\n]", _printed(below))[-1][-_LONGEST_LINE:]
+        self._last_line = re.split(r"[\r\n]", _join_printed(below))[-1][-_LONGEST_LINE:]
 
     def _tell(self, report: Report) -> None:
         """Report, and remember it where a value above or this one may be updated."""
@@ -256,7 +256,7 @@ class RunOutput:
             self._tell(Printed(text, self._view, self._table))
 
 
-def _printed(reports: Iterable[Report]) -> str:
+def _join_printed(reports: Iterable[Report]) -> str:
     return "".join(report.text for report in reports if isinstance(report, Printed))
 
 

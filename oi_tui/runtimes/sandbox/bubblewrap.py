@@ -326,16 +326,16 @@ def _open_below(folder: Path, path: Path) -> int:
             os.close(above)
         found = os.open(name, flags, dir_fd=at)
     except OSError:
-        raise _changed(path) from None
+        raise _make_change_error(path) from None
     finally:
         os.close(at)
     if stat.S_ISLNK(os.fstat(found).st_mode):
         os.close(found)
-        raise _changed(path)
+        raise _make_change_error(path)
     return found
 
 
-def _changed(path: Path) -> NoSandboxError:
+def _make_change_error(path: Path) -> NoSandboxError:
     return NoSandboxError(f"{path} changed while the sandbox started, so nothing runs. Run the code again.")
 
 

@@ -105,12 +105,12 @@ class LimitWatch:
 
     def _watch(self) -> None:
         while not self._stop.wait(_INTERVAL):
-            reason = self._exceeded()
+            reason = self._find_exceeded()
             if reason and not self._stop.is_set():
                 self._over(reason)
                 return
 
-    def _exceeded(self) -> str | None:
+    def _find_exceeded(self) -> str | None:
         limits = self._limits
         pids = list(_tree(self._pid))
         if len(pids) > limits.most_processes:

@@ -317,14 +317,14 @@ def _is_address(host: str) -> bool:
 
 
 def _format(request: _Request) -> str:
-    return _bracketed(request.host) if request.port in _USUAL_PORTS else _add_port(request)
+    return _add_brackets(request.host) if request.port in _USUAL_PORTS else _add_port(request)
 
 
 def _add_port(request: _Request) -> str:
-    return f"{_bracketed(request.host)}:{request.port}"
+    return f"{_add_brackets(request.host)}:{request.port}"
 
 
-def _bracketed(host: str) -> str:
+def _add_brackets(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
@@ -366,7 +366,7 @@ def _parse(head: bytes, within: _Request | None = None) -> _Request:
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     first = f"{method} {path} {version}".encode("latin-1")
     # The host that was allowed, and not another one that the same server answers for.
-    named = _bracketed(host)
+    named = _add_brackets(host)
     host_field = f"Host: {named if port == _HTTP else f'{named}:{port}'}".encode("latin-1")
     return _Request(host, port, b"\r\n".join([first, host_field, *remaining, b"Connection: close", b"", b""]))
 

@@ -43,7 +43,7 @@ class SettingFields(VerticalScroll):
         """Each heading with its fields, and the text that is shown without any."""
         for section, heading in self._headings.items():
             yield heading
-            yield from self._of_section(section)
+            yield from self._list_section(section)
         yield self._nothing
 
     def on_mount(self) -> None:
@@ -55,7 +55,7 @@ class SettingFields(VerticalScroll):
         """Return the field of a setting."""
         return self._fields[name]
 
-    def _of_section(self, section: str) -> list[SettingField]:
+    def _list_section(self, section: str) -> list[SettingField]:
         return [field for field in self._fields.values() if field.setting.section == section]
 
     def show(self, query: str, section: str) -> None:
@@ -68,7 +68,7 @@ class SettingFields(VerticalScroll):
             if field.display and field.is_attached:
                 field.build()
         for name, heading in self._headings.items():
-            heading.display = of_many and any(field.display for field in self._of_section(name))
+            heading.display = of_many and any(field.display for field in self._list_section(name))
         self._nothing.display = not names
         if not names:
             self._nothing.update(self._why_nothing(query, section))
@@ -76,7 +76,7 @@ class SettingFields(VerticalScroll):
 
     def _in(self, section: str) -> list[SettingField]:
         if section != CHANGED:
-            return self._of_section(section)
+            return self._list_section(section)
         return [
             field
             for field in self._fields.values()
@@ -97,7 +97,7 @@ class SettingFields(VerticalScroll):
         """The section's name, with a mark where a value of it is wrong or changed."""
         if section == CHANGED:
             return Content(section)
-        fields = self._of_section(section)
+        fields = self._list_section(section)
         wrong = any(field.error is not None for field in fields)
         changed = any(field.value != field.setting.default for field in fields)
         mark = (" ✗", "$text-error") if wrong else (" ●", "$text-accent") if changed else ("", "")
@@ -152,10 +152,10 @@ def _matching(query: str) -> set[str]:
         if query in (setting.key, setting.long_flag, *setting.flags)
     }
     return exact or {
-        setting.name for setting in list_settings() if all(word in _searched(setting) for word in words)
+        setting.name for setting in list_settings() if all(word in _write_searched(setting) for word in words)
     }
 
 
-def _searched(setting: Setting) -> str:
+def _write_searched(setting: Setting) -> str:
     flags = " ".join((setting.long_flag, *setting.flags)).replace("-", "_")
     return f"{setting.human_title} {setting.key} {setting.section} {flags} {setting.help}".lower()

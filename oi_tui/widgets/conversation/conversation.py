@@ -93,7 +93,7 @@ class Conversation(Widget):
         """`saved_as` tells under which path the picture of an image message is found, "" for none."""
         super().__init__(id=id)
         self.transcript = Transcript()
-        self.transcript.on_moved = self._moved
+        self.transcript.on_moved = self._move_overlays
         self.transcript.on_following = self._hold_outputs
         self.transcript.question_open = lambda: any(
             isinstance(block, CellBlock) and block.awaits_approval for block in self._story.outputs
@@ -133,7 +133,7 @@ class Conversation(Widget):
     def apply(self, event: Event) -> None:
         """Show what happened. Events about unknown messages are ignored."""
         if isinstance(event, MessageRecorded | ApprovalRequested):
-            self._recorded(event.message)
+            self._handle_recorded(event.message)
         self._story.apply(event)
         if isinstance(event, MessageRecorded) and (cell := self._story.cell(event.message.id)):
             self._watch(cell)
@@ -176,7 +176,7 @@ class Conversation(Widget):
         self._follower = LineFollower(self.transcript)
         self.transcript.replace()
 
-    def _recorded(self, message: Message) -> None:
+    def _handle_recorded(self, message: Message) -> None:
         """Close the editor when its code was answered elsewhere."""
         if self._editing is not None and self._editing.key == message.id and message.decision is not None:
             self._close_editor()
@@ -262,7 +262,7 @@ class Conversation(Widget):
         self.reveal(message_id)
         self._editor.display = True
         self._editor.focus()
-        self._moved()
+        self._move_overlays()
         return True
 
     def finish_edit(self) -> str:
@@ -335,7 +335,7 @@ class Conversation(Widget):
             caret.y + 1 if is_below else max(caret.y - height, 0),
         )
 
-    def _moved(self) -> None:
+    def _move_overlays(self) -> None:
         """Move what lies above the transcript after it was scrolled or laid out."""
         if self._editing is not None:
             place = self.transcript.place_of(self._editing.key) or 0

@@ -187,7 +187,7 @@ def _draw_table(node: SyntaxTreeNode, width: int, look: Styles) -> list[Row]:
         max((sum(width_of(t) for t, _ in row[i]) for row in cells if i < len(row)), default=0)
         for i in range(count)
     ]
-    widths = _shared_out(natural, width - 3 * (count - 1))
+    widths = _share_out(natural, width - 3 * (count - 1))
     right = ["right" in str(cell.attrs.get("style", "")) for cell in (head[0].children if head else [])] + [
         False
     ] * count
@@ -199,7 +199,7 @@ def _draw_table(node: SyntaxTreeNode, width: int, look: Styles) -> list[Row]:
     return rows
 
 
-def _shared_out(natural: list[int], room: int) -> list[int]:
+def _share_out(natural: list[int], room: int) -> list[int]:
     widths = [max(size, 1) for size in natural]
     while sum(widths) > room and max(widths) > 3:
         ordered = sorted(set(widths), reverse=True)

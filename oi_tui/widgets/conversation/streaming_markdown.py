@@ -134,10 +134,10 @@ class StreamingMarkdown:
         return False
 
     def _begin(self, line: str) -> None:
-        self._parts.append(self._begun(line))
+        self._parts.append(self._begin_part(line))
         self._blank = False
 
-    def _begun(self, line: str) -> _Part:
+    def _begin_part(self, line: str) -> _Part:
         """The part that begins with this line."""
         before = self._parts[-1].kind if self._parts else ""
         gap = bool(self._parts) and self._blank
@@ -181,7 +181,7 @@ class StreamingMarkdown:
             if goes_on:
                 line = ""
         if line:
-            self._draw(self._begun(line), "", width, look)
+            self._draw(self._begin_part(line), "", width, look)
         took = time.monotonic() - now
         long = len(self._line) + sum(map(len, open_part.lines if open_part else ())) > _LONG
         self._rest_until = now + took * (1 + _REST) if long and took > _CHEAP else 0.0

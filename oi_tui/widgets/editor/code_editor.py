@@ -468,7 +468,7 @@ class CodeEditor(StableTextArea):
             # The space after the last character does not belong to the line.
             cut = scroll_x > 0 and bool(line), cells - (column > len(line)) > scroll_x + room
         at = None if caret is None else self._count_cells_before(row, caret) - scroll_x
-        return Strip.join([Strip(left, gutter), _marked_as_cut(body, *cut, at, look.code_muted)])
+        return Strip.join([Strip(left, gutter), _mark_cut(body, *cut, at, look.code_muted)])
 
     @property
     def cursor_screen_offset(self) -> Offset:
@@ -480,7 +480,7 @@ class CodeEditor(StableTextArea):
         )
 
 
-def _marked_as_cut(body: Strip, left: bool, right: bool, caret: int | None, style: Style) -> Strip:
+def _mark_cut(body: Strip, left: bool, right: bool, caret: int | None, style: Style) -> Strip:
     """The visible part of a line, with "…" at each end where the line goes on, except on the caret."""
     width = body.cell_length
     if width > 2 and left and caret != 0:

@@ -23,7 +23,7 @@ def apply_colours(style: Style, parameters: str) -> Style:
         elif code in _MANNERS:
             style += _MANNERS[code]
         elif code in (38, 48):
-            color, used = _extended(codes[position:])
+            color, used = _read_extended(codes[position:])
             position += used
             if color:
                 style += Style(color=color) if code == 38 else Style(bgcolor=color)
@@ -36,7 +36,7 @@ def apply_colours(style: Style, parameters: str) -> Style:
     return style
 
 
-def _extended(codes: list[int]) -> tuple[Color | None, int]:
+def _read_extended(codes: list[int]) -> tuple[Color | None, int]:
     match codes:
         case [5, number, *_]:
             return (Color.from_ansi(number) if number < 256 else None), 2

@@ -63,13 +63,13 @@ class SixelOverlay:
         for picture, region in self._find_places():
             on_screen = region.translate(offset)
             state = (on_screen, picture.sixel)
-            if not picture.sixel or not room.contains_region(region) or self._covered(on_screen):
+            if not picture.sixel or not room.contains_region(region) or self._is_covered(on_screen):
                 continue
             if before.get(picture) != state:
                 app.write_as_it_is(f"\x1b7\x1b[{on_screen.y + 1};{on_screen.x + 1}H{picture.sixel}\x1b8")
             self._drawn[picture] = state
 
-    def _covered(self, region: Region) -> bool:
+    def _is_covered(self, region: Region) -> bool:
         """Whether something else stands there, or may."""
         own = set(self._widget.ancestors_with_self)
         return any(

@@ -141,10 +141,10 @@ class TableView(ScrollView, can_focus=True):
         if not top <= self.row < top + room:
             self.scroll_to(y=self.row if self.row < top else self.row - room + 1, animate=False, force=True)
         self._left = min(self._left, self.column)
-        while self._left < self.column and self._used(self._left, self.column) > self.size.width:
+        while self._left < self.column and self._measure_columns(self._left, self.column) > self.size.width:
             self._left += 1
 
-    def _used(self, first: int, last: int) -> int:
+    def _measure_columns(self, first: int, last: int) -> int:
         return self._label_width + sum(width + 2 for width in self._widths[first : last + 1])
 
     def on_resize(self) -> None:

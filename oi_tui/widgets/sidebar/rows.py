@@ -144,11 +144,15 @@ def _make_variable_rows(known: Sequence[Memory], all_: Sequence[Memory], room: i
     rows: list[SidebarRow] = []
     for memory in known:
         title = f"Variables · {memory.language}" if len(known) > 1 else "Variables"
-        rows += [SidebarRow(title, f"{memory.total:,}", "heading"), *_of_language(memory, room), SidebarRow()]
+        rows += [
+            SidebarRow(title, f"{memory.total:,}", "heading"),
+            *_list_data(memory, room),
+            SidebarRow(),
+        ]
     return rows
 
 
-def _of_language(memory: Memory, room: int) -> list[SidebarRow]:
+def _list_data(memory: Memory, room: int) -> list[SidebarRow]:
     """List the data; functions, classes and what has no room are only counted."""
     data, code = sort_by_interest(memory.language, memory.variables)
     hidden = memory.total - len(memory.variables) + max(0, len(data) - room)

@@ -201,7 +201,7 @@ class Vi:
         if not operator and (motion := self._find_motion(command)):
             row = motion.to[0]
             # The end of a line is behind its last character here.
-            self._at = (row, len(self._edits.lines[row])) if rest == "$" else self._clamped(motion.to)
+            self._at = (row, len(self._edits.lines[row])) if rest == "$" else self._clamp(motion.to)
             if rest not in "jk":
                 self._finder.column = END if rest == "$" else None
             self._show_selection()
@@ -231,7 +231,7 @@ class Vi:
         self._show_selection()
 
     def _change_selection(self, operator: str, command: Command) -> None:
-        edits, part, rest = self._edits, self._selected(), command.rest
+        edits, part, rest = self._edits, self._find_selected(), command.rest
         bottom = max(self._anchor[0], self._at[0])
         edits.mark()
         self._leave_visual()
@@ -250,7 +250,7 @@ class Vi:
             change = {"~": str.swapcase, "u": str.lower, "U": str.upper}.get(rest)
             self._go(edits.rewrite(part, change or (lambda text: fill(text, rest[1]))))
 
-    def _selected(self) -> Part:
+    def _find_selected(self) -> Part:
         (top, first), (bottom, last) = sorted((self._anchor, self._at))
         if self.mode == "visual line":
             return Part((top, 0), (bottom, 0), "lines")
@@ -265,14 +265,14 @@ class Vi:
     def _place(self) -> Place:
         return self._area.cursor_location if self.mode in ("insert", "normal") else self._at
 
-    def _clamped(self, place: Place) -> Place:
+    def _clamp(self, place: Place) -> Place:
         lines = self._edits.lines
         row = min(max(place[0], 0), len(lines) - 1)
         return row, min(max(place[1], 0), max(len(lines[row]) - 1, 0))
 
     def _go(self, place: Place, *, keep: bool = False, to_letter: bool = False) -> None:
         """Put the caret on a character; `keep` keeps the column that j and k want."""
-        row, column = self._clamped(place)
+        row, column = self._clamp(place)
         if to_letter:
             column = find_first_letter(self._edits.lines[row])
         if not keep:

@@ -109,4 +109,4 @@ async def test_a_fault_is_silent_and_a_spent_budget_asks_for_nothing(monkeypatch
     ],
 )
 def test_a_title_is_one_clean_line(words: str, name: str) -> None:
-    assert titles.cleaned(words) == name
+    assert titles.clean(words) == name

@@ -128,7 +128,7 @@ class Screen:
         wire.wait(lambda: bool(frame.stride or frame.end))
         if frame.end or frame.format not in (*_BLUE_FIRST, *_RED_FIRST):
             raise ComputerError(_NO_PICTURE)
-        data = self._filled(object_, frame)
+        data = self._fill(object_, frame)
         step = frame.stride
         rows = [data[row * step : row * step + frame.width * 4] for row in range(frame.height)]
         if frame.flags & _Y_INVERTED:
@@ -137,7 +137,7 @@ class Screen:
         same = (picture.width, picture.height) == (part.width, part.height)
         return picture if same else picture.resized(part.width, part.height)
 
-    def _filled(self, object_: int, frame: _Frame) -> bytes:
+    def _fill(self, object_: int, frame: _Frame) -> bytes:
         """Have the compositor fill memory with the picture, and return that."""
         wire, size = self._wire, frame.stride * frame.height
         with tempfile.TemporaryFile(dir=os.environ.get("XDG_RUNTIME_DIR")) as file:

@@ -111,7 +111,7 @@ class References:
                 owner = list(self._parts(value))
                 yield from (*owner, name) if owner else ()
             case ast.Subscript(value, index):
-                yield from self._looked_up(value, self.text(index))
+                yield from self._look_up(value, self.text(index))
             case ast.Call(ast.Name("getattr"), [value, name, *_]):
                 owner, text = list(self._parts(value)), self.text(name)
                 yield from (*owner, text) if owner and text else ()
@@ -126,7 +126,7 @@ class References:
             or (isinstance(function, ast.Attribute) and function.attr in ("__import__", "import_module"))
         )
 
-    def _looked_up(self, value: ast.expr, key: str) -> Iterator[str]:
+    def _look_up(self, value: ast.expr, key: str) -> Iterator[str]:
         """What a namespace has under a text: `sys.modules["os"]`, `vars(os)["x"]`, `os.__dict__["x"]`."""
         if not key:
             return

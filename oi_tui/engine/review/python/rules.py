@@ -86,7 +86,7 @@ class _Visitor:
             if (
                 isinstance(node, ast.ImportFrom)
                 and any(name.name == "*" for name in node.names)
-                and _of_computer(node.module or "") is not None
+                and _find_part(node.module or "") is not None
             ):
                 self._note("controls", _WHOLE_COMPUTER, node)
         self._follow_computer(nodes)
@@ -149,7 +149,7 @@ class _Visitor:
                 isinstance(target, ast.Name) for target in node.targets
             ):
                 name = self._full_name(node.value)
-                if _of_computer(name) is not None:
+                if _find_part(name) is not None:
                     self._names.update(
                         {target.id: name for target in node.targets if isinstance(target, ast.Name)}
                     )
@@ -165,7 +165,7 @@ class _Visitor:
             if isinstance(node, ast.Name) and node.id in stored:
                 # Another name, which was noted with its value, or a thing of the code's own: a table's row.
                 continue
-            if node not in followed and _of_computer(self._full_name(node)) == "":
+            if node not in followed and _find_part(self._full_name(node)) == "":
                 self._note("controls", _WHOLE_COMPUTER, node)
 
     def _note(self, kind: Kind, what: str, node: ast.expr | ast.stmt) -> None:
@@ -203,7 +203,7 @@ class _Visitor:
 
     def _computer(self, node: ast.Attribute | ast.Name) -> None:
         """Note a tool of the computer object, however it is reached."""
-        path = _of_computer(self._full_name(node))
+        path = _find_part(self._full_name(node))
         if not path:
             return
         if isinstance(node, ast.Attribute):
@@ -301,7 +301,7 @@ class _Visitor:
         return self._references.full_name(node)
 
 
-def _of_computer(name: str) -> str | None:
+def _find_part(name: str) -> str | None:
     """Return which part of the computer object a full name means: "" for all of it; None for no part."""
     parts = name.split(".")
     while parts and parts[0] in ("oi_tui", "builtins") and "computer" in parts[1:2]:
