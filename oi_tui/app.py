@@ -62,9 +62,11 @@ ENDING = (
     signal.SIGPROF,
     signal.SIGXCPU,
 )
-#: One of each: what was drawn is kept for the same filters.
+#: How long handing the terminal back may take when nothing else is waited for any more, in seconds.
+_LAST_WRITE = 0.5
 #: How much can go on beside the screen: a turn, a title, what a language is asked, a table, a check of a key.
 _THREADS = 64
+#: One of each: what was drawn is kept for the same filters.
 _CONTRAST, _ANSI16, _SANITIZE = ContrastFilter(), Ansi16Filter(), SanitizeFilter()
 
 
@@ -166,7 +168,8 @@ class OiTui(ImageSupportMixin, IdleClock):
         if not self.is_headless:
             for number in ENDING:
                 loop.add_signal_handler(number, self._end, number)
-            loop.add_signal_handler(signal.SIGINT, self._stop_activity)
+            # Not by the loop, which at its end would give ctrl+c back to Python, to end everything midway.
+            signal.signal(signal.SIGINT, partial(_call_in, loop, self._stop_activity))
         if self.early_signals:
             self._end(self.early_signals[0])
         self.app_resume_signal.subscribe(self, self._come_back)
@@ -313,9 +316,17 @@ class OiTui(ImageSupportMixin, IdleClock):
     def _end(self, number: int) -> None:
         """Quit in order. Without a terminal, writing to it might never end."""
         self.exit(return_code=128 + number)
-        last_resort = threading.Timer(PATIENCE, os._exit, (128 + number,))
+        last_resort = threading.Timer(PATIENCE, self._end_at_once, (128 + number,))
         last_resort.daemon = True
         last_resort.start()
+
+    def _end_at_once(self, code: int) -> None:
+        """End without waiting for anything. A terminal that takes nothing any more is not handed back."""
+        if isinstance(self._driver, TerminalDriver):
+            writing = threading.Thread(target=self._driver.hand_back_at_once, daemon=True)
+            writing.start()
+            writing.join(_LAST_WRITE)
+        os._exit(code)
 
     def _stop_activity(self) -> None:
         """Stop what is in progress, as escape does: another program sent an interrupt."""
@@ -383,14 +394,27 @@ def run(
         for number in (signal.SIGINT, *ENDING):
             # Until the event loop takes over. A function, since what is ignored here would be in every child.
             signal.signal(number, lambda number, _: app.early_signals.append(number))
-        try:
-            printed = app.run(mouse=app.mouse) or ""
-        finally:
-            # The event loop leaves ctrl+c as Python has it; while all is ended, it would end that midway.
-            signal.signal(signal.SIGINT, lambda *_: None)
+        with asyncio.Runner(loop_factory=_EventLoop) as runner:
+            printed = app.run(mouse=app.mouse, loop=runner.get_loop()) or ""
         _bring_back(app.attention.restore())
         _print(printed)
         return app.return_code or 0
+
+
+class _EventLoop(asyncio.SelectorEventLoop):
+    """A loop that ends quietly also while signals arrive."""
+
+    def close(self) -> None:
+        """Close it; from here on, no signal is written to the pipe that wakes it."""
+        if not self.is_closed():
+            signal.set_wakeup_fd(-1)
+        super().close()
+
+
+def _call_in(loop: asyncio.AbstractEventLoop, callback: Callable[[], object], *_: object) -> None:
+    """Call it in the loop, if that still runs."""
+    with contextlib.suppress(RuntimeError):
+        loop.call_soon_threadsafe(callback)
 
 
 def _already(workspace: "Workspace") -> "Workspace":

@@ -1,10 +1,12 @@
 """Textual's driver of the terminal, which separates the terminal's replies from typed input."""
 
 import codecs
+import contextlib
 import logging
 import os
 import select
 import sys
+import termios
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -21,6 +23,8 @@ from oi_tui.terminal.queries import Answers, TerminalQueries
 _log = logging.getLogger("oi_tui.terminal")
 #: How often the thread that reads looks whether it should end, in seconds.
 _TURN = 0.1
+#: What undoes all that was switched on: images aside, as Textual does it, and the alternate screen last.
+_HAND_BACK = "\x1b[?1000;1003;1006;1015;2004;2048;1004l\x1b[?7h\x1b[<u\x1b[?1049l\x1b[?25h"
 #: How long leaving waits for answers that would else be typed into the shell, in seconds.
 _LAST_ANSWERS = 0.5
 
@@ -139,3 +143,11 @@ class TerminalDriver(LinuxDriver):
         if self._writer_thread is not None and (restoring := self.restoring()):
             self.write(restoring)
         super().stop_application_mode()
+
+    def hand_back_at_once(self) -> None:
+        """Hand the terminal back from any thread, where the application does not get that far itself."""
+        if self._file is not None:
+            os.write(self._file.fileno(), _HAND_BACK.encode())
+        if self.attrs_before is not None:
+            with contextlib.suppress(termios.error):
+                termios.tcsetattr(self.fileno, termios.TCSANOW, self.attrs_before)

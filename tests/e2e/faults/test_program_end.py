@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import termios
 from pathlib import Path
 
@@ -63,6 +64,18 @@ def test_a_signal_ends_it_with_the_terminal_as_it_was(
     assert program.attributes() == program.attributes_before
     assert "Traceback" not in program.screen
     assert processes.wait_until(lambda: not ours(), 40), ours()
+
+
+def test_an_end_that_hangs_is_cut_short_with_the_terminal_as_it_was(start: Start) -> None:
+    hanging = "import time; from oi_tui.terminal.driver import TerminalDriver as driver; "
+    hanging += "driver.disable_input = lambda _: time.sleep(600)"
+    command = (sys.executable, "-c", f"{hanging}; from oi_tui.start import start; start()")
+    program = start("--demo", command=command, quick=None)
+    program.begin()
+    program.signal(signal.SIGTERM)
+    assert program.wait_exit() == 128 + signal.SIGTERM
+    assert program.modes == set()
+    assert program.attributes() == program.attributes_before
 
 
 def test_a_signal_ends_it_and_the_editor_outside_that_has_the_terminal(start: Start, tmp_path: Path) -> None:
