@@ -63,7 +63,7 @@ class ApiModel:
         return bool(sees) and profile.emit_images
 
     def ask(self, text: str, images: Sequence[str] = ()) -> str:
-        """Ask the model beside the conversation, on its account; blocks while it answers.
+        """Ask the model outside of the conversation, on its account; blocks while it answers.
 
         Raises RefusedError with the reason where there is no answer.
         """

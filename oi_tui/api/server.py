@@ -110,7 +110,7 @@ class InterpreterBackend:
             self._recorded = None
 
     def ask(self, text: str) -> str:
-        """Ask the model beside the conversation; blocks while it answers. Raises NoAnswerError."""
+        """Ask the model outside of the conversation; blocks while it answers. Raises NoAnswerError."""
         try:
             return str(self._interpreter.computer.ai.chat(text))
         except ComputerError as problem:

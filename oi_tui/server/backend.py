@@ -62,7 +62,7 @@ class Backend(Protocol):
         """Ask for code of another program, and run it."""
 
     def ask(self, text: str) -> str:
-        """Ask the model beside the conversation; blocks while it answers. Raises NoAnswerError."""
+        """Ask the model outside of the conversation; blocks while it answers. Raises NoAnswerError."""
 
     def findings(self, language: str, code: str) -> Findings:
         """What the scan finds in code."""
@@ -130,7 +130,7 @@ class WorkspaceBackend:
         return self._workspace.session.propose(language, code)
 
     def ask(self, text: str) -> str:
-        """Ask the model beside the conversation; blocks while it answers. Raises NoAnswerError."""
+        """Ask the model outside of the conversation; blocks while it answers. Raises NoAnswerError."""
         try:
             return self._workspace.side_requests.ask(text)
         except RefusedError as problem:

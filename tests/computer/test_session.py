@@ -23,7 +23,7 @@ class Pointer:
     def wait_for_rest(self) -> None:
         pass
 
-    def release_left(self) -> None:
+    def release_leftovers(self) -> None:
         pass
 
 

@@ -68,7 +68,7 @@ class Desktop(Protocol):
     def button(self, number: int, down: bool) -> None:
         """Press or release a button."""
 
-    def release_left(self) -> None:
+    def release_leftovers(self) -> None:
         """Release what programs held down that were killed."""
 
     def key_code(self, name: str) -> tuple[int, bool]:

@@ -87,7 +87,7 @@ class Session:
         self._explained = False
         self._guard: Pipe | None = None
         self._lock = threading.RLock()
-        desktop.release_left()
+        desktop.release_leftovers()
         cells.when_stopped(self._stop)
         cells.when_ended(self._give_back)
         cells.when_ended(self.log.show)

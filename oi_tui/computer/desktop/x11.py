@@ -207,7 +207,7 @@ class X11:
         if not down:
             self._wait_for_click()
 
-    def release_left(self) -> None:
+    def release_leftovers(self) -> None:
         """Release keys and buttons of programs that were killed while they held them: the server does not."""
         with self._lock:
             held = self._list_held()

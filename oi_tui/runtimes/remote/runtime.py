@@ -159,7 +159,8 @@ class RemoteRuntime:
         if link.detached:
             return explain_detached(target, title)
         return (
-            f"{DETACHED}the connection to {title} ended ({why}), the run goes on; {describe_way_back(target)}"
+            f"{DETACHED}the connection to {title} ended ({why}), but the run goes on; "
+            f"{describe_way_back(target)}"
         )
 
     def _explain_loss(self, why: str) -> str:

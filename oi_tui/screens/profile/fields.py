@@ -152,10 +152,12 @@ def _matching(query: str) -> set[str]:
         if query in (setting.key, setting.long_flag, *setting.flags)
     }
     return exact or {
-        setting.name for setting in list_settings() if all(word in _write_searched(setting) for word in words)
+        setting.name
+        for setting in list_settings()
+        if all(word in _join_search_text(setting) for word in words)
     }
 
 
-def _write_searched(setting: Setting) -> str:
+def _join_search_text(setting: Setting) -> str:
     flags = " ".join((setting.long_flag, *setting.flags)).replace("-", "_")
     return f"{setting.human_title} {setting.key} {setting.section} {flags} {setting.help}".lower()

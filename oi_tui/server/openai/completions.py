@@ -72,7 +72,7 @@ async def chat_completions(request: Request) -> Response:
 
 
 async def _answer_task(request: Request, wanted: CompletionRequest) -> Response:
-    """Ask the model beside the conversations, without tools: what goes on in them is not disturbed."""
+    """Ask the model without tools, outside of the conversations, none of which is disturbed."""
     session = await context_of(request).sessions.find()
     try:
         content = await asyncio.to_thread(session.backend.ask, wanted.words)

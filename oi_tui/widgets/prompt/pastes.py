@@ -8,6 +8,8 @@ LINES = 10
 CHARACTERS = 2000
 #: How many are kept; the oldest is forgotten first.
 _KEPT = 200
+#: What may be the name of an image. A shorter piece may be a part of any word that is typed later.
+_NAMES_FILE = re.compile(r"\w\.\w{3}")
 #: How many lines of pastes are known; the oldest are forgotten first.
 _KNOWN_LINES = 50_000
 _CHIP = re.compile(r"\[pasted [0-9,]+ (?:lines|characters)(?: #[0-9]+)?\]")
@@ -19,7 +21,7 @@ class Pastes:
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
         self._lines: dict[str, None] = {}
-        #: The first and the last line of each paste: beside them there may be typed words.
+        #: The first and the last line of each paste that may name an image: typed words may stand beside it.
         self._ends: dict[str, None] = {}
 
     def __bool__(self) -> bool:
@@ -50,7 +52,7 @@ class Pastes:
         lines = [stripped for line in text.splitlines() if (stripped := line.strip())]
         for known, new, most in (
             (self._lines, lines, _KNOWN_LINES),
-            (self._ends, lines[:1] + lines[-1:], _KEPT),
+            (self._ends, [line for line in lines[:1] + lines[-1:] if _NAMES_FILE.search(line)], _KEPT),
         ):
             for line in new:
                 known.pop(line, None)

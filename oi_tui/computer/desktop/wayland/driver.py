@@ -95,7 +95,7 @@ class Wayland:
         with self._lock, self._activity.expect_own_input():
             self._keys.key(code, down)
 
-    def release_left(self) -> None:
+    def release_leftovers(self) -> None:
         """Nothing to release: the compositor does when a program ends."""
 
     def escape_is_down(self) -> bool:
