@@ -25,7 +25,7 @@ for folder, folders, names in os.walk("."):
             print(f"\r{len(sizes):,} files so far", end="", flush=True)
 
 total = sum(size for size, _ in sizes)
-print(f"\r{len(sizes):,} files, {total:,} bytes in all")
+print(f"\r{len(sizes):,} file{'s' * (len(sizes) != 1)}, {total:,} bytes in all")
 for size, path in heapq.nlargest(10, sizes):
     print(f"{size:>16,}  {path.encode(errors='replace').decode()}")
 """
@@ -113,7 +113,7 @@ def _list_largest(talk: Talk) -> Reply:
     if step.error:
         return report_unexpected(step)
     rows = re.findall(r"^ +([\d,]+) {2}(.+)$", step.output, re.MULTILINE)
-    total = re.search(r"([\d,]+) files, ([\d,]+) bytes in all", step.output)
+    total = re.search(r"([\d,]+) files?, ([\d,]+) bytes in all", step.output)
     if not rows or not total:
         return [Say(f"It printed:\n\n{quote_lines(step.output)}")]
     size, path = rows[0]
