@@ -1,7 +1,7 @@
 """Tracks when keys and mouse buttons were pressed last."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from textual import events
@@ -89,18 +89,21 @@ def looks_away(app: App[Any]) -> bool:
     return time.monotonic() - app.last_key > _LEFT_ALONE
 
 
-async def obey(widget: Widget, event: events.Key) -> None:
-    """Do at once what a key is bound to in the widget that has the focus.
+async def obey(widget: Widget, event: events.Key, *, others: Collection[str] = ()) -> None:
+    """Do at once what a key is bound to in the widget that has the focus, or what it is bound to beyond it if
+    that is one of the actions `others`.
 
     Textual asks for bindings only when a key has bubbled to the application and come back; what was typed
     right after it would be taken first.
     """
     if event.is_printable:
         return
-    active = widget.screen.active_bindings.get(event.key)
-    if active is None or active.node is not widget or not active.enabled:
-        return
-    # An action may decline, as copying does without a selection. The key then goes to another binding.
-    if await widget.app.run_action(active.binding.action, widget):
-        event.stop()
-        event.prevent_default()
+    for node, bindings in widget.screen._modal_binding_chain:
+        for binding in bindings.key_to_bindings.get(event.key, ()):
+            if node is not widget and binding.action not in others:
+                return
+            # An action may decline, as copying does without a selection; the key is then for another one.
+            if await widget.app.run_action(binding.action, node):
+                event.stop()
+                event.prevent_default()
+                return

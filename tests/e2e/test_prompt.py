@@ -55,6 +55,18 @@ def test_a_long_paste_is_folded_on_the_screen_and_whole_in_the_message(program: 
     assert words() == [f"see {LONG}".rstrip()]
 
 
+@pytest.mark.parametrize("keys", ["\x1b[27u\x1b[27u", "\x03"])
+def test_text_that_is_typed_right_after_a_key_that_clears_the_prompt_stays(
+    program: Program, keys: str
+) -> None:
+    program.send("before")
+    program.wait_for("> before")
+    program.send(f"{keys}after")
+    program.wait_for("> after")
+    program.press("ctrl+z", "ctrl+z")
+    program.wait_for("> before")
+
+
 def test_a_file_that_is_dropped_in_is_named(program: Program, workplace: Path) -> None:
     (workplace / "a picture.png").write_bytes(b"x")
     program.paste(f"{workplace}/a\\ picture.png ")

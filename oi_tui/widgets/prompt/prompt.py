@@ -27,6 +27,8 @@ MOST_ROWS = 8
 BURST = 0.02
 #: An enter at the end of a burst is held back for so long: what follows it makes it a newline.
 HELD = 0.05
+#: Actions of the screen that may clear the prompt: of what is typed around the key, only what came before it.
+AT_ONCE = ("command('stop')", "copy_or_stop")
 
 
 class Prompt(CompletingTextArea):
@@ -195,7 +197,7 @@ class Prompt(CompletingTextArea):
                 if self._complete():
                     event.stop()
             case _:
-                await obey(self, event)
+                await obey(self, event, others=AT_ONCE)
 
     def _enter(self, *, burst: bool) -> None:
         if self._searching:
