@@ -17,7 +17,7 @@ from oi_tui.runtimes import Computer
 from oi_tui.screens.chat.screen import ChatScreen
 from oi_tui.screens.table import TableScreen
 from oi_tui.widgets.conversation.blocks import WIDEST
-from oi_tui.widgets.conversation.cell import CellBlock
+from oi_tui.widgets.conversation.cells.cell import CellBlock
 from oi_tui.widgets.conversation.selection import MARGIN
 from oi_tui.workspace import Workspace
 from tests.fakes import Llm

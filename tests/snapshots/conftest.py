@@ -16,7 +16,8 @@ def frozen_clock(monkeypatch: pytest.MonkeyPatch) -> None:
         "oi_tui.screens.chat.turn.progress",
         "oi_tui.screens.terminal",
         "oi_tui.screens.chat.turn.foreground",
-        "oi_tui.widgets.conversation.cell",
+        "oi_tui.widgets.conversation.cells.cell",
+        "oi_tui.widgets.conversation.cells.cell_code",
         "oi_tui.widgets.conversation.conversation",
     ):
         frozen = SimpleNamespace(monotonic=lambda: 100.0, time=lambda: 1.7e9, perf_counter=lambda: 100.0)

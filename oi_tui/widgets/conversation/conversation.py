@@ -16,7 +16,7 @@ from oi_tui.engine.events import ApprovalRequested, Event, MessageRecorded, RunR
 from oi_tui.messages import Message
 from oi_tui.widgets.conversation.activity import FRAME, Activity
 from oi_tui.widgets.conversation.blocks import Block, ImageBlock, OutputBlock, UserBlock
-from oi_tui.widgets.conversation.cell import CellBlock
+from oi_tui.widgets.conversation.cells.cell import CellBlock
 from oi_tui.widgets.conversation.event_handler import EventHandler
 from oi_tui.widgets.conversation.inline_table import InlineTable
 from oi_tui.widgets.conversation.line_follower import LineFollower
@@ -271,7 +271,7 @@ class Conversation(Widget):
         if cell is None:
             return ""
         code = self._editor.code if self._editor.modified else cell.code
-        cell.edited(code)
+        cell.take_edited(code)
         self._close_editor()
         return code
 
@@ -279,7 +279,7 @@ class Conversation(Widget):
         """Show code in a cell that the person edited elsewhere."""
         cell = self._story.cell(message_id)
         if cell is not None:
-            cell.edited(code)
+            cell.take_edited(code)
             self.transcript.changed(cell.key)
 
     def flag(self, message_id: str, lines: frozenset[int]) -> None:

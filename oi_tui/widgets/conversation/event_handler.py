@@ -38,7 +38,7 @@ from oi_tui.widgets.conversation.blocks import (
     ReasoningBlock,
     UserBlock,
 )
-from oi_tui.widgets.conversation.cell import CellBlock
+from oi_tui.widgets.conversation.cells.cell import CellBlock
 from oi_tui.widgets.conversation.inline_table import InlineTable
 from oi_tui.widgets.conversation.output import Output
 from oi_tui.widgets.images.image import ImageRow
@@ -224,8 +224,7 @@ class EventHandler:
                 self._say(ImageBlock(self._make_image_row(message, message.id)))
             return
         self._outputs[message.id] = owner
-        owner.drop_cleared_pictures()
-        owner.pictures.append(self._make_image_row(message, owner.key))
+        owner.pictures.show(self._make_image_row(message, owner.key))
         self._surface.changed(owner.key)
 
     @staticmethod

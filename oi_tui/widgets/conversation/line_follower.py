@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from oi_tui.widgets.conversation.cell import CellBlock
+from oi_tui.widgets.conversation.cells.cell import CellBlock
 from oi_tui.widgets.conversation.transcript import Transcript
 from oi_tui.widgets.timer import later
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from oi_tui.widgets.conversation.blocks import Block, ImageBlock, OutputBlock, ReasoningBlock, UserBlock
-from oi_tui.widgets.conversation.cell import CellBlock
+from oi_tui.widgets.conversation.cells.cell import CellBlock
 from oi_tui.widgets.conversation.output import Output
 from oi_tui.widgets.conversation.rows import Row
 

@@ -13,7 +13,7 @@ from oi_tui.messages import Message
 from oi_tui.runtimes import Computer
 from oi_tui.screens.chat.screen import ChatScreen
 from oi_tui.screens.chat.view import ChatView
-from oi_tui.widgets.conversation.cell import CellBlock
+from oi_tui.widgets.conversation.cells.cell import CellBlock
 from oi_tui.workspace import Workspace
 from tests.fakes import Llm, call
 from tests.pilot.waiting import until

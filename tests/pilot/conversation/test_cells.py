@@ -16,7 +16,7 @@ from oi_tui.engine.settings.profile import Profile
 from oi_tui.runtimes import Computer
 from oi_tui.screens.chat.screen import ChatScreen
 from oi_tui.screens.pager import PagerScreen
-from oi_tui.widgets.conversation.cell import CellBlock
+from oi_tui.widgets.conversation.cells.cell import CellBlock
 from oi_tui.widgets.pager.text_view import TextView
 from oi_tui.workspace import Workspace
 from tests.fakes import Llm, call

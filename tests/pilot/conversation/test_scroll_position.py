@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 
 from oi_tui.engine.events import ApprovalRequested, Event, MessageGrew, MessageRecorded, MessageStarted
 from oi_tui.messages import Message
-from oi_tui.widgets.conversation.cell import CellBlock
+from oi_tui.widgets.conversation.cells.cell import CellBlock
 from oi_tui.widgets.conversation.conversation import Conversation
 from oi_tui.widgets.conversation.transcript import Transcript
 from tests.pilot.conversation.test_conversation import (

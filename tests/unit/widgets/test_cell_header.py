@@ -7,7 +7,7 @@ import pytest
 from oi_tui.file_changes.snapshots import Change, Step
 from oi_tui.messages import Message
 from oi_tui.themes import THEMES
-from oi_tui.widgets.conversation.cell import CellBlock
+from oi_tui.widgets.conversation.cells.cell import CellBlock
 from oi_tui.widgets.conversation.inline_table import InlineTable
 from oi_tui.widgets.conversation.rows import Row
 from oi_tui.widgets.conversation.styles import look_of
@@ -47,7 +47,8 @@ class Clock:
 
 def test_a_line_that_runs_for_long_shows_its_own_time(monkeypatch: pytest.MonkeyPatch) -> None:
     clock, look = Clock(), look_of(THEMES[0])
-    monkeypatch.setattr("oi_tui.widgets.conversation.cell.time", clock)
+    monkeypatch.setattr("oi_tui.widgets.conversation.cells.cell.time", clock)
+    monkeypatch.setattr("oi_tui.widgets.conversation.cells.cell_code.time", clock)
     code = "a = 1\nfit(a)\n" + "x" * 75 + "\n"
     message = Message(role="assistant", type="code", format="python", content=code, state="running")
     cell = CellBlock(message, 1)

@@ -10,7 +10,7 @@ from textual.app import App, ComposeResult
 from oi_tui.messages import Message
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.themes import THEMES
-from oi_tui.widgets.conversation.cell import CellBlock
+from oi_tui.widgets.conversation.cells.cell import CellBlock
 from oi_tui.widgets.conversation.styles import look_of
 from oi_tui.widgets.editor.code_editor import CodeEditor
 

@@ -16,7 +16,7 @@ from oi_tui.screens.images import ImagesScreen
 from oi_tui.screens.pager import PagerScreen
 from oi_tui.text import one_line, visible
 from oi_tui.widgets.conversation.blocks import Block, OutputBlock
-from oi_tui.widgets.conversation.cell import CellBlock
+from oi_tui.widgets.conversation.cells.cell import CellBlock
 from oi_tui.widgets.pager.long_text import LongText
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from oi_tui.screens.models import DEMO, ModelChoice
 from oi_tui.screens.pager import PagerScreen
 from oi_tui.terminal.external_editor import edit_outside, is_named
 from oi_tui.text import one_line
-from oi_tui.widgets.conversation.cell import CellBlock
+from oi_tui.widgets.conversation.cells.cell import CellBlock
 from oi_tui.widgets.pager.long_text import LongText
 
 if TYPE_CHECKING:

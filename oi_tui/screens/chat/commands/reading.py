@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from oi_tui.screens.chat.commands.cell_actions import CellActions
-from oi_tui.widgets.conversation.cell import CellBlock
+from oi_tui.widgets.conversation.cells.cell import CellBlock
 
 if TYPE_CHECKING:
     from oi_tui.screens.chat.interfaces import PromptScreen

@@ -8,36 +8,23 @@ from typing_extensions import override
 
 from oi_tui.file_changes.snapshots import Step
 from oi_tui.messages import Message, Stopping
-from oi_tui.text import format_duration, normalise_line_ends, one_line
+from oi_tui.text import format_duration, one_line
 from oi_tui.widgets.conversation.blocks import Block
-from oi_tui.widgets.conversation.cell_state import describe_run, describe_state
-from oi_tui.widgets.conversation.code import (
-    Highlighter,
-    as_active,
-    draw_code_line,
-    find_changed_lines,
-    gutter_width,
-    put_at_end,
-)
-from oi_tui.widgets.conversation.output import Output, ruled
-from oi_tui.widgets.conversation.output import count_lines as count_lines
-from oi_tui.widgets.conversation.products import list_products, summarise
+from oi_tui.widgets.conversation.cells.cell_code import CellCode
+from oi_tui.widgets.conversation.cells.cell_images import CellImages
+from oi_tui.widgets.conversation.cells.cell_state import describe_run, describe_state
+from oi_tui.widgets.conversation.cells.products import list_changed_files, list_products, summarise
+from oi_tui.widgets.conversation.output import Output, count_lines, ruled
 from oi_tui.widgets.conversation.rows import Row, Span, clip_spans, wrap_words
 from oi_tui.widgets.conversation.styles import Styles
-from oi_tui.widgets.images.image import ImageRow
 from oi_tui.widgets.truncate import width_of
 
 #: The left side of a cell's frame: top, side, bottom. What runs or waits stands out without colours, too.
 _FRAME, _ACTIVE_FRAME = ("╭", "│", "╰"), ("┏", "┃", "┗")
 #: The longest reason that is shown, in characters.
 _LONGEST_REASON = 600
-_MARKS = {"created": "+", "changed": "~", "deleted": "-"}
-#: How many changed files are named below a cell.
-_NAMED = 5
 #: Code with more lines than this is folded once it ran without an error.
 _FOLDED_ABOVE = 24
-#: How long a line runs before its time is shown, in seconds. A loop over quick lines shows none.
-_LONG_LINE = 2
 _STEPS = {"interrupt": "stopping", "terminate": "ending it", "kill": "killing it"}
 
 
@@ -50,16 +37,13 @@ class CellBlock(Block):
         super().__init__(message.id)
         self.message = message
         self.number = number
-        self.code = message.content
+        self._code = CellCode(message)
         self.output = Output()
         #: What it showed.
-        self.pictures: list[ImageRow] = []
-        #: Their rows as they are here, by the ids of their messages.
-        self._ruled: dict[str, tuple[list[Row], list[Row]]] = {}
+        self.pictures = CellImages()
         #: The files that changed while it ran.
         self.files: Step | None = None
         self.awaits_approval = False
-        self.active_line: int | None = None
         self.prompt: str | None = None
         self.stopping: Stopping | None = None
         #: Whether its language is being started, so that the code has not begun.
@@ -67,18 +51,12 @@ class CellBlock(Block):
         self.code_folded = self._folds_itself(message)
         #: How many rows the editor takes that stands over the code; None when it is not being edited.
         self.editor_rows: int | None = None
-        #: How many of the first pictures are gone as soon as another one takes their place.
-        self._cleared_pictures = 0
-        self._started = self._line_started = time.monotonic()
-        #: The rows of the active line, with the rows of code and the time that they show.
-        self._active: tuple[tuple[list[Row], str], list[Row]] | None = None
-        self._highlighter: Highlighter | None = None
-        self._code_rows: list[Row] = []
-        self._code_for: tuple[object, ...] | None = None
-        #: For each line of the code, the row among the code's where it begins.
-        self._line_starts: list[int] = []
-        self._changed: set[int] = set()
-        self._flagged: frozenset[int] = frozenset()
+        self._started = time.monotonic()
+
+    @property
+    def code(self) -> str:
+        """The code, as far as it is written."""
+        return self._code.text
 
     # What happens to it
 
@@ -87,14 +65,11 @@ class CellBlock(Block):
         if message.state == "running" and self.message.state != "running":
             self._started = time.monotonic()
         before, self.message = self.message, message
-        same = message.content == self.code and message.proposed == before.proposed
-        if not same and (message.content or message.state != "writing"):
-            self._set_code(message.content)
-        elif before.state == "writing" != message.state:
-            self._set_code(self.code)
+        self._code.take(message)
         if not self.live:
-            self.drop_cleared_pictures()
-            self.active_line = self.prompt = self.stopping = None
+            self.pictures.drop_removed()
+            self.reach_line(None)
+            self.prompt = self.stopping = None
             self.starting = False
             self.awaits_approval = False
         if message.decision is not None:
@@ -105,9 +80,7 @@ class CellBlock(Block):
 
     def reach_line(self, line: int | None) -> None:
         """Mark the line that runs now, counted from 1; None if no line is known."""
-        if line != self.active_line:
-            self.active_line = line
-            self._line_started = time.monotonic()
+        self._code.reach_line(line)
 
     @staticmethod
     def _folds_itself(message: Message) -> bool:
@@ -115,43 +88,23 @@ class CellBlock(Block):
 
     def clear_pictures(self) -> None:
         """The program removed its pictures; while it runs, they stay until it shows another one."""
-        self._cleared_pictures = len(self.pictures)
+        self.pictures.mark_removed()
         if not self.live:
-            self.drop_cleared_pictures()
-
-    def drop_cleared_pictures(self) -> None:
-        """Drop the images that the program removed."""
-        del self.pictures[: self._cleared_pictures]
-        self._cleared_pictures = 0
+            self.pictures.drop_removed()
 
     def grow(self, text: str) -> None:
         """Add text that the model writes."""
-        line = self.code.removesuffix("\n").count("\n")
-        self.code += text
-        if self._highlighter:
-            self._highlighter.forget_from(line)
-        if line < len(self._line_starts):
-            del self._code_rows[self._line_starts[line] :]
-            del self._line_starts[line:]
+        self._code.grow(text)
 
-    def edited(self, code: str) -> None:
+    def take_edited(self, code: str) -> None:
         """The person changed the code; it has not been approved yet."""
         proposed = self.message.proposed if self.message.proposed is not None else self.message.content
         self.message = self.message.but(content=code, proposed=proposed if proposed != code else None)
-        self._set_code(code)
+        self._code.take(self.message)
 
     def flag(self, lines: frozenset[int]) -> bool:
         """Mark lines, counted from 1, as worth a look; return False if they are marked already."""
-        if lines == self._flagged:
-            return False
-        self._flagged = lines
-        self._code_for = None
-        return True
-
-    def _set_code(self, code: str) -> None:
-        self.code = code
-        self._highlighter = None
-        self._code_for = None
+        return self._code.flag(lines)
 
     @property
     def live(self) -> bool:
@@ -202,7 +155,7 @@ class CellBlock(Block):
     @override
     def rows(self, width: int, look: Styles) -> list[Row]:
         header, reason = self._header(width, look)
-        return [header, *self._code(width, look), *reason, *self._draw_below(width, look)]
+        return [header, *self._draw_code(width, look), *reason, *self._draw_below(width, look)]
 
     @property
     def code_top(self) -> int:
@@ -212,17 +165,14 @@ class CellBlock(Block):
     @property
     def active_row(self) -> int | None:
         """The row, in the block, where the active line begins; None where no code is seen to run."""
-        line = self.active_line
-        if self.code_folded or self.prompt is not None or line is None:
-            return None
-        return self.code_top + self._line_starts[line - 1] if 0 < line <= len(self._line_starts) else None
+        row = self._code.active_row
+        return None if self.code_folded or self.prompt is not None or row is None else self.code_top + row
 
     def lines_below(self, end: int) -> int:
         """The number of code lines that are not completely above row `end` of the block."""
-        if self.code_folded or not self._line_starts:
-            return self._line_count
-        ends = (*self._line_starts[1:], len(self._code_rows))
-        return sum(self.code_top + bottom > end for bottom in ends)
+        if self.code_folded:
+            return self._code.line_count
+        return self._code.count_lines_below(end - self.code_top)
 
     def _header(self, width: int, look: Styles) -> tuple[Row, list[Row]]:
         """The first row, and the reason in rows of its own where it does not fit there."""
@@ -265,39 +215,17 @@ class CellBlock(Block):
         if self.stopping:
             text = f"{_STEPS[self.stopping.step]}…"
         spans = [(text, look.warning if self.prompt is not None else look.success)]
-        if self.active_line is not None and self._line_count > 1:
-            spans.append((f"line {self.active_line} of {self._line_count}", look.muted))
+        line, count = self._code.active_line, self._code.line_count
+        if line is not None and count > 1:
+            spans.append((f"line {line} of {count}", look.muted))
         return spans
 
-    def _code(self, width: int, look: Styles) -> list[Row]:
+    def _draw_code(self, width: int, look: Styles) -> list[Row]:
         if self.editor_rows is not None:
             return [Row([], None, fill=look.code) for _ in range(self.editor_rows)]
         if self.code_folded:
             return [Row(clip_spans(self._fold_line(width, look), width))]
-        self._draw_code(width, look)
-        rows = self._code_rows
-        if self.active_line is None or not 0 < self.active_line <= len(self._line_starts):
-            return rows
-        start = self._line_starts[self.active_line - 1]
-        end = self._line_starts[self.active_line] if self.active_line < len(self._line_starts) else len(rows)
-        return rows[:start] + self._draw_active(rows[start:end], width, look) + rows[end:]
-
-    def _draw_active(self, code: list[Row], width: int, look: Styles) -> list[Row]:
-        """The rows of the active line, marked and with its time; as they were if neither changed."""
-        shown = (code, self._line_time)
-        if self._active is None or self._active[0] != shown:
-            rows = [as_active(row, look) for row in code]
-            put_at_end(rows, shown[1], width, look.code_active_muted)
-            self._active = (shown, rows)
-        return self._active[1]
-
-    @property
-    def _line_time(self) -> str:
-        """How long the active line has run, in whole seconds; "" while that says nothing."""
-        seconds = int(time.monotonic() - self._line_started)
-        if not self.clock or seconds < _LONG_LINE or len(self._line_starts) == 1:
-            return ""
-        return format_duration(seconds) if seconds >= 60 else f"{seconds} s"
+        return self._code.rows(width, look, timed=bool(self.clock))
 
     def _fold_line(self, width: int, look: Styles) -> list[Span]:
         """Draw the line in place of folded code: its length, the key, and its products."""
@@ -307,65 +235,24 @@ class CellBlock(Block):
 
     @property
     def _folded_code(self) -> str:
-        return f"▸ {count_lines(self._line_count)} of code · f unfolds"
+        return f"▸ {count_lines(self._code.line_count)} of code · f unfolds"
 
     def _summarise_products(self, width: int) -> tuple[str, bool]:
         """The products of the code that fit into the line of folded code, and whether these are all."""
         products = list_products(self.files, self.output.tables, len(self.pictures))
         return summarise(products, width - width_of(f"{self._folded_code} · "))
 
-    def _draw_code(self, width: int, look: Styles) -> None:
-        """Update the code's rows; rows of lines that did not change stay as they are."""
-        code = self._cut_code()
-        lines = code.split("\n")
-        gutter = gutter_width(len(lines))
-        if self._code_for != (width, look, gutter):
-            self._code_for = (width, look, gutter)
-            self._code_rows, self._line_starts = [], []
-            proposed = self.message.proposed
-            self._changed = set() if proposed is None else self._find_changes(proposed, lines)
-        if self._highlighter is None:
-            self._highlighter = Highlighter(self.message.format)
-            if self.message.state != "writing":
-                self._highlighter.read_whole(code)
-        for index in range(len(self._line_starts), len(lines)):
-            self._line_starts.append(len(self._code_rows))
-            pieces = self._highlighter.pieces(index, lines.__getitem__)
-            mark = "~" if index in self._changed else " "
-            if index + 1 in self._flagged:
-                mark = "!"
-            self._code_rows.extend(draw_code_line(index + 1, pieces, look, width, gutter, changed=mark))
-
-    def _cut_code(self) -> str:
-        return normalise_line_ends(self.code, self.message.format).removesuffix("\n")
-
-    @property
-    def _line_count(self) -> int:
-        return self._cut_code().count("\n") + 1
-
-    def _find_changes(self, proposed: str, lines: list[str]) -> set[int]:
-        return find_changed_lines(normalise_line_ends(proposed, self.message.format).split("\n"), lines)
-
     def _draw_below(self, width: int, look: Styles) -> list[Row]:
         rows = self.output.rows(width, look, live=self.live, room=self.room) if self.output else []
-        for picture in self.pictures:
-            drawn = picture.rows(width - 2, look)
-            before = self._ruled.get(picture.message.id)
-            if before is None or before[0] is not drawn:
-                before = self._ruled[picture.message.id] = (drawn, [ruled(row, look) for row in drawn])
-            rows = rows + before[1]
-        return rows + self._draw_changed_files(width, look)
+        return rows + self.pictures.rows(width, look) + self._draw_changed_files(width, look)
 
     def _draw_changed_files(self, width: int, look: Styles) -> list[Row]:
         """A line about the files that changed, and one about what was not looked at."""
         if self.files is None:
             return []
-        changes = self.files.changes
-        named = [f"{_MARKS[change.what]} {one_line(change.name, 100)}" for change in changes[:_NAMED]]
-        if len(changes) > _NAMED:
-            named.append(f"{len(changes) - _NAMED:,} more")
         is_in_header = self.code_folded and self._summarise_products(width)[1]
-        lines = [f"files  {'   '.join(named)}"] if named and not is_in_header else []
+        names = [] if is_in_header else list_changed_files(self.files)
+        lines = [f"files  {'   '.join(names)}"] if names else []
         lines += [self.files.note] if self.files.note else []
         return [
             Row([Segment("│ ", look.rule), *clip_spans([(text, look.muted)], width - 2)]) for text in lines
@@ -405,8 +292,6 @@ class CellBlock(Block):
 
     @override
     def forget(self) -> None:
-        self._code_for, self._code_rows, self._highlighter, self._active = None, [], None, None
-        for picture in self.pictures:
-            picture.forget()
-        self._ruled.clear()
+        self._code.forget()
+        self.pictures.forget()
         self.output.forget()

@@ -13,6 +13,9 @@ _VERBS = {"created": "made", "changed": "changed", "deleted": "deleted"}
 _LONGEST_NAME = 40
 #: How many names are listed at most.
 _MOST_NAMES = 8
+#: How many changed files are named below a cell, and the mark of each.
+_MOST_FILES = 5
+_MARKS = {"created": "+", "changed": "~", "deleted": "-"}
 
 Name = tuple[str, str]
 
@@ -27,6 +30,15 @@ def list_products(files: Step | None, tables: Sequence[InlineTable], figures: in
     if figures:
         shown.append(("made", "1 figure" if figures == 1 else f"{figures} figures"))
     return [*names[:created], *shown, *names[created:]]
+
+
+def list_changed_files(files: Step) -> list[str]:
+    """List the first changed files with their marks, and count the others: `["+ a.csv", "3 more"]`."""
+    changes = files.changes
+    names = [f"{_MARKS[change.what]} {one_line(change.name, 100)}" for change in changes[:_MOST_FILES]]
+    if len(changes) > _MOST_FILES:
+        names.append(f"{len(changes) - _MOST_FILES:,} more")
+    return names
 
 
 def _describe_table(table: InlineTable) -> str:
