@@ -214,10 +214,15 @@ def changed(profile: Profile, changes: Mapping[str, Any]) -> Profile:
 
 
 def flat(changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return nested settings by their whole keys: {"llm": {"model": …}} as {"llm.model": …}."""
+    """Return nested settings by their whole keys: {"llm": {"model": …}} as {"llm.model": …}.
+
+    Raises ProfileError.
+    """
     values: dict[str, Any] = {}
     for key, value in changes.items():
-        if key in ("llm", "computer") and isinstance(value, Mapping):
+        if key in ("llm", "computer"):
+            if not isinstance(value, Mapping):
+                raise ProfileError("expected an object with settings", key=key)
             values |= {f"{key}.{name}": item for name, item in value.items()}
         else:
             values[key] = value

@@ -78,7 +78,7 @@ def read_text(body: Mapping[str, Any], name: str, default: str | None = None) ->
     """Return a text of the body. Raises RefusedError where it is missing or no text."""
     value = body.get(name, default)
     if not isinstance(value, str):
-        raise RefusedError(400, f"{name} must be text.")
+        raise RefusedError(400, f"{name} must be text.", param=name)
     return value
 
 

@@ -16,6 +16,7 @@ from oi_tui.server import wire
 from oi_tui.server.backend import picture
 from oi_tui.server.context import Tempo, context_of, read_object, read_text, subprotocol, while_connected
 from oi_tui.server.event_log import EventReader, GapError, Question
+from oi_tui.server.fields import SWITCH, check_fields, make_whole
 from oi_tui.server.guard import RefusedError
 from oi_tui.server.hosted_session import ConflictError, HostedSession
 from oi_tui.server.openai.content import content_messages
@@ -25,6 +26,7 @@ from oi_tui.text import visible
 #: Seconds after which an idle stream shows that it is alive.
 _HEARTBEAT = 15.0
 _DECISIONS = ("run", "always", "edit", "reject")
+_ANSWER = {"grant": make_whole(1), "stop": SWITCH}
 
 
 async def list_sessions(request: Request) -> Response:
@@ -193,14 +195,15 @@ def act(session: HostedSession, action: str, body: Mapping[str, Any]) -> None:
 def _answer(session: HostedSession, body: Mapping[str, Any]) -> None:
     decision = read_text(body, "decision")
     if decision not in _DECISIONS:
-        raise RefusedError(400, f"The decision must be one of {', '.join(_DECISIONS)}.")
+        raise RefusedError(400, f"decision must be one of {', '.join(_DECISIONS)}.", param="decision")
     code = read_text(body, "code") if decision == "edit" else ""
+    check_fields(body, _ANSWER)
     reason, stop = read_text(body, "reason", ""), body.get("stop") is True
     question, shown = read_text(body, "question"), read_text(body, "hash")
     grant = body.get("grant") if decision == "always" else 0
-    if not isinstance(grant, int) or isinstance(grant, bool):
-        raise RefusedError(400, "grant must be a number.")
-    session.answer(question, shown, decision, code=code, reason=reason, stop=stop, grant=grant)
+    if grant is None:
+        raise RefusedError(400, "grant must be a whole number of at least 1.", param="grant")
+    session.answer(question, shown, decision, code=code, reason=reason, stop=stop, grant=int(grant))
 
 
 async def _session(request: Request) -> HostedSession:

@@ -91,7 +91,7 @@ def inspection(backend: Backend, language: str, content: Mapping[str, Any]) -> d
 
 def completeness(language: str, content: Mapping[str, Any]) -> dict[str, Any]:
     """Say whether code can run as it stands; of other languages than Python that is not known."""
-    code = str(content.get("code", ""))
+    code = content.get("code") or ""
     if language != "python" or len(code) > _LONGEST or code.lstrip().startswith(("%", "!", "?")):
         return {"status": "unknown"}
     last = code.rpartition("\n")[2]
@@ -120,7 +120,7 @@ def history(messages: Sequence[Message], content: Mapping[str, Any]) -> dict[str
             first, last = _whole(content.get("start"), 0), _whole(content.get("stop"), len(rows) + 1)
             rows = [row for row in rows if first <= row[1] < last]
         case "search":
-            pattern = str(content.get("pattern") or "*")
+            pattern = content.get("pattern") or "*"
             rows = [row for row in rows if fnmatch.fnmatchcase(row[2], pattern)]
             if content.get("unique"):
                 rows = list({row[2]: row for row in rows}.values())
@@ -133,8 +133,8 @@ def history(messages: Sequence[Message], content: Mapping[str, Any]) -> dict[str
 
 
 def _at_cursor(content: Mapping[str, Any]) -> tuple[str, int]:
-    code, place = str(content.get("code", "")), content.get("cursor_pos")
-    return code, min(max(place, 0), len(code)) if isinstance(place, int) else len(code)
+    code, place = content.get("code") or "", content.get("cursor_pos")
+    return code, len(code) if place is None else min(int(place), len(code))
 
 
 def _whole(value: object, default: int) -> int:

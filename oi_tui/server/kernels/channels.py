@@ -15,10 +15,13 @@ from oi_tui.engine.output.plain import make_plain
 from oi_tui.messages import InputRequested, Message, ValueBegan, ValueEnded
 from oi_tui.server.context import Tempo
 from oi_tui.server.event_log import EventReader, GapError, LogItem, Question
+from oi_tui.server.fields import check_fields
+from oi_tui.server.guard import RefusedError
 from oi_tui.server.hosted_session import ConflictError, HostedSession
 from oi_tui.server.kernels import answers
 from oi_tui.server.kernels.cell_stream import CellStream
 from oi_tui.server.kernels.messages import frame_of, message_of
+from oi_tui.server.kernels.request_fields import REQUEST_FIELDS
 from oi_tui.server.options import Limits
 
 #: Cells of one client that may wait.
@@ -171,6 +174,10 @@ class KernelConnection:
     async def _take(self, kind: str, message: Mapping[str, Any]) -> bool:
         """Act on a message. Returns whether more are taken."""
         content = message["content"]
+        try:
+            check_fields(content, REQUEST_FIELDS.get(kind, {}))
+        except RefusedError as problem:
+            return await self._refuse(kind, message, problem.why)
         match kind:
             case "execute_request":
                 try:
@@ -178,7 +185,7 @@ class KernelConnection:
                 except asyncio.QueueFull:
                     await self._abort(message)
             case "input_reply":
-                line = str(content.get("value", ""))
+                line = content.get("value") or ""
                 self._kernel.stream.expect_echo(line)
                 with suppress(ConflictError):
                     self._kernel.session.send_input(f"{line}\n")
@@ -192,6 +199,16 @@ class KernelConnection:
                 await self._busy_while(message, self._kernel.publish(message, "comm_close", closing))
             case _ if kind.endswith("_request"):
                 await self._busy_while(message, self._answer(kind, message))
+        return True
+
+    async def _refuse(self, kind: str, message: Mapping[str, Any], why: str) -> bool:
+        """Answer a message with a field that is wrong. Returns whether more are taken."""
+        if not kind.endswith("_request"):
+            await self._socket.close(1003, why)
+            return False
+        reply = {"status": "error", **_error("ValueError", why), "execution_count": self._kernel.count}
+        sending = self.send(message, f"{kind.removesuffix('_request')}_reply", reply, _channel(message))
+        await self._busy_while(message, sending)
         return True
 
     async def _answer(self, kind: str, message: Mapping[str, Any]) -> None:
@@ -216,7 +233,7 @@ class KernelConnection:
         return {"status": "error", "ename": "NotSupported", "evalue": f"no {kind[:50]}", "traceback": []}
 
     async def _shut_down(self, message: Mapping[str, Any]) -> bool:
-        restarts = bool(message["content"].get("restart"))
+        restarts = message["content"].get("restart") is True
         if restarts:
             await self._kernel.restart()
         reply = {"status": "ok", "restart": restarts}
@@ -239,7 +256,7 @@ class KernelConnection:
 
     async def _execute(self, message: Mapping[str, Any]) -> None:
         kernel, content = self._kernel, message["content"]
-        code, silent = str(content.get("code", "")), bool(content.get("silent"))
+        code, silent = content.get("code") or "", content.get("silent") is True
         kernel.used = datetime.now(UTC)
         expressions = content.get("user_expressions")
         done = {
@@ -251,7 +268,7 @@ class KernelConnection:
         if not code.strip():
             await self.send(message, "execute_reply", done, "shell")
             return
-        if not silent and content.get("store_history", True):
+        if not silent and content.get("store_history") is not False:
             kernel.count += 1
         count = {"execution_count": kernel.count}
         if not silent:
@@ -262,7 +279,7 @@ class KernelConnection:
             return
         await kernel.publish(message, "error", error)
         await self.send(message, "execute_reply", {"status": "error", **error, **count}, "shell")
-        if content.get("stop_on_error", True):
+        if content.get("stop_on_error") is not False:
             await self.abort_waiting()
 
 
@@ -290,7 +307,7 @@ class CellRun:
         self._kernel = kernel
         self._client = client
         self._message = message
-        self._takes_input = bool(message["content"].get("allow_stdin", True))
+        self._takes_input = message["content"].get("allow_stdin") is not False
         #: The types of messages that grow.
         self._types: dict[str, str] = {}
         self._stream = kernel.stream = CellStream()

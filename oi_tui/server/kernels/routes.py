@@ -13,10 +13,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.websockets import WebSocket
 
 from oi_tui.server.context import ServerContext, context_of, read_object, subprotocol, while_connected
+from oi_tui.server.fields import check_fields
 from oi_tui.server.guard import RefusedError
 from oi_tui.server.hosted_session import HostedSession
 from oi_tui.server.kernels.channels import Kernel, KernelConnection
 from oi_tui.server.kernels.messages import V1
+from oi_tui.server.kernels.request_fields import START
 from oi_tui.server.sessions import UnknownSessionError
 
 _DEFAULT = "python3"
@@ -54,6 +56,7 @@ async def list_kernels(request: Request) -> Response:
 async def start_kernel(request: Request) -> Response:
     """Make a kernel, with a session of its own."""
     body = await read_object(request) if await request.body() else {}
+    check_fields(body, START)
     kernel = await begin_kernel(context_of(request), body.get("name"))
     return JSONResponse(kernel.describe(), 201)
 

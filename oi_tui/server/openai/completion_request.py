@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from oi_tui.messages import Message
+from oi_tui.server.fields import check_fields
 from oi_tui.server.guard import RefusedError
-from oi_tui.server.openai.content import MODEL, content_messages, read_switch
+from oi_tui.server.openai import request_fields
+from oi_tui.server.openai.content import MODEL, content_messages
 
 #: Fields that would change the reply and cannot be honoured: values that ask for nothing, and advice.
 _UNSUPPORTED: Mapping[str, tuple[tuple[object, ...], str]] = {
@@ -63,19 +65,16 @@ class CompletionRequest:
 
 def read_completion(body: Mapping[str, Any]) -> CompletionRequest:
     """Check the fields of a request. Raises RefusedError."""
+    check_fields(body, request_fields.COMPLETION)
     for name, (same, advice) in _UNSUPPORTED.items():
         if body.get(name) is not None and body[name] not in same:
             raise RefusedError(400, f"{name} is not supported: {advice}.", param=name)
-    model, options = body.get("model"), body.get("stream_options")
-    if model is not None and not isinstance(model, str):
-        raise RefusedError(400, "model must be text.", param="model")
-    if options is not None and not isinstance(options, dict):
-        raise RefusedError(400, "stream_options must be an object.", param="stream_options")
+    options = body.get("stream_options") or {}
     instructions, spoken = _read_messages(body.get("messages"))
     return CompletionRequest(
-        model=model or MODEL,
-        stream=read_switch(body, "stream"),
-        usage_in_stream=read_switch(options or {}, "include_usage"),
+        model=body.get("model") or MODEL,
+        stream=body.get("stream") is True,
+        usage_in_stream=options.get("include_usage") is True,
         instructions=instructions,
         spoken=spoken,
     )

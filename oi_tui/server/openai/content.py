@@ -18,14 +18,6 @@ _MOST_PARTS = 100
 _FIELD = re.compile(r"[a-z_]+")
 
 
-def read_switch(body: Mapping[str, Any], name: str, *, default: bool = False) -> bool:
-    """Return a field that is true or false. Raises RefusedError."""
-    value = body.get(name)
-    if value is not None and not isinstance(value, bool):
-        raise RefusedError(400, f"{name} must be true or false.", param=name)
-    return default if value is None else value
-
-
 def input_notice(prompt: str) -> str:
     """Return what tells a client that its next message goes to a program."""
     return f"The program waits for input: {one_line(prompt)}".rstrip(" :")

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from oi_tui.messages import Message
+from oi_tui.server.fields import check_fields
 from oi_tui.server.guard import RefusedError
-from oi_tui.server.openai.content import MODEL, content_messages, read_switch, refuse
+from oi_tui.server.openai import request_fields
+from oi_tui.server.openai.content import MODEL, content_messages, refuse
 
 #: The server of MCP that OpenAI's clients think they approve calls of.
 LABEL = "oi-tui"
@@ -21,7 +23,6 @@ _UNSUPPORTED = {
 }
 _ROLES = ("user", "assistant", "system", "developer")
 _MOST_ITEMS = 10_000
-_MOST_METADATA = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,43 +47,36 @@ class ResponseRequest:
 
 def read_request(body: Mapping[str, Any]) -> ResponseRequest:
     """Check the fields of a request. Raises RefusedError."""
+    check_fields(body, request_fields.RESPONSE)
     for name, instead in _UNSUPPORTED.items():
         if body.get(name) is not None:
             raise RefusedError(400, f"{name} is not supported: {instead}.", param=name)
-    instructions, previous = body.get("instructions"), body.get("previous_response_id")
-    texts = {"instructions": instructions, "previous_response_id": previous, "model": body.get("model")}
-    for name, value in texts.items():
-        if value is not None and not isinstance(value, str):
-            raise RefusedError(400, f"{name} must be text.", param=name)
-    background, store = read_switch(body, "background"), read_switch(body, "store", default=True)
+    background, store = body.get("background") is True, body.get("store") is not False
     if background and not store:
         raise RefusedError(400, "background needs store: a response that is not kept cannot be fetched.")
     _check_format(body.get("text"))
     return ResponseRequest(
         items=_items(body.get("input")),
         model=body.get("model") or MODEL,
-        instructions=instructions,
-        previous=previous,
+        instructions=body.get("instructions"),
+        previous=body.get("previous_response_id"),
         tools=_tools(body.get("tools")),
-        metadata=_metadata(body.get("metadata")),
-        stream=read_switch(body, "stream"),
+        metadata=body.get("metadata") or {},
+        stream=body.get("stream") is True,
         background=background,
         store=store,
     )
 
 
-def _check_format(text: object) -> None:
-    form = text.get("format") if isinstance(text, dict) else None
-    kind = form.get("type") if isinstance(form, dict) else None
-    if kind not in (None, "text"):
+def _check_format(text: Mapping[str, Any] | None) -> None:
+    form = (text or {}).get("format") or {}
+    if form.get("type") not in (None, "text"):
         raise RefusedError(
             400, "text.format must be text: replies in a given form are not supported.", param="text.format"
         )
 
 
-def _tools(given: object) -> tuple[Item, ...]:
-    if given is not None and not isinstance(given, list):
-        raise RefusedError(400, "tools must be a list.", param="tools")
+def _tools(given: Sequence[Any] | None) -> tuple[Item, ...]:
     for tool in given or ():
         kind = tool.get("type") if isinstance(tool, dict) else None
         own = kind == "mcp" and tool.get("server_label") == LABEL
@@ -94,15 +88,6 @@ def _tools(given: object) -> tuple[Item, ...]:
                 param="tools",
             )
     return tuple(given or ())
-
-
-def _metadata(given: object) -> Mapping[str, str]:
-    if given is None:
-        return {}
-    fits = isinstance(given, dict) and len(given) <= _MOST_METADATA
-    if not isinstance(given, dict) or not fits or not all(isinstance(value, str) for value in given.values()):
-        raise RefusedError(400, f"metadata must have at most {_MOST_METADATA} texts.", param="metadata")
-    return given
 
 
 def _items(given: object) -> tuple[Item, ...]:
@@ -118,6 +103,8 @@ def _items(given: object) -> tuple[Item, ...]:
         raise RefusedError(
             400, "input must end with a message of the user or an mcp_approval_response.", param="input"
         )
+    if last.get("type") == "mcp_approval_response":
+        check_fields(last, request_fields.APPROVAL, f"input[{len(given) - 1}].")
     return tuple(_item(item, number) for number, item in enumerate(given))
 
 

@@ -226,7 +226,7 @@ def test_always_is_neither_offered_nor_taken_where_the_start_does_not_allow_it(
         client.send({**answer, "grant": 1})
         assert "--allow-settings" in client.until(event="error")[-1]["message"]
         client.send({**answer, "grant": "1"})
-        assert client.until(event="error")[-1]["message"] == "grant must be a number."
+        assert client.until(event="error")[-1]["message"] == "grant must be a whole number of at least 1."
     assert running.computer.ran == []
     terminal.say("n")
     terminal.wait_for("Why not?")

@@ -305,6 +305,33 @@ def test_messages_that_are_none_end_the_connection_and_nothing_else(serve: Serve
         assert of(execute(socket, "print(1)"), "execute_reply")[0]["status"] == "ok"
 
 
+WRONG_FIELDS: list[tuple[str, dict[str, Any], str]] = [
+    ("execute_request", {"code": 5}, "code must be text."),
+    ("execute_request", {"code": "1", "silent": "no"}, "silent must be true or false."),
+    ("execute_request", {"code": "1", "user_expressions": [[]]}, "user_expressions must be an object."),
+    ("complete_request", {"code": "1", "cursor_pos": "end"}, "cursor_pos must be a whole number"),
+    ("inspect_request", {"code": "1", "detail_level": 2}, "detail_level must be a whole number from 0"),
+    ("history_request", {"hist_access_type": "all"}, "hist_access_type must be one of range, tail"),
+    ("shutdown_request", {"restart": "yes"}, "restart must be true or false."),
+]
+
+
+def test_a_message_with_a_wrong_field_is_answered_with_its_name(serve: Serve) -> None:
+    running = serve(auto_run=True)
+    with channels(running, started(running)) as socket:
+        for kind, content, says in WRONG_FIELDS:
+            request(socket, kind, content)
+            answered = socket.until(msg_type=kind.replace("request", "reply"))[-1]["content"]
+            assert (answered["status"], answered["ename"]) == ("error", "ValueError")
+            assert says in answered["evalue"]
+            socket.until(msg_type="status", content={"execution_state": "idle"})
+        assert of(execute(socket, "print(1)"), "execute_reply")[0]["status"] == "ok"
+        request(socket, "input_reply", {"value": 5})
+        with pytest.raises(ConnectionClosed, match=r"value must be text\."):
+            socket.until(msg_type="never")
+    assert running.computer.ran == [("python", "print(1)")]
+
+
 def test_nobody_watches_through_a_kernel_so_that_its_question_ends_as_rejected(serve: Serve) -> None:
     running = serve(limits=Limits(unwatched_seconds=0.2))
     with channels(running, started(running)) as socket:
@@ -349,6 +376,8 @@ def test_a_session_may_use_a_kernel_that_is_there(serve: Serve) -> None:
     kernel = started(running)
     with running.http() as client:
         assert client.get("/api/sessions").json() == []
+        refused = client.post("/api/kernels", json={"name": "python3", "env": "A=1"})
+        assert (refused.status_code, refused.json()["error"]["param"]) == (400, "env")
         body = {"path": "a", "kernel": {"id": kernel["id"]}}
         assert client.post("/api/sessions", json=body).json()["kernel"]["id"] == kernel["id"]
         assert len(client.get("/api/kernels").json()) == 1

@@ -224,7 +224,13 @@ def test_settings_are_changed_only_where_the_start_allows_it(serve: Serve) -> No
         assert client.get("/settings/auto_run").json() == {"auto_run": True}
         assert client.get("/settings/llm").json()["llm"]["model"] == "gpt-4"
         assert client.post("/settings", json={"llm": {"nothing": 1}}).status_code == 404
-        assert client.post("/settings", json={"auto_run": "perhaps"}).status_code == 400
+        for given, says in (
+            ({"auto_run": "perhaps"}, "auto_run: expected true or false"),
+            ({"llm": {"temperature": "hot"}}, "llm.temperature: expected a number from 0 to 2"),
+            ({"llm": "gpt-4"}, "llm: expected an object with settings"),
+        ):
+            answer = client.post("/settings", json=given)
+            assert (answer.status_code, says in answer.text) == (400, True), answer.text
 
 
 async def documented_client(address: str, headers: dict[str, str], printed: Callable[[str], None]) -> None:
