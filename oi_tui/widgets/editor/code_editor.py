@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from rich.segment import Segment
-from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.document._document import Document, EditResult
@@ -19,18 +17,17 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widgets.text_area import Selection
 
-from oi_tui.text import visible
 from oi_tui.widgets.conversation.code import TAB, Highlighter, find_changed_lines, gutter_width
 from oi_tui.widgets.conversation.styles import Styles, look_of
 from oi_tui.widgets.editor.code_completion import CodeCompletion
+from oi_tui.widgets.editor.code_line import RowView, count_cells, find_column, paint_row
 from oi_tui.widgets.editor.text_area import StableTextArea
 from oi_tui.widgets.idle import obey
 from oi_tui.widgets.prompt.completion import Query
 from oi_tui.widgets.prompt.completion_list import CompletionOffer
-from oi_tui.widgets.truncate import width_of
 
 
-class _Lines(Document):
+class CodeDocument(Document):
     """A document that breaks lines where programs do, at newlines only."""
 
     def __init__(self, text: str) -> None:
@@ -133,15 +130,15 @@ class CodeEditor(StableTextArea):
     def changed(self) -> set[int]:
         """The lines that changed since the text was opened, counted from 0."""
         if self._changed is None:
-            self._changed = find_changed_lines(self._original, self._draw_all_lines())
+            self._changed = find_changed_lines(self._original, self._list_lines())
         return self._changed
 
     @property
     def code(self) -> str:
         """The text as it now stands."""
-        return "\n".join(self._draw_all_lines())
+        return "\n".join(self._list_lines())
 
-    def _draw_all_lines(self) -> list[str]:
+    def _list_lines(self) -> list[str]:
         document = self.document
         return document.lines if isinstance(document, Document) else document.text.split("\n")
 
@@ -193,7 +190,7 @@ class CodeEditor(StableTextArea):
     # What TextArea lets one replace
 
     def _set_document(self, text: str, language: str | None) -> None:  # noqa: ARG002
-        self.document = _Lines(text)
+        self.document = CodeDocument(text)
         self.wrapped_document = WrappedDocument(self.document, tab_width=self.indent_width)
         self.navigator = DocumentNavigator(self.wrapped_document)
         self._highlighter.forget_from(0)
@@ -257,10 +254,7 @@ class CodeEditor(StableTextArea):
         return ends[part - 1] if part else 0, ends[part] if part < len(ends) else None
 
     def _count_cells_before(self, row: int, column: int) -> int:
-        cells = 0
-        for character in self.document.get_line(row)[:column]:
-            cells += width_of(_draw(character, cells))
-        return cells
+        return count_cells(self.document.get_line(row)[:column])
 
     def get_target_document_location(self, event: events.MouseEvent) -> tuple[int, int]:
         """Return the position in the text under the mouse."""
@@ -271,13 +265,9 @@ class CodeEditor(StableTextArea):
         target = (
             event.x - self.gutter_width + scroll_x - self.gutter.left + self._count_cells_before(row, first)
         )
-        cells = 0
         line = self.document.get_line(row)
-        for column, character in enumerate(line[:last]):
-            cells += width_of(_draw(character, cells))
-            if cells > target:
-                return row, column
-        return row, len(line) if last is None else last - 1
+        column = find_column(line[:last], target)
+        return row, column if last is None else min(column, last - 1)
 
     def check_consume_key(self, key: str, character: str | None = None) -> bool:
         """Take the tab key, which belongs to the text here."""
@@ -320,7 +310,7 @@ class CodeEditor(StableTextArea):
         start, (row, column) = self.selection
         if start != (row, column):
             return None
-        lines = self._draw_all_lines()
+        lines = self._list_lines()
         return "\n".join([*lines[:row], lines[row][:column]])
 
     def complete_with(self, text: str, typed: int) -> None:
@@ -377,98 +367,41 @@ class CodeEditor(StableTextArea):
     def render_line(self, y: int) -> Strip:
         """Render one line of the view."""
         scroll_x, scroll_y = self.scroll_offset
-        look, width = self.look, self.size.width
         if y + scroll_y >= self.row_count:
-            return Strip.blank(width, look.code)
-        row, part = self._find_row(y + scroll_y)
-        top, bottom = sorted(self.selection)
-        selected = (top, bottom) if top != bottom and top[0] <= row <= bottom[0] else None
-        caret = self.selection.end[1] if self.selection.end[0] == row and self.has_focus else None
-        bracket = self._matching_bracket_location
-        matching = bracket[1] if bracket and bracket[0] == row and self.has_focus else None
-        key = (
-            "code",
-            row,
-            part if self.soft_wrap else None,
+            return Strip.blank(self.size.width, self.look.code)
+        line, part = self._find_row(y + scroll_y)
+        first, last = self._columns(line, part)
+        bracket = self._matching_bracket_location if self.has_focus else None
+        view = RowView(
+            line,
+            part,
+            self.soft_wrap,
+            first,
+            last,
             scroll_x,
-            width,
-            selected,
-            caret,
-            matching,
+            self.size.width,
             self.gutter_width,
-            look,
-            row in self.changed,
-            tuple(self._found.get(row, ())),
+            self.look,
+            self._find_selected(line),
+            caret=self.selection.end[1] if self.has_focus and self.selection.end[0] == line else None,
+            bracket=bracket[1] if bracket and bracket[0] == line else None,
+            matches=tuple(self._found.get(line, ())),
+            is_changed=line in self.changed,
         )
-        strip = self._line_cache.get(key)
+        strip = self._line_cache.get(("code", view))
         if strip is None:
-            strip = self._paint(row, part, scroll_x, width, selected, caret, matching)
-            self._line_cache[key] = strip
+            get_line = self.document.get_line
+            strip = paint_row(view, get_line(line), self._highlighter.pieces(line, get_line))
+            self._line_cache["code", view] = strip
         return strip
 
-    def _paint(
-        self,
-        row: int,
-        part: int,
-        scroll_x: int,
-        width: int,
-        selected: tuple[tuple[int, int], tuple[int, int]] | None,
-        caret: int | None,
-        matching: int | None,
-    ) -> Strip:
-        look, gutter = self.look, self.gutter_width
-        line = self.document.get_line(row)
-        first, last = self._columns(row, part)
-        if part:
-            scroll_x = self._count_cells_before(row, first)
-        start = end = -1
-        if selected:
-            (top, begin), (bottom, stop) = selected
-            start = begin if row == top else 0
-            end = stop if row == bottom else len(line) + 1
-        segments: list[Segment] = []
-        spans = self._found.get(row, ())
-        column = cells = 0
-        for kind, text in [*self._highlighter.pieces(row, self.document.get_line), (None, " ")]:
-            base = look.token(kind) if kind is not None else look.code
-            for character in text:
-                if cells > scroll_x + width:
-                    break
-                shown = _draw(character, cells)
-                style = base if shown == character or character == "\t" else look.hidden
-                if spans and any(at <= column and (to is None or column < to) for at, to in spans):
-                    style += Style(underline=True, bold=True)
-                if start <= column < end:
-                    style += look.selection
-                if column == matching:
-                    style += Style(underline=True, bold=True)
-                if column == caret:
-                    style += Style(reverse=True)
-                if segments and segments[-1].style is style:
-                    segments[-1] = Segment(segments[-1].text + shown, style)
-                else:
-                    segments.append(Segment(shown, style))
-                cells += width_of(shown)
-                column += 1
-        if part:
-            left = [Segment("↳ ".rjust(gutter), look.code_muted)]
-        else:
-            left = [
-                Segment(">" if caret is not None else " ", look.code_changed),
-                Segment(f"{row + 1:>{gutter - 3}}", look.code_muted),
-                Segment("~ " if row in self.changed else "  ", look.code_changed),
-            ]
-        room = width - gutter
-        end_x = scroll_x + room if last is None else min(scroll_x + room, self._count_cells_before(row, last))
-        body = Strip(segments).crop(scroll_x, end_x).extend_cell_length(room, look.code)
-        if self.soft_wrap:
-            # Characters that are drawn in words are wider than the wrapped document takes them for.
-            cut = False, last is None and cells - (column > len(line)) > scroll_x + room
-        else:
-            # The space after the last character does not belong to the line.
-            cut = scroll_x > 0 and bool(line), cells - (column > len(line)) > scroll_x + room
-        at = None if caret is None else self._count_cells_before(row, caret) - scroll_x
-        return Strip.join([Strip(left, gutter), _mark_cut(body, *cut, at, look.code_muted)])
+    def _find_selected(self, line: int) -> tuple[int, int]:
+        """Return the columns of a line from and up to which it is selected, with the end of the line."""
+        (top, start), (bottom, end) = sorted(self.selection)
+        if not top <= line <= bottom:
+            return 0, 0
+        length = len(self.document.get_line(line))
+        return start if line == top else 0, end if line == bottom else length + 1
 
     @property
     def cursor_screen_offset(self) -> Offset:
@@ -478,20 +411,3 @@ class CodeEditor(StableTextArea):
         return Offset(
             region.x + x - round(self.scroll_x) + self.gutter_width, region.y + y - round(self.scroll_y)
         )
-
-
-def _mark_cut(body: Strip, left: bool, right: bool, caret: int | None, style: Style) -> Strip:
-    """The visible part of a line, with "…" at each end where the line goes on, except on the caret."""
-    width = body.cell_length
-    if width > 2 and left and caret != 0:
-        body = Strip.join([Strip([Segment("…", style)], 1), body.crop(1, width)])
-    if width > 2 and right and caret != width - 1:
-        body = Strip.join([body.crop(0, width - 1), Strip([Segment("…", style)], 1)])
-    return body
-
-
-def _draw(character: str, cells: int) -> str:
-    """The text drawn for a character at this column."""
-    if character == "\t":
-        return " " * (TAB - cells % TAB)
-    return character if character.isprintable() and character.isascii() else visible(character)
