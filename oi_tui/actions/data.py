@@ -38,6 +38,6 @@ class DataActions:
         except TableError as error:
             self._ui.tell(str(error), warning=True)
 
-    def _load(self, name: str) -> TableSource:
-        """The table of this name. Raises TableError; reading a file may take a moment."""
-        return find_table(name, self._workspace.computer)
+    def _load(self, name: str, *, gradually: bool = False) -> TableSource:
+        """The table of this name; if `gradually`, with the first rows of a file. Raises TableError."""
+        return find_table(name, self._workspace.computer, gradually=gradually)

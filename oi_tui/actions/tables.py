@@ -15,13 +15,16 @@ if TYPE_CHECKING:
 _ROWS, _COLUMNS, _WIDEST = 20, 30, 30
 
 
-def find_table(name: str, computer: "Languages") -> TableSource:
-    """Return the table of a file or a variable. Raises TableError; a file may take a moment."""
+def find_table(name: str, computer: "Languages", *, gradually: bool = False) -> TableSource:
+    """Return the table of a file or a variable. Raises TableError; a file may take a moment.
+
+    If `gradually`, only the first rows of a file are read now.
+    """
     path, table = _split(name, computer)
     return (
         computer.inspector.table(_find_language(name, computer), name)
         if path is None
-        else TableFile(path, table)
+        else TableFile(path, table, gradually=gradually)
     )
 
 

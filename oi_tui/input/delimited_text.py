@@ -31,8 +31,10 @@ _WINDOWS = {
 }
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?$")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+$")
-#: A quotation mark that is not closed after this many lines is an error in the file.
-_LONGEST_CELL = 5000
+#: A quotation mark that is open for so many lines is an error in the file, unless the next one ends a cell.
+_LONG_CELL = 5000
+#: A longer row, in characters, is an error in any case.
+_LONGEST_ROW = 64_000_000
 #: The longest cell, in characters.
 _LIMIT = 2**31 - 1
 
@@ -199,11 +201,17 @@ def _read_rows(lines: Iterator[str], form: _Form, notes: list[str]) -> Iterator[
     pending: list[str] = []
     opened = 0
 
+    closing = re.compile(rf'"(?:\s*(?:{re.escape(form.delimiter)}|[\r\n])|"|$)')
+
     def feed() -> Iterator[str]:
+        size = 0
         for line in lines:
             pending.append(line)
-            if len(pending) > _LONGEST_CELL:
-                raise _OpenQuoteError
+            size = size + len(line) if len(pending) > 1 else len(line)
+            if len(pending) > _LONG_CELL:
+                mark = line.find('"')
+                if size > _LONGEST_ROW or (mark >= 0 and not closing.match(line, mark)):
+                    raise _OpenQuoteError
             yield line
         if pending:
             raise _OpenQuoteError

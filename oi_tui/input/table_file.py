@@ -9,7 +9,8 @@ import re
 import sqlite3
 import tempfile
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -48,7 +49,9 @@ _COLUMN_KINDS = {
 }
 #: The most columns that SQLite takes by default.
 _COLUMNS = 2000
-_LONGEST, _BINS, _BATCH = 200, 10, 5000
+_LONGEST, _BINS, _BATCH = 200, 10, 1000
+#: What reading a damaged file raises, beside TableError.
+_UNREADABLE = (OSError, EOFError, ValueError, sqlite3.Error, csv.Error)
 
 
 def is_table_file(name: str) -> bool:
@@ -79,8 +82,8 @@ class TableFile:
     tables: tuple[str, ...] = ()
     table = ""
 
-    def __init__(self, path: Path, table: str = "") -> None:
-        """Read the file. Raises TableError."""
+    def __init__(self, path: Path, table: str = "", *, gradually: bool = False) -> None:
+        """Read the file; if `gradually`, only its first rows: `read_on` reads the rest. Raises TableError."""
         self.name = path.name
         self._path = path
         self._lock = threading.Lock()
@@ -88,9 +91,17 @@ class TableFile:
         self._shape: tuple[Column, ...] = ()
         #: The columns whose numbers have commas, and how these are written.
         self._written: dict[str, str] = {}
+        self._records: Records | None = None
+        #: What is still to be read, a batch at a time, and how many rows have been.
+        self._rest: Iterator[None] = iter(())
+        self._is_whole = True
+        self._total = 0
         try:
             self._open(path, table)
-        except (OSError, EOFError, ValueError, sqlite3.Error, csv.Error) as error:
+            if not gradually:
+                for _ in self._rest:
+                    pass
+        except _UNREADABLE as error:
             self.close()
             raise TableError(f"{path.name} cannot be read as a table: {error}") from error
         except TableError:
@@ -109,8 +120,10 @@ class TableFile:
         records = table_readers.read(path, table)
         self._table = "rows"
         self.tables, self.table = records.tables, records.table
-        self._fill(records)
-        self.kind = ", ".join([records.kind, *records.notes])
+        self._records = records
+        self._rest = self._fill(records)
+        self._is_whole = False
+        next(self._rest, None)
         if self.table and len(self.tables) > 1:
             self.name = f"{path.name}::{self.table}"
 
@@ -124,7 +137,7 @@ class TableFile:
             raise TableError(f"{path.name} has no tables.")
         if table and table not in names:
             raise TableError(f"{path.name} has no table {table}; it has {', '.join(names)}.")
-        self._table, self.kind = table or names[0], "SQLite table"
+        self._table = table or names[0]
         self.tables, self.table = tuple(names), self._table
         self.name = f"{path.name}::{self._table}"
         columns = self._database.execute(f"PRAGMA table_info({_quote(self._table)})").fetchall()
@@ -136,8 +149,28 @@ class TableFile:
             for _, name, of, *_ in columns
         )
 
-    def _fill(self, records: Records) -> None:
-        """Copy the rows into the database, and learn what the columns hold."""
+    @property
+    def kind(self) -> str:
+        """What kind of file it is, and what is unusual about it."""
+        records = self._records
+        return ", ".join([records.kind, *records.notes]) if records else "SQLite table"
+
+    def read_on(self, seconds: float) -> bool:
+        """Read more rows for about so long. Returns whether there are more."""
+        end = time.monotonic() + seconds
+        with self._lock:
+            try:
+                for _ in self._rest:
+                    if time.monotonic() > end:
+                        break
+            except (*_UNREADABLE, TableError) as error:
+                self._is_whole = True
+                assert self._records
+                self._records.notes.append(f"the rest cannot be read: {error}")
+            return not self._is_whole
+
+    def _fill(self, records: Records) -> Iterator[None]:
+        """Copy the rows into the database, batch by batch, and learn what the columns hold."""
         names = records.names
         self._names = []
         self._kinds: list[str] = []
@@ -166,14 +199,19 @@ class TableFile:
             if row is None or len(batch) == _BATCH:
                 self._insert(batch, comma=records.comma)
                 batch = []
+                if row is not None:
+                    self._describe_columns(records)
+                    yield
         self._database.commit()
         if longer:
             records.notes.append(f"{longer:,} row{'s' * (longer != 1)} longer than the names")
         if shorter and records.kind[:3] in ("CSV", "TSV", "TAB"):
             records.notes.append(f"{shorter:,} shorter row{'s' * (shorter != 1)}")
-        self._finish(records)
+        self._describe_columns(records)
+        self._is_whole = True
 
-    def _finish(self, records: Records) -> None:
+    def _describe_columns(self, records: Records) -> None:
+        """Learn the shape from the rows that were read so far."""
         names = [*records.names, *[""] * (len(self._names) - len(records.names))]
         if not records.names and not self._kinds[0]:
             names = []
@@ -187,11 +225,13 @@ class TableFile:
                 shown = "float"
             columns.append(Column(name or f"column {at + 1}", shown, numeric))
         self._shape = tuple(columns)
-        self._names = self._names[: len(columns)]
 
     def _widen(self, many: int) -> None:
         if many > _COLUMNS:
-            raise TableError(f"The file has {many:,} columns; at most {_COLUMNS:,} can be opened.")
+            raise TableError(
+                f"The file has {many:,} columns; at most {_COLUMNS:,} can be opened. Read it "
+                "with code, and open the data frame."
+            )
         added = [f"c{at}" for at in range(len(self._names), many)]
         if not self._names:
             self._database.execute("DROP TABLE IF EXISTS rows")
@@ -211,11 +251,12 @@ class TableFile:
             values, self._kinds[at] = _learn(column, self._kinds[at], comma=comma)
             rows_kept.append(values)
         places = ", ".join("?" * many)
+        self._total += len(batch)
         self._database.executemany(f"INSERT INTO rows VALUES ({places})", zip(*rows_kept, strict=True))
 
     def open_other(self, table: str) -> "TableFile":
         """Open another table of the same file. Raises TableError."""
-        return TableFile(self._path, table)
+        return TableFile(self._path, table, gradually=True)
 
     def close(self) -> None:
         """Let go of the database."""
@@ -254,9 +295,9 @@ class TableFile:
         """The table as it was when it was opened."""
         where, values = self._build_where(view)
         table = _quote(self._table)
-        ((total,),) = self._ask(f"SELECT count(*) FROM {table}")
+        total = self._total if self._records else self._ask(f"SELECT count(*) FROM {table}")[0][0]
         rows = self._ask(f"SELECT count(*) FROM {table}{where}", values)[0][0] if where else total
-        return Shape(self.kind, self._shape, rows, total)
+        return Shape(self.kind, self._shape, rows, total, reading=not self._is_whole)
 
     def page(
         self, view: View, start: int, count: int, first: int, columns: int, *, whole: bool = False

@@ -37,13 +37,17 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A table as a whole: its kind and columns, the rows in the view, and those in all (`total`)."""
+    """A table as a whole: its kind and columns, the rows in the view, and those in all (`total`).
+
+    If `reading`, its file is still being read, and more rows come.
+    """
 
     kind: str
     columns: tuple[Column, ...]
     rows: int
     total: int
     index: str = ""
+    reading: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,8 @@ _BAR = 40
 #: After so many seconds a page is asked for again that did not come, and a table whose language was busy.
 _AGAIN = 1.0
 _LATER = 0.3
+#: For so many seconds a file is read, or other questions about it are answered, in turn.
+_STEP = 0.25
 
 T = TypeVar("T")
 
@@ -99,7 +101,9 @@ class TableScreen(Page[None]):
         self._head = Static(Content(f"{one_line(self._called, 80)}  loading…"), id="table-head", markup=False)
         # A key may come before the parts are on the screen, and an answer after they have gone.
         self._field = Input(id="table-field")
-        self._exporting = False
+        self._exporting = self._is_reading = False
+        #: How many questions the source has not answered.
+        self._questions = 0
 
     def compose(self) -> ComposeResult:
         """Mount the title, the table, the field for a filter or a file name, and the keys."""
@@ -175,6 +179,7 @@ class TableScreen(Page[None]):
 
         `busy` asks again later, where the source cannot be asked now; without it, that is a failure.
         """
+        self._questions += 1
 
         def ask() -> None:
             try:
@@ -200,6 +205,7 @@ class TableScreen(Page[None]):
     @on(Done)
     def handle_done(self, event: Done) -> None:
         """Go on with a result."""
+        self._questions -= 1
         event.then()
 
     def _tell_busy(
@@ -237,9 +243,17 @@ class TableScreen(Page[None]):
             self._show(replace(view, sort=None))
             return
         self._table.show(shape, view)
+        self._describe(shape, view)
+        self._say(_NO_ROW if view.words and not shape.rows else "")
+        if shape.reading:
+            self._read_on()
+
+    def _describe(self, shape: Shape, view: View) -> None:
         rows = f"{shape.total:,} row{'s' * (shape.total != 1)}"
         if shape.rows != shape.total:
             rows = f"{shape.rows:,} of {rows}"
+        if shape.reading:
+            rows += " so far"
         if len(self._tables) > 1 and self._source is not None:
             self._called = self._source.name
         many = len(shape.columns)
@@ -249,7 +263,40 @@ class TableScreen(Page[None]):
         if view.words:
             words += f" · filter: {view.words}"
         self._head.update(Content(one_line(words, 300)))
-        self._say(_NO_ROW if view.words and not shape.rows else "")
+
+    def _read_on(self) -> None:
+        """Read more of a file when nothing else is asked; show how far it is, and at the end all of it."""
+        if self._is_reading:
+            return
+        if self._questions:
+            self.set_timer(_STEP, self._read_on)
+            return
+        self._is_reading = True
+
+        def read(source: TableSource) -> Shape:
+            cast("TableFile", source).read_on(_STEP)
+            return source.shape(View())
+
+        def take(shape: Shape) -> None:
+            self._is_reading = False
+            if not shape.reading:
+                self.action_reload()
+                return
+            if self._table.view == View():
+                self._table.grow(shape)
+            if self._table.shape is not None:
+                self._describe(replace(shape, rows=self._table.shape.rows), self._table.view)
+            self._read_on()
+
+        self._ask(read, take)
+
+    def _is_complete(self, action: str) -> bool:
+        """Whether all rows are here; says that the action needs them where they are not."""
+        shape = self._table.shape
+        if shape is not None and shape.reading:
+            self._say(f"The file is still being read. {action} when all rows are here.")
+            return False
+        return shape is not None
 
     @on(TableView.Wanted)
     def handle_wanted(self, event: TableView.Wanted) -> None:
@@ -288,6 +335,8 @@ class TableScreen(Page[None]):
 
     def action_export(self) -> None:
         """Ask for the name of the file."""
+        if not self._is_complete("Export the table"):
+            return
         self._ask_for("file name", f"{Path(self._called.split()[0]).stem}_export.csv", exporting=True)
         self._say("The ending of the name is the format: .csv, .parquet or .xlsx")
 
@@ -324,11 +373,13 @@ class TableScreen(Page[None]):
     def action_statistics(self) -> None:
         """Show the selected column in figures."""
         shape, column = self._table.shape, self._table.column
-        if shape is None or not shape.columns:
+        if not self._is_complete("Ask for statistics") or not shape or not shape.columns:
             return
+        self._say("counting…")
         name = one_line(f"{shape.columns[column].name} ({shape.columns[column].type})", 100)
 
         def show(found: Statistics) -> None:
+            self._say("")
             text = LongText.of(written(found))
             self.app.push_screen(
                 PagerScreen(name, text, "These figures cover all rows; the filter does not apply.")
@@ -363,7 +414,7 @@ class TableScreen(Page[None]):
     def action_copy_column(self) -> None:
         """Copy the selected column as CSV, with its name."""
         shape, view, column = self._table.shape, self._table.view, self._table.column
-        if shape is None or not shape.columns:
+        if not self._is_complete("Copy the column") or not shape or not shape.columns:
             return
         if shape.rows > _COPIED:
             self._say(f"A column of more than {_COPIED:,} rows is not copied; export it with e.")

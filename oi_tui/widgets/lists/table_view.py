@@ -79,6 +79,19 @@ class TableView(ScrollView, can_focus=True):
         self.virtual_size = Size(0, shape.rows + _HEADER)
         self._select(self.row, self.column)
 
+    def grow(self, shape: Shape) -> None:
+        """Show the same table with more rows below, and perhaps more columns; full pages stay."""
+        fits = [_fit(column.name, column.type) for column in shape.columns]
+        known = self._widths + [0] * (len(fits) - len(self._widths))
+        self._widths = [max(pair) for pair in zip(fits, known, strict=True)]
+        for place in [place for place, rows in self._pages.items() if len(rows) < ROWS]:
+            del self._pages[place]
+            self._asked.discard(place)
+        self.shape = shape
+        self._label_width = max(self._label_width, len(f"{shape.total}"))
+        self.virtual_size = Size(0, shape.rows + _HEADER)
+        self.refresh()
+
     def put(self, place: Place, rows: Sequence[Row]) -> None:
         """Take a page."""
         if place not in self._asked:

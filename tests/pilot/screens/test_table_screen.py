@@ -233,6 +233,42 @@ async def test_an_open_table_of_a_busy_language_says_how_to_try_again(tmp_path: 
         await reached(lambda: "/ filter" in app.foot)
 
 
+class Stepwise(TableFile):
+    """A file that is read only as far as the test lets it."""
+
+    allowed = 0
+
+    def read_on(self, seconds: float) -> bool:
+        if self.allowed:
+            self.allowed -= 1
+            return super().read_on(0)
+        return True
+
+
+async def test_a_long_file_is_there_before_all_of_it_is_read(tmp_path: Path) -> None:
+    lines = ["id,name", *(f"{number},n{number}" for number in range(2345))]
+    (tmp_path / "long.csv").write_text("\n".join(lines))
+    file = Stepwise(tmp_path / "long.csv", gradually=True)
+    async with looking(tmp_path, lambda: file) as (app, pilot, reached):
+        await reached(lambda: "n0" in app.shown)
+        assert app.head == "numbers · CSV · 1,000 rows so far, 2 columns"
+        for key, words in (("i", "Ask for statistics"), ("C", "Copy the column"), ("e", "Export the table")):
+            await pilot.press(key)
+            said = f"The file is still being read. {words} when all rows are here."
+            await reached(lambda said=said: said in app.foot)
+        await pilot.press("down")
+        file.allowed = 1
+        await reached(lambda: "2,000 rows so far" in app.head)
+        await pilot.press("G")
+        await reached(lambda: "n1999" in app.shown)
+        file.allowed = 9
+        await reached(lambda: "2,345 rows, 2 columns" in app.head)
+        await pilot.press("G")
+        await reached(lambda: "n2344" in app.shown)
+        await pilot.press("i")
+        await reached(lambda: isinstance(app.screen, PagerScreen))
+
+
 async def test_another_table_of_the_file_is_chosen_from_a_list(tmp_path: Path) -> None:
     database = sqlite3.connect(tmp_path / "shop.db")
     database.executescript("create table one (a); insert into one values ('first');")

@@ -122,6 +122,18 @@ ODD_FILES = {
         "a b",
         ['1|"x', "2|y"],
     ),
+    "more lines in a cell than a mistake has": (
+        b'a,b\n1,"' + b"x\n" * 6000 + b'y"\n2,z\n',
+        "CSV",
+        "a b",
+        ["1|" + "x\\n" * 100 + "…", "2|z"],
+    ),
+    "a mark that the next cell seems to close": (
+        b'a,b\n1,"x\n' + b"2,y\n" * 6000 + b'3,"z"\n',
+        "CSV, 1 row with an open quotation mark",
+        "a b",
+        ['1|"x', *["2|y"] * 99],
+    ),
     "lines in a cell": (b'a,b\n1,"x\ny"\n2,"z\n', "CSV, 1 row with an open", "a b", ["1|x\\ny", '2|"z']),
     "a title": (
         b"Report\n\nname,n,m\na,1,2\n",
@@ -340,3 +352,31 @@ def test_a_missing_library_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     (tmp_path / "a.xlsx").write_bytes(b"")
     with pytest.raises(TableError, match="needs the Python package openpyxl"):
         TableFile(tmp_path / "a.xlsx")
+
+
+def test_a_file_is_read_a_part_at_a_time(tmp_path: Path) -> None:
+    lines = ["id,zip", *(f"{number},1" for number in range(2400)), "2400,x,more"]
+    (tmp_path / "long.csv").write_text("\n".join(lines))
+    table = TableFile(tmp_path / "long.csv", gradually=True)
+    first = table.shape(View())
+    assert (first.reading, first.total, first.columns[1].type) == (True, 1000, "int")
+    assert cells(table, View(sort=0, descending=True))[0] == ("999", "1")
+    assert table.read_on(0)
+    assert table.shape(View()).total == 2000
+    assert not table.read_on(60)
+    whole = table.shape(View())
+    assert (whole.reading, whole.rows, whole.kind) == (False, 2401, "CSV, 1 row longer than the names")
+    assert [column.type for column in whole.columns] == ["int", "text", "text"]
+    assert not table.read_on(0)
+    table.close()
+
+
+def test_the_rows_before_a_damaged_part_are_shown(tmp_path: Path) -> None:
+    lines = ['{"a": 1}'] * 6000 + ["no record"] + ['{"a": 2}'] * 10
+    (tmp_path / "log.jsonl").write_text("\n".join(lines))
+    table = TableFile(tmp_path / "log.jsonl", gradually=True)
+    assert not table.read_on(60)
+    shape = table.shape(View())
+    assert (shape.reading, shape.total) == (False, 6000)
+    assert "the rest cannot be read: log.jsonl, line 6001: each record must be a JSON object" in shape.kind
+    table.close()

@@ -41,7 +41,7 @@ class DataScreens(DataActions):
         """Open a table on a screen of its own."""
         if why := explain_no_table_file(name, self._workspace.computer):
             raise CommandError(why)
-        self._show_table(name, lambda: self._load(name))
+        self._show_table(name, lambda: self._load(name, gradually=True))
 
     def open_shown_table(self, key: str, name: str, language: str) -> None:
         """Open a table that a cell showed; `name` is the variable that it was then, "" for none."""
