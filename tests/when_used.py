@@ -16,6 +16,9 @@ class _Later(ModuleType):
     __test__ = False
 
     def __getattr__(self, name: str) -> Any:
+        # pytest also asks all for their base classes, and for more that starts so.
+        if name.startswith("__"):
+            raise AttributeError(name)
         return getattr(importlib.import_module(self.__name__), name)
 
 

@@ -1,6 +1,7 @@
 """What makes the tests quick changes nothing of what they see."""
 
 import sys
+import unittest
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,9 @@ def test_a_module_is_imported_when_it_is_used_and_not_when_tests_are_looked_for(
     monkeypatch.syspath_prepend(folder)
     module = when_used("rarely_used")
     assert not module.__test__
+    # pytest asks so whether it is a class of tests.
+    with pytest.raises(TypeError):
+        issubclass(module, unittest.TestCase)
     assert "rarely_used" not in sys.modules
     assert module.ANSWER == 42
     assert "rarely_used" in sys.modules
