@@ -11,6 +11,7 @@ from textual.strip import Strip
 from oi_tui.widgets.conversation.blocks import WIDEST, Block
 from oi_tui.widgets.conversation.layout import Anchor, FoundRow, Layout
 from oi_tui.widgets.conversation.read_position import ReadPosition
+from oi_tui.widgets.conversation.scrollbar import QuickScrollBar
 from oi_tui.widgets.conversation.selection import MARGIN
 from oi_tui.widgets.conversation.styles import Styles, look_of
 from oi_tui.widgets.images.protocol import ImageSupportMixin, find_image_support
@@ -19,6 +20,8 @@ from oi_tui.widgets.timer import later
 
 if TYPE_CHECKING:
     from asyncio import TimerHandle
+
+    from textual.scrollbar import ScrollBar
 
     from oi_tui.widgets.conversation.rows import Row, RowImage
 
@@ -52,6 +55,15 @@ class BlockView(ScrollView):
         #: Whether the person scrolled; for whoever moves the view on their behalf, who resets it.
         self.scrolled = False
         self._seen = ReadPosition(self.layout_of_blocks)
+
+    @property
+    def vertical_scrollbar(self) -> "ScrollBar":
+        """The scrollbar, made when it is first needed."""
+        if self._vertical_scrollbar is None:
+            self._vertical_scrollbar = bar = QuickScrollBar(name="vertical")
+            bar.display = False
+            self.app._start_widget(self, bar)
+        return self._vertical_scrollbar
 
     # Content
 
@@ -349,9 +361,19 @@ class BlockView(ScrollView):
     # Painting
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Render the lines, and draw pictures again that are painted over."""
+        """Render the lines, and draw pictures again that are painted over.
+
+        The view has no border, padding or tint. Without Textual's work for these, a row that stays in view
+        keeps its strip, with what the filters and the terminal made of it.
+        """
         self._stills.painted(crop)
-        return super().render_lines(crop)
+        background = self.background_colors[1]
+        strips = [self.render_line(y) for y in crop.line_range]
+        for line_filter in self.get_line_filters():
+            strips = [strip.apply_filter(line_filter, background) for strip in strips]
+        if crop.column_span == (0, self.size.width):
+            return strips
+        return [strip.crop(*crop.column_span) for strip in strips]
 
     def _pictures(self) -> "list[tuple[RowImage, int, int]]":
         """Return the pictures whose first line is in view, with the line and column where they begin."""
