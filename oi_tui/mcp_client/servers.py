@@ -45,6 +45,9 @@ class Status:
     #: What is different here from what the server offers, in sentences: other names, tools that are left out.
     notes: tuple[str, ...] = ()
     settled: threading.Event = field(default_factory=threading.Event)
+    #: Held by the attempt to connect that is in progress, and whether it was ended for a newer one.
+    connecting: threading.Lock = field(default_factory=threading.Lock)
+    gives_way: bool = False
     #: The addresses that a person is to open in a browser.
     addresses: "queue.SimpleQueue[str]" = field(default_factory=queue.SimpleQueue)
 
@@ -113,7 +116,7 @@ class McpServers:
             for status in waiting:
                 status.state = "starting"
         for status in waiting:
-            threading.Thread(target=self._connect, args=(status,), daemon=True).start()
+            threading.Thread(target=self._connect_first, args=(status,), daemon=True).start()
 
     def tools(self) -> Sequence[Tool]:
         """The tools that the model may call; waits a moment for servers that start."""
@@ -186,10 +189,7 @@ class McpServers:
 
     def test(self, status: Status) -> None:
         """Connect again. Raises CallError."""
-        with self._lock:
-            status.settled.clear()
-            status.state = "starting"
-        self._connect(status)
+        self._connect_again(status)
         if status.problem:
             raise CallError(status.problem)
 
@@ -202,16 +202,14 @@ class McpServers:
             raise CallError("MCP servers run outside of the sandbox, which is on")
         if not can_sign_in(status.server):
             raise CallError("it does not use a sign-in: it is a program, or the profile has a key for it")
-        with self._lock:
-            status.settled.clear()
-            status.state = "starting"
-            status.addresses = queue.SimpleQueue()
-        threading.Thread(target=self._connect, args=(status, True), daemon=True).start()
+        status.addresses = queue.SimpleQueue()
+        attempt = threading.Thread(target=self._connect_again, args=(status, True), daemon=True)
+        attempt.start()
         while True:
             try:
                 return status.addresses.get(timeout=0.05)
             except queue.Empty:
-                if status.settled.is_set():
+                if not attempt.is_alive():
                     self.finish_sign_in(status)
                     return ""
 
@@ -262,12 +260,30 @@ class McpServers:
                 status.settled.clear()
                 status.state = "starting"
         if idle:
-            threading.Thread(target=self._connect, args=(status,), daemon=True).start()
+            threading.Thread(target=self._connect_first, args=(status,), daemon=True).start()
         while not status.settled.wait(0.05):
             if stopped and stopped.is_set():
                 raise CallError("it was stopped")
         if status.state == "failed":
             raise CallError(status.problem)
+
+    def _connect_first(self, status: Status) -> None:
+        with status.connecting:
+            self._connect(status)
+
+    def _connect_again(self, status: Status, sign_in: bool = False) -> None:
+        """Connect once more; an attempt in progress, such as that of the start, gives way."""
+        while not status.connecting.acquire(timeout=0.05):
+            status.gives_way = True
+            self._end(status.server.name)
+        try:
+            status.gives_way = False
+            with self._lock:
+                status.settled.clear()
+                status.state = "starting"
+            self._connect(status, sign_in)
+        finally:
+            status.connecting.release()
 
     def _connect(self, status: Status, sign_in: bool = False) -> None:
         try:
@@ -343,7 +359,7 @@ class McpServers:
     def _fail(self, status: Status, problem: str) -> None:
         with self._lock:
             status.state, status.problem = "failed", problem
-        if not self._closed and self.find(status.server.name) is status:
+        if not (self._closed or status.gives_way) and self.find(status.server.name) is status:
             self._say(f"The MCP server {status.server.name} is not available: {problem}")
 
     def _end(self, name: str) -> None:

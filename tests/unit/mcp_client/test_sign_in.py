@@ -105,6 +105,15 @@ def test_a_person_signs_in_once_and_stays_signed_in(open_workspace: Open, start:
         again.mcp.servers.test(again.mcp.servers.status[0])
 
 
+def test_a_sign_in_takes_the_place_of_the_first_attempt_to_connect(
+    open_workspace: Open, start: Start
+) -> None:
+    workspace = open_workspace(servers=[f"t = {start()}"])
+    workspace.mcp.servers.start()
+    assert "You are signed in." in sign_in(workspace)
+    assert counts(workspace).startswith("registered=1 signed_in=1")
+
+
 def test_a_token_that_is_over_is_renewed_without_anybody(open_workspace: Open, start: Start) -> None:
     address = start()
     workspace = open_workspace(servers=[f"t = {address}"])
