@@ -163,6 +163,8 @@ class Language:
     note: str = ""
     #: The language in whose process it runs, by name; empty where it has one of its own.
     host: str = ""
+    #: A language that its code runs in where that has the same program, by name.
+    part_of: str = ""
     #: The setting that chooses its program, where there is one.
     setting: Literal["python", "shell", ""] = ""
     #: Makes its runtime, if that is not a program on its own terminal.

@@ -63,8 +63,14 @@ class LanguageCatalog:
         # Custom languages are the last ones, and may replace built-in ones.
         for language in reversed(self.offered):
             if word == language.name or word in language.aliases:
-                return language.name
+                return language.part_of if self._is_same_program(language) else language.name
         return word if any(word == language.name for language in self._unlisted()) else None
+
+    def _is_same_program(self, language: Language) -> bool:
+        """Whether it is part of another language, which has the same program here."""
+        whole = self._find_named(language.part_of) if language.part_of else None
+        program = self.program(whole) if whole else None
+        return program is not None and program == self.program(language)
 
     def find(self, name: str) -> Language | None:
         """The language that is meant by a name, an alias or an odd spelling; None when it is unknown."""

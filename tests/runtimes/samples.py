@@ -543,8 +543,7 @@ ZSH = replace(
     needs="zsh",
     ask="read 'name?name? '\necho hello $name",
     syntax_error="if then",
-    language="shell",
-    options=(("shell", "zsh"),),
+    language="zsh",
 )
 SH = replace(
     SHELL,

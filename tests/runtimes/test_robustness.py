@@ -413,7 +413,7 @@ def test_languages_are_known_by_what_models_call_them(computer: Computer) -> Non
         "Python3": "python",
         " BASH ": "shell",
         "sh": "shell",
-        "zsh": "shell",
+        "zsh": "zsh",
         "js": "javascript",
         "node": "javascript",
         "NodeJS": "javascript",

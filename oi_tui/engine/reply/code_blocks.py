@@ -320,7 +320,8 @@ class UntaggedBlock:
             return []
         if self._word:
             # What a shell prints between its prompts is no part of it.
-            commands = extract_commands("shell", code) if self._resolve(self._word) == "shell" else None
+            is_shell = self._resolve(self._word) in ("shell", "zsh")
+            commands = extract_commands("shell", code) if is_shell else None
             typed = without_prompts(code)
             commands = commands or (typed[1] if typed else None)
             return [(self._word, commands)] if commands else []

@@ -32,7 +32,7 @@ class ConsoleSession:
     def __init__(self, language: str | None) -> None:
         self._python = language == "python"
         #: None until it is known; then whether there are prompts.
-        self._session: bool | None = None if language in ("shell", "python") else False
+        self._session: bool | None = None if language in ("shell", "zsh", "python") else False
         self._held = ""
         self._command = ""
         self._begun = False

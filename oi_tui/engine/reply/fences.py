@@ -132,7 +132,7 @@ class Strings:
         """Take the next whole line."""
         if self._language == "python":
             self._python(text)
-        elif self._language == "shell":
+        elif self._language in ("shell", "zsh"):
             self._shell(text)
         elif self._language in ("javascript", "typescript", "deno", "bun", "react"):
             self._javascript(text)

@@ -25,12 +25,14 @@ from oi_tui.runtimes.languages import (
     shell,
     sql,
     typescript,
+    zsh,
 )
 
 #: Every language that is known, in the order in which they are offered.
 LANGUAGES: tuple[Language, ...] = (
     python.LANGUAGE,
     shell.LANGUAGE,
+    zsh.LANGUAGE,
     sql.LANGUAGE,
     javascript.LANGUAGE,
     typescript.LANGUAGE,

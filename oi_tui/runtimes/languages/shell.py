@@ -76,7 +76,6 @@ LANGUAGE = Language(
     aliases=(
         "bash",
         "sh",
-        "zsh",
         "dash",
         "ksh",
         "console",

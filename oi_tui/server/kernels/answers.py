@@ -22,6 +22,7 @@ _LANGUAGES = {
     "deno": ("text/typescript", ".ts", "typescript"),
     "bun": ("text/typescript", ".ts", "typescript"),
     "shell": ("text/x-sh", ".sh", "bash"),
+    "zsh": ("text/x-sh", ".zsh", "zsh"),
     "r": ("text/x-r-source", ".r", "r"),
     "ruby": ("text/x-ruby", ".rb", "ruby"),
     "julia": ("text/x-julia", ".jl", "julia"),

@@ -145,6 +145,30 @@ def test_a_shell_that_has_forgotten_all_functions_still_ends_its_run(
 
 
 @pytest.mark.needs("zsh")
+def test_a_zsh_cell_runs_in_zsh_beside_the_shell(computer: Computer) -> None:
+    assert play(computer, "zsh", "list=(a b); print -r -- ${(U)list[1]} $ZSH_NAME").text == "A zsh\n"
+    assert play(computer, "bash", "echo ${list[0]-none} ${BASH_VERSION:+bash}").text == "none bash\n"
+
+
+@pytest.mark.needs("zsh")
+def test_zsh_as_the_shell_runs_cells_of_both_names(make: Make) -> None:
+    computer = make(shell="zsh")
+    assert computer.resolve("zsh") == "shell"
+    play(computer, "zsh", "kept=41")
+    assert play(computer, "shell", "print $((kept + 1))").text == "42\n"
+
+
+def test_a_zsh_cell_does_not_run_in_another_shell(
+    computer: Computer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (tmp_path / "bash").symlink_to("/bin/bash")
+    end = play(computer, "zsh", "echo ran")
+    assert end.state == "failed"
+    assert (end.reason or "").startswith("Zsh is not installed. ")
+
+
+@pytest.mark.needs("zsh")
 @pytest.mark.parametrize("wait", ["wait", "wait $!", "f() { wait; echo no; }; f"])
 def test_waiting_for_jobs_in_zsh_can_be_stopped(make: Make, wait: str) -> None:
     computer = make(shell="zsh")
