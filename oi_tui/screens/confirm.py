@@ -16,7 +16,7 @@ from textual.widgets import Static
 from oi_tui.screens.dialog import Dialog, clickable
 from oi_tui.text import one_line, visible
 from oi_tui.widgets.approval.key_guard import LOOK, SETTLE, KeyGuard
-from oi_tui.widgets.timer import later
+from oi_tui.widgets.timer import schedule
 
 if TYPE_CHECKING:
     from asyncio import TimerHandle
@@ -74,7 +74,7 @@ class ConfirmDialog(Dialog[bool]):
     def action_yes(self) -> None:
         """Answer yes, unless the key was meant for something else."""
         if self.armed:
-            self._settle = later(self, SETTLE, self._finish_settling)
+            self._settle = schedule(self, SETTLE, self._finish_settling)
 
     def action_press(self, key: str) -> None:
         """Take a click on yes only if the button went down while a yes counts."""

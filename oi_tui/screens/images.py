@@ -71,7 +71,7 @@ class Frame(Widget, can_focus=True):
     def look(self) -> Styles:
         """The styles to draw with, with pictures as high as the screen."""
         if self._look is None:
-            image_support = find_image_support(self.app).within(self.size.height, whole=True)
+            image_support = find_image_support(self.app).limit_to(self.size.height, whole=True)
             self._look = look_of(
                 self.app.current_theme, colourful=not self.app.no_color, image_support=image_support
             )
@@ -100,12 +100,12 @@ class Frame(Widget, can_focus=True):
             return Strip([Segment(" ", base), *caption.segments]).adjust_cell_length(width, base)
         if not top <= y < top + len(rows):
             return Strip.blank(width, base)
-        self._picture.seen()
+        self._picture.note_seen()
         return Strip([Segment(" " * left, base), *rows[y - top].segments]).adjust_cell_length(width, base)
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Render the lines, and draw the image again where it is painted over."""
-        self._stills.painted(crop)
+        self._stills.note_painted(crop)
         return super().render_lines(crop)
 
 

@@ -58,7 +58,7 @@ class IdleClock(App[str]):
         return super().check_action(action, parameters)
 
 
-def remapped(app: App[Any]) -> Mapping[str, str]:
+def get_changed_keys(app: App[Any]) -> Mapping[str, str]:
     """Return the keys that the person chose, by the names of their bindings."""
     return app.remapped if isinstance(app, IdleClock) else {}
 

@@ -12,7 +12,7 @@ class MessageQueue(Protocol):
         """Call back before the next message."""
 
 
-def later(node: MessageQueue, seconds: float, do: Callable[[], object]) -> asyncio.TimerHandle:
+def schedule(node: MessageQueue, seconds: float, do: Callable[[], object]) -> asyncio.TimerHandle:
     """Call a function once after a delay in seconds, among the messages of a widget, screen or application.
 
     Textual's own `set_timer` is not used: it gives its only tick up when the processor was taken away for

@@ -22,7 +22,7 @@ from oi_tui.messages import Message
 from oi_tui.widgets.approval import held_key, key_guard
 from oi_tui.widgets.approval.options import OptionLine
 from oi_tui.widgets.approval.panel import ApprovalPanel
-from oi_tui.widgets.approval.text import lay_out, risk_lines
+from oi_tui.widgets.approval.text import lay_out, list_risks
 from oi_tui.widgets.idle import IdleClock
 from oi_tui.widgets.prompt.prompt import Prompt
 from tests.pilot.waiting import until
@@ -569,7 +569,7 @@ async def test_after_a_dangerous_question_the_answers_have_their_usual_order_aga
 @pytest.mark.parametrize("width", [50, 60, 76, 100])
 def test_what_a_risky_line_does_is_cut_after_its_code(width: int) -> None:
     code = "sudo systemctl restart nginx --and --a --rather --long --line --of --options\n"
-    rows = risk_lines(look_through("shell", code, Path("/work")), code, width, 4).plain.splitlines()
+    rows = list_risks(look_through("shell", code, Path("/work")), code, width, 4).plain.splitlines()
     assert all(cell_len(row) <= width for row in rows)
     if width >= 76:
         assert rows[0].rstrip().endswith("acts as administrator: sudo, changes the system: systemctl")

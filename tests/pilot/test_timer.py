@@ -7,7 +7,7 @@ import pytest
 from textual import _time
 from textual.app import App
 
-from oi_tui.widgets.timer import later
+from oi_tui.widgets.timer import schedule
 
 
 async def test_what_is_due_later_is_done_although_the_processor_was_taken_away(
@@ -25,7 +25,7 @@ async def test_what_is_due_later_is_done_although_the_processor_was_taken_away(
             return before() + 0.05 * min(asked, 40)
 
         monkeypatch.setattr(_time, "get_time", busy)
-        later(app, 0.001, lambda: done.append("later"))
+        schedule(app, 0.001, lambda: done.append("later"))
         end = time.monotonic() + 10
         while not done:
             assert time.monotonic() < end, "it was never done"
@@ -36,8 +36,8 @@ async def test_what_was_called_off_is_not_done() -> None:
     done: list[str] = []
     app = App[None]()
     async with app.run_test():
-        later(app, 0.01, lambda: done.append("off")).cancel()
-        later(app, 0.02, lambda: done.append("on"))
+        schedule(app, 0.01, lambda: done.append("off")).cancel()
+        schedule(app, 0.02, lambda: done.append("on"))
         while not done:
             await asyncio.sleep(0.01)
         assert done == ["on"]

@@ -155,7 +155,7 @@ def shown(*words: str) -> Steps:
 
         def there() -> bool:
             transcript.flush_now()
-            rows = (row.plain for n in range(len(transcript.blocks)) for row in transcript.rows_of(n))
+            rows = (row.plain for n in range(len(transcript.blocks)) for row in transcript.draw_block(n))
             text = "\n".join(rows)
             return all(word in text for word in words)
 

@@ -13,7 +13,7 @@ from oi_tui.screens.confirm import ConfirmDialog
 from oi_tui.screens.models import ModelChoice, ModelsScreen
 from oi_tui.screens.themes import ThemesScreen
 from oi_tui.widgets.idle import find_last_key
-from oi_tui.widgets.timer import later
+from oi_tui.widgets.timer import schedule
 
 if TYPE_CHECKING:
     from oi_tui.screens.chat.interfaces import UserInterface
@@ -136,7 +136,7 @@ class FirstRun:
         elif quiet:
             view.app.push_screen(ThemesScreen(welcome=True), self._end)
         else:
-            later(view, 0.1, self._choose_colours)
+            schedule(view, 0.1, self._choose_colours)
 
     def _end(self, theme: str | None) -> None:
         if theme is not None:

@@ -19,7 +19,7 @@ from textual.widgets.option_list import Option
 from oi_tui.input.mentions import write_mention
 from oi_tui.text import one_line
 from oi_tui.widgets.lists.choice_list import ChoiceList
-from oi_tui.widgets.lists.conversation_list import age
+from oi_tui.widgets.lists.conversation_list import describe_age
 
 if TYPE_CHECKING:
     from oi_tui.engine.storage.listing import Summary
@@ -212,7 +212,7 @@ def _conversations(recent: Sequence["Summary"]) -> list[Content]:
     titles = [_row(item.title).rstrip() for item in recent]
     width = max((title.cell_length for title in titles), default=0)
     now = time.time()
-    ages = [(f"   {age(item.updated, now)}", "$text-muted") for item in recent]
+    ages = [(f"   {describe_age(item.updated, now)}", "$text-muted") for item in recent]
     return [
         Content.assemble(title.pad_right(width - title.cell_length), when)
         for title, when in zip(titles, ages, strict=True)

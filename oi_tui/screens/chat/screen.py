@@ -24,7 +24,7 @@ from oi_tui.widgets.idle import find_last_key, find_last_other_key
 from oi_tui.widgets.prompt.completion_list import Completions
 from oi_tui.widgets.prompt.prompt import Prompt
 from oi_tui.widgets.status_bar import StatusBar
-from oi_tui.widgets.timer import later
+from oi_tui.widgets.timer import schedule
 
 if TYPE_CHECKING:
     from oi_tui.screens.chat.commands.chat import ChatCommands
@@ -273,7 +273,7 @@ class ChatScreen(BaseScreen[None]):
         if time.monotonic() - find_last_key(self.app) > _QUIET:
             self.commands.choosing.ask_for_key(self._is_untouched, self.commands.turn.go_on)
         else:
-            later(self, 0.1, self.ask_for_key)
+            schedule(self, 0.1, self.ask_for_key)
 
     def _is_untouched(self) -> bool:
         """Return whether the prompt is empty, and nothing else is open or at work."""

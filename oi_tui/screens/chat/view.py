@@ -54,7 +54,7 @@ from oi_tui.widgets.motion import use_motion
 from oi_tui.widgets.prompt.prompt import Prompt
 from oi_tui.widgets.prompt.queue import PromptQueue
 from oi_tui.widgets.prompt.stdin_bar import StdinBar
-from oi_tui.widgets.timer import later
+from oi_tui.widgets.timer import schedule
 from oi_tui.workspace import Workspace
 
 
@@ -352,7 +352,7 @@ class ChatView(Widget):
         if wait <= 0 or event.turn.is_urgent:
             self._show_events()
         elif self._frame is None:
-            self._frame = later(self, wait, self._show_events)
+            self._frame = schedule(self, wait, self._show_events)
 
     def _show_events(self) -> None:
         """Show all that has happened since the last time."""

@@ -16,7 +16,7 @@ from oi_tui.engine.storage.listing import Listing, Summary
 from oi_tui.engine.storage.search import Hit, search
 from oi_tui.engine.storage.store import StoreError
 from oi_tui.widgets.conversation.styles import Styles
-from oi_tui.widgets.lists.conversation_preview import preview
+from oi_tui.widgets.lists.conversation_preview import draw_preview
 
 #: How often hits are handed over while a search goes on, in seconds.
 _INTERVAL = 0.15
@@ -99,7 +99,7 @@ class ConversationLoader:
         messages: list[lmc.Message] = []
         with contextlib.suppress(StoreError):
             messages = self._library.store.read(item.id)
-        shown = preview(item, messages, words, self._clock(), width=width, look=look)
+        shown = draw_preview(item, messages, words, self._clock(), width=width, look=look)
         self._post(Previewed(item, shown))
 
     def import_conversations(self) -> None:

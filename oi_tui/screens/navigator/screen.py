@@ -36,7 +36,7 @@ from oi_tui.widgets.conversation.styles import look_of
 from oi_tui.widgets.footer import KeyFooter
 from oi_tui.widgets.lists.conversation_list import ConversationList
 from oi_tui.widgets.pager.long_text import LongText
-from oi_tui.widgets.timer import later
+from oi_tui.widgets.timer import schedule
 
 if TYPE_CHECKING:
     from asyncio import TimerHandle
@@ -192,7 +192,7 @@ class NavigatorScreen(Page[str | None]):
             self._pause.cancel()
         self.show()
         if is_worth_searching(self._query):
-            self._pause = later(self, _PAUSE, self._search)
+            self._pause = schedule(self, _PAUSE, self._search)
 
     def _search(self) -> None:
         query, ids = self._query, self._library.listing.readable
@@ -246,7 +246,7 @@ class NavigatorScreen(Page[str | None]):
     def on_key(self, event: events.Key) -> None:
         """Cancel a first `d` with any other key."""
         if event.key != "d":
-            self._list.spare()
+            self._list.cancel_delete()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
         """From the search, the arrow keys go to the list, where there is one; in a line, letters are text."""
@@ -277,7 +277,7 @@ class NavigatorScreen(Page[str | None]):
 
     def action_search(self) -> None:
         """Go to the search box."""
-        self._list.spare()
+        self._list.cancel_delete()
         if not self._search_box.disabled:
             self.set_focus(self._search_box)
 
@@ -285,7 +285,7 @@ class NavigatorScreen(Page[str | None]):
         """Edit the title of the selected conversation, where it stands."""
         item = self._list.selected
         if item is not None and not item.problem:
-            self._list.spare()
+            self._list.cancel_delete()
             self._line.ask(one_line(item.title), words.RENAME_KEYS, self._actions.rename)
             self.tell("")
 
@@ -294,7 +294,7 @@ class NavigatorScreen(Page[str | None]):
         item = self._list.selected
         if item is not None and not item.problem:
             place = paths.shorten(Path.home() / make_file_name(item.title, ".md"))
-            self._list.spare()
+            self._list.cancel_delete()
             self._line.ask(place, words.EXPORT_KEYS, self._actions.export)
             self.tell("")
 
@@ -389,7 +389,7 @@ class NavigatorScreen(Page[str | None]):
         if self._preview_pause is not None:
             self._preview_pause.cancel()
         if self.has_class("-wide") and self.is_mounted:
-            self._preview_pause = later(self, _PAUSE / 2, self._preview)
+            self._preview_pause = schedule(self, _PAUSE / 2, self._preview)
 
     def _preview(self) -> None:
         item = self._list.selected

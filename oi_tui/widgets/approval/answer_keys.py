@@ -4,7 +4,7 @@ from typing import Any
 
 from textual.app import App
 
-from oi_tui.widgets.idle import remapped
+from oi_tui.widgets.idle import get_changed_keys
 
 #: The default key of each answer. Its binding is `answer.` and the name of the answer.
 _DEFAULT_KEYS = {
@@ -27,7 +27,7 @@ _DESCRIPTIONS = {
 
 def map_answers(app: App[Any]) -> dict[str, str]:
     """Return the answer of each key, with the keys that the person chose."""
-    chosen = remapped(app)
+    chosen = get_changed_keys(app)
     answers: dict[str, str] = {}
     for answer, default in _DEFAULT_KEYS.items():
         answers |= dict.fromkeys(chosen.get(f"answer.{answer}", default).split(","), answer)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from oi_tui.widgets.approval.key_guard import SETTLE
-from oi_tui.widgets.timer import MessageQueue, later
+from oi_tui.widgets.timer import MessageQueue, schedule
 
 if TYPE_CHECKING:
     from asyncio import TimerHandle
@@ -32,7 +32,7 @@ class HeldKey:
     def hold(self, key: str, character: str, node: MessageQueue) -> None:
         """Hold a key, which would type `character`; `on_settled` is called among the messages of `node`."""
         self.key, self._character = key, character
-        self._timer = later(node, SETTLE, self._settle)
+        self._timer = schedule(node, SETTLE, self._settle)
         self._on_change(key)
 
     def release(self) -> str:

@@ -8,7 +8,7 @@ from textual.widgets import Static
 
 from oi_tui.text import normalise_line_ends
 from oi_tui.widgets.approval.question import Question, Stage
-from oi_tui.widgets.approval.text import COLOURS, about, lay_out, of_stage, risk_lines
+from oi_tui.widgets.approval.text import COLOURS, describe_request, describe_stage, lay_out, list_risks
 
 #: How many lines with risks are shown from which height of the screen on.
 _MOST_RISKS = ((36, 8), (24, 4), (16, 2), (0, 1))
@@ -41,7 +41,7 @@ class QuestionText:
         most = next(most for height, most in _MOST_RISKS if screen.height >= height)
         warnings = Content("\n").join(Content(f"! {words}") for words in question.warnings)
         for line, content in (
-            (self._risks, risk_lines(question.findings, code, width, most)),
+            (self._risks, list_risks(question.findings, code, width, most)),
             (self._warnings, warnings),
         ):
             line.display = bool(content.plain) and stage is Stage.ASKING
@@ -50,11 +50,11 @@ class QuestionText:
     def _write_title_and_facts(self, question: Question, stage: Stage, width: int, screen: Size) -> Content:
         request, level = question.request, question.level
         if stage is Stage.ASKING:
-            title, facts = about(
+            title, facts = describe_request(
                 request, question.code, question.where, question.findings, self.hidden_lines, level
             )
         else:
-            title, facts = of_stage(stage, request, vi=self.in_vi)
+            title, facts = describe_stage(stage, request, vi=self.in_vi)
         if screen.height < LOW:
             # The answers come first; the other facts are in the conversation.
             facts = facts[:1]

@@ -26,7 +26,7 @@ _INDENT = "   "
 _LONGEST_FACT = 2_000
 
 
-def about(
+def describe_request(
     request: ApprovalRequested, code: str, where: str, findings: Findings, below: int, level: Level
 ) -> tuple[str, list[str]]:
     """The question, and what a person should know of the code; `below` lines of it are out of sight.
@@ -57,7 +57,7 @@ def _question(request: ApprovalRequested) -> str:
     return f"Run this {_write_language(request)} code{asker}?"
 
 
-def risk_lines(findings: Findings, code: str, width: int, most: int) -> Content:
+def list_risks(findings: Findings, code: str, width: int, most: int) -> Content:
     """Return the risks, one line of the code in each row: its number, its text, and what it does.
 
     The most serious come first. What does not fit into `most` rows is counted.
@@ -82,7 +82,7 @@ def risk_lines(findings: Findings, code: str, width: int, most: int) -> Content:
     return Content("\n").join(rows)
 
 
-def of_stage(stage: str, request: ApprovalRequested, *, vi: bool = False) -> tuple[str, list[str]]:
+def describe_stage(stage: str, request: ApprovalRequested, *, vi: bool = False) -> tuple[str, list[str]]:
     """Return the title and the facts for a stage after the question."""
     language = _write_language(request)
     match stage:

@@ -38,7 +38,7 @@ _OWN = {item.key.split(",")[0]: item.id or "" for item in KEYS}
 _MORE = "? more"
 
 
-def hint(keys: str, room: int, changed: Mapping[str, str]) -> str:
+def format_hint(keys: str, room: int, changed: Mapping[str, str]) -> str:
     """Return as many of a block's "c copy · r run" as fit, with the keys that the person chose.
 
     Where some are left out, the key is there that lists all; "" where not even one fits.

@@ -16,7 +16,7 @@ from oi_tui.widgets.conversation.selection import MARGIN
 from oi_tui.widgets.conversation.styles import Styles, look_of
 from oi_tui.widgets.images.protocol import ImageSupportMixin, find_image_support
 from oi_tui.widgets.images.sixel_overlay import SixelOverlay
-from oi_tui.widgets.timer import later
+from oi_tui.widgets.timer import schedule
 
 if TYPE_CHECKING:
     from asyncio import TimerHandle
@@ -85,7 +85,7 @@ class BlockView(ScrollView):
         self._follow(True)
         self.flush()
 
-    def changed(self, key: str) -> None:
+    def redraw(self, key: str) -> None:
         """Draw the block `key` again soon."""
         index = self.layout_of_blocks.number(key)
         if index is not None:
@@ -95,7 +95,7 @@ class BlockView(ScrollView):
     def _flush_soon(self) -> None:
         if self._timer is None and self.is_attached:
             wait = max(FLUSH - (time.monotonic() - self._flushed), 0.001)
-            self._timer = later(self, wait, self.flush)
+            self._timer = schedule(self, wait, self.flush)
 
     def flush(self) -> None:
         """Draw what has changed."""
@@ -219,7 +219,7 @@ class BlockView(ScrollView):
     def _repaint(self, *, whole: bool) -> None:
         """Repaint the lines whose rows are not the ones that were painted last."""
         before, top = self._painted, round(self.scroll_y)
-        self._painted = [self._find_row(top + y) for y in range(self.size.height)]
+        self._painted = [self._find_visible_row(top + y) for y in range(self.size.height)]
         if whole or len(before) != len(self._painted):
             self.repaint()
             return
@@ -243,19 +243,19 @@ class BlockView(ScrollView):
                 self._painted[y] = row, None
                 self.refresh(Region(0, y, self.size.width, 1))
 
-    def _find_row(self, line: int) -> "tuple[Row | None, object]":
+    def _find_visible_row(self, line: int) -> "tuple[Row | None, object]":
         if self.layout_of_blocks.is_tail(line):
             return self.layout_of_blocks.tail, None
-        found = self.found(line)
+        found = self.find_row(line)
         if found is not None and line == round(self.scroll_y):
             found = self.layout_of_blocks.sticky_header(found, self.look) or found
-        return (found.row, self.margin_of(found)) if found else (None, None)
+        return (found.row, self.get_margin(found)) if found else (None, None)
 
-    def margin_of(self, found: FoundRow) -> object:  # noqa: ARG002 -- for those who paint one
+    def get_margin(self, found: FoundRow) -> object:  # noqa: ARG002 -- for those who paint one
         """Return what stands left of a row; where that changes, the line is painted again."""
         return None
 
-    def found(self, line: int) -> FoundRow | None:
+    def find_row(self, line: int) -> FoundRow | None:
         """Return the row on a line of the whole conversation; None for an empty one."""
         return self.layout_of_blocks.row(line, self.look)
 
@@ -347,11 +347,11 @@ class BlockView(ScrollView):
         elif bottom > view + self.size.height:
             self.go(bottom - self.size.height)
 
-    def rows_of(self, index: int) -> "list[Row]":
+    def draw_block(self, index: int) -> "list[Row]":
         """Return the rows of a block, as they are drawn now."""
         return self.layout_of_blocks.draw(index, self.look)
 
-    def place_of(self, key: str) -> int | None:
+    def find_block_top(self, key: str) -> int | None:
         """Return the line where a block begins, from the widget's top; None for an unknown block."""
         index = self.layout_of_blocks.number(key)
         if index is None:
@@ -366,7 +366,7 @@ class BlockView(ScrollView):
         The view has no border, padding or tint. Without Textual's work for these, a row that stays in view
         keeps its strip, with what the filters and the terminal made of it.
         """
-        self._stills.painted(crop)
+        self._stills.note_painted(crop)
         background = self.background_colors[1]
         strips = [self.render_line(y) for y in crop.line_range]
         for line_filter in self.get_line_filters():
@@ -378,7 +378,7 @@ class BlockView(ScrollView):
     def _pictures(self) -> "list[tuple[RowImage, int, int]]":
         """Return the pictures whose first line is in view, with the line and column where they begin."""
         top = round(self.scroll_y)
-        rows = ((y, found.row) for y in range(self.size.height) if (found := self.found(top + y)))
+        rows = ((y, found.row) for y in range(self.size.height) if (found := self.find_row(top + y)))
         return [
             (row.picture[0], y, MARGIN + row.indent) for y, row in rows if row.picture and not row.picture[1]
         ]

@@ -7,7 +7,7 @@ from rich.segment import Segment
 from rich.style import Style
 from typing_extensions import override
 
-from oi_tui.widgets.conversation.markdown import GrowingText, bare_rows
+from oi_tui.widgets.conversation.markdown import GrowingText, wrap_plain
 from oi_tui.widgets.conversation.output import Output, count_lines
 from oi_tui.widgets.conversation.rows import Row
 from oi_tui.widgets.conversation.streaming_markdown import StreamingMarkdown
@@ -100,7 +100,7 @@ class UserBlock(Block):
     def rows(self, width: int, look: Styles) -> list[Row]:
         text = self.text.strip("\n")
         shown = _cut_beginning(text) if self.folded else text
-        rows = bare_rows(shown, width - 1, look.user)
+        rows = wrap_plain(shown, width - 1, look.user)
         if len(shown) < len(text):
             hidden = text.count("\n", len(shown))
             rest = count_lines(hidden) if hidden else f"{len(text) - len(shown):,} characters"
@@ -274,7 +274,7 @@ class NoticeBlock(Block):
         }[self.severity]
         indent = width_of(word) + 2
         ink = look.muted if self.severity == "information" else look.base
-        rows = bare_rows(self.text, width - indent, ink)
+        rows = wrap_plain(self.text, width - indent, ink)
         for index, row in enumerate(rows):
             row.segments.insert(0, Segment(f"{word}  " if index == 0 else " " * indent, style))
             row.indent += indent

@@ -37,7 +37,7 @@ _FAULTS = (AssertionError, AttributeError, IndexError, KeyError, RecursionError,
 TAB = 4
 
 
-def lexer_for(language: str | None) -> Lexer | None:
+def find_lexer(language: str | None) -> Lexer | None:
     """The Pygments lexer of a language by any of its names; None for one that Pygments does not know.
 
     A name of ours stands for the language that would run it: "nodejs" is coloured as JavaScript.
@@ -49,11 +49,11 @@ def lexer_for(language: str | None) -> Lexer | None:
         name = "json"
     elif name != "tsx":
         name = next((item.name for item in known if name in item.aliases), name)
-    return _find_lexer(name)
+    return _load_lexer(name)
 
 
 @lru_cache(maxsize=64)
-def _find_lexer(name: str) -> Lexer | None:
+def _load_lexer(name: str) -> Lexer | None:
     try:
         return get_lexer_by_name(_ALIASES.get(name, name)) if name else None
     except ClassNotFound:
@@ -139,7 +139,7 @@ class Highlighter:
     """The tokens of a text's lines, found on demand and kept until an edit at or above them."""
 
     def __init__(self, language: str | None) -> None:
-        self.lexer = lexer_for(language)
+        self.lexer = find_lexer(language)
         #: Where the lexer stands before each line that was read.
         self._stacks: list[Stack] = [("root",)]
         self._pieces: list[list[Piece]] = []
@@ -212,7 +212,7 @@ def find_mixed_identifiers(code: str, language: str | None) -> list[str]:
     """Return what of the code's identifiers passes for Latin letters, in words, each once."""
     if code.isascii():
         return []
-    lexer = lexer_for(language)
+    lexer = find_lexer(language)
     if lexer is None or len(code) > _LONGEST_WHOLE:
         words = re.findall(r"\w+", code)
     else:
@@ -254,7 +254,7 @@ def draw_code_line(
     return rows
 
 
-def as_active(row: Row, look: Styles) -> Row:
+def mark_active(row: Row, look: Styles) -> Row:
     """The row of the line that runs now: marked ">" where it begins, on a background of its own."""
     segments = [Segment(">" if row.joint else " ", look.code_active)]
     first = row.segments[0]

@@ -21,7 +21,7 @@ from oi_tui.widgets.conversation.event_handler import EventHandler
 from oi_tui.widgets.conversation.inline_table import InlineTable
 from oi_tui.widgets.conversation.line_follower import LineFollower
 from oi_tui.widgets.conversation.output import count_lines
-from oi_tui.widgets.conversation.search import Match, find_place, pattern, unfold
+from oi_tui.widgets.conversation.search import Match, build_pattern, find_place, unfold
 from oi_tui.widgets.conversation.selection import MARGIN
 from oi_tui.widgets.conversation.transcript import Transcript
 from oi_tui.widgets.editor.code_editor import CodeEditor
@@ -135,12 +135,12 @@ class Conversation(Widget):
         if isinstance(event, MessageRecorded | ApprovalRequested):
             self._handle_recorded(event.message)
         self._story.apply(event)
-        if isinstance(event, MessageRecorded) and (cell := self._story.cell(event.message.id)):
+        if isinstance(event, MessageRecorded) and (cell := self._story.find_cell(event.message.id)):
             self._watch(cell)
         elif isinstance(event, RunReported):
             self._follower.look()
-        elif isinstance(event, ApprovalRequested) and (cell := self._story.cell(event.message.id)):
-            self.transcript.changed(cell.key)
+        elif isinstance(event, ApprovalRequested) and (cell := self._story.find_cell(event.message.id)):
+            self.transcript.redraw(cell.key)
             if self.transcript.following:
                 self._held = cell
                 self.call_after_refresh(self._show_held)
@@ -197,10 +197,10 @@ class Conversation(Widget):
 
     def _tick(self) -> None:
         for key in self._live:
-            cell = self._story.cell(key)
+            cell = self._story.find_cell(key)
             if cell is not None and self._clocks.get(key) != cell.clock:
                 self._clocks[key] = cell.clock
-                self.transcript.changed(key)
+                self.transcript.redraw(key)
         if not self._live:
             self._clocks.clear()
             self._ticker.pause()
@@ -215,7 +215,7 @@ class Conversation(Widget):
             if not following and isinstance(block, CellBlock) and block.live:
                 block.output.freeze()
             elif following and block.output.thaw():
-                self.transcript.changed(block.key)
+                self.transcript.redraw(block.key)
 
     @property
     def printing(self) -> list[CellBlock | OutputBlock]:
@@ -233,9 +233,9 @@ class Conversation(Widget):
         """The block with this key."""
         return self._story.blocks.get(key)
 
-    def printed_by(self, key: str) -> list[str]:
+    def list_printed(self, key: str) -> list[str]:
         """The ids of the messages with what the cell `key` printed, plotted and showed."""
-        return self._story.printed_by(key)
+        return self._story.list_printed(key)
 
     # Editing in place
 
@@ -251,7 +251,7 @@ class Conversation(Widget):
 
     def edit(self, message_id: str) -> bool:
         """Open an editor over the code of a cell, with the focus; False when there is no such cell."""
-        cell = self._story.cell(message_id)
+        cell = self._story.find_cell(message_id)
         if cell is None:
             return False
         self.cancel_edit()
@@ -277,16 +277,16 @@ class Conversation(Widget):
 
     def show_code(self, message_id: str, code: str) -> None:
         """Show code in a cell that the person edited elsewhere."""
-        cell = self._story.cell(message_id)
+        cell = self._story.find_cell(message_id)
         if cell is not None:
             cell.take_edited(code)
-            self.transcript.changed(cell.key)
+            self.transcript.redraw(cell.key)
 
     def flag(self, message_id: str, lines: frozenset[int]) -> None:
         """Mark lines of a cell, counted from 1, as worth a look."""
-        cell = self._story.cell(message_id)
+        cell = self._story.find_cell(message_id)
         if cell is not None and cell.flag(lines):
-            self.transcript.changed(cell.key)
+            self.transcript.redraw(cell.key)
 
     def cancel_edit(self) -> None:
         """Close the editor and keep the code as it was."""
@@ -300,7 +300,7 @@ class Conversation(Widget):
         self._editor.completion.close()
         self._editor.display = False
         self.on_edit_ended()
-        self.transcript.changed(key)
+        self.transcript.redraw(key)
         self.transcript.flush()
 
     @on(TextArea.Changed)
@@ -313,7 +313,7 @@ class Conversation(Widget):
         if self._editing.editor_rows != rows:
             self._editing.editor_rows = rows
             self._editor.styles.height = rows
-            self.transcript.changed(self._editing.key)
+            self.transcript.redraw(self._editing.key)
             self.reveal(self._editing.key)
 
     @on(CodeEditor.CompletionsOffered)
@@ -338,7 +338,7 @@ class Conversation(Widget):
     def _move_overlays(self) -> None:
         """Move what lies above the transcript after it was scrolled or laid out."""
         if self._editing is not None:
-            place = self.transcript.place_of(self._editing.key) or 0
+            place = self.transcript.find_block_top(self._editing.key) or 0
             self._editor.styles.offset = (MARGIN, place + self._editing.code_top)
             self._editor.styles.width = self.transcript.block_width
         below = self.transcript.new_below
@@ -369,10 +369,10 @@ class Conversation(Widget):
             return
         block = self.transcript.blocks[index]
         if unfold(block, match):
-            self.transcript.changed(block.key)
+            self.transcript.redraw(block.key)
             self.transcript.flush()
-        row, span = find_place(block, self.transcript.rows_of(index), match, text)
-        self.transcript.mark(index, row, span, pattern(text))
+        row, span = find_place(block, self.transcript.draw_block(index), match, text)
+        self.transcript.mark(index, row, span, build_pattern(text))
 
     def scroll_end(self, *_: object, **__: object) -> None:
         """Go to the end and follow it."""
@@ -393,9 +393,9 @@ class Conversation(Widget):
 
     def count_hidden_lines(self, message_id: str) -> int:
         """The number of code lines of a cell below the view; 0 where there is no such cell."""
-        cell = self._story.cell(message_id)
+        cell = self._story.find_cell(message_id)
         self.transcript.flush_now()
-        place = self.transcript.place_of(message_id)
+        place = self.transcript.find_block_top(message_id)
         if cell is None or place is None:
             return 0
         return cell.lines_below(self.transcript.size.height - place)
@@ -424,13 +424,13 @@ class Conversation(Widget):
             case "enter" if isinstance(block, CellBlock | OutputBlock) and (tables := block.output.tables):
                 self.post_message(self.TableWanted(tables[-1]))
             case "enter" | "fold" if block.fold():
-                self.transcript.changed(block.key)
+                self.transcript.redraw(block.key)
             case "copy" if text := block.source():
                 self.post_message(self.Copied(text, block.name))
             case "copy_output" if isinstance(block, CellBlock | OutputBlock) and block.output:
                 self.post_message(self.Copied(block.output.text.plain(), "the output"))
             case "open" if isinstance(block, CellBlock) and block.open_output():
-                self.transcript.changed(block.key)
+                self.transcript.redraw(block.key)
             case "view" if isinstance(block, CellBlock | OutputBlock):
                 self.post_message(self.Wanted(block.key, event.what))
             case "diff" | "run" | "edit" | "save" | "restore" if isinstance(block, CellBlock):

@@ -53,7 +53,7 @@ class BlockContainer(Protocol):
     def add(self, block: Block) -> None:
         """Put a block below the others."""
 
-    def changed(self, key: str) -> None:
+    def redraw(self, key: str) -> None:
         """Draw the block `key` again soon."""
 
 
@@ -73,7 +73,7 @@ class EventHandler:
         #: When the question that is open was asked; the time that a person takes is not the turn's.
         self._asked: float | None = None
 
-    def cell(self, key: str) -> CellBlock | None:
+    def find_cell(self, key: str) -> CellBlock | None:
         """The cell of a code message."""
         block = self.blocks.get(key)
         return block if isinstance(block, CellBlock) else None
@@ -83,7 +83,7 @@ class EventHandler:
         """The blocks that show what programs printed."""
         return [block for block in self.blocks.values() if isinstance(block, CellBlock | OutputBlock)]
 
-    def printed_by(self, key: str) -> list[str]:
+    def list_printed(self, key: str) -> list[str]:
         """The ids of the console and image messages that the block `key` shows, in their order."""
         return [output for output, block in self._outputs.items() if block.key == key]
 
@@ -100,15 +100,15 @@ class EventHandler:
                 self._record(message)
             case ApprovalRequested(message):
                 self._record(message)
-                if cell := self.cell(message.id):
+                if cell := self.find_cell(message.id):
                     cell.awaits_approval = True
                     self._asked = time.monotonic()
             case RunReported(id=key, report=report):
                 self._report(key, report)
             case FilesChanged(id=key, step=step):
-                if cell := self.cell(key):
+                if cell := self.find_cell(key):
                     cell.files = step
-                    self._surface.changed(key)
+                    self._surface.redraw(key)
             case Noticed(text, severity):
                 self._say(NoticeBlock(self._remark_key(), text, severity))
             case RetryScheduled(reason, seconds):
@@ -154,11 +154,11 @@ class EventHandler:
         target.output.feed(text)
         if target.output.clears != clears and isinstance(target, CellBlock):
             target.clear_pictures()
-        self._surface.changed(target.key)
+        self._surface.redraw(target.key)
 
     def _output_for(self, message: Message) -> CellBlock | OutputBlock:
         """The cell whose run printed the message; of stored conversations that do not tell, the one above."""
-        owner = self.cell(message.parent) if message.parent else self._last_cell
+        owner = self.find_cell(message.parent) if message.parent else self._last_cell
         if owner is None:
             self._say(block := OutputBlock(message.id))
             return block
@@ -173,7 +173,7 @@ class EventHandler:
         block = self.blocks.get(key)
         if isinstance(block, ProseBlock | ReasoningBlock | CellBlock):
             block.grow(text)
-            self._surface.changed(key)
+            self._surface.redraw(key)
 
     def _record(self, message: Message) -> None:
         if message.role == "computer":
@@ -202,7 +202,7 @@ class EventHandler:
             case _:
                 self._say(ProseBlock(message.id, message.content))
         if block is not None:
-            self._surface.changed(message.id)
+            self._surface.redraw(message.id)
 
     def _record_output(self, message: Message) -> None:
         if message.format == "active_line":
@@ -218,14 +218,14 @@ class EventHandler:
         if message.type != "image":
             self._begin_output(message).end_table()
             return
-        owner = self.cell(message.parent) if message.parent else self._last_cell
+        owner = self.find_cell(message.parent) if message.parent else self._last_cell
         if owner is None:
             if message.id not in self.blocks:
                 self._say(ImageBlock(self._make_image_row(message, message.id)))
             return
         self._outputs[message.id] = owner
         owner.pictures.show(self._make_image_row(message, owner.key))
-        self._surface.changed(owner.key)
+        self._surface.redraw(owner.key)
 
     @staticmethod
     def _show_anew(pictures: Iterable[ImageRow], message: Message) -> None:
@@ -234,7 +234,7 @@ class EventHandler:
                 picture.replace(message)
 
     def _make_image_row(self, message: Message, key: str) -> ImageRow:
-        return ImageRow(message, self._saved_as(message), lambda: self._surface.changed(key))
+        return ImageRow(message, self._saved_as(message), lambda: self._surface.redraw(key))
 
     def _record_code(self, message: Message, block: Block | None) -> None:
         if isinstance(block, CellBlock):
@@ -248,7 +248,7 @@ class EventHandler:
             self._asked = None
 
     def _report(self, key: str, report: Report) -> None:
-        cell = self.cell(key)
+        cell = self.find_cell(key)
         if cell is None:
             return
         match report:
@@ -264,7 +264,7 @@ class EventHandler:
                 cell.stopping = report
             case _:
                 return
-        self._surface.changed(key)
+        self._surface.redraw(key)
 
     def _end_turn(self, event: TurnEnded) -> None:
         took = time.monotonic() - self._turn_began if self._turn_began else 0.0

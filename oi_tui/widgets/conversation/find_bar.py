@@ -13,7 +13,7 @@ from textual.widgets import Input, Static
 
 from oi_tui.widgets.conversation.conversation import Conversation
 from oi_tui.widgets.conversation.search import MOST, Match, find_matches
-from oi_tui.widgets.timer import later
+from oi_tui.widgets.timer import schedule
 
 #: Seconds after the last key before the search begins, and how long its matches are taken to be all.
 _CALM = 0.1
@@ -81,7 +81,7 @@ class FindBar(Widget):
         event.stop()
         self._stop_timer()
         if self.display:
-            self._timer = later(self, _CALM, self._search_now)
+            self._timer = schedule(self, _CALM, self._search_now)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Go to the next match."""

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from oi_tui.widgets.conversation.cells.cell import CellBlock
 from oi_tui.widgets.conversation.transcript import Transcript
-from oi_tui.widgets.timer import later
+from oi_tui.widgets.timer import schedule
 
 if TYPE_CHECKING:
     from asyncio import TimerHandle
@@ -47,7 +47,7 @@ class LineFollower:
         if self._find_hidden_row() is None:
             self._cancel()
         elif self._timer is None:
-            self._timer = later(self._transcript, PATIENCE, self._move)
+            self._timer = schedule(self._transcript, PATIENCE, self._move)
         if self._cell and self._cell.prompt is not None:
             self._transcript.lead(None)
 
@@ -61,7 +61,7 @@ class LineFollower:
         """Return the row of the cell to scroll to; None if nothing has to be scrolled."""
         view, cell = self._transcript, self._cell
         row = cell.active_row if cell and view.following and not view.scrolled else None
-        place = view.place_of(cell.key) if cell else None
+        place = view.find_block_top(cell.key) if cell else None
         if row is None or place is None:
             return None
         # The header covers the first line of the view, and the count of new lines its last.

@@ -232,7 +232,7 @@ def _draw_table_row(cells: list[list[Span]], widths: list[int], right: list[bool
     return rows
 
 
-def bare_rows(text: str, width: int, style: Style) -> list[Row]:
+def wrap_plain(text: str, width: int, style: Style) -> list[Row]:
     """Text as it is, wrapped at spaces."""
     rows: list[Row] = []
     for line in prose(text).split("\n"):
@@ -258,8 +258,8 @@ class GrowingText:
         del self._rows[self._settled_rows :]
         end = text.rfind("\n", self._settled) + 1
         if end > self._settled:
-            self._rows.extend(bare_rows(text[self._settled : end - 1], width, style))
+            self._rows.extend(wrap_plain(text[self._settled : end - 1], width, style))
             self._settled, self._settled_rows = end, len(self._rows)
         if self._settled < len(text):
-            self._rows.extend(bare_rows(text[self._settled :], width, style))
+            self._rows.extend(wrap_plain(text[self._settled :], width, style))
         return self._rows

@@ -37,7 +37,7 @@ class _Shown:
     def rows(self, width: int, look: Styles) -> list[Row]:
         """The rows, each behind the rule."""
         if self.drawn is None or self.drawn[0] != (width, look):
-            rows = [ruled(row, look) for row in self.table.rows(width - 2, look)]
+            rows = [add_rule(row, look) for row in self.table.rows(width - 2, look)]
             self.drawn = ((width, look), rows)
         return self.drawn[1]
 
@@ -283,7 +283,7 @@ class Output:
             spans = [(text, adapt_program_style(look, style)) for text, style in self.text.spans(index)]
             wrap = wrap_cells if self._marks(index) or self._marks(index + 1) else wrap_output
             wrapped = wrap(spans or [("", look.base)], width - 2)
-            rows = [ruled(Row(line.segments, line.text, 0, line.joint), look) for line in wrapped]
+            rows = [add_rule(Row(line.segments, line.text, 0, line.joint), look) for line in wrapped]
             if settled:
                 self._line_rows[number] = rows
         return rows
@@ -296,7 +296,7 @@ class Output:
         return bool(text.strip()) and not text.strip(" ^~")
 
 
-def ruled(row: Row, look: Styles) -> Row:
+def add_rule(row: Row, look: Styles) -> Row:
     """The row behind the thin rule that marks what a program gave."""
     return Row(
         [Segment("│ ", look.rule), *row.segments],

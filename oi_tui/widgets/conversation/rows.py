@@ -27,7 +27,7 @@ class RowImage(Protocol):
     def sixel(self) -> str:
         """The sixel data to draw over the rows, where sixels are used and it is ready."""
 
-    def seen(self) -> None:
+    def note_seen(self) -> None:
         """Note that it is in view."""
 
 

@@ -22,7 +22,7 @@ class Match:
     nth: int
 
 
-def pattern(text: str) -> re.Pattern[str]:
+def build_pattern(text: str) -> re.Pattern[str]:
     """Build the case-insensitive pattern of the text."""
     return re.compile(re.escape(text), re.IGNORECASE)
 
@@ -31,7 +31,7 @@ def find_matches(blocks: Sequence[Block], text: str) -> list[Match]:
     """Every occurrence in the conversation, from above to below, folded or not."""
     if not text:
         return []
-    sought = pattern(text)
+    sought = build_pattern(text)
     found: list[Match] = []
     for block in blocks:
         if not isinstance(block, ImageBlock | OutputBlock):
@@ -79,12 +79,12 @@ def find_place(block: Block, rows: Sequence[Row], match: Match, text: str) -> tu
             starts.append((size + len(part) - len(row.text), number))
             shown.append(part)
             size += len(part)
-    hits = [found.span() for found in pattern(text).finditer("".join(shown))]
+    hits = [found.span() for found in build_pattern(text).finditer("".join(shown))]
     if not hits:
         return 0, (0, 0)
     nth = match.nth
     if match.in_output and isinstance(block, CellBlock) and not block.code_folded:
-        nth += len(pattern(text).findall(block.source()))
+        nth += len(build_pattern(text).findall(block.source()))
     start, end = hits[min(nth, len(hits) - 1)]
     first, number = max((item for item in starts if item[0] <= start), default=starts[0])
     return number, (start - first, min(end - first, len(rows[number].text or "")))

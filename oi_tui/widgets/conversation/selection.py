@@ -12,7 +12,7 @@ from oi_tui.widgets.conversation.rows import Row
 MARGIN = 2
 
 
-def selected(strip: Strip, span: tuple[int, int], style: Style) -> Strip:
+def paint_selection(strip: Strip, span: tuple[int, int], style: Style) -> Strip:
     """The strip with the characters of the span in the selection's style; -1 is the end of the line."""
     start, end = max(span[0], MARGIN), span[1]
     segments: list[Segment] = []
@@ -28,7 +28,7 @@ def selected(strip: Strip, span: tuple[int, int], style: Style) -> Strip:
     return Strip(segments, strip.cell_length)
 
 
-def copied(rows: Iterable[tuple[Row | None, tuple[int, int] | None]]) -> str:
+def copy_rows(rows: Iterable[tuple[Row | None, tuple[int, int] | None]]) -> str:
     """The text of rows, each with the span that is selected of it; None stands for an empty line.
 
     Rows that are only drawn give nothing, and what a wrap broke is joined again.

@@ -13,13 +13,13 @@ from textual.message import Message
 from textual.selection import Selection
 from textual.strip import Strip
 
-from oi_tui.widgets.conversation.block_keys import KEYS, hint
+from oi_tui.widgets.conversation.block_keys import KEYS, format_hint
 from oi_tui.widgets.conversation.block_view import BlockView
 from oi_tui.widgets.conversation.blocks import Block, UserBlock
 from oi_tui.widgets.conversation.layout import FoundRow
 from oi_tui.widgets.conversation.rows import Row, RowTable
-from oi_tui.widgets.conversation.selection import MARGIN, copied, selected
-from oi_tui.widgets.idle import remapped
+from oi_tui.widgets.conversation.selection import MARGIN, copy_rows, paint_selection
+from oi_tui.widgets.idle import get_changed_keys
 from oi_tui.widgets.truncate import width_of
 
 #: How many rows are kept as they were painted: those of a large screen, and some to scroll.
@@ -115,7 +115,7 @@ class Transcript(BlockView, can_focus=True):
 
     def on_click(self, event: Click) -> None:
         """Open the table whose last line was clicked."""
-        found = self.found(round(self.scroll_y) + event.y)
+        found = self.find_row(round(self.scroll_y) + event.y)
         if found is not None and found.row.table is not None and self.text_selection is None:
             event.stop()
             self.post_message(self.TableChosen(found.row.table))
@@ -157,13 +157,13 @@ class Transcript(BlockView, can_focus=True):
         """Render one line of the view."""
         look, width = self.look, self.size.width
         line = round(self.scroll_y) + y
-        found = self.found(line)
+        found = self.find_row(line)
         if (
             y == 0
             and found is not None
             and (header := self.layout_of_blocks.sticky_header(found, look)) is not None
         ):
-            strip = Strip([self.margin_of(header), *header.row.segments, Segment(" ", look.base)])
+            strip = Strip([self.get_margin(header), *header.row.segments, Segment(" ", look.base)])
             return strip.adjust_cell_length(width, look.base).apply_style(_ABOVE)
         if found is None:
             tail = self.layout_of_blocks.tail
@@ -173,11 +173,11 @@ class Transcript(BlockView, can_focus=True):
             return strip.adjust_cell_length(width, look.base)
         row, index, place = found
         if row.picture is not None:
-            row.picture[0].seen()
+            row.picture[0].note_seen()
         selection = self.text_selection
         span = selection.get_span(line) if selection else None
         mark = self._mark[2] if self._mark and self._mark[:2] == (index, place) else None
-        margin = self.margin_of(found)
+        margin = self.get_margin(found)
         key = (line, width, index == self.cursor, place == 0, margin, span, mark, self._sought, look)
         if row.painted is not None and row.painted[0] == key:
             return row.painted[1]
@@ -211,14 +211,14 @@ class Transcript(BlockView, can_focus=True):
         start = MARGIN + row.indent
         if self._sought is not None and row.text:
             for first, end in (match.span() for match in self._sought.finditer(row.text)):
-                strip = selected(strip, (start + first, start + end), _ALSO_FOUND)
+                strip = paint_selection(strip, (start + first, start + end), _ALSO_FOUND)
         if mark is not None:
-            strip = selected(strip, (start + mark[0], start + mark[1]), look.selection)
+            strip = paint_selection(strip, (start + mark[0], start + mark[1]), look.selection)
         if span is not None and row.picture is None:
-            strip = selected(strip, span, look.selection)
+            strip = paint_selection(strip, span, look.selection)
         return strip.apply_offsets(0, line)
 
-    def margin_of(self, found: FoundRow) -> Segment:
+    def get_margin(self, found: FoundRow) -> Segment:
         """The left margin of a row, with the mark of its block. Only the program itself can put one there."""
         block = self.blocks[found.number]
         layout = self.layout_of_blocks
@@ -229,7 +229,7 @@ class Transcript(BlockView, can_focus=True):
     def _with_keys(self, strip: Strip) -> Strip:
         """The first row of the block with the cursor, with the keys that act on it at its right end."""
         room = MARGIN + self.block_width - strip.cell_length
-        keys = hint(self.blocks[self.cursor or 0].keys, room - 2, remapped(self.app))
+        keys = format_hint(self.blocks[self.cursor or 0].keys, room - 2, get_changed_keys(self.app))
         if not keys:
             return strip
         gap = Segment(" " * (room - width_of(keys)), self.look.base)
@@ -247,6 +247,6 @@ class Transcript(BlockView, can_focus=True):
         first = selection.start.y if selection.start else 0
         last = selection.end.y if selection.end else total - 1
         found = (
-            (self.found(n), selection.get_span(n)) for n in range(max(first, 0), min(last, total - 1) + 1)
+            (self.find_row(n), selection.get_span(n)) for n in range(max(first, 0), min(last, total - 1) + 1)
         )
-        return copied(((item.row if item else None), span) for item, span in found), "\n"
+        return copy_rows(((item.row if item else None), span) for item, span in found), "\n"

@@ -76,7 +76,7 @@ async def find_pattern_places(text: str, sought: str, put: str) -> list[Location
     return [Location(*item) for item in locations]
 
 
-def replaced(text: str, found: list[Location]) -> str:
+def replace_all(text: str, found: list[Location]) -> str:
     """Return the text with all of these places replaced."""
     pieces, end = list[str](), 0
     for item in found:
@@ -93,11 +93,11 @@ class Locations:
         for line in text.split("\n"):
             self._starts.append(self._starts[-1] + len(line) + 1)
 
-    def of(self, at: int) -> tuple[int, int]:
+    def find_location(self, at: int) -> tuple[int, int]:
         """Row and column of a character, from 0."""
         row = bisect_right(self._starts, at) - 1
         return row, at - self._starts[row]
 
-    def at(self, location: tuple[int, int]) -> int:
+    def find_index(self, location: tuple[int, int]) -> int:
         """The index of the character in a row and column."""
         return self._starts[location[0]] + location[1]

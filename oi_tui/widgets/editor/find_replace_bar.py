@@ -18,9 +18,9 @@ from oi_tui.widgets.editor.find_replace import (
     PatternError,
     find_pattern_places,
     find_places,
-    replaced,
+    replace_all,
 )
-from oi_tui.widgets.timer import later
+from oi_tui.widgets.timer import schedule
 
 if TYPE_CHECKING:
     from asyncio import TimerHandle
@@ -108,7 +108,7 @@ class FindReplaceBar(Widget):
         event.stop()
         if self.display:
             self._stop_timer()
-            self._timer = later(self, _CALM, self._search)
+            self._timer = schedule(self, _CALM, self._search)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Go to the next place, or replace this one and go on."""
@@ -144,8 +144,8 @@ class FindReplaceBar(Widget):
             return
         first, last = locations[0].start, locations[-1].end
         where = Locations(text)
-        middle = replaced(text[:last], locations)[first:]
-        self._editor.replace_once(middle, where.of(first), where.of(last))
+        middle = replace_all(text[:last], locations)[first:]
+        self._editor.replace_once(middle, where.find_location(first), where.find_location(last))
         more = " (there may be more)" if len(locations) == MOST else ""
         self._remark = f"{len(locations):,} replaced{more}"
         self._search()
@@ -157,7 +157,7 @@ class FindReplaceBar(Widget):
         if place.end > len(text):
             return
         where = Locations(text)
-        self._editor.replace_once(place.put, where.of(place.start), where.of(place.end))
+        self._editor.replace_once(place.put, where.find_location(place.start), where.find_location(place.end))
         self._remark = ""
         self._search(place.start + len(place.put))
 
@@ -175,7 +175,7 @@ class FindReplaceBar(Widget):
         text, sought, put = self._editor.code, self._field.value, self._with.value
         where = Locations(text)
         if start is None:
-            start = where.at(min(self._editor.selection.start, self._editor.selection.end))
+            start = where.find_index(min(self._editor.selection.start, self._editor.selection.end))
         self._problem, locations = "", list[Location]()
         try:
             if self._regular:
@@ -187,7 +187,9 @@ class FindReplaceBar(Widget):
         if text != self._editor.code or not self.display:
             return
         self._found, self._at = locations, -1
-        self._editor.mark_found([(where.of(item.start), where.of(item.end)) for item in locations])
+        self._editor.mark_found(
+            [(where.find_location(item.start), where.find_location(item.end)) for item in locations]
+        )
         if locations:
             self._show(next((n for n, entry in enumerate(locations) if entry.start >= start), 0))
         self._tell()
@@ -195,7 +197,7 @@ class FindReplaceBar(Widget):
     def _show(self, number: int) -> None:
         self._at = number
         where, place = Locations(self._editor.code), self._found[number]
-        self._editor.select(where.of(place.start), where.of(place.end))
+        self._editor.select(where.find_location(place.start), where.find_location(place.end))
 
     def _tell(self) -> None:
         self.query_one("#replace-name", Static).update(Content("Regex" if self._regular else "Find"))

@@ -18,7 +18,7 @@ from oi_tui.widgets.emulator.grid import BRACKETED_PASTE, Cell
 from oi_tui.widgets.emulator.history import ALTERNATE, CURSOR_KEYS
 from oi_tui.widgets.emulator.keys import encode_key, paste_text
 from oi_tui.widgets.emulator.parser import TerminalEmulator
-from oi_tui.widgets.timer import later
+from oi_tui.widgets.timer import schedule
 from oi_tui.widgets.truncate import width_of
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class TerminalView(Widget, can_focus=True):
     def _draw_soon(self) -> None:
         if self._timer is None and self.is_attached and self.terminal:
             wait = max(_FRAME - (time.monotonic() - self._drawn_at), 0.001)
-            self._timer = later(self, wait, self._draw)
+            self._timer = schedule(self, wait, self._draw)
 
     def _draw(self) -> None:
         """Read what waits, as long as the keys do not have to wait for it, and draw the lines it changed."""
@@ -125,7 +125,7 @@ class TerminalView(Widget, can_focus=True):
         """Make the program redraw: omitted output may have torn its picture."""
         columns, rows = self.size
         self.post_message(self.Resized(columns, rows - 1))
-        later(self, 0.1, lambda: self.post_message(self.Resized(*self.size)))
+        schedule(self, 0.1, lambda: self.post_message(self.Resized(*self.size)))
 
     # Size
 

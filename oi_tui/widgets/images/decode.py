@@ -47,7 +47,9 @@ def read_size(format: str | None, content: str) -> tuple[int, int]:
         raise _unreadable(error) from error
 
 
-def pixels(format: str | None, content: str, size: tuple[int, int], ground: Colour, fine: bool) -> "Image":
+def decode_pixels(
+    format: str | None, content: str, size: tuple[int, int], ground: Colour, fine: bool
+) -> "Image":
     """The picture in `size` pixels, without transparency. Raises UnreadableError.
 
     What shines through is `ground`, or white or black where that would hide what is drawn. `fine` keeps lines

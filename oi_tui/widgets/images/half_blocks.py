@@ -46,7 +46,7 @@ def _move_away(pixel: bytes, ground: bytes) -> bytes:
     return bytes(behind + round(step * factor) for step, behind in zip(steps, ground, strict=True))
 
 
-def half_blocks(picture: "Image") -> list[list[Segment]]:
+def draw_half_blocks(picture: "Image") -> list[list[Segment]]:
     """The lines of a picture (RGB) that is as wide as it has columns, and twice as high as it has lines."""
     columns, lines = picture.width, picture.height // 2
     data = picture.tobytes()

@@ -54,7 +54,7 @@ class ImageRow:
         """The sixel data to draw over the rows, where sixels are used and it is ready."""
         return self._drawn.sixel if self._drawn else ""
 
-    def seen(self) -> None:
+    def note_seen(self) -> None:
         """Have the picture drawn, unless it is already: its rows are on the screen."""
         kitty = self._look.image_support.kitty if self._look else None
         if self._placed is not None and kitty is not None and not kitty.has(self._placed):
@@ -99,7 +99,7 @@ class ImageRow:
             *self.shape,
             support.manner,
             support.fine,
-            ground_of(look),
+            get_ground(look),
         )
 
     def _take(self, order: RenderRequest, result: RenderedImage) -> None:
@@ -128,7 +128,7 @@ class ImageRow:
         shown = support.manner != "off" and (look.colourful or support.manner != "blocks")
         if self._size is not None and shown:
             room = min(width, widest, MOST)
-            self.shape = fitting(self._size, room, min(support.highest, MOST), support.slant)
+            self.shape = fit_size(self._size, room, min(support.highest, MOST), support.slant)
         return self._fill(look, width)
 
     def _fill(self, look: Styles, width: int) -> list[Row]:
@@ -155,14 +155,14 @@ class ImageRow:
         return Row([Segment(text, look.muted)], f"{size_text} · {file}" if file else size_text)
 
 
-def fitting(size: tuple[int, int], room: int, highest: int, slant: float) -> tuple[int, int]:
+def fit_size(size: tuple[int, int], room: int, highest: int, slant: float) -> tuple[int, int]:
     """Columns and lines for an image of this size in pixels; a pixel gets at most one column."""
     width, height = size
     scale = min(room / width, highest * slant / height, 1.0)
     return max(round(width * scale), 1), min(max(round(height * scale / slant), 1), highest)
 
 
-def ground_of(look: Styles) -> Colour:
+def get_ground(look: Styles) -> Colour:
     """The colour that pictures stand on."""
     color = look.base.bgcolor
     if color is None or color.is_default:

@@ -120,7 +120,7 @@ class KittyImages:
         if self._placed.pop(placed.number, None) is not None:
             self._say([_deletion(placed.number)])
 
-    def restoring(self) -> str:
+    def write_reset(self) -> str:
         """The sequence that deletes all images; they have to be sent again after it."""
         placed, self._placed = list(self._placed), OrderedDict()
         return "".join(self._wrap(_deletion(number)) for number in placed)

@@ -37,7 +37,7 @@ class ImageSupport:
     #: Where Kitty's pictures are kept.
     kitty: "KittyImages | None" = None
 
-    def within(self, lines: int, *, whole: bool = False) -> "ImageSupport":
+    def limit_to(self, lines: int, *, whole: bool = False) -> "ImageSupport":
         """The same for a terminal with this many lines; with `whole`, for an image that has all of them."""
         highest = max(lines, 1) if whole else min(max(lines - _OTHERS, _LEAST), _MOST)
         return self if highest == self.highest else replace(self, highest=highest)
@@ -122,13 +122,13 @@ class ImageSupportMixin(App[str]):
             watched=lambda: self.app_focus,
         )
         if isinstance(self._driver, TerminalDriver):
-            self._driver.restoring = kitty.restoring
+            self._driver.restoring = kitty.write_reset
         return kitty
 
     def send_again(self) -> None:
         """Send visible images again, because the terminal may have lost them."""
         if self.image_support.kitty is not None:
-            self.write_as_it_is(self.image_support.kitty.restoring())
+            self.write_as_it_is(self.image_support.kitty.write_reset())
             self.use_image_support(replace(self.image_support, kitty=self._make_kitty()))
 
     def use_image_support(self, image_support: ImageSupport) -> None:
@@ -166,4 +166,4 @@ def use_images(app: App[Any], wanted: str) -> None:
 def find_image_support(app: App[Any]) -> ImageSupport:
     """How an application can show pictures, for the height of its screen."""
     image_support = app.image_support if isinstance(app, ImageSupportMixin) else BLOCKS
-    return image_support.within(app.size.height)
+    return image_support.limit_to(app.size.height)

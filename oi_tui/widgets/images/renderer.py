@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from rich.segment import Segment
 
 from oi_tui.terminal.graphics import Manner
-from oi_tui.widgets.images.decode import Colour, UnreadableError, pixels
-from oi_tui.widgets.images.half_blocks import half_blocks, strengthen
-from oi_tui.widgets.images.sixel import sixel
+from oi_tui.widgets.images.decode import Colour, UnreadableError, decode_pixels
+from oi_tui.widgets.images.half_blocks import draw_half_blocks, strengthen
+from oi_tui.widgets.images.sixel import encode_sixel
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,20 +43,22 @@ class RenderedImage:
     sixel: str = field(default="", repr=False)
 
 
-def drawn(order: RenderRequest) -> RenderedImage:
+def draw_image(order: RenderRequest) -> RenderedImage:
     """Draw it now, which takes from a millisecond to a second."""
     try:
         width, height = order.columns * order.cell[0], order.lines * order.cell[1]
         if order.manner == "kitty":
             png = io.BytesIO()
-            fine = pixels(order.format, order.content, (width, height), order.ground, fine=True)
+            fine = decode_pixels(order.format, order.content, (width, height), order.ground, fine=True)
             fine.save(png, "PNG", compress_level=4)
             return RenderedImage(png=png.getvalue())
         size = order.columns, order.lines * 2
-        blocks = half_blocks(strengthen(pixels(order.format, order.content, size, order.ground, fine=False)))
+        blocks = draw_half_blocks(
+            strengthen(decode_pixels(order.format, order.content, size, order.ground, fine=False))
+        )
         if order.manner == "sixel":
-            fine = pixels(order.format, order.content, (width, height), order.ground, fine=True)
-            return RenderedImage(blocks=tuple(blocks), sixel=sixel(fine))
+            fine = decode_pixels(order.format, order.content, (width, height), order.ground, fine=True)
+            return RenderedImage(blocks=tuple(blocks), sixel=encode_sixel(fine))
         return RenderedImage(blocks=tuple(blocks))
     except UnreadableError as error:
         return RenderedImage(fault=str(error))
@@ -91,6 +93,6 @@ def _paint() -> None:
 
 def _make_result(order: RenderRequest) -> RenderedImage:
     try:
-        return drawn(order)
+        return draw_image(order)
     except Exception as error:  # noqa: BLE001 -- the end of a worker; the caption says it
         return RenderedImage(fault=type(error).__name__)

@@ -12,7 +12,7 @@ _COLOURS, _FEWER = 256, 80
 _RUN = re.compile(rb"(.)\1{3,}", re.DOTALL)
 
 
-def sixel(picture: "Image") -> str:
+def encode_sixel(picture: "Image") -> str:
     """Encode an image (RGB) as sixels at the cursor.
 
     Source: DEC, "VT330/VT340 Programmer Reference Manual", chapter 14. Pixels that are not set keep what is

@@ -8,7 +8,7 @@ from textual.widget import Widget
 
 from oi_tui.widgets.conversation.rows import RowImage
 from oi_tui.widgets.images.protocol import ImageSupportMixin
-from oi_tui.widgets.timer import later
+from oi_tui.widgets.timer import schedule
 
 if TYPE_CHECKING:
     from asyncio import TimerHandle
@@ -31,7 +31,7 @@ class SixelOverlay:
         self._drawn: dict[RowImage, tuple[Region, str]] = {}
         self._timer: TimerHandle | None = None
 
-    def painted(self, crop: Region) -> None:
+    def note_painted(self, crop: Region) -> None:
         """Note that a part of the widget was painted over; must be called whenever that happens."""
         app = self._widget.app
         if not isinstance(app, ImageSupportMixin) or app.image_support.manner != "sixel":
@@ -43,7 +43,7 @@ class SixelOverlay:
             self._drawn.pop(picture, None)
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = later(self._widget, _REST, self._draw)
+        self._timer = schedule(self._widget, _REST, self._draw)
 
     def _find_places(self) -> list[tuple[RowImage, Region]]:
         return [(picture, Region(left, top, *picture.shape)) for picture, top, left in self._visible()]

@@ -33,7 +33,7 @@ def _moment(seconds: float) -> datetime:
     return datetime.fromtimestamp(min(max(seconds, 0), _LAST))
 
 
-def age(then: float, now: float) -> str:
+def describe_age(then: float, now: float) -> str:
     """Describe an age: "now", "5 min", "3 h", "Tue", "12 Mar", "12 Mar 2024"."""
     moment, today = _moment(then), _moment(now)
     seconds = now - then
@@ -60,7 +60,7 @@ def find_group(summary: Summary, now: float) -> str:
     return "This week" if days < 7 else "Older"
 
 
-def grouped(rows: Rows, now: float) -> Iterator[tuple[str, int]]:
+def group_rows(rows: Rows, now: float) -> Iterator[tuple[str, int]]:
     """The headings over the conversations, and how many stand under each: of a search, where its words are.
 
     Where a group ends is looked for, and not asked of each one: there may be ten thousand, at every key.
@@ -149,7 +149,7 @@ class ConversationList(ScrollView, can_focus=True):
         """
         self._items, self._headings = rows, []
         line = first = 0
-        for name, count in grouped(rows, self._clock()):
+        for name, count in group_rows(rows, self._clock()):
             line += 1 if self._headings else 0  # a blank line above all headings but the first
             self._headings.append((name, first, line))
             first += count
@@ -164,7 +164,7 @@ class ConversationList(ScrollView, can_focus=True):
         self._select(self._selected)
         self.refresh()
 
-    def spare(self) -> None:
+    def cancel_delete(self) -> None:
         """Take a first key press back that a second one would make a deletion."""
         if self.doomed is not None:
             self.doomed = None
@@ -248,7 +248,7 @@ class ConversationList(ScrollView, can_focus=True):
 
     def _title(self, item: Summary, selected: bool, width: int) -> list[Segment]:
         mark = "> " if selected else "  "
-        when = f" {age(item.updated, self._clock())} "
+        when = f" {describe_age(item.updated, self._clock())} "
         room = max(1, width - cell_len(mark) - cell_len(when))
         title = one_line(item.title, 300) or UNTITLED
         style = self._style("warning" if item.problem else "title", selected)

@@ -13,14 +13,14 @@ from oi_tui.widgets.conversation.code import Highlighter, draw_code_line
 from oi_tui.widgets.conversation.markdown import draw_markdown
 from oi_tui.widgets.conversation.rows import Row
 from oi_tui.widgets.conversation.styles import Styles
-from oi_tui.widgets.lists.conversation_list import age
+from oi_tui.widgets.lists.conversation_list import describe_age
 
 #: How much of a conversation is shown.
 _MESSAGES = 40
 _CHARACTERS = 1_500
 
 
-def preview(
+def draw_preview(
     item: Summary, messages: list[Message], words: list[str], now: float, *, width: int, look: Styles
 ) -> Content:
     """Return the conversation in short: its facts, then its messages, from the first match on.
@@ -28,7 +28,7 @@ def preview(
     Replies and code are drawn as they are in the conversation, at `width` cells.
     """
     facts = [
-        f"{age(item.updated, now)} · {item.messages:,} message{'s' * (item.messages != 1)}",
+        f"{describe_age(item.updated, now)} · {item.messages:,} message{'s' * (item.messages != 1)}",
         one_line(paths.shorten(item.cwd), 200),
         one_line(item.model, 100),
     ]

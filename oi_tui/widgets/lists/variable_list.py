@@ -101,7 +101,7 @@ def format_size(size: int | None) -> str:
     return f"{amount:.1f} GB"
 
 
-def summary_beside_type(variable: Variable) -> str:
+def shorten_summary(variable: Variable) -> str:
     """Return the summary without what the columns for name and type show: `1200x8`, `2 items`."""
     if variable.summary in (variable.type, f"{variable.type} {variable.name}"):
         return ""
@@ -211,7 +211,7 @@ class VariableList(ScrollView):
         name_width = max(10, min(30, (width - _TYPE - _SIZE) // 3))
         name = fit(one_line(variable.name, 200), name_width)
         kind = fit(one_line(variable.type, 100), _TYPE) + " " if wide else ""
-        summary = summary_beside_type(variable) if wide else variable.summary
+        summary = shorten_summary(variable) if wide else variable.summary
         size = f"{format_size(variable.size):>{_SIZE}} " if wide else ""
         room = max(0, width - 3 - name_width - cell_len(kind) - cell_len(size))
         facts = self._style("facts", selected)

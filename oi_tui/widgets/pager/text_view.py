@@ -11,7 +11,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from oi_tui.widgets.conversation.rows import Span
-from oi_tui.widgets.conversation.selection import MARGIN, selected
+from oi_tui.widgets.conversation.selection import MARGIN, paint_selection
 from oi_tui.widgets.conversation.styles import Styles, adapt_program_style, look_of
 from oi_tui.widgets.emulator.ansi_text import AnsiText
 from oi_tui.widgets.pager.long_text import LongText
@@ -171,7 +171,7 @@ class TextView(ScrollView, can_focus=True):
             strip = Strip([margin, *strip])
             for match in self.found[1].finditer("".join(text for text, _ in spans)):
                 span = (match.start() + MARGIN, match.end() + MARGIN)
-                strip = selected(strip, span, look.selection)
+                strip = paint_selection(strip, span, look.selection)
             strip = strip.crop(MARGIN)
         left = round(self.scroll_x)
         strip = strip.crop(left, left + width - MARGIN)

@@ -19,7 +19,7 @@ from oi_tui.input.multiline import is_open, remove_quotes
 from oi_tui.text import prose
 from oi_tui.widgets.idle import obey
 from oi_tui.widgets.prompt.completing_text_area import CompletingTextArea
-from oi_tui.widgets.timer import later
+from oi_tui.widgets.timer import schedule
 
 #: Rows that the prompt grows to before it scrolls.
 MOST_ROWS = 8
@@ -207,7 +207,7 @@ class Prompt(CompletingTextArea):
         elif self._burst_has_lines:
             self.insert("\n")
         else:
-            self._held = later(self, HELD, self._send_held)
+            self._held = schedule(self, HELD, self._send_held)
 
     def _send_held(self) -> None:
         self._held = None

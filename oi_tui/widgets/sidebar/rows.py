@@ -78,7 +78,7 @@ class SidebarRow:
         return (self.action, self.language, self.name, self.text if self.action == "restore" else "")
 
 
-def sidebar_rows(facts: SidebarFacts, height: int) -> list[SidebarRow]:
+def list_rows(facts: SidebarFacts, height: int) -> list[SidebarRow]:
     """List the rows; the longer sections are cut so that all of them fit, as far as that is possible."""
     context = _context(facts)
     known = [memory for memory in facts.memories if memory.state == "known" and memory.variables]

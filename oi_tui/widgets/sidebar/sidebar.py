@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from oi_tui.widgets.sidebar.rows import SidebarFacts, SidebarRow, sidebar_rows
+from oi_tui.widgets.sidebar.rows import SidebarFacts, SidebarRow, list_rows
 from oi_tui.widgets.truncate import fit
 
 
@@ -70,7 +70,7 @@ class Sidebar(ScrollView, can_focus=True):
 
     def _fill(self) -> None:
         selected = self.selected
-        self._rows = sidebar_rows(self._facts, self.size.height)
+        self._rows = list_rows(self._facts, self.size.height)
         keys = {row.key: number for number, row in enumerate(self._rows) if row.action}
         self._selected = keys.get(selected.key, -1) if selected else -1
         if self._selected < 0:

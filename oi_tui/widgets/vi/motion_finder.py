@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from oi_tui.widgets.vi import motions
 from oi_tui.widgets.vi.command import Command
 from oi_tui.widgets.vi.motions import Kind, Motion, Place
-from oi_tui.widgets.vi.objects import Part, object_at
+from oi_tui.widgets.vi.objects import Part, find_object
 
 #: The column of a caret that was sent to the end of its line, and stays at the ends.
 END = 1 << 30
@@ -47,7 +47,7 @@ class MotionFinder:
             case "{" | "}":
                 target: Place | None = place
                 for _ in range(times):
-                    target = target and motions.paragraph(lines, target, 1 if rest == "}" else -1)
+                    target = target and motions.find_paragraph(lines, target, 1 if rest == "}" else -1)
                 return target and Motion(target)
             case "%":
                 partner = motions.find_other_bracket(lines, place)
@@ -62,7 +62,7 @@ class MotionFinder:
         if rest == command.operator:
             return Part((place[0], 0), (min(place[0] + command.times, len(lines)) - 1, 0), "lines")
         if len(rest) == 2 and rest[0] in "ia":
-            return object_at(lines, place, rest[1], around=rest[0] == "a")
+            return find_object(lines, place, rest[1], around=rest[0] == "a")
         if rest in ("w", "W"):
             return _words_taken(lines, place, command)
         motion = self.find(lines, place, rest, command.count)
@@ -97,7 +97,7 @@ class MotionFinder:
 
     def _find_searched(self, lines: Sequence[str], place: Place, rest: str) -> Motion | None:
         if rest == "*":
-            part = object_at(lines, place, "w", around=False)
+            part = find_object(lines, place, "w", around=False)
             word = lines[place[0]][part.start[1] : part.end[1]] if part else ""
             self._searched = re.compile(rf"\b{re.escape(word)}\b") if word.strip() else None
         if self._searched is None:
@@ -133,7 +133,7 @@ def _words_taken(lines: Sequence[str], place: Place, command: Command) -> Part:
     """Return what w takes: c leaves the white space behind the word, and no word takes a line's end."""
     (row, column), big = place, command.rest == "W"
     if command.operator == "c" and lines[row][column : column + 1].strip():
-        part = object_at(lines, place, command.rest, around=False)
+        part = find_object(lines, place, command.rest, around=False)
         end = (row, (part.end[1] if part else column + 1) - 1)
         for _ in range(command.times - 1):
             end = motions.find_word_end(lines, end, big=big)

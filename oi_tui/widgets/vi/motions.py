@@ -25,7 +25,7 @@ class Motion:
     kind: Kind = "exclusive"
 
 
-def class_of(line: str, column: int, *, big: bool) -> int:
+def classify(line: str, column: int, *, big: bool) -> int:
     """Return 0 for white space, 1 for a letter, digit or _, and 2 for others; `big` makes all others one."""
     character = line[column]
     if character.isspace():
@@ -42,8 +42,8 @@ def find_next_word(lines: Sequence[str], place: Place, *, big: bool = False) -> 
     """Return the beginning of the next word, an empty line, or the end of the text."""
     row, column = place
     line = lines[row]
-    if column < len(line) and (kind := class_of(line, column, big=big)):
-        while column < len(line) and class_of(line, column, big=big) == kind:
+    if column < len(line) and (kind := classify(line, column, big=big)):
+        while column < len(line) and classify(line, column, big=big) == kind:
             column += 1
     while True:
         while column < len(line) and line[column].isspace():
@@ -70,8 +70,8 @@ def find_word_before(lines: Sequence[str], place: Place, *, big: bool = False) -
         column = len(lines[row]) - 1
         if not lines[row]:
             return row, 0
-    kind = class_of(line, column, big=big)
-    while column > 0 and class_of(line, column - 1, big=big) == kind:
+    kind = classify(line, column, big=big)
+    while column > 0 and classify(line, column - 1, big=big) == kind:
         column -= 1
     return row, column
 
@@ -88,13 +88,13 @@ def find_word_end(lines: Sequence[str], place: Place, *, big: bool = False) -> P
         if row + 1 == len(lines):
             return row, max(len(line) - 1, 0)
         row, column = row + 1, 0
-    kind = class_of(line, column, big=big)
-    while column + 1 < len(line) and class_of(line, column + 1, big=big) == kind:
+    kind = classify(line, column, big=big)
+    while column + 1 < len(line) and classify(line, column + 1, big=big) == kind:
         column += 1
     return row, column
 
 
-def paragraph(lines: Sequence[str], place: Place, step: int) -> Place | None:
+def find_paragraph(lines: Sequence[str], place: Place, step: int) -> Place | None:
     """Return the empty line after or before this paragraph, or the end or beginning of the text.
 
     None from there on.
@@ -133,7 +133,7 @@ def find_other_bracket(lines: Sequence[str], place: Place) -> Place | None:
     bracket = line[found]
     if bracket in BRACKETS:
         return find_closing(lines, (row, found), bracket)
-    return opening(lines, (row, found), _OPENING[bracket])
+    return find_opening(lines, (row, found), _OPENING[bracket])
 
 
 def find_closing(lines: Sequence[str], place: Place, bracket: str) -> Place | None:
@@ -148,7 +148,7 @@ def find_closing(lines: Sequence[str], place: Place, bracket: str) -> Place | No
     return None
 
 
-def opening(lines: Sequence[str], place: Place, bracket: str) -> Place | None:
+def find_opening(lines: Sequence[str], place: Place, bracket: str) -> Place | None:
     """Return where the brackets open that hold a place or close at it."""
     row, column = place
     depth = 1 if lines[row][column : column + 1] != BRACKETS[bracket] else 0

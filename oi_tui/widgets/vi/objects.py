@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from oi_tui.widgets.vi.motions import Place, class_of, find_closing, opening
+from oi_tui.widgets.vi.motions import Place, classify, find_closing, find_opening
 
 #: The keys of brackets, by the bracket that opens.
 _KEYS = {"(": "()b", "[": "[]", "{": "{}B"}
@@ -19,7 +19,7 @@ class Part:
     kind: Literal["exclusive", "lines"] = "exclusive"
 
 
-def object_at(lines: Sequence[str], place: Place, key: str, *, around: bool) -> Part | None:
+def find_object(lines: Sequence[str], place: Place, key: str, *, around: bool) -> Part | None:
     """Return the object that a key names; `around` takes what belongs to it as well, such as its quotes."""
     if key in "wW":
         return _find_word(lines[place[0]], place, big=key == "W", around=around)
@@ -51,11 +51,11 @@ def _find_word(line: str, place: Place, *, big: bool, around: bool) -> Part | No
 
 def _run(line: str, column: int, *, big: bool) -> tuple[int, int]:
     """Return from where and up to where the characters are of one class."""
-    kind = class_of(line, column, big=big)
+    kind = classify(line, column, big=big)
     start = end = column
-    while start > 0 and class_of(line, start - 1, big=big) == kind:
+    while start > 0 and classify(line, start - 1, big=big) == kind:
         start -= 1
-    while end < len(line) and class_of(line, end, big=big) == kind:
+    while end < len(line) and classify(line, end, big=big) == kind:
         end += 1
     return start, end
 
@@ -82,7 +82,7 @@ def _is_escaped(line: str, column: int) -> bool:
 
 
 def _brackets(lines: Sequence[str], place: Place, bracket: str, *, around: bool) -> Part | None:
-    begin = opening(lines, place, bracket)
+    begin = find_opening(lines, place, bracket)
     if begin is None and (after := lines[place[0]].find(bracket, place[1])) >= 0:
         begin = place[0], after
     end = find_closing(lines, begin, bracket) if begin else None

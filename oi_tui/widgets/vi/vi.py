@@ -11,7 +11,7 @@ from textual.widgets.text_area import Selection
 from oi_tui.widgets.vi.command import Command, read
 from oi_tui.widgets.vi.motion_finder import END, MotionFinder
 from oi_tui.widgets.vi.motions import Motion, Place, find_first_letter
-from oi_tui.widgets.vi.objects import Part, object_at
+from oi_tui.widgets.vi.objects import Part, find_object
 from oi_tui.widgets.vi.text_edits import TextEdits, fill
 
 Mode = Literal["insert", "normal", "visual", "visual line"]
@@ -221,7 +221,7 @@ class Vi:
             self._change_selection(operator, command)
 
     def _select_object(self, rest: str) -> None:
-        part = object_at(self._edits.lines, self._at, rest[1], around=rest[0] == "a")
+        part = find_object(self._edits.lines, self._at, rest[1], around=rest[0] == "a")
         if part is None:
             return
         if part.kind == "lines":

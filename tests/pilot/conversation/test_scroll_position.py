@@ -81,12 +81,12 @@ async def test_folds_above_move_nothing_of_what_is_read() -> None:
         transcript = view.transcript
         for index, block in enumerate(transcript.blocks[:60]):
             if isinstance(block, CellBlock) and block.open_output():
-                transcript.changed(block.key)
+                transcript.redraw(block.key)
                 if index < 12 or index > 50:
                     assert (await show(pilot))[:20] == before
         for block in transcript.blocks[-10:]:
             if isinstance(block, CellBlock) and block.open_output():
-                transcript.changed(block.key)
+                transcript.redraw(block.key)
         assert (await show(pilot))[:20] == before
 
 
@@ -136,7 +136,7 @@ async def test_what_is_new_stays_new_at_another_size_and_no_fold_above_adds_to_i
             assert transcript.new_below == new, (width, height)
         cell = next(block for block in transcript.blocks if isinstance(block, CellBlock))
         assert cell.open_output()
-        transcript.changed(cell.key)
+        transcript.redraw(cell.key)
         await show(pilot)
         assert transcript.new_below == new
 

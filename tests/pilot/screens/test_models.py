@@ -109,7 +109,7 @@ async def test_a_wrong_address_in_a_providers_variable_is_reported_when_it_begin
 
         def reported(*sayings: str) -> bool:
             transcript = at.view.conversation.transcript
-            rows = (row.plain for n in range(len(transcript.blocks)) for row in transcript.rows_of(n))
+            rows = (row.plain for n in range(len(transcript.blocks)) for row in transcript.draw_block(n))
             text = " ".join(" ".join(rows).split())
             return all(saying in text for saying in sayings)
 

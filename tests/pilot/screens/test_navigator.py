@@ -23,8 +23,8 @@ from oi_tui.screens.navigator.screen import NavigatorScreen
 from oi_tui.screens.pager import PagerScreen
 from oi_tui.themes import THEMES
 from oi_tui.widgets.conversation.styles import look_of
-from oi_tui.widgets.lists.conversation_list import ConversationList, age, find_group
-from oi_tui.widgets.lists.conversation_preview import preview
+from oi_tui.widgets.lists.conversation_list import ConversationList, describe_age, find_group
+from oi_tui.widgets.lists.conversation_preview import draw_preview
 from oi_tui.widgets.pager.text_view import TextView
 from tests.pilot.waiting import until
 
@@ -323,13 +323,13 @@ async def test_every_line_belongs_to_one_conversation_or_to_a_heading(store: Sto
     ],
 )
 def test_an_age_is_a_word_or_two(seconds: float, words: str) -> None:
-    assert age(NOW - seconds, NOW) == words
+    assert describe_age(NOW - seconds, NOW) == words
 
 
 @pytest.mark.parametrize("now", [0.0, NOW, 2_147_483_648.0])
 @pytest.mark.parametrize("then", [-5e9, 0.0, 2_147_483_648.0, 1e11, 1e18])
 def test_no_clock_is_too_wrong_for_a_list(then: float, now: float) -> None:
-    assert age(then, now)
+    assert describe_age(then, now)
     assert find_group(Summary("a", "a", then, 1, "", ""), now) in ("Today", "Yesterday", "This week", "Older")
 
 
@@ -337,7 +337,7 @@ def test_a_preview_begins_where_the_words_are() -> None:
     item = Summary("x", EVIL, NOW, 100, "m", "/data")
     messages = [Message(role="user", type="message", content=f"message {n}") for n in range(100)]
     messages[60] = messages[60].but(content="a" * 5000 + "\nthe needle is here\x1b[2J[/]")
-    text = preview(item, messages, ["needle"], NOW, width=60, look=LOOK).plain
+    text = draw_preview(item, messages, ["needle"], NOW, width=60, look=LOOK).plain
     assert "… 60 earlier" in text
     assert "the needle is here␛[2J[/]" in text
     assert "message 99" in text
@@ -357,7 +357,7 @@ def test_a_preview_shows_replies_and_code_as_the_conversation_does() -> None:
             role="assistant", type="code", format="python", content="def f():\n    return 1", state="finished"
         ),
     ]
-    shown = preview(item, messages, ["fine"], NOW, width=60, look=LOOK)
+    shown = draw_preview(item, messages, ["fine"], NOW, width=60, look=LOOK)
     assert "**not** Markdown" not in shown.plain  # the preview begins at the first hit
     assert "Fine: total" in shown.plain
     assert "**" not in shown.plain
@@ -381,7 +381,7 @@ def test_a_preview_fits_any_width(width: int) -> None:
         for text in texts
         for kind in ("message", "code")
     ]
-    assert preview(item, messages, [], NOW, width=width, look=LOOK).plain
+    assert draw_preview(item, messages, [], NOW, width=width, look=LOOK).plain
 
 
 def test_no_file_is_opened_by_the_screen_for_others_to_read(store: Store) -> None:

@@ -14,7 +14,7 @@ from oi_tui.runtimes.variables import Detail, Memory, Variable
 from oi_tui.screens.pager import PagerScreen
 from oi_tui.screens.variables import VariablesScreen
 from oi_tui.widgets.sidebar.plan import PlanItem, find_plan
-from oi_tui.widgets.sidebar.rows import SidebarFacts, format_count, sidebar_rows
+from oi_tui.widgets.sidebar.rows import SidebarFacts, format_count, list_rows
 from oi_tui.widgets.sidebar.sidebar import Sidebar
 from tests.fakes import call
 from tests.pilot.conversation.test_cells import screen_lines
@@ -251,16 +251,16 @@ def test_a_plan_is_what_the_model_wrote_before_its_code(
 
 def test_a_long_plan_shows_what_is_still_to_do() -> None:
     items = tuple(PlanItem(f"item {n}", n < 5) for n in range(12))
-    rows = [f"{row.text} {row.note}".strip() for row in sidebar_rows(SidebarFacts(plan=items), 50)]
+    rows = [f"{row.text} {row.note}".strip() for row in list_rows(SidebarFacts(plan=items), 50)]
     assert rows[:2] == ["Plan 5 of 12 done", "· item 5"]
-    rows = [row.text for row in sidebar_rows(SidebarFacts(plan=items[:6]), 50)]
+    rows = [row.text for row in list_rows(SidebarFacts(plan=items[:6]), 50)]
     assert rows[1:7] == ["✓ item 0", "✓ item 1", "✓ item 2", "✓ item 3", "✓ item 4", "· item 5"]
     numbered = SidebarFacts(plan=(PlanItem("a"), PlanItem("b")))
-    assert [row.text for row in sidebar_rows(numbered, 9)][:3] == ["Plan", "1. a", "… 1 more"]
+    assert [row.text for row in list_rows(numbered, 9)][:3] == ["Plan", "1. a", "… 1 more"]
 
 
 def texts(facts: SidebarFacts, height: int = 40) -> list[str]:
-    return [f"{row.text} {row.note}".strip() for row in sidebar_rows(facts, height)]
+    return [f"{row.text} {row.note}".strip() for row in list_rows(facts, height)]
 
 
 def test_the_rows_fit_however_many_variables_and_files_there_are() -> None:

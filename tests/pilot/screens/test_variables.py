@@ -14,7 +14,7 @@ from oi_tui.screens.pager import PagerScreen
 from oi_tui.screens.variables import VariablesScreen
 from oi_tui.themes import DARK
 from oi_tui.widgets.footer import KeyFooter
-from oi_tui.widgets.lists.variable_list import VariableList, format_size, make_rows, summary_beside_type
+from oi_tui.widgets.lists.variable_list import VariableList, format_size, make_rows, shorten_summary
 from tests.fakes import Computer
 from tests.pilot.test_chat import open_chat
 from tests.pilot.waiting import until
@@ -188,7 +188,7 @@ def test_sizes_are_reported_in_a_word(size: int | None, words: str) -> None:
     ],
 )
 def test_the_summary_repeats_neither_type_nor_name(type: str, summary: str, shown: str) -> None:
-    assert summary_beside_type(Variable("value", type, summary)) == shown
+    assert shorten_summary(Variable("value", type, summary)) == shown
 
 
 def test_a_word_is_looked_for_in_names_types_and_languages() -> None:

@@ -17,7 +17,7 @@ from oi_tui.mcp_client.cells import CellTools
 from oi_tui.messages import Message
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.system import environment_names
-from oi_tui.widgets.approval.text import about
+from oi_tui.widgets.approval.text import describe_request
 from oi_tui.workspace import Workspace
 from tests.unit.mcp_client.conftest import Open, server
 from tests.unit.mcp_client.test_cells import run
@@ -198,7 +198,7 @@ def test_more_names_than_a_question_can_list_are_refused(open_workspace: Open) -
 def test_the_panel_cuts_off_nothing_of_what_the_code_may_call() -> None:
     names = ", ".join(f"t.tool_{number:020}" for number in range(18))
     request = ApprovalRequested(Message(role="assistant", type="code", format="python"), note=names)
-    _, facts = about(request, "x", "here", Findings(readable=False), 0, "notes")
+    _, facts = describe_request(request, "x", "here", Findings(readable=False), 0, "notes")
     assert facts[0] == names
 
 

@@ -19,7 +19,7 @@ from oi_tui.engine.review.permissions import Permission
 from oi_tui.engine.settings.mcp_servers import McpServer
 from oi_tui.engine.tools import Tool
 from oi_tui.messages import InputRequested, Message
-from oi_tui.widgets.approval.text import about
+from oi_tui.widgets.approval.text import describe_request
 from oi_tui.workspace import Workspace
 from tests.processes import wait_until
 from tests.unit.mcp_client.conftest import SERVER, Open, command, server
@@ -461,7 +461,7 @@ def test_tools_with_spaces_or_very_long_names_get_a_usable_name_and_are_told(
 def test_no_question_cuts_off_which_tool_it_is() -> None:
     long = Tool("server", "delete_" + "x" * 100 + "_now")
     request = ApprovalRequested(Message(role="assistant", type="code", format=long.language, content="{}"))
-    title, _ = about(request, "{}", "here", Findings(readable=False), 0, "notes")
+    title, _ = describe_request(request, "{}", "here", Findings(readable=False), 0, "notes")
     assert title == f"Call the tool {long.name} of the MCP server server?"
     describe = pytest.importorskip("oi_tui.acp.updates", reason="acp is not installed here").describe
     shown = describe(request.message.but(content='{\n  "a": 1\n}'))

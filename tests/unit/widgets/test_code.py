@@ -12,12 +12,12 @@ from oi_tui.text import visible
 from oi_tui.themes import DARK
 from oi_tui.widgets.conversation.code import (
     Highlighter,
-    as_active,
     draw_code_line,
     find_changed_lines,
+    find_lexer,
     gutter_width,
     lex_line,
-    lexer_for,
+    mark_active,
 )
 from oi_tui.widgets.conversation.rows import Row
 from oi_tui.widgets.conversation.styles import look_of
@@ -79,18 +79,18 @@ def rows_of(code: str, width: int = 40, language: str = "python") -> list[Row]:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_of_the_application_has_colours(language: str) -> None:
-    assert lexer_for(language) is not None
+    assert find_lexer(language) is not None
 
 
 def test_colours_do_not_wait_for_languages_that_are_being_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "oi_tui.runtimes.languages", ModuleType("half of it"))
-    assert lexer_for("python") is not None
-    assert lexer_for("js") is not None
+    assert find_lexer("python") is not None
+    assert find_lexer("js") is not None
 
 
 def test_an_unknown_language_is_plain() -> None:
-    assert lexer_for("klingon") is None
-    assert lexer_for(None) is None
+    assert find_lexer("klingon") is None
+    assert find_lexer(None) is None
     assert lex_line(None, "x = 1", ("root",)) == ([(Token.Text, "x = 1")], ("root",))
 
 
@@ -102,7 +102,7 @@ def test_an_unknown_language_is_plain() -> None:
 def test_tokens_are_the_whole_line_in_every_language(language: str, atoms: list[str]) -> None:
     stack: tuple[str, ...] = ("root",)
     for line in "".join(atoms).split("\n"):
-        pieces, stack = lex_line(lexer_for(language), line, stack)
+        pieces, stack = lex_line(find_lexer(language), line, stack)
         assert "".join(text for _, text in pieces) == line
 
 
@@ -149,7 +149,7 @@ def test_after_an_edit_the_lines_below_are_read_again() -> None:
 
 
 def test_the_active_line_has_a_mark_besides_its_colour() -> None:
-    row = as_active(rows_of("x = 1")[0], LOOK)
+    row = mark_active(rows_of("x = 1")[0], LOOK)
     assert row.plain == "> 1  x = 1"
     assert row.fill is LOOK.code_active
 

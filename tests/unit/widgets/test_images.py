@@ -19,11 +19,11 @@ from oi_tui.widgets.conversation.rows import Row
 from oi_tui.widgets.conversation.styles import Styles, look_of
 from oi_tui.widgets.images import renderer
 from oi_tui.widgets.images.half_blocks import strengthen
-from oi_tui.widgets.images.image import WIDEST, ImageRow, fitting
+from oi_tui.widgets.images.image import WIDEST, ImageRow, fit_size
 from oi_tui.widgets.images.kitty import MOST, NUMBERS, PLACEHOLDER, KittyImages
 from oi_tui.widgets.images.protocol import ImageSupport
-from oi_tui.widgets.images.renderer import RenderRequest, drawn
-from oi_tui.widgets.images.sixel import sixel
+from oi_tui.widgets.images.renderer import RenderRequest, draw_image
+from oi_tui.widgets.images.sixel import encode_sixel
 from oi_tui.widgets.truncate import width_of
 from tests.graphics_terminal import Record, commands
 
@@ -49,7 +49,7 @@ async def shown(content: str, width: int = 40, look: Styles = LOOK, format: str 
     done = asyncio.Event()
     picture = ImageRow(message(content, format), "", done.set)
     rows = picture.rows(width, look)
-    picture.seen()
+    picture.note_seen()
     if len(rows) > 1:
         await asyncio.wait_for(done.wait(), 30)
     return picture.rows(width, look)
@@ -101,7 +101,7 @@ def test_a_drawing_that_would_be_lost_in_the_ground_gets_another(
     picture = Image.new("RGBA", (40, 40), (0, 0, 0, 0))
     picture.paste((*ink, 255), (10, 10, 30, 30))
     order = RenderRequest("base64.png", encoded(picture), 20, 10, "kitty", (2, 4), ground)
-    result = Image.open(io.BytesIO(drawn(order).png))
+    result = Image.open(io.BytesIO(draw_image(order).png))
     assert result.getpixel((20, 20)) == ink
     assert result.getpixel((0, 0)) == tuple(255 - item for item in ink)
 
@@ -128,14 +128,14 @@ SORTS = {
 @pytest.mark.parametrize("manner", ["blocks", "kitty", "sixel"])
 async def test_every_sort_of_picture_is_drawn(sort: str, manner: str) -> None:
     order = RenderRequest("base64.png", SORTS[sort], 20, 8, manner, (8, 16), (0, 0, 0))  # type: ignore[arg-type]
-    result = drawn(order)
+    result = draw_image(order)
     assert result.fault == ""
     assert result.blocks or result.png
 
 
 def test_sixteen_bits_keep_their_brightness() -> None:
     order = RenderRequest("base64.png", SORTS["sixteen bits"], 4, 2, "kitty", (8, 16), (0, 0, 0))
-    grey = Image.open(io.BytesIO(drawn(order).png)).getpixel((5, 5))
+    grey = Image.open(io.BytesIO(draw_image(order).png)).getpixel((5, 5))
     assert isinstance(grey, tuple)
     assert abs(grey[0] - 60_000 / 257) < 3
 
@@ -149,7 +149,7 @@ def test_a_photograph_stands_upright() -> None:
     rows = ImageRow(message(content, "base64.jpeg"), "", lambda: None).rows(80, LOOK)
     assert rows[-1].plain == "image 40x80"
     order = RenderRequest("base64.jpeg", content, 4, 4, "kitty", (10, 20), (0, 0, 0))
-    result = Image.open(io.BytesIO(drawn(order).png))
+    result = Image.open(io.BytesIO(draw_image(order).png))
     red, blue = result.getpixel((20, 5)), result.getpixel((20, 75))
     assert isinstance(red, tuple)
     assert isinstance(blue, tuple)
@@ -227,7 +227,7 @@ async def test_a_file_that_went_away_before_it_was_seen_is_named(tmp_path: Path)
     picture = ImageRow(message(str(path), "path"), "", done.set)
     assert len(picture.rows(40, LOOK)) > 1
     path.unlink()
-    picture.seen()
+    picture.note_seen()
     await asyncio.wait_for(done.wait(), 30)
     (caption,) = picture.rows(40, LOOK)
     assert caption.plain == "image cannot be shown (no such file or…"
@@ -245,16 +245,16 @@ async def test_only_what_is_seen_is_drawn_and_each_once(monkeypatch: pytest.Monk
 
     def counted(order: RenderRequest) -> renderer.RenderedImage:
         orders.append(threading.current_thread().name)
-        return drawn(order)
+        return draw_image(order)
 
-    monkeypatch.setattr(renderer, "drawn", counted)
+    monkeypatch.setattr(renderer, "draw_image", counted)
     done = asyncio.Event()
     picture = ImageRow(message(encoded(Image.new("RGB", (80, 80)))), "", done.set)
     picture.rows(40, LOOK)
     for _ in range(5):
-        picture.seen()
+        picture.note_seen()
     await asyncio.wait_for(done.wait(), 30)
-    picture.seen()
+    picture.note_seen()
     assert orders == ["painter"]
 
 
@@ -276,10 +276,10 @@ async def test_a_picture_is_sent_to_kitty_once_and_its_cells_name_it() -> None:
     done = asyncio.Event()
     picture = ImageRow(message(encoded(Image.effect_noise((640, 480), 90))), "", done.set)
     picture.rows(60, look)
-    picture.seen()
+    picture.note_seen()
     await asyncio.wait_for(done.wait(), 30)
     rows = picture.rows(60, look)
-    picture.seen()
+    picture.note_seen()
     record = recorded(written)
     [(number, kept)] = record.pictures.items()
     assert (kept.sent, kept.columns, kept.rows) == (1, 43, 16)
@@ -302,13 +302,13 @@ async def test_after_the_terminal_was_handed_back_pictures_are_sent_again_when_s
     done = asyncio.Event()
     picture = ImageRow(message(encoded(Image.new("RGB", (80, 80)))), "", done.set)
     picture.rows(40, look)
-    picture.seen()
+    picture.note_seen()
     await asyncio.wait_for(done.wait(), 30)
     assert look.image_support.kitty is not None
-    restoring = look.image_support.kitty.restoring()
+    restoring = look.image_support.kitty.write_reset()
     assert list(commands(restoring.encode()).deleted) == list(recorded(written).pictures)
     done.clear()
-    picture.seen()
+    picture.note_seen()
     await asyncio.wait_for(done.wait(), 30)
     assert len(recorded(written).pictures) == 2
 
@@ -345,7 +345,7 @@ def test_through_tmux_all_is_wrapped() -> None:
 
 def test_there_are_numbers_enough_for_a_wide_terminal() -> None:
     assert MOST == len(set(NUMBERS)) > 255
-    assert fitting((100_000, 10), MOST, 24, 2.0)[0] <= MOST
+    assert fit_size((100_000, 10), MOST, 24, 2.0)[0] <= MOST
 
 
 # Sixel
@@ -384,20 +384,20 @@ def unpacked(text: str) -> Image.Image:
 def test_sixels_show_the_picture(size: tuple[int, int]) -> None:
     picture = Image.linear_gradient("L").resize(size).convert("RGB")
     picture.paste((200, 30, 60), (0, 0, max(size[0] // 2, 1), max(size[1] // 3, 1)))
-    difference = ImageStat.Stat(ImageChops.difference(unpacked(sixel(picture)), picture))
+    difference = ImageStat.Stat(ImageChops.difference(unpacked(encode_sixel(picture)), picture))
     assert max(difference.mean) < 4
 
 
 def test_sixels_of_noise_stay_small_enough() -> None:
     noise = Image.effect_noise((430, 320), 90).convert("RGB")
-    assert len(sixel(noise)) < 1_500_000
+    assert len(encode_sixel(noise)) < 1_500_000
 
 
 async def test_a_picture_that_is_replaced_stays_until_the_new_one_of_its_size_is_drawn() -> None:
     changed = asyncio.Event()
     picture = ImageRow(message(encoded(Image.new("RGB", (8, 8), "red"))), "", changed.set)
     rows = picture.rows(40, LOOK)
-    picture.seen()
+    picture.note_seen()
     await asyncio.wait_for(changed.wait(), 20)
     red = [row.segments for row in picture.rows(40, LOOK)]
     assert red != [row.segments for row in rows]
@@ -406,7 +406,7 @@ async def test_a_picture_that_is_replaced_stays_until_the_new_one_of_its_size_is
     assert changed.is_set()
     assert [row.segments for row in picture.rows(40, LOOK)] == red
     changed.clear()
-    picture.seen()
+    picture.note_seen()
     await asyncio.wait_for(changed.wait(), 20)
     blue = [row.segments for row in picture.rows(40, LOOK)]
     assert len(blue) == len(red)

@@ -157,7 +157,7 @@ class CellActions:
         return lines, cut
 
     def _output_messages(self, block: CellBlock | OutputBlock) -> list[Message]:
-        ids = set(self._view.conversation.printed_by(block.key))
+        ids = set(self._view.conversation.list_printed(block.key))
         messages = self._view.session.messages
         return [message for message in messages if message.id in ids and message.type == "console"]
 

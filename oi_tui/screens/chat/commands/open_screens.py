@@ -10,7 +10,7 @@ from oi_tui.screens.navigator.screen import NavigatorScreen
 from oi_tui.screens.pager import PagerScreen
 from oi_tui.screens.permissions import PermissionsScreen
 from oi_tui.screens.profile.editor import ProfileEditor
-from oi_tui.widgets.idle import remapped
+from oi_tui.widgets.idle import get_changed_keys
 from oi_tui.widgets.pager.long_text import LongText
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class ChatScreens:
         """Show the names of all key bindings, for the setting `keys`."""
         from oi_tui.screens.keymap import listed
 
-        names = LongText.of(listed(remapped(self._chat.app)))
+        names = LongText.of(listed(get_changed_keys(self._chat.app)))
         where = "To change a key, edit keys in the profile (f2), for example command.new: ctrl+t"
         self._chat.app.push_screen(PagerScreen("Key bindings; * marks yours", names, where))
 

@@ -13,7 +13,7 @@ from oi_tui.text import one_line
 from oi_tui.widgets.emulator.history import OutputHistory
 from oi_tui.widgets.idle import find_last_key
 from oi_tui.widgets.prompt.prompt import Prompt
-from oi_tui.widgets.timer import MessageQueue, later
+from oi_tui.widgets.timer import MessageQueue, schedule
 from oi_tui.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class Foreground:
         if self._program:
             self._program.view.feed(text)
         if self._timer is None and self._wants_change:
-            self._timer = later(self._view, _SETTLED, self._change)
+            self._timer = schedule(self._view, _SETTLED, self._change)
 
     @property
     def _wants_change(self) -> bool:
@@ -134,7 +134,7 @@ class Foreground:
         elif self._may_interrupt:
             self._open(by_itself=True)
         else:
-            self._timer = later(self._view, _AGAIN, self._change)
+            self._timer = schedule(self._view, _AGAIN, self._change)
 
     @property
     def _may_interrupt(self) -> bool:

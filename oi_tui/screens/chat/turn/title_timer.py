@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from textual.widget import Widget
 
 from oi_tui.services.side_requests import SideRequests
-from oi_tui.widgets.timer import later
+from oi_tui.widgets.timer import schedule
 
 if TYPE_CHECKING:
     from asyncio import TimerHandle
@@ -26,7 +26,7 @@ class TitleTimer:
 
     def start(self) -> None:
         """Ask in a moment."""
-        self._timer = later(self._view, _IDLE, self._ask)
+        self._timer = schedule(self._view, _IDLE, self._ask)
 
     def cancel(self) -> None:
         """Do not ask, and cancel a request in progress."""

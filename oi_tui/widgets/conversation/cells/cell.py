@@ -14,7 +14,7 @@ from oi_tui.widgets.conversation.cells.cell_code import CellCode
 from oi_tui.widgets.conversation.cells.cell_images import CellImages
 from oi_tui.widgets.conversation.cells.cell_state import describe_run, describe_state
 from oi_tui.widgets.conversation.cells.products import list_changed_files, list_products, summarise
-from oi_tui.widgets.conversation.output import Output, count_lines, ruled
+from oi_tui.widgets.conversation.output import Output, add_rule, count_lines
 from oi_tui.widgets.conversation.rows import Row, Span, clip_spans, wrap_words
 from oi_tui.widgets.conversation.styles import Styles
 from oi_tui.widgets.truncate import width_of
@@ -182,7 +182,7 @@ class CellBlock(Block):
             return Row(clip_spans(spans, width), fill=look.base), []
         style = look.error if self.message.state in ("failed", "lost") else look.warning
         rows = [
-            ruled(Row(row.segments, row.text, 0, row.joint), look)
+            add_rule(Row(row.segments, row.text, 0, row.joint), look)
             for row in wrap_words([(reason, style)], width - 2)
         ]
         return Row(clip_spans(shorter, width), fill=look.base), rows

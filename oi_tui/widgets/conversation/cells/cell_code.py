@@ -6,10 +6,10 @@ from oi_tui.messages import Message
 from oi_tui.text import format_duration, normalise_line_ends
 from oi_tui.widgets.conversation.code import (
     Highlighter,
-    as_active,
     draw_code_line,
     find_changed_lines,
     gutter_width,
+    mark_active,
     put_at_end,
 )
 from oi_tui.widgets.conversation.rows import Row
@@ -119,7 +119,7 @@ class CellCode:
         """Mark the rows of the active line; the same rows as before if neither code nor time changed."""
         shown = (code, self._format_line_time() if timed else "")
         if self._active is None or self._active[0] != shown:
-            rows = [as_active(row, look) for row in code]
+            rows = [mark_active(row, look) for row in code]
             put_at_end(rows, shown[1], width, look.code_active_muted)
             self._active = (shown, rows)
         return self._active[1]

@@ -1,6 +1,6 @@
 """The images that a cell showed."""
 
-from oi_tui.widgets.conversation.output import ruled
+from oi_tui.widgets.conversation.output import add_rule
 from oi_tui.widgets.conversation.rows import Row
 from oi_tui.widgets.conversation.styles import Styles
 from oi_tui.widgets.images.image import ImageRow
@@ -37,7 +37,7 @@ class CellImages(list[ImageRow]):
             drawn = image.rows(width - 2, look)
             before = self._framed.get(image.message.id)
             if before is None or before[0] is not drawn:
-                before = self._framed[image.message.id] = (drawn, [ruled(row, look) for row in drawn])
+                before = self._framed[image.message.id] = (drawn, [add_rule(row, look) for row in drawn])
             rows += before[1]
         return rows
 
