@@ -1,13 +1,11 @@
 """Reads tables in files page by page through a temporary database, so that large files need little memory."""
 
-import contextlib
 import csv
 import json
 import math
 import os
 import re
 import sqlite3
-import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -87,7 +85,6 @@ class TableFile:
         self.name = path.name
         self._path = path
         self._lock = threading.Lock()
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._shape: tuple[Column, ...] = ()
         #: The columns whose numbers have commas, and how these are written.
         self._written: dict[str, str] = {}
@@ -115,8 +112,8 @@ class TableFile:
         if kind in _DATABASES:
             self._use_database(path, table)
             return
-        self._folder = tempfile.TemporaryDirectory(prefix="oi-tui-table-")
-        self._database = sqlite3.connect(Path(self._folder.name) / "rows", check_same_thread=False)
+        # SQLite keeps a database without a name in a file that no longer has one: nothing of it outlives us.
+        self._database = sqlite3.connect("", check_same_thread=False)
         records = table_readers.read(path, table)
         self._table = "rows"
         self.tables, self.table = records.tables, records.table
@@ -262,9 +259,6 @@ class TableFile:
         """Let go of the database."""
         if database := getattr(self, "_database", None):
             database.close()
-        if self._folder:
-            with contextlib.suppress(OSError):
-                self._folder.cleanup()
 
     def _ask(self, words: str, values: Sequence[object] = ()) -> list[Any]:
         with self._lock:

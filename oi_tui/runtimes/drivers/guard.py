@@ -1,16 +1,21 @@
 """The guard: starts one language process, outlives it, and ends everything that it started.
 
-Imported, so that it is compiled once, with the arguments `TERMINAL FOLDER WRAPPED PROGRAM ARGUMENT...` where
-TERMINAL is the number of an inherited descriptor of a pseudo-terminal. It starts the program as the leader
-of a new session there and says on standard output `pid N`, and later `exit STATUS` (as of `waitpid`).
+Imported, so that it is compiled once, with the arguments
+
+    MASTER TERMINAL FOLDER WRAPPED PROGRAM ARGUMENT...
+
+where the first two are the numbers of inherited descriptors: both sides of a pseudo-terminal. It starts the
+program as the leader of a new session there and says on standard output `pid N`, and later `exit STATUS` (as
+of `waitpid`). It holds the master, so that nothing hangs up on the program where the application is killed.
 
 WRAPPED is `-`, or the numbers of inherited descriptors, with commas, that a wrapper reads, which is then what
 PROGRAM is: the language itself begins inside of it, takes the terminal itself, and reports on a socket, whose
 number stands for the argument REPORT. As the kernel says who wrote there, N is its number as it is seen here.
 
-When standard input ends, because the application closed it or is no more, or brings the word `kill`, it ends
-everything that the program ever started. On Linux that includes what left the session: the guard is the
-subreaper, so orphans become its own.
+When standard input ends, because the application closed it or is no more, the program has a moment to leave
+by itself: the end of its requests tells it to. After that, or at once when standard input brings the word
+`kill`, the guard ends everything that the program ever started. On Linux that includes what left the session:
+the guard is the subreaper, so orphans become its own.
 
 R that is killed cannot remove its temporary folder. Its driver wrote the path into the file `temporary` of
 FOLDER, and the guard removes it, unless R runs in a wrapper, out of which it must delete nothing.
@@ -25,10 +30,15 @@ import sys
 import termios
 import time
 
+#: How long a program may take to leave by itself, in seconds: to run its exit handlers and remove its files.
+_GRACE = 1.0
+
 
 def main() -> None:
     """Start the program and stay until nothing of it is left."""
-    terminal, folder, wrapped, argv = int(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4:]
+    master, terminal = map(int, sys.argv[1:3])
+    folder, wrapped, argv = sys.argv[3], sys.argv[4], sys.argv[5:]
+    os.set_inheritable(master, False)
     given = [] if wrapped == "-" else [int(number) for number in wrapped.split(",")]
     report, reporting = _report() if given else (None, None)
     awake, wake = os.pipe()
@@ -138,17 +148,24 @@ def _watch(child: int, awake: int) -> "tuple[int, bool]":
     """Wait until the program has ended or shall end: its status, and whether the application is no more."""
     import select
 
+    read, until = [0, awake], None
     while True:
-        for number in select.select([0, awake], [], [])[0]:
+        left = None if until is None else until - time.monotonic()
+        if left is not None and left <= 0:
+            return int(signal.SIGKILL), True
+        for number in select.select(read, [], [], left)[0]:
             if number == 0:
-                return int(signal.SIGKILL), not os.read(0, 64)
-            try:
-                os.read(awake, 4096)
-            except BlockingIOError:
-                pass
+                if os.read(0, 64):
+                    return int(signal.SIGKILL), False
+                read, until = [awake], time.monotonic() + _GRACE
+            else:
+                try:
+                    os.read(awake, 4096)
+                except BlockingIOError:
+                    pass
         status = _reap(child)
         if status is not None:
-            return status, False
+            return status, until is not None
 
 
 def _reap(child: int) -> "int | None":

@@ -127,6 +127,7 @@ function main(folder, typed) {
     begun.clear();
     if (tools) tools.end();
   };
+  const quit = process.exit.bind(process);
   process.exit = (code) => {
     throw new Exit(Number(code === undefined ? process.exitCode || 0 : code));
   };
@@ -449,6 +450,7 @@ function main(folder, typed) {
     discard();
   };
   worker.on('message', (message) => {
+    if (message.end) quit(0);
     if (message.ask) {
       worker.postMessage({ answer: message.ask });
       return;
@@ -698,6 +700,7 @@ function work({ folder, typed, events, terminal, heap }) {
       else interrupt();
     }
   });
-  requests.on('end', () => process.exit());
+  // Only the main thread runs what the program wants done at its end.
+  requests.on('end', () => parentPort.postMessage({ end: true }));
   session.post('Debugger.enable', () => send({ event: 'ready', pid: process.pid }));
 }

@@ -217,7 +217,11 @@ local function serve(last)
 	local goes_on = true
 	if current then conclude() end
 	while goes_on do
-		local line = requests:read("l")
+		local line, problem = requests:read("l")
+		if line == nil and problem == nil then
+			-- The application has no more requests. The state is closed, so that `__gc` and `__close` of the program run.
+			leave(0, true)
+		end
 		if line == nil then
 			-- An interrupt ended the reading; the stream would stay at its end for ever.
 			requests:close()

@@ -226,9 +226,15 @@ class Channel:
                     events.append(event)
         return events
 
+    def end_requests(self) -> None:
+        """Let the driver read the end of its requests, which tells it to leave; events are read as before."""
+        if self._requests >= 0:
+            os.close(self._requests)
+            self._requests = -1
+
     def close(self) -> None:
         """Close the pipes and remove the folder."""
-        os.close(self._requests)
+        self.end_requests()
         os.close(self.events)
         os.close(self._line)
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -454,6 +454,7 @@ class LanguageProcess:
         self._idle.set()
         self.wake()
         self._thread.join(10)
+        self.channel.end_requests()
         self.terminal.close()
         if not self.ended:
             self.ended = Ended(signal.SIGKILL)

@@ -73,7 +73,7 @@ class Pty(pexpect.spawn):  # type: ignore[type-arg] # generic in its stubs only
         columns, lines = size
         self._descriptors = tuple(descriptors)
         wrapped = ",".join(map(str, descriptors)) or "-"
-        guard = ["-I", "-S", "-c", _GUARD, str(_DRIVERS), "TERMINAL", str(folder), wrapped, *argv]
+        guard = ["-I", "-S", "-c", _GUARD, str(_DRIVERS), "MASTER", "TERMINAL", str(folder), wrapped, *argv]
         super().__init__(
             sys.executable, guard, env=dict(env), cwd=str(cwd), dimensions=(lines, columns), timeout=None
         )
@@ -86,11 +86,11 @@ class Pty(pexpect.spawn):  # type: ignore[type-arg] # generic in its stubs only
         try:
             _set_modes(slave)
             popen = subprocess.Popen(
-                [str(slave) if word == "TERMINAL" else word for word in args],
+                [{"MASTER": str(master), "TERMINAL": str(slave)}.get(word, word) for word in args],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                pass_fds=(slave, *self._descriptors),
+                pass_fds=(master, slave, *self._descriptors),
                 env=options["env"],
                 cwd=options["cwd"],
                 start_new_session=True,

@@ -55,6 +55,10 @@ PASTES = ("one", "y\ny\n", "[b]x[/b] \x1b[2J \u202e", "/tmp", "line\n" * 50, "ç•
 SIZES = ((1, 1), (2, 1), (10, 3), (20, 6), (40, 10), (60, 18), (80, 24), (100, 30), (120, 40), (300, 100))
 
 
+def _is_conversation(screen: str) -> bool:
+    return "oi-tui" in screen.split("\n")[0] and "ctrl+s save" not in screen
+
+
 class Walk:
     """One walk, which the seed decides."""
 
@@ -106,6 +110,14 @@ class Walk:
         for _ in range(4):
             self.program.press("escape")
             self.program.settle(0.05, 2)
+
+    def come_back(self) -> None:
+        """To the conversation, also where a screen that was asked for long before opens only now."""
+        for _ in range(20):
+            self._back()
+            if _is_conversation(self.program.screen):
+                break
+        self.program.wait_for(_is_conversation)
 
     def _empty_prompt(self) -> None:
         self._back()
@@ -166,7 +178,9 @@ class Walk:
         self._empty_prompt()
         self.program.resize(100, 30)
         self._note("ctrl+z, fg")
-        # In the prompt the key takes typing back, and a dialog has no such key.
+        # In the prompt the key takes typing back, and a dialog has no such key. A program that is behind may
+        # still show settings that were opened before.
+        self.come_back()
         self.program.press("f2")
         self.program.wait_for("ctrl+s save")
         self.program.press("ctrl+z")
@@ -202,15 +216,14 @@ def test_a_random_walk_breaks_nothing_runs_nothing_and_can_be_left(
         program.begin()
         walk = Walk(program, seed)
         for _ in range(STEPS):
-            walk.step()
+            try:
+                walk.step()
+            except AssertionError as error:
+                error.add_note(f"seed {seed}: {' '.join(walk.took)}")
+                raise
             whole(program, walk, seed)
         program.resize(100, 30)
-        # A screen that was asked for long before may open only now.
-        for _ in range(20):
-            walk._back()
-            if "oi-tui" in program.screen.split("\n")[0]:
-                break
-        program.wait_for(lambda screen: "oi-tui" in screen.split("\n")[0])
+        walk.come_back()
         last = program.screen.rstrip("\n").split("\n")[-1]
         assert last.strip(), framed(program.screen)
         assert len(last) <= program.columns

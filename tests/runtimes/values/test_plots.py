@@ -59,7 +59,7 @@ def write(folder: Path, files: dict[str, str]) -> None:
 
 
 def page_of(played: Played) -> str:
-    return Path(played.text.rpartition("for a browser: ")[2].strip()).read_text()
+    return Path(played.text.rpartition("until Python ends: ")[2].strip()).read_text()
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,9 @@ def test_a_figure_that_is_a_page_is_shown_as_a_picture(
     write(tmp_path, {**PLOTLY, "kaleido.py": "def draw(width, height):\n    return b'%d' % width\n"})
     played = play(make(), "python", FIGURE + show)
     assert [(shown.format, shown.content) for shown in played.shown] == [("base64.png", "NzAw")]
-    assert played.text.startswith('plotly figure: 2 bar "Sums"\nInteractive page, for a browser: ')
+    assert played.text.startswith(
+        'plotly figure: 2 bar "Sums"\nInteractive page, for a browser, until Python ends: '
+    )
     assert page_of(played) == "<p>the page</p>"
 
 

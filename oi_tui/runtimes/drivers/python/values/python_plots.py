@@ -7,6 +7,7 @@ import builtins
 
 __builtins__ = dict(vars(builtins))
 
+import atexit
 import collections
 import importlib.util
 import io
@@ -83,7 +84,7 @@ def show(shows, value):
     else:
         print("No picture could be made{}. To see one here, {}.".format(problem, _ENGINES[library]))
     if page:
-        print("Interactive page, for a browser: {}".format(page))
+        print("Interactive page, for a browser, until Python ends: {}".format(page))
 
 
 # -- what it is
@@ -119,6 +120,7 @@ def _save(value, library):
     if not _pages:
         _pages.append(tempfile.mkdtemp(prefix="oi-tui-plots-"))
         _pages.append(0)
+        atexit.register(shutil.rmtree, _pages[0], ignore_errors=True)
     _pages[1] += 1
     path = os.path.join(_pages[0], "plot-{}.html".format(_pages[1]))
     if library == "plotly":

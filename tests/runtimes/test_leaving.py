@@ -1,0 +1,76 @@
+"""A language that is ended at rest leaves as it does when its input ends: its exit handlers run."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from oi_tui.runtimes import Computer
+from tests.runtimes.playing import play, until
+
+#: Code that makes a file when the language ends.
+AT_END = {
+    "python": "import atexit\natexit.register(lambda: open('left', 'w').close())",
+    "javascript": "process.on('exit', () => require('fs').writeFileSync('left', ''))",
+    "deno": "globalThis.addEventListener('unload', () => Deno.writeTextFileSync('left', ''))",
+    "bun": "process.on('exit', () => require('fs').writeFileSync('left', ''))",
+    "bash": "trap 'echo > left' EXIT",
+    "zsh": "trap 'echo > left' EXIT",
+    "ruby": "at_exit { File.write('left', '') }",
+    "perl": "END { open(my $f, '>', 'left') }",
+    "lua": "keep = setmetatable({}, { __gc = function() io.open('left', 'w'):close() end })",
+    "r": "reg.finalizer(globalenv(), function(e) file.create('left'), onexit = TRUE)",
+    "octave": "function leave_now()\n  fclose(fopen('left', 'w'));\nend\natexit('leave_now');",
+    "php": "register_shutdown_function(function () { touch('left'); });",
+}
+#: An application that is killed while Python rests.
+KILLED = """
+import os, sys
+from pathlib import Path
+from oi_tui.runtimes import Computer
+
+computer = Computer(cwd=Path.cwd())
+list(computer.run("python", sys.argv[1]))
+os.kill(os.getpid(), 9)
+"""
+#: Code of a program that cannot be brought to an end in order.
+STUCK = "import atexit, time\natexit.register(time.sleep, 600)\nimport os\nprint(os.getpid())"
+
+
+@pytest.mark.parametrize("language", AT_END)
+def test_exit_handlers_run_when_the_language_is_closed(
+    tmp_path: Path, make: Callable[..., Computer], language: str
+) -> None:
+    computer = make(cwd=tmp_path)
+    assert play(computer, language, AT_END[language]).state == "finished"
+    computer.close()
+    assert (tmp_path / "left").exists()
+
+
+def test_exit_handlers_run_where_the_application_is_killed(tmp_path: Path) -> None:
+    killed = subprocess.run([sys.executable, "-c", KILLED, AT_END["python"]], cwd=tmp_path, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    until(lambda: (tmp_path / "left").exists())
+
+
+def test_a_language_whose_exit_handlers_hang_is_killed(make: Callable[..., Computer]) -> None:
+    computer = make()
+    pid = int(play(computer, "python", STUCK).text)
+    computer.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_temporary_folders_of_a_cell_go_with_its_language(
+    tmp_path: Path, make: Callable[..., Computer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    computer = make()
+    play(computer, "python", "import tempfile\nfolder = tempfile.TemporaryDirectory()")
+    assert list(tmp_path.iterdir())
+    computer.close()
+    assert not list(tmp_path.iterdir())
