@@ -26,6 +26,14 @@ Deno.serve = (...given) => {
   return server;
 };
 
+// Callbacks of `process.nextTick` that ask for each other again and again leave no turn to anything else. They cannot be
+// terminated, so those of an interrupted run are dropped, until there is another turn.
+const { nextTick } = process;
+let areTicksDropped = false;
+process.nextTick = (...given) => {
+  if (!areTicksDropped) nextTick.apply(process, given);
+};
+
 // Deno leaves out the names of scripts that have no file.
 Error.prepareStackTrace = (error, frames) => {
   const lines = frames.map((frame) => {
@@ -107,6 +115,12 @@ Deno.exit = leave;
 // What the worker has the inspector call. A turn of the event loop is needed: the inspector is at work in this one.
 Object.assign(globalThis.__oi, {
   endTimers,
+  endTicks: () => {
+    areTicksDropped = true;
+    later(() => {
+      areTicksDropped = false;
+    }, 0);
+  },
   turn: () =>
     new Promise((resolve) => {
       later(() => {

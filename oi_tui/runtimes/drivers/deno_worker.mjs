@@ -45,9 +45,12 @@ async function paused(frames) {
   // Elsewhere, a termination would end the driver, and the process with it.
   if (run && run.interrupted && inCells.length) {
     // Timers that come again and again would leave no time to hear that the run is over.
-    await post('Debugger.evaluateOnCallFrame', { callFrameId: frames[0].callFrameId, expression: '__oi.endTimers()' });
-    post('Runtime.terminateExecution');
-    onTerminated(true);
+    await post('Debugger.evaluateOnCallFrame', { callFrameId: frames[0].callFrameId, expression: '__oi.endTimers(); __oi.endTicks()' });
+    // What ends in a callback of `process.nextTick` ends Deno with it.
+    if (!frames.some(({ functionName }) => functionName === 'processTicksAndRejections')) {
+      post('Runtime.terminateExecution');
+      onTerminated(true);
+    }
   }
   post('Debugger.resume');
 }
