@@ -31,6 +31,7 @@ from oi_tui.screens.base import is_closed
 from oi_tui.screens.chat.screen import ChatScreen
 from oi_tui.screens.dialog import Palette
 from oi_tui.system.environment import close_to_others
+from oi_tui.system.garbage import GarbageCollector
 from oi_tui.terminal.ansi16_filter import Ansi16Filter
 from oi_tui.terminal.contrast_filter import ContrastFilter
 from oi_tui.terminal.driver import TerminalDriver
@@ -205,11 +206,12 @@ class OiTui(ImageSupportMixin, IdleClock):
 
         workspace = self._chat.chat_view.workspace
         workspace.warm_up()
+        gc.enable()
         if not self.is_headless:
             self.run_worker(self._chat.chat_view.host_cells.listen(), exit_on_error=False)
-            # A look through all of what is here to stay holds keys up for as long as five frames.
-            gc.freeze()
-        gc.enable()
+            garbage = GarbageCollector()
+            garbage.take_over()
+            self.set_interval(1.0, lambda: garbage.tend(self.last_key))
         self.show_images(self._wanted_images)
         self._take_keys(workspace.profile.keys)
         for remark in workspace.remarks:

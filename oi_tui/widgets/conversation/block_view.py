@@ -14,6 +14,7 @@ from oi_tui.widgets.conversation.read_position import ReadPosition
 from oi_tui.widgets.conversation.scrollbar import QuickScrollBar
 from oi_tui.widgets.conversation.selection import MARGIN
 from oi_tui.widgets.conversation.styles import Styles, look_of
+from oi_tui.widgets.idle import find_last_key
 from oi_tui.widgets.images.protocol import ImageSupportMixin, find_image_support
 from oi_tui.widgets.images.sixel_overlay import SixelOverlay
 from oi_tui.widgets.timer import schedule
@@ -27,6 +28,13 @@ if TYPE_CHECKING:
 
 #: Changes are drawn at most this often, in seconds.
 FLUSH = 1 / 24
+#: After drawing, nothing is drawn for so many times what it took, so that a slow machine answers keys, too;
+#: but no longer than so many seconds.
+_SHARE, _LONGEST_PAUSE = 6, 0.25
+#: Within so many seconds a key is drawn; what else has changed is drawn after it.
+_KEY = 0.03
+#: But it waits for keys no longer than so many seconds.
+_PATIENCE = 0.15
 
 
 class BlockView(ScrollView):
@@ -44,6 +52,8 @@ class BlockView(ScrollView):
         self.on_following: Callable[[bool], None] = lambda _: None
         self._timer: TimerHandle | None = None
         self._flushed = 0.0
+        #: The time from one drawing to the next, in seconds.
+        self._pause = FLUSH
         self._look: Styles | None = None
         #: The row and the margin of each line as they were painted last.
         self._painted: list[tuple[Row | None, object]] = []
@@ -94,8 +104,17 @@ class BlockView(ScrollView):
 
     def _flush_soon(self) -> None:
         if self._timer is None and self.is_attached:
-            wait = max(FLUSH - (time.monotonic() - self._flushed), 0.001)
-            self._timer = schedule(self, wait, self.flush)
+            wait = max(self._pause - (time.monotonic() - self._flushed), 0.001)
+            self._timer = schedule(self, wait, self._flush_after_keys)
+
+    def _flush_after_keys(self) -> None:
+        """Draw what has changed, but not before a key that was just pressed."""
+        now = time.monotonic()
+        wait = find_last_key(self.app) + _KEY - now
+        if wait > 0 and now < self._flushed + _PATIENCE:
+            self._timer = schedule(self, wait, self._flush_after_keys)
+        else:
+            self.flush()
 
     def flush(self) -> None:
         """Draw what has changed."""
@@ -104,10 +123,12 @@ class BlockView(ScrollView):
             self._timer = None
         if not self.size.width:
             return
+        began = time.monotonic()
         anchor = self._anchor()
         self._update()
         self._settle(anchor)
         self._flushed = time.monotonic()
+        self._pause = min(max(FLUSH, _SHARE * (self._flushed - began)), _LONGEST_PAUSE)
 
     def _update(self) -> None:
         if self.layout_of_blocks.update(self.look):

@@ -5,10 +5,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from oi_tui.engine.events import Event
+from oi_tui.engine.events import Event, MessageGrew, MessageStarted
 from oi_tui.engine.llm.base import Delta, Text
+from oi_tui.messages import Message
 from oi_tui.screens.chat import view
-from tests.pilot.test_chat import open_chat
+from oi_tui.widgets.conversation import block_view
+from tests.pilot.test_chat import ChatDriver, open_chat
 
 #: Each is two tokens, more or less.
 WORDS = 100_000
@@ -32,24 +34,26 @@ class Torrent:
         self.cancelled.set()
 
 
+def shown(at: ChatDriver) -> str:
+    """What is on the screen, where every change was drawn."""
+    strips = at.app.screen._compositor.render_strips()
+    return "".join(segment.text for strip in strips for segment in strip)
+
+
 async def test_keys_are_answered_and_escape_ends_it() -> None:
     torrent = Torrent()
     async with open_chat() as at:
         at.llm.reply = lambda _request: torrent
 
-        def shown() -> str:
-            strips = at.app.screen._compositor.render_strips()
-            return "".join(segment.text for strip in strips for segment in strip)
-
         def newest() -> int:
-            words = (word for word in shown().split() if word[:1] == "w")
+            words = (word for word in shown(at).split() if word[:1] == "w")
             return max((int(word[1:]) for word in words if word[1:].isdigit()), default=0)
 
         await at.type("go on")
         for part, key in enumerate("αβγ"):
             await at.until(lambda part=part: newest() >= part * WORDS // 2)
             await at.pilot.press(key)
-            await at.until(lambda key=key: key in shown())
+            await at.until(lambda key=key: key in shown(at))
             assert not torrent.cancelled.is_set()
             assert at.view.busy
         assert at.prompt == "αβγ"
@@ -80,3 +84,40 @@ async def test_a_reply_in_many_pieces_is_taken_in_frames(monkeypatch: pytest.Mon
         await at.until(lambda: sum(sizes) > len(pieces) and not at.view.busy)
         assert len(sizes) < 40
         assert "w999" in at.view.session.messages[-1].content
+
+
+async def test_a_frame_of_a_reply_waits_for_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with open_chat() as at:
+        words = Message(role="assistant", type="message", content="")
+        at.app.last_key = float("-inf")
+        at.view.show(MessageStarted(words))
+        at.view.show(MessageGrew(words.id, "before\n\n"))
+        await at.until(lambda: "before" in shown(at))
+        monkeypatch.setattr(block_view, "_KEY", 3600.0)
+        monkeypatch.setattr(block_view, "_PATIENCE", 3600.0)
+        held: list[float] = []
+        transcript = at.view.conversation.transcript
+        at.chat.prompt.focus()
+        await at.pilot.press("λ")
+        monkeypatch.setattr(block_view, "schedule", lambda _, wait, __: held.append(wait))
+        at.view.show(MessageGrew(words.id, "after\n\n"))
+        transcript._flush_after_keys()
+        await at.until(lambda: "λ" in shown(at))
+        assert max(held) > 3000
+        assert "after" not in shown(at)
+        monkeypatch.setattr(block_view, "_KEY", 0.0)
+        transcript._flush_after_keys()
+        await at.until(lambda: "after" in shown(at))
+
+
+async def test_a_reply_is_drawn_also_while_keys_are_pressed_all_the_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with open_chat() as at:
+        words = Message(role="assistant", type="message", content="")
+        monkeypatch.setattr(block_view, "_KEY", 3600.0)
+        at.chat.prompt.focus()
+        await at.pilot.press("λ")
+        at.view.show(MessageStarted(words))
+        at.view.show(MessageGrew(words.id, "words\n\n"))
+        await at.until(lambda: "words" in shown(at))

@@ -1,0 +1,64 @@
+"""Python looks through all objects for garbage while nobody types."""
+
+import gc
+import time
+import weakref
+from collections.abc import Iterator
+
+import pytest
+
+from oi_tui.system.garbage import GarbageCollector
+
+
+class Ring:
+    """Something that only a look for garbage can free."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+@pytest.fixture
+def collector() -> Iterator[GarbageCollector]:
+    before = gc.get_threshold()
+    collector = GarbageCollector()
+    collector.take_over()
+    yield collector
+    gc.set_threshold(*before)
+
+
+def make_old_garbage() -> "weakref.ref[Ring]":
+    """A ring that was looked at often, and many younger objects."""
+    ring = Ring()
+    gc.collect(1)
+    for _ in range(20):
+        gc.collect(1)
+    return weakref.ref(ring)
+
+
+def test_it_waits_while_keys_are_pressed_and_collects_afterwards(collector: GarbageCollector) -> None:
+    ring = make_old_garbage()
+    kept = [[number] for number in range(200_000)]
+    collector.tend(last_key=time.monotonic())
+    assert ring() is not None
+    collector.tend(last_key=float("-inf"))
+    assert ring() is None
+    assert len(kept) == 200_000
+
+
+def test_one_look_is_not_followed_by_the_next(collector: GarbageCollector) -> None:
+    make_old_garbage()
+    collector.tend(last_key=float("-inf"))
+    ring = make_old_garbage()
+    collector._next = float("inf")
+    collector.tend(last_key=float("-inf"))
+    assert ring() is not None
+    collector._next = 0.0
+    collector.tend(last_key=float("-inf"))
+    assert ring() is None
+
+
+def test_keys_pressed_all_the_time_do_not_keep_garbage_for_ever(collector: GarbageCollector) -> None:
+    ring = make_old_garbage()
+    collector._overdue = time.monotonic()
+    collector.tend(last_key=time.monotonic())
+    assert ring() is None
