@@ -32,7 +32,8 @@ PYPI = {
 NPM = {"codex": "@openai/codex"}
 #: The reply: so many characters in pieces of about four tokens, so many a second.
 LENGTH, PIECE, PIECES_A_SECOND = 50_000, 16, 250
-PROSE = "Both are **normal**, so they begin at `1.0`.\n\n- an item\n- one\n\n```python\nx = 1\n```\n\n"
+#: Nothing in it is run: a question would take the place of its end.
+PROSE = "Both are **normal**, so they begin at `1.0`.\n\n- an item\n- one\n\n```json\n{1: 2}\n```\n\n"
 LAST = "finis"
 REPLY = (PROSE * (LENGTH // len(PROSE) + 1))[: LENGTH - len(LAST) - 2] + "\n\n" + LAST
 #: Each is typed once and is in no reply, so that what is drawn again does not look like it.
