@@ -58,7 +58,7 @@ def read(text: str, cut: int = 0, *, call: bool = False) -> list[tuple[str, str]
     ],
 )  # fmt: skip
 def test_the_shell_is_given_the_commands_alone(word: str, cut: int, session: str, commands: str) -> None:
-    assert read(f"Do this:\n```{word}\n{session}\n```\n", cut) == [("shell", commands)]
+    assert read(f"Do this:\n```{word}\n{session}\n```\n", cut) == [(WORDS[word], commands)]
 
 
 @pytest.mark.parametrize("cut", [0, 1, 5])
