@@ -33,6 +33,26 @@ def quick_programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[QuickPr
         yield QuickPrograms(address, environment)
 
 
+@pytest.fixture(scope="session")
+def commands_at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The address at which the program starts at once for who talks to it through pipes."""
+    address = tmp_path_factory.mktemp("commands") / "socket"
+    with nursery.nursery("commands", address, SETTLED):
+        yield address
+
+
+@pytest.fixture
+def quick_commands(commands_at: Path, quick_models: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`python -m oi_tui` hands its streams to a fork of one that has imported what serves others."""
+    monkeypatch.setenv(nursery.COMMANDS, str(commands_at))
+
+
+@pytest.fixture
+def real_command(quick_commands: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a module with quick commands, this test starts and looks at the process of the command itself."""
+    monkeypatch.delenv(nursery.COMMANDS)
+
+
 @pytest.fixture(autouse=True)
 def quick_models(models_at: Path, own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The model processes of programs are forks of one that has imported LiteLLM."""

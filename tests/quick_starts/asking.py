@@ -2,11 +2,14 @@
 
 import json
 import os
+import signal
 import socket
 from collections.abc import Mapping, Sequence
 
 #: Of the two numbers that a nursery answers with: the pid of the fork, and later its wait status.
 NUMBER = 4
+#: What a command that somebody runs is told from outside.
+_PASSED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 def order(
@@ -25,13 +28,19 @@ def order(
     return int.from_bytes(pid, "big")
 
 
-def hand_over(address: str, words: Sequence[str] = ()) -> None:
+def hand_over(address: str, words: Sequence[str] = (), pass_signals: bool = False) -> None:
     """Hand the streams and the environment to a fork of the nursery, and end as it ends."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(address)
-        order(connection, words, [0, 1, 2], os.environ, os.getcwd())
+        pid = order(connection, words, [0, 1, 2], os.environ, os.getcwd())
+        for number in _PASSED if pass_signals else ():
+            signal.signal(number, lambda number, _: os.kill(pid, number))
         for stream in (0, 1):
             os.close(stream)
         # When this process is killed, the other sees the end of the connection, and ends as well.
-        status = connection.recv(NUMBER)
-    os._exit(os.waitstatus_to_exitcode(int.from_bytes(status, "big")) % 256 if status else 1)
+        told = connection.recv(NUMBER)
+    code = os.waitstatus_to_exitcode(int.from_bytes(told, "big")) if told else 1
+    if pass_signals and code < 0:
+        signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    os._exit(code % 256)

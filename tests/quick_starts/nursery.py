@@ -3,9 +3,10 @@
 LiteLLM takes seconds of a processor to import, and the library of MCP and the application nearly one each,
 which would be most of what tests with such processes cost. The program under test starts real ones;
 `sitecustomize.py` beside this file has them hand their pipes and their environment to a fork of this one,
-and wait for its end. A server of the tests is started by `mcp_server.py` in the same way, and the program
-itself by `program.py`. What the start of a process promises is tested without this: see
-tests/unit/llm/test_client.py, and the first test of tests/e2e/test_first_minute.py.
+and wait for its end. A server of the tests is started by `mcp_server.py` in the same way. The program itself
+is started by `program.py` in a terminal, and by `sitecustomize.py` where it has pipes. What the start of a
+process promises is tested without this: see tests/unit/llm/test_client.py, the first test of
+tests/e2e/test_first_minute.py, and the tests in tests/e2e/doors with `real_command`.
 
 Run as a program with the name of a kind and the path of a socket: serves until its standard input ends.
 """
@@ -34,7 +35,7 @@ from tests.quick_starts.asking import NUMBER
 FOLDER = Path(__file__).parent
 ROOT = FOLDER.parents[1]
 #: The variables with the addresses, which `sitecustomize.py` knows too.
-MODELS, MCP = "OI_TUI_TEST_MODELS", "OI_TUI_TEST_MCP"
+MODELS, MCP, COMMANDS = "OI_TUI_TEST_MODELS", "OI_TUI_TEST_MCP", "OI_TUI_TEST_COMMANDS"
 #: What the first request of the demo model imports beside it.
 _OF_MODELS = (
     "oi_tui.demo.server",
@@ -53,6 +54,16 @@ _OF_MCP = (
 )
 #: The application up to its first code: what it imports before and after its first frame, and as plain lines.
 _OF_PROGRAMS = ("oi_tui.app", "oi_tui.screens.chat.body", "oi_tui.workspace", "oi_tui.plain.run")
+#: What an editor, an MCP host, clients and pipes talk to, and what that imports when it is first needed.
+_OF_COMMANDS = (
+    "oi_tui.acp.run",
+    "oi_tui.mcp_server.run",
+    "oi_tui.server.serve",
+    "oi_tui.plain.run",
+    "oi_tui.doctor.report",
+    "oi_tui.workspace",
+    "anyio._backends._asyncio",
+)
 
 
 @dataclass(frozen=True)
@@ -143,6 +154,13 @@ def _load_programs() -> None:
     importlib.import_module("pygments.lexers.python").PythonLexer()
 
 
+def _load_commands() -> None:
+    for name in _OF_COMMANDS:
+        # The tests of a package that is not here are skipped.
+        with suppress(ModuleNotFoundError):
+            importlib.import_module(name)
+
+
 def _run_program(words: Sequence[str]) -> NoReturn:
     from oi_tui.start import start
 
@@ -155,6 +173,7 @@ KINDS = {
     "models": Kind(_load_models, _run_model),
     "mcp": Kind(_load_mcp, _run_mcp),
     "programs": Kind(_load_programs, _run_program, is_whole=True),
+    "commands": Kind(_load_commands, _run_program, is_whole=True),
 }
 
 

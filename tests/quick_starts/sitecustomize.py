@@ -14,3 +14,11 @@ for _variable, _program in (
         from asking import hand_over
 
         hand_over(_address)
+
+# A terminal can be that of one session only: there `program.py` starts the program.
+if (_address := os.environ.get("OI_TUI_TEST_COMMANDS")) and "oi_tui" in sys.orig_argv:
+    _after = sys.orig_argv.index("oi_tui") + 1
+    if sys.orig_argv[_after - 2] == "-m" and not os.isatty(0):
+        from asking import hand_over
+
+        hand_over(_address, sys.orig_argv[_after:], pass_signals=True)

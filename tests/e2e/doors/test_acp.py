@@ -23,6 +23,8 @@ from tests.servers.openai_server import Call, ModelServer, Say, spoken
 acp = pytest.importorskip("acp", reason="agent-client-protocol is not installed here")
 from acp import schema  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("quick_commands")
+
 _BOUND = 60
 SOAK = bool(os.environ.get("OI_TUI_SOAK"))
 PNG = base64.b64decode(
@@ -103,6 +105,7 @@ def words(text: str) -> list[Any]:
 CODE = "print('```')\nprint('made', 40 + 2)"
 
 
+@pytest.mark.usefixtures("real_command")
 async def test_an_editor_asks_approves_and_finds_the_conversation_again(workplace: Path) -> None:
     editor = Editor()
     link = schema.ResourceContentBlock(type="resource_link", name="data", uri="file:///data%20one.csv")
@@ -518,6 +521,7 @@ def in_use(pid: int) -> tuple[int, int]:
     return len(list(Path(f"/proc/{pid}/fd").iterdir())), len(list(Path(f"/proc/{pid}/task").iterdir()))
 
 
+@pytest.mark.usefixtures("real_command")
 async def test_sessions_that_come_and_go_leave_nothing_behind(workplace: Path) -> None:
     """Each with a turn that runs code, and a fork; OI_TUI_SOAK=1 takes many."""
     if not Path("/proc/self/fd").exists():

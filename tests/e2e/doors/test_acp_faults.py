@@ -16,6 +16,8 @@ from tests.servers.openai_server import Answer, Exchange, ModelServer, Say, spok
 acp = pytest.importorskip("acp", reason="agent-client-protocol is not installed here")
 from tests.e2e.doors.test_acp import PARAMS, call, exactly, line  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("quick_commands")
+
 _BOUND = 40
 TEXT = [{"type": "text", "text": "go"}]
 #: Results of a question that are no clear yes. All but the last three are not of the protocol at all.

@@ -19,6 +19,8 @@ mcp = pytest.importorskip("mcp", reason="mcp is not installed here")
 from mcp import types  # noqa: E402
 from mcp.client.stdio import StdioServerParameters  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("quick_commands")
+
 _BOUND = 60
 ERAS = ["legacy", "auto"]
 COMMAND = ("-P", "-m", "oi_tui", "--mcp", "-m", "openai/unused")
@@ -252,6 +254,7 @@ async def started(*flags: str) -> asyncio.subprocess.Process:
     )
 
 
+@pytest.mark.usefixtures("real_command")
 @pytest.mark.parametrize("end", ["input", "signal"])
 @pytest.mark.parametrize("flags", [(), ("-y",)], ids=["asking", "running"])
 async def test_a_host_that_vanishes_leaves_nothing_behind(

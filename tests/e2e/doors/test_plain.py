@@ -15,6 +15,8 @@ from tests.e2e.program import Program, messages
 from tests.processes import wait_until
 from tests.servers.openai_server import Answer, Call, ModelServer, Say, deltas, error, spoken
 
+pytestmark = pytest.mark.usefixtures("quick_commands")
+
 QUESTION = "a always for python:"
 OUR = [sys.executable, "-P", "-m", "oi_tui"]
 
@@ -254,6 +256,7 @@ def test_a_dumb_terminal_has_plain_lines(start: Start) -> None:
     assert program.wait_exit() == 0
 
 
+@pytest.mark.usefixtures("real_command")
 def test_lines_of_a_pipe_are_messages_and_approve_nothing(workplace: Path) -> None:
     with ModelServer(spoken(call("open('made.txt', 'w')")), spoken(Say("Hello."))) as server:
         done = piped(*at(server), words="make a file\ny\n")

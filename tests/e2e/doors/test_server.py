@@ -18,6 +18,8 @@ pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed h
 from tests.e2e import program
 from tests.unit.server.running import Socket, socket_to
 
+pytestmark = pytest.mark.usefixtures("quick_commands")
+
 EVENTS = "/v1/sessions/default/events"
 
 
@@ -73,6 +75,7 @@ def test_a_question_is_answered_from_outside_and_the_conversation_saved(server: 
     assert (status, errors) == (0, "")
 
 
+@pytest.mark.usefixtures("real_command")
 def test_the_token_is_in_no_file_and_on_no_command_line(server: Server, own_world: Path) -> None:
     with httpx.Client(base_url=server.address) as client:
         assert client.get("/v1/sessions").status_code == 401
