@@ -25,6 +25,7 @@ from oi_tui.engine.message_log import MessageLog
 from oi_tui.engine.protocols import Computer
 from oi_tui.engine.reply.message_builders import RunBuilder
 from oi_tui.engine.review.earlier_code import EarlierCode
+from oi_tui.engine.review.folder import ListedFolder, read_listing
 from oi_tui.engine.review.model_calls import ModelCalls
 from oi_tui.engine.review.permissions import Permission, Permissions
 from oi_tui.engine.review.scanner import look_through
@@ -164,7 +165,7 @@ class Execution:
         self, code: Message, profile: Profile, note: str, asker: str
     ) -> Steps[tuple[str | None, bool] | Message]:
         """Like `cell`, where the cell runs. Returns the code where its place was changed by the person."""
-        place = self._enter_place(code)
+        place = self._enter_place(code, profile)
         language = place.language
         if place.database:
             note = " ".join(filter(None, (note, f"It runs in {place.database}.")))
@@ -200,16 +201,24 @@ class Execution:
         yield from self.run(code, callable_tools, requests, in_windows=in_windows)
         return self._log[code.id].state, code.decision != "auto"
 
-    def _enter_place(self, code: Message) -> _Place:
+    def _enter_place(self, code: Message, profile: Profile) -> _Place:
         """Return where code would run now, and have grants and review be there."""
         computer = self._computer
         language = computer.resolve(code.format or "")
         self.earlier.replaced = computer.replaced
         where, key = computer.where, computer.place_key
-        self.earlier.enter(key, computer.place_folder)
         self._grants.enter(key)
+        # Asked each time, because what ran last may have changed files; not where nobody would see it.
+        is_judged = key and (profile.safe_mode != "off" or not self._grants.all_granted)
+        self.earlier.enter(key, computer.place_folder, self._list_folder() if is_judged else None)
         database = self._enter_database(language)
         return _Place(language, where, key, database, cell_target.split(code.content)[0])
+
+    def _list_folder(self) -> ListedFolder | None:
+        """Ask the place where code runs for what is in its folder; None where that does not come soon."""
+        files = self._computer.files_elsewhere
+        listing = files.list_folder() if files else ""
+        return read_listing(listing, self._computer.place_folder) if listing else None
 
     def _why_void(self, place: _Place) -> str:
         """Return why an answer no longer counts, "" if it does: the code would run in another place now."""

@@ -18,6 +18,9 @@ class FilesElsewhere(Protocol):
     def take_changes(self) -> Step | None:
         """The files that the last run changed, once; None when it changed none."""
 
+    def list_folder(self) -> str:
+        """What is in the folder in which code runs, for `read_listing`; "" where nobody answers soon."""
+
 
 class Computer(Protocol):
     """Runs code."""

@@ -5,10 +5,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from oi_tui.engine.review.folder import Folder, ListedFolder, LocalFolder, make_unknown
 from oi_tui.engine.review.python import checker as python_checker
 from oi_tui.engine.review.python import names as python_names
 from oi_tui.engine.review.shell import checker as shell_checker
 
+#: Stands for the working directory at a place that does not name it: a folder that is not on this machine.
+_NOT_HERE = Path("/folder of another machine")
 _SHELLS = ("shell", "bash", "zsh", "sh")
 
 
@@ -41,20 +44,29 @@ class EarlierCode:
         self.replaced: Collection[str] = ()
         #: The MCP servers whose tools Python code can call, as it names them.
         self.servers: Collection[str] = ()
-        #: Where code runs, if not here: the files there cannot be looked at.
+        #: Where code runs, if not here, and what that place says of its folder; None where it says nothing.
         self.elsewhere = ""
+        self.listing: ListedFolder | None = None
         #: The folder in which it runs there; "" where that is not known.
         self.folder = ""
 
-    def enter(self, place: str, folder: str = "") -> None:
+    def enter(self, place: str, folder: str = "", listing: ListedFolder | None = None) -> None:
         """Code runs at that place from now on, in that folder of it; names mean what they mean there.
 
-        "" is the place here.
+        "" is the place here. `listing` is what the place says of the folder.
         """
         with self._lock:
             self._here = self._places.setdefault(place, _Remembered())
             self.elsewhere = place
             self.folder = folder if place else ""
+            self.listing = listing if place else None
+
+    def find_folder(self, cwd: Path) -> Folder:
+        """Return the folder by which code is judged; `cwd` is that of this machine."""
+        if not self.elsewhere:
+            return LocalFolder(cwd)
+        # Files of this machine say nothing about those of another one, also where they have the same names.
+        return self.listing or make_unknown(Path(self.folder) if self.folder else _NOT_HERE)
 
     @property
     def names(self) -> Mapping[str, str]:
@@ -74,7 +86,7 @@ class EarlierCode:
                 with self._lock:
                     self._here.unclear.add("shell")
         elif language == "python":
-            self._note_names(python_checker.read(code, cwd, self))
+            self._note_names(python_checker.read(code, self.find_folder(cwd), self))
 
     def _note_names(self, seen: python_checker.Seen) -> None:
         with self._lock:

@@ -5,6 +5,8 @@ import os
 import re
 from pathlib import Path
 
+from oi_tui.engine.review.folder import Folder
+
 #: Names of files that may hold secrets.
 _SECRET = re.compile(
     r"secret|credential|passw|token|private|htpasswd|keystore|wallet|cookie|id_(?:rsa|dsa|ecdsa|ed25519)"
@@ -15,7 +17,7 @@ _SECRET = re.compile(
 _MOST_MATCHES = 2_000
 
 
-def why_not_readable(name: str, cwd: Path, *, listing: bool = False) -> str:
+def why_not_readable(name: str, folder: Folder, *, listing: bool = False) -> str:
     """Return why reading the file is a finding; "" for plain files in the working directory.
 
     With `listing`, the names within a folder are read and not what files hold.
@@ -30,35 +32,39 @@ def why_not_readable(name: str, cwd: Path, *, listing: bool = False) -> str:
     if any(map(_SECRET.search, parts)) and not listing:
         return "its name looks private"
     try:
-        real, root = (cwd / name).resolve(), cwd.resolve()
+        real, root = folder.resolve(name), folder.real
     except (OSError, RuntimeError, ValueError):
         return "it cannot be found"
+    if real is None:
+        return "nothing is known of it"
     if not real.is_relative_to(root):
         return "it points out of the folder"
-    if real != root / name and why_not_readable(str(real.relative_to(root)), root, listing=listing):
+    if real != root / name and why_not_readable(str(real.relative_to(root)), folder, listing=listing):
         return "it points to a private file"
-    if real.exists() and not (real.is_file() or (listing and real.is_dir())):
+    if folder.kind(name) not in ("", "file", *(("folder",) if listing else ())):
         return "it is not a regular file"
     return ""
 
 
-def files_matching(pattern: str, cwd: Path, *, names_only: bool) -> bool:
+def files_matching(pattern: str, folder: Folder, *, names_only: bool) -> bool:
     """Whether all that a file pattern finds may be read without a remark. Only its last part is a pattern."""
-    folder, _, last = pattern.rpartition("/")
-    if folder and (re.search(r"[*?]", folder) or why_not_readable(folder, cwd, listing=True)):
+    place, _, last = pattern.rpartition("/")
+    if place and (re.search(r"[*?]", place) or why_not_readable(place, folder, listing=True)):
         return False
     if last.startswith("."):
         return False
     try:
-        with os.scandir(cwd / folder) as entries:
-            for count, entry in enumerate(entries):
-                if count >= _MOST_MATCHES:
-                    return False
-                if entry.name.startswith(".") or not fnmatch.fnmatchcase(entry.name, last):
-                    continue
-                name = f"{folder}/{entry.name}" if folder else entry.name
-                if why_not_readable(name, cwd, listing=names_only or entry.is_dir()):
-                    return False
+        entries = folder.names(place)
+        if entries is None:
+            return False
+        for count, (entry, kind) in enumerate(entries):
+            if count >= _MOST_MATCHES:
+                return False
+            if entry.startswith(".") or not fnmatch.fnmatchcase(entry, last):
+                continue
+            name = f"{place}/{entry}" if place else entry
+            if why_not_readable(name, folder, listing=names_only or kind == "folder"):
+                return False
     except OSError:
         return True
     return True

@@ -9,6 +9,7 @@ from oi_tui.engine.review import sql_rules
 from oi_tui.engine.review.call_search import look_for_calls
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.findings import Finding, Findings
+from oi_tui.engine.review.folder import Folder, LocalFolder
 from oi_tui.engine.review.line_rules import PATTERNS, look_for_patterns
 from oi_tui.engine.review.python import checker as python_checker
 from oi_tui.engine.review.python import rules as python_rules
@@ -31,27 +32,24 @@ def look_through(language: str, code: str, cwd: Path, earlier: EarlierCode | Non
     _, code = cell_target.split(code)
     unchecked: list[Finding] = []
     parsed = True
-    folder, elsewhere = cwd, earlier.elsewhere if earlier is not None else ""
-    if earlier is not None and elsewhere:
-        # Files of this machine say nothing about those of another one, also where they have the same names.
-        cwd, folder = _NOT_HERE, Path(earlier.folder) if earlier.folder else _NOT_HERE
+    folder, elsewhere = find_folder(cwd, earlier), earlier.elsewhere if earlier is not None else ""
     match language.lower():
         case "python":
             result = python_rules.look(code)
-            unchecked = [*python_checker.look(code, cwd, earlier), *_tools("python", code, earlier)]
+            unchecked = [*python_checker.look(code, folder, earlier), *_tools("python", code, earlier)]
         case "shell" | "bash" | "zsh" | "sh":
             result = shell_rules.look(code)
-            unchecked = list(shell_checker.look(code, cwd))
+            unchecked = list(shell_checker.look(code, folder))
             if earlier is not None and earlier.is_unclear("shell"):
                 unchecked.append(Finding("not understood", "what earlier code left behind", 0))
         case "sql":
             result, unchecked = sql_rules.look(code)
             commands = sql_rules.shell_lines(code)
             result += shell_rules.look(commands)
-            unchecked += shell_checker.look(commands, cwd)
+            unchecked += shell_checker.look(commands, folder)
         case "fish":
             result, unchecked, parsed = shell_rules.look(code), look_for_calls("fish", code), False
-            unchecked += [item for item in shell_checker.look(code, cwd) if item.kind == "reads"]
+            unchecked += [item for item in shell_checker.look(code, folder) if item.kind == "reads"]
         case "deno" | "bun":
             # They have libraries of their own, so nothing in their code is known to be harmless.
             return Findings(
@@ -65,7 +63,7 @@ def look_through(language: str, code: str, cwd: Path, earlier: EarlierCode | Non
     if result is None:
         findings = [*look_for_patterns("python", code), *_tools("python", code, earlier)]
         return Findings(tuple(_locate(findings, folder, elsewhere)), readable=False)
-    if elsewhere:
+    if elsewhere and earlier is not None and earlier.listing is None:
         place = elsewhere.rpartition("\n")[2]
         unchecked.append(Finding("not understood", f"the files {place}", 0))
     known = [item for item in unchecked if item.kind != "not understood"]
@@ -76,27 +74,49 @@ def look_through(language: str, code: str, cwd: Path, earlier: EarlierCode | Non
     )
 
 
+def find_folder(cwd: Path, earlier: EarlierCode | None) -> Folder:
+    """Return the folder by which code is judged: `cwd`, or that of the target where code runs."""
+    return earlier.find_folder(cwd) if earlier is not None else LocalFolder(cwd)
+
+
 def _tools(language: str, code: str, earlier: EarlierCode | None) -> list[Finding]:
     """The tools of MCP servers that code names, in a language that can call them."""
     servers = earlier.servers if earlier is not None and language in CALLING_LANGUAGES else ()
     return [Finding("tools", path, line) for path, line in find_named_of(code, servers)] if servers else []
 
 
-def _locate(found: Iterable[Finding], folder: Path, elsewhere: str) -> Iterator[Finding]:
+def _locate(found: Iterable[Finding], folder: Folder, elsewhere: str) -> Iterator[Finding]:
     """Files by how they lie to the folder: those outside of it are a finding of their own."""
     for item in found:
         if item.kind == "writes" and item.what:
-            # The home folder of another machine is not known.
-            name = item.what if elsewhere else os.path.expanduser(item.what)  # noqa: PTH111 -- "~x" may be nobody
-            path = Path(os.path.normpath("/" / Path(name) if name.startswith("~") else folder / name))
+            path = _find_path(item.what, folder, elsewhere)
             if str(path) in _NO_FILES or str(path.parent) == "/dev/fd":
                 continue
-            inside = path.is_relative_to(folder) and folder != Path("/")
-            yield Finding("writes" if inside else "writes outside", item.what, item.line)
+            yield Finding("writes" if _is_inside(path, folder) else "writes outside", item.what, item.line)
         else:
             yield item
 
 
-#: Stands for the working directory where code runs on another machine: a folder that is not on this one.
-_NOT_HERE = Path("/folder of another machine")
+def _find_path(name: str, folder: Folder, elsewhere: str) -> Path:
+    """Return the whole path of a name in code, with its links."""
+    if not elsewhere:
+        name = os.path.expanduser(name)  # noqa: PTH111 -- "~x" may be nobody
+    elif folder.home and (name == "~" or name.startswith("~/")):
+        name = f"{folder.home}{name[1:]}"
+    if name.startswith("~"):
+        name = f"/{name}"
+    return Path(os.path.normpath(folder.path / name))
+
+
+def _is_inside(path: Path, folder: Folder) -> bool:
+    """Return whether a path is within the folder, and no link leads out of it as far as that is known."""
+    if not path.is_relative_to(folder.path) or folder.path == Path("/"):
+        return False
+    try:
+        real = folder.resolve(str(path.relative_to(folder.path)))
+        return real is None or real.is_relative_to(folder.real)
+    except (OSError, RuntimeError, ValueError):
+        return True
+
+
 _NO_FILES = ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty")

@@ -10,7 +10,7 @@ from typing import Literal
 
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.python import checker as python_checker
-from oi_tui.engine.review.scanner import look_through
+from oi_tui.engine.review.scanner import find_folder, look_through
 from oi_tui.text import list_hidden_characters
 
 #: What code may be granted to do in a window.
@@ -61,7 +61,7 @@ def kinds_of(
     tree = _tree(code)
     if tree is None or not (findings.readable and findings.parsed):
         return frozenset()
-    if "computer" in python_checker.read(code, cwd, earlier).names:
+    if "computer" in python_checker.read(code, find_folder(cwd, earlier), earlier).names:
         return frozenset()
     called = {_dotted(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     if not called <= _FUNCTIONS.keys() | _BESIDES:

@@ -2,14 +2,19 @@
 
 import base64
 import hashlib
+import itertools
+import json
 import os
 import re
 import shutil
 import stat
+import time
 from pathlib import Path
 
 from oi_tui.runtimes.remote.file_answers import (
     LARGEST,
+    LISTING_SECONDS,
+    MOST_LISTED,
     MOST_NAMES,
     PART,
     FileFacts,
@@ -74,6 +79,53 @@ def _complete_names(message: Frame, _: Path) -> FileWords:
             if len(names) >= 100 * MOST_NAMES:
                 break
     return FileWords("\0".join(sorted(names)[:MOST_NAMES]))
+
+
+def _list_folder(_: Frame, folder: Path) -> FileWords:
+    """What is in the folder and the folders in it, as JSON: kinds, and where links lead.
+
+    Folders of which all names are there are named, since not everything has room.
+    """
+    entries: dict[str, list[object]] = {}
+    listed: list[str] = []
+    waiting = [""]
+    end = time.monotonic() + LISTING_SECONDS
+    while waiting and time.monotonic() < end:
+        place = waiting.pop(0)
+        try:
+            with os.scandir(folder / place) as found:
+                names = list(itertools.islice(found, MOST_LISTED + 1 - len(entries)))
+        except OSError:
+            continue
+        if len(entries) + len(names) > MOST_LISTED:
+            continue
+        listed.append(place)
+        for entry in names:
+            name = f"{place}/{entry.name}" if place else entry.name
+            is_link = entry.is_symlink()
+            kind = _find_kind(entry.path)
+            entries[name] = [kind, os.path.realpath(entry.path) if is_link else None]
+            if kind == "folder" and not is_link and not entry.name.startswith("."):
+                waiting.append(name)
+    return FileWords(
+        json.dumps(
+            {
+                "real": os.path.realpath(folder),
+                "home": os.path.expanduser("~"),  # noqa: PTH111 -- there may be none
+                "search_path": os.environ.get("PATH", "").split(os.pathsep),
+                "listed": listed,
+                "entries": entries,
+            }
+        )
+    )
+
+
+def _find_kind(path: str) -> str:
+    try:
+        mode = os.stat(path).st_mode  # noqa: PTH116
+    except OSError:
+        return ""
+    return "file" if stat.S_ISREG(mode) else "folder" if stat.S_ISDIR(mode) else "other"
 
 
 def _read(message: Frame, path: Path) -> FilePart:
@@ -179,6 +231,7 @@ def _find_part_path(path: Path, key: str) -> Path:
 
 _REQUESTS = {
     "look": _look,
+    "list": _list_folder,
     "names": _complete_names,
     "read": _read,
     "sum": _compute_sum,

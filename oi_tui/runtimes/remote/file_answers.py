@@ -8,6 +8,9 @@ PART = 64 * 1024
 LARGEST = 4 * 1000**3
 #: How many names are listed of a folder.
 MOST_NAMES = 50
+#: How much of the working directory is listed for the scan of code: entries, and seconds that it may take.
+MOST_LISTED = 2_000
+LISTING_SECONDS = 0.5
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from oi_tui.engine.events import ApprovalRequested, Event, Noticed, Reject, Run
 from oi_tui.engine.export.formats import FORMATS
 from oi_tui.engine.llm.base import Delta, Text
 from oi_tui.engine.review.permissions import Permission
+from oi_tui.engine.review.scanner import look_through
 from oi_tui.engine.session import Session
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.storage.store import Store
@@ -18,6 +19,7 @@ from oi_tui.runtimes import Computer
 from oi_tui.runtimes.remote.target import TargetError
 from tests.fakes import Llm, call
 from tests.runtimes.playing import play
+from tests.servers.sshd import HOST
 
 Make = Callable[..., Computer]
 THERE = "command:env PLACE=there"
@@ -232,3 +234,29 @@ def test_an_export_has_the_place_of_a_cell_as_a_comment(name: str) -> None:
 )
 def test_the_first_line_names_the_target(code: str, target: str, body: str) -> None:
     assert cell_target.split(code) == (target, body)
+
+
+@pytest.mark.needs("ssh", "sshd")
+@pytest.mark.usefixtures("path_with_ssh")
+def test_code_on_a_target_is_judged_by_the_files_there(make: Make, tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    there.mkdir()
+    (there / "a.csv").touch()
+    (there / "out").symlink_to("/etc")
+    computer = make(target=f"ssh:{HOST}{there}")
+    plain, leads_out = "print(open('a.csv').read())", "open('out/x', 'w')"
+    # What ran last is seen by the next question.
+    codes = [plain, leads_out, "open('json.py', 'w').write('')", "import json"]
+    session = make_session(computer, *([call(code)] for code in codes), [Text("Done.")])
+    findings = []
+    for event in session.turn("go"):
+        if isinstance(event, ApprovalRequested):
+            code = event.message.content
+            findings.append(look_through("python", code, tmp_path, session.earlier).sentences)
+            assert event.reply(Reject("no", stop=False) if code == leads_out else Run(code))
+    assert findings == [
+        [],
+        ["writes outside of the folder: out/x (line 1)"],
+        ["writes files: json.py"],
+        ["not checked: json.py in this folder may be loaded"],
+    ]

@@ -14,6 +14,7 @@ import pytest
 from oi_tui.engine.events import ApprovalRequested, Run
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.findings import Finding
+from oi_tui.engine.review.folder import LocalFolder
 from oi_tui.engine.review.permissions import Permission, Permissions, offers
 from oi_tui.engine.review.readable_files import why_not_readable
 from oi_tui.engine.review.scanner import look_through
@@ -475,11 +476,11 @@ def test_other_shell_is_listed(code: str, folder: Path) -> None:
 def test_shell_that_is_not_understood_is_named_with_its_line(
     code: str, what: str, line: int, folder: Path
 ) -> None:
-    assert list(shell_checker.look(code, folder)) == [Finding("not understood", what, line)]
+    assert list(shell_checker.look(code, LocalFolder(folder))) == [Finding("not understood", what, line)]
 
 
 def test_the_longest_shell_code_that_is_read_is_read(folder: Path) -> None:
-    assert list(shell_checker.look("#" * 100_000, folder)) == []
+    assert list(shell_checker.look("#" * 100_000, LocalFolder(folder))) == []
 
 
 SHELLS = ("bash", "zsh", "dash")
@@ -1097,18 +1098,19 @@ def test_only_plain_files_are_read_and_folders_only_listed(tmp_path: Path) -> No
     (tmp_path / "token").mkdir()
     (tmp_path / "a.csv").write_text("")
     (tmp_path / "same").symlink_to("a.csv")
-    assert {name: bool(why_not_readable(name, tmp_path)) for name in ("pipe", "token", "a.csv", "same", ".")} == {
+    place = LocalFolder(tmp_path)
+    assert {name: bool(why_not_readable(name, place)) for name in ("pipe", "token", "a.csv", "same", ".")} == {
         "pipe": True, "token": True, "a.csv": False, "same": False, ".": True
     }  # fmt: skip
-    assert not why_not_readable("token", tmp_path, listing=True)
-    assert why_not_readable("pipe", tmp_path, listing=True)
+    assert not why_not_readable("token", place, listing=True)
+    assert why_not_readable("pipe", place, listing=True)
 
 
 @pytest.mark.parametrize(
     ("name", "plain"), [("a b.csv", True), ("a\x1fb", False), ("a\tb", False), ("é!", True)]
 )
 def test_names_may_hold_spaces_and_no_control_characters(name: str, plain: bool, tmp_path: Path) -> None:
-    assert (why_not_readable(name, tmp_path) == "") is plain
+    assert (why_not_readable(name, LocalFolder(tmp_path)) == "") is plain
 
 
 def test_a_folder_that_is_not_there_hides_nothing(tmp_path: Path) -> None:

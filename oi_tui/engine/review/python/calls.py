@@ -231,7 +231,7 @@ class CallChecker(NameChecker):
         name = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
         if node is not None:
             self._expression(node)
-        if why_not_readable(name, self._cwd) or (remote and "::" in name):
+        if why_not_readable(name, self._folder) or (remote and "::" in name):
             self.findings.append(Finding("reads", name, self._line))
 
     def _list_names(self, call: ast.Call) -> str:
@@ -243,6 +243,6 @@ class CallChecker(NameChecker):
         if first is not None:
             self._expression(first)
             pattern = re.sub(r"[*?]", "x", name)
-            if why_not_readable(pattern, self._cwd, listing=True):
+            if why_not_readable(pattern, self._folder, listing=True):
                 self.findings.append(Finding("reads", name, self._line))
         return PLAIN

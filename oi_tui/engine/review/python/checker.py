@@ -10,11 +10,11 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Protocol
 
 from oi_tui.engine.review import notebook_rules
 from oi_tui.engine.review.findings import Finding
+from oi_tui.engine.review.folder import Folder
 from oi_tui.engine.review.local_modules import in_the_way
 from oi_tui.engine.review.python import allowlist as known
 from oi_tui.engine.review.python.expressions import ExpressionChecker
@@ -67,17 +67,17 @@ class Seen:
     relied_on: dict[str, str] = field(default_factory=dict)
 
 
-def look(code: str, cwd: Path, earlier: Earlier | None = None) -> Iterator[Finding]:
+def look(code: str, folder: Folder, earlier: Earlier | None = None) -> Iterator[Finding]:
     """Find what is not understood in the code, or reads something that the user should see."""
-    result = read(code, cwd, earlier)
+    result = read(code, folder, earlier)
     yield from sorted(dict.fromkeys(result.findings), key=lambda finding: finding.line)
     if earlier is not None and earlier.is_unclear("python"):
         yield Finding("not understood", "what earlier code left behind", 0)
-    if (module := in_the_way(cwd, known.BESIDES | known.STEADY)) is not None:
+    if (module := in_the_way(folder, known.BESIDES | known.STEADY)) is not None:
         yield Finding("not understood", f"{module} in this folder may be loaded", 0)
 
 
-def read(code: str, cwd: Path, earlier: Earlier | None = None) -> Seen:
+def read(code: str, folder: Folder, earlier: Earlier | None = None) -> Seen:
     """Read the code; never raises."""
     tree = _tree(code)
     if tree is None:
@@ -87,7 +87,7 @@ def read(code: str, cwd: Path, earlier: Earlier | None = None) -> Seen:
         # Functions may be called above the place where they are defined.
         names = {node.name: FUNCTION for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
         for _ in range(_MOST_ROUNDS):
-            reader = _Checker(cwd, before, names)
+            reader = _Checker(folder, before, names)
             reader.statements(tree.body)
             if reader.bound == names:
                 return Seen(reader.findings, reader.bound, reader.keeps_meanings, reader.relied_on)

@@ -4,9 +4,9 @@ import ast
 import builtins
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 
 from oi_tui.engine.review.findings import Finding
+from oi_tui.engine.review.folder import Folder
 from oi_tui.engine.review.python import allowlist as known
 
 #: The name of the computer object, which is there without an import.
@@ -60,8 +60,8 @@ class NameChecker(ABC):
     `before` has the values of names after earlier code, `last` those of the last reading of this code.
     """
 
-    def __init__(self, cwd: Path, before: Mapping[str, str], last: Mapping[str, str]) -> None:
-        self._cwd = cwd
+    def __init__(self, folder: Folder, before: Mapping[str, str], last: Mapping[str, str]) -> None:
+        self._folder = folder
         self._before = before
         self._last = last
         self.bound: dict[str, str] = {}

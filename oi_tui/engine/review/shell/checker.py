@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from oi_tui.engine.review.findings import Finding
+from oi_tui.engine.review.folder import Folder
 from oi_tui.engine.review.readable_files import files_matching, why_not_readable
 
 #: Longer code is not read.
@@ -296,7 +297,7 @@ _PROGRAMS = frozenset(
 )  # fmt: skip
 
 
-def look(code: str, cwd: Path) -> Iterator[Finding]:
+def look(code: str, folder: Folder) -> Iterator[Finding]:
     """Find what is not understood in the code, or reads something that the user should see."""
     try:
         commands = read(code)
@@ -304,7 +305,7 @@ def look(code: str, cwd: Path) -> Iterator[Finding]:
         yield Finding("not understood", stop.what, stop.line)
         return
     for command in commands:
-        yield from _look_at(command, cwd)
+        yield from _look_at(command, folder)
 
 
 def keeps_meanings(code: str) -> bool:
@@ -328,13 +329,13 @@ def _sets(command: Command) -> bool:
     return command.words[0].text == "printf" and any(word.text.startswith("-v") for word in command.words)
 
 
-def _look_at(command: Command, cwd: Path) -> Iterator[Finding]:
+def _look_at(command: Command, folder: Folder) -> Iterator[Finding]:
     name, words = command.words[0], command.words[1:]
     known = None if name.pattern or name.quoted else _KNOWN.get(name.text)
     if known is None:
         yield Finding("not understood", name.text, command.line)
         return
-    if (place := _local_program(name.text, cwd)) is not None:
+    if (place := _find_program(name.text, folder)) is not None:
         yield Finding("not understood", f"{name.text}, a program in {place}", command.line)
         return
     texts = [word.text for word in words]
@@ -351,7 +352,7 @@ def _look_at(command: Command, cwd: Path) -> Iterator[Finding]:
             return
         operands = found
     for operand in operands:
-        yield from _file(known, operand, command.line, cwd)
+        yield from _file(known, operand, command.line, folder)
 
 
 def _render(name: Word, words: list[Word]) -> str:
@@ -416,20 +417,21 @@ def _options(known: _Known, text: str) -> str | None:
     return ""
 
 
-def _file(known: _Known, operand: Word, line: int, cwd: Path) -> Iterator[Finding]:
+def _file(known: _Known, operand: Word, line: int, folder: Folder) -> Iterator[Finding]:
     if not operand.text:
         yield Finding("not understood", "an empty name", line)
     elif not operand.pattern:
-        if why_not_readable(operand.text, cwd, listing=known.names_only or known.files == _OWN_SYNTAX):
+        if why_not_readable(operand.text, folder, listing=known.names_only or known.files == _OWN_SYNTAX):
             yield Finding("reads", operand.text, line)
-    elif not files_matching(operand.text, cwd, names_only=known.names_only):
+    elif not files_matching(operand.text, folder, names_only=known.names_only):
         yield Finding("reads", operand.text, line)
 
 
-def _local_program(name: str, cwd: Path) -> str | None:
-    """The folder within the working directory from which the shell would take this program, if any."""
-    for entry in os.environ.get("PATH", "").split(os.pathsep):
-        place = Path(os.path.normpath(cwd / entry))
-        if (not os.path.isabs(entry) or place.is_relative_to(cwd)) and (place / name).exists():  # noqa: PTH117
+def _find_program(name: str, folder: Folder) -> str | None:
+    """Return the folder within the working directory from which the shell would take this program, if any."""
+    for entry in folder.search_path:
+        place = Path(os.path.normpath(folder.path / entry))
+        within = not os.path.isabs(entry) or place.is_relative_to(folder.path)  # noqa: PTH117
+        if within and folder.has_program(place, name):
             return entry or "."
     return None

@@ -1,0 +1,209 @@
+"""The working directory by which code is judged: on this machine, or as a target has listed it."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+#: What a name stands for, links followed; "" for nothing.
+Kind = Literal["file", "folder", "other", ""]
+
+
+class Folder(Protocol):
+    """A working directory. Names are paths without "..", relative to it."""
+
+    @property
+    def path(self) -> Path:
+        """Its whole path, as code sees it."""
+
+    @property
+    def real(self) -> Path:
+        """Its whole path without links. Raises OSError or RuntimeError."""
+
+    @property
+    def home(self) -> Path | None:
+        """The home folder there; None where it is not known."""
+
+    @property
+    def search_path(self) -> Sequence[str]:
+        """The folders in which programs are looked for."""
+
+    def resolve(self, name: str) -> Path | None:
+        """Return the path of a name without links; None where that is not known.
+
+        Raises OSError, RuntimeError or ValueError.
+        """
+
+    def kind(self, name: str) -> Kind | None:
+        """Return what a name stands for; None where that is not known."""
+
+    def names(self, name: str = "") -> Iterator[tuple[str, Kind | None]] | None:
+        """Return the names in a folder and their kinds; None where they are not known.
+
+        The first step raises OSError.
+        """
+
+    def has_program(self, place: Path, name: str) -> bool:
+        """Return whether there may be a program in a folder."""
+
+
+class LocalFolder:
+    """A folder of this machine, looked at when it is asked about."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.home = Path.home()
+
+    @property
+    def real(self) -> Path:
+        """The path without links. Raises OSError or RuntimeError."""
+        return self.path.resolve()
+
+    @property
+    def search_path(self) -> Sequence[str]:
+        """The folders of PATH."""
+        return os.environ.get("PATH", "").split(os.pathsep)
+
+    def resolve(self, name: str) -> Path | None:
+        """Return the path of a name without links. Raises OSError, RuntimeError or ValueError."""
+        return (self.path / name).resolve()
+
+    def kind(self, name: str) -> Kind | None:
+        """Return what a name stands for."""
+        place = self.path / name
+        return (
+            "file" if place.is_file() else "folder" if place.is_dir() else "other" if place.exists() else ""
+        )
+
+    def names(self, name: str = "") -> Iterator[tuple[str, Kind | None]] | None:
+        """Return the names in a folder and their kinds. The first step raises OSError."""
+        return self._read_names(name)
+
+    def _read_names(self, name: str) -> Iterator[tuple[str, Kind | None]]:
+        with os.scandir(self.path / name) as entries:
+            for entry in entries:
+                yield entry.name, "folder" if entry.is_dir() else "file"
+
+    def has_program(self, place: Path, name: str) -> bool:
+        """Return whether there is a file of that name."""
+        return (place / name).exists()
+
+
+@dataclass(frozen=True, slots=True)
+class ListedFolder:
+    """A folder of a target, as the target has listed it. What was not listed is not known."""
+
+    path: Path
+    real: Path
+    home: Path | None
+    search_path: Sequence[str]
+    #: By the paths relative to it: the kinds, and for links where they lead.
+    _kinds: Mapping[str, Kind]
+    _links: Mapping[str, Path]
+    #: The folders of which all names are here.
+    _listed: frozenset[str]
+    _names: Mapping[str, list[str]] = field(repr=False)
+
+    def resolve(self, name: str) -> Path | None:
+        """Return the path of a name without links; None where that is not known."""
+        place = ""
+        parts = Path(name).parts
+        for number, part in enumerate(parts):
+            child = f"{place}/{part}" if place else part
+            if place not in self._listed and child not in self._kinds:
+                return None
+            if child not in self._kinds:
+                return self.real.joinpath(place, *parts[number:])
+            if (target := self._links.get(child)) is None:
+                place = child
+            elif target.is_relative_to(self.real):
+                place = _join(target.relative_to(self.real))
+            else:
+                return target.joinpath(*parts[number + 1 :])
+        return self.real / place
+
+    def kind(self, name: str) -> Kind | None:
+        """Return what a name stands for; None where that is not known."""
+        real = self.resolve(name)
+        if real is None:
+            return None
+        if not real.is_relative_to(self.real):
+            return self._kinds.get(_join(Path(name)))
+        place = _join(real.relative_to(self.real))
+        if not place:
+            return "folder"
+        if place in self._kinds:
+            return self._kinds[place]
+        return "" if self._is_listed(place.rpartition("/")[0]) else None
+
+    def names(self, name: str = "") -> Iterator[tuple[str, Kind | None]] | None:
+        """Return the names in a folder and their kinds; None where they are not known."""
+        real = self.resolve(name)
+        if real is None or not real.is_relative_to(self.real):
+            return None
+        place = _join(real.relative_to(self.real))
+        if not self._is_listed(place):
+            return None
+        children = self._names.get(place, [])
+        return ((child, self._kinds.get(f"{place}/{child}" if place else child)) for child in children)
+
+    def has_program(self, place: Path, name: str) -> bool:
+        """Return whether there may be a file of that name."""
+        if not place.is_relative_to(self.path):
+            return True
+        return self.kind(str(place.relative_to(self.path) / name)) != ""
+
+    def _is_listed(self, place: str) -> bool:
+        """Return whether all names of a folder are known; one that is not there has none."""
+        if place in self._listed:
+            return True
+        parent, _, _ = place.rpartition("/")
+        return bool(place) and place not in self._kinds and self._is_listed(parent)
+
+
+def make_unknown(path: Path) -> ListedFolder:
+    """Return a folder of which only the path is known."""
+    return ListedFolder(path, path, None, (), {}, {}, frozenset(("",)), {})
+
+
+def read_listing(text: str, path: str) -> ListedFolder | None:
+    """Read what a target says of its folder `path`; None where that is not understood."""
+    try:
+        given: dict[str, Any] = json.loads(text)
+        real, home = Path(given["real"]), given["home"]
+        entries: dict[str, list[Any]] = given["entries"]
+        kinds: dict[str, Kind] = {}
+        links: dict[str, Path] = {}
+        names: dict[str, list[str]] = {}
+        for name, (kind, target) in entries.items():
+            if kind not in ("file", "folder", "other", ""):
+                return None
+            kinds[name] = kind
+            if target is not None:
+                links[name] = Path(target)
+            folder, _, last = name.rpartition("/")
+            names.setdefault(folder, []).append(last)
+        if any(_leads_on(name, target, real, links) for name, target in links.items()):
+            return None
+        listed = frozenset(map(str, given["listed"]))
+        places = [str(place) for place in given["search_path"]]
+        return ListedFolder(
+            Path(path), real, Path(home) if home else None, places, kinds, links, listed, names
+        )
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
+
+
+def _leads_on(name: str, target: Path, real: Path, links: Mapping[str, Path]) -> bool:
+    """Return whether a link leads to another one, which no path without links does."""
+    if not target.is_relative_to(real):
+        return False
+    place = target.relative_to(real)
+    return any(_join(part) in links and _join(part) != name for part in (place, *place.parents))
+
+
+def _join(path: Path) -> str:
+    """Spell a relative path as the listing does: "" for the folder itself."""
+    return "/".join(path.parts)
