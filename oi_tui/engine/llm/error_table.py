@@ -470,7 +470,7 @@ TROUBLES = (
     ErrorPattern(
         "server",
         None,
-        "{host} closed the connection: {detail}",
+        "{host} sent an error: {detail}",
         r"\bAPIError: ",
         retryable=True,
         when=lambda attempt: not attempt.begun,

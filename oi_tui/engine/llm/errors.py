@@ -244,6 +244,24 @@ def explain_body(words: str, code: int | None, attempt: Attempt) -> ErrorInfo | 
     return None if fault.kind == "unknown" else fault
 
 
+def find_failed_reply(error: BaseException) -> str:
+    """Return the reply that came within an error, because the server could not read the call in it; else "".
+
+    Groq has it in `failed_generation`.
+    """
+    body = getattr(error, "body", None)
+    if not isinstance(body, dict):
+        words = str(error)[:_LONGEST]
+        try:
+            body = json.loads(words[words.index("{") :])
+        except (ValueError, RecursionError):
+            return ""
+    match body.get("error", body):
+        case {"failed_generation": str(reply)}:
+            return reply
+    return ""
+
+
 class _BodyError(Exception):
     """An error that came as the words of a reply."""
 

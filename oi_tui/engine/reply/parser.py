@@ -259,6 +259,9 @@ class ReplyParser:
     def _with_own_index(self, piece: ToolCallPiece) -> ToolCallPiece:
         """The piece with an index of its own call, which an id tells where it comes with a name."""
         known = self._own_index.get((piece.index, piece.id or ""))
+        if known is None and piece.id and not piece.name:
+            # Some give each piece of a call the next index.
+            known = next((own for (_, name), own in self._own_index.items() if name == piece.id), None)
         if known is None and piece.id and piece.name:
             is_taken = piece.index in self._last_index
             known = -len(self._own_index) - 1_000_000 if is_taken else piece.index

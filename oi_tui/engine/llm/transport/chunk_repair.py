@@ -16,6 +16,10 @@ def put_right(record: dict[str, Any], *, error: bool = False) -> bool:
     `error`: the event was announced as one.
     """
     changed = _normalize_error(record, error=error)
+    match record:
+        case {"choices": [{"usage": dict(usage)}, *_]} if not record.get("usage"):
+            record["usage"] = usage
+            changed = True
     if "usage" in record and record["usage"] is not None and not _is_usage(record["usage"]):
         del record["usage"]
         changed = True
@@ -57,7 +61,8 @@ def find_signed_fields(delta: dict[str, Any]) -> list[tuple[str, list[dict[str, 
 
 def is_chunk(record: dict[str, Any]) -> bool:
     """Whether the record is a chunk in the format of OpenAI, or an error as any server may send it."""
-    return bool(record.keys() & {"choices", "usage", "error", "detail"}) or record.keys() == {"message"}
+    known = record.keys() & {"choices", "usage", "error", "detail"}
+    return bool(known) or record.keys() == {"message"} or is_error(record)
 
 
 def join_text(content: Any) -> str:
@@ -89,13 +94,36 @@ def extract_error_text(body: Any) -> str:
             return extract_error_text(first)
         case {"msg": str(reported), "loc": [*place]}:
             return f"{'.'.join(map(str, place))}: {reported}"
-        case {"error": reported} if reported:
+        case {"error": reported} if reported and not isinstance(body.get("message"), list):
             return extract_error_text(reported)
+        case {"base_resp": {"status_code": code, "status_msg": str(reported)}} if code:
+            return reported
+        case {"error_code": code, "error_msg": reported} | {"error_code": code, "text": reported} if code:
+            return extract_error_text(reported)
+        case {"errors": {**fields}} if fields:
+            name, reported = next(iter(fields.items()))
+            return f"{name}: {extract_error_text(reported)}"
         case {"message": reported} | {"detail": reported} | {"msg": reported} | {"errors": reported} if (
             reported
         ):
             return extract_error_text(reported)
     return ""
+
+
+def is_error(record: dict[str, Any]) -> bool:
+    """Whether a record without choices is an error, by the words that servers have for it."""
+    match record:
+        case {"choices": [_, *_]}:
+            return False
+        case {"error": reported} if reported:
+            return True
+        case {"base_resp": {"status_code": code}} | {"error_code": code} if code:
+            return True
+        case {"object": "error", "message": _} | {"code": str(), "message": str()}:
+            return True
+        case {"detail": _}:
+            return "type" not in record
+    return False
 
 
 def describe_page(text: str) -> str:
@@ -130,15 +158,22 @@ def extract_error_code(body: Any) -> int | None:
 
 def _normalize_error(record: dict[str, Any], *, error: bool) -> bool:
     """Put the text of an error where clients look for it."""
+    changed = False
+    match record.get("choices"):
+        case [{"error": reported}, *_] if reported and not record.get("error"):
+            record["error"] = reported
+            changed = True
     reported = record.get("error")
     if isinstance(reported, dict) and isinstance(reported.get("message"), str):
-        return False
-    if reported or (not record.get("choices") and "type" not in record and ("detail" in record or error)):
+        return changed
+    # A record of the type "error" is one of a format that has such records.
+    announced = error and not record.get("choices") and record.get("type") != "error"
+    if reported or announced or is_error(record):
         found = extract_error_text(record)
         if found:
             record["error"] = {"message": found, "code": extract_error_code(record)}
             return True
-    return False
+    return changed
 
 
 def _choice(choice: dict[str, Any]) -> bool:
@@ -206,6 +241,10 @@ def _has_calls(delta: dict[str, Any]) -> bool:
     if not isinstance(calls, list):
         calls = delta["tool_calls"] = [calls]
         changed = True
+    for call in calls:
+        if isinstance(call, dict) and "function" not in call and isinstance(call.get("name"), str):
+            call["function"] = {"name": call["name"], "arguments": call.get("arguments")}
+            changed = True
     good = [call for call in calls if isinstance(call, dict) and isinstance(call.get("function"), dict)]
     if len(good) != len(calls):
         delta["tool_calls"] = good
@@ -222,9 +261,10 @@ def _has_calls(delta: dict[str, Any]) -> bool:
         if not isinstance(function.get("name"), str | None):
             function["name"] = join_text(function["name"])
             changed = True
-        arguments = function.get("arguments")
-        if not isinstance(arguments, str):
-            function["arguments"] = "" if arguments is None else json.dumps(arguments)
+        arguments = function.get("arguments", function.get("parameters"))
+        if not isinstance(arguments, str) or "arguments" not in function:
+            is_text = isinstance(arguments, str | None)
+            function["arguments"] = arguments or "" if is_text else json.dumps(arguments)
             changed = True
     return changed
 

@@ -61,6 +61,10 @@ class Completion:
         except TimeoutError:
             self._fail(errors.describe_timeout(replace(self._attempt, begun=self._begun)))
         except Exception as error:  # noqa: BLE001  (whatever a provider's code raises ends here, as a fault)
+            if reply := errors.find_failed_reply(error):
+                self._emit(text=reply)
+                self._emit(finish="stop")
+                return
             self._fail(errors.explain(error, replace(self._attempt, begun=self._begun)))
         else:
             self._complete()

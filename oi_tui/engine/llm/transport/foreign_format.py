@@ -41,6 +41,12 @@ _RESPONSES = ForeignFormat(
 )
 _TGI = ForeignFormat("in the format of Text Generation Inference", "api_base", _V1, ("huggingface",))
 _LLAMA_CPP = ForeignFormat("in llama.cpp's own format", "api_base", _V1)
+_CLOUDFLARE = ForeignFormat(
+    "in the format of Cloudflare's Workers AI",
+    "api_base",
+    "Let api_base end in /ai/v1",
+    ("cloudflare",),
+)
 _MODELS = ForeignFormat("with a list of its models", "api_base", "Check api_base")
 
 
@@ -71,6 +77,8 @@ def recognise(record: Any) -> ForeignFormat | None:
             return _TGI
         case {"content": str(), "stop": bool()}:
             return _LLAMA_CPP
+        case {"response": str()} | {"result": {"response": str()}}:
+            return _CLOUDFLARE
         case {"object": "list", "data": list()} | {"models": list()}:
             return _MODELS
     return None

@@ -16,6 +16,7 @@ from oi_tui.engine.llm.transport.chunk_repair import (
     extract_error_code,
     extract_error_text,
     find_signed_fields,
+    is_error,
     join_text,
     put_right,
     remove_traceback,
@@ -42,6 +43,8 @@ _INCOMPLETE = {
 }
 #: Comments before a reply in one piece.
 _COMMENTS = re.compile(r"\A(?:\s*:[^\n]*\n)+")
+#: A line with data.
+_DATA = re.compile(r"^data:(.*)$", re.MULTILINE)
 #: How many bytes are kept to find out what they are.
 _KEPT = 1_000_000
 
@@ -177,18 +180,21 @@ class RawReply:
                 | {"message": str()}
                 | {"msg": str()}
             ):
-                text = " ".join(remove_traceback(extract_error_text(body)[:20_000]).split())[:300]
-                return (text, extract_error_code(body)) if text else None
+                return _find_error(body)
+            case dict() if is_error(body):
+                return _find_error(body)
         return None
 
     def says(self) -> str:
         """Describe bytes that are no reply; "" when there is nothing to say."""
         if error := self.error():
             return error[0]
-        text = self._text()[:100_000]
+        text = self._text()[:100_000] or self._find_first_data()
         if page := describe_page(text):
             return page
-        if self.foreign or '"choices"' in text:
+        body = self._parse_body()
+        is_reply = '"choices"' in text and (not isinstance(body, dict) or "choices" in body)
+        if self.foreign or is_reply:
             return ""
         sentence = " ".join(text[:1000].split())[:100]
         return "" if not sentence else sentence if _is_readable(sentence) else "data that is not text"
@@ -205,11 +211,24 @@ class RawReply:
         text = self._beginning.decode("utf-8", "replace").removeprefix("\ufeff")
         return _COMMENTS.sub("", text)
 
+    def _find_first_data(self) -> str:
+        """Return the first data in a stream of events without one chunk, as it came; "" if there is none."""
+        if self._filter.begun or self._filter.chunks:
+            return ""
+        text = self._beginning[:100_000].decode("utf-8", "replace")
+        data = (match[1].strip() for match in _DATA.finditer(text))
+        return next((item for item in data if item not in ("", "[DONE]")), "")
+
     def _parse_body(self) -> Any:
         try:
             return json.loads(self._text())
         except (ValueError, RecursionError):
             return None
+
+
+def _find_error(body: Any) -> tuple[str, int | None] | None:
+    text = " ".join(remove_traceback(extract_error_text(body)[:20_000]).split())[:300]
+    return (text, extract_error_code(body)) if text else None
 
 
 def _is_readable(text: str) -> bool:

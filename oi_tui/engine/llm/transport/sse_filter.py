@@ -1,6 +1,7 @@
 """Removes the lines of a streamed reply that no client can parse."""
 
 import json
+import re
 from typing import Any
 
 from oi_tui.engine.llm.transport.chunk_repair import find_signed_parts, is_chunk, put_right
@@ -8,6 +9,12 @@ from oi_tui.engine.llm.transport.foreign_format import ForeignFormat, recognise
 
 #: Lines of server-sent events that carry no data.
 _ABOUT = ("event:", "id:", "retry:", ":")
+#: The beginning of a line with data, also as proxies spell it: twice, in capitals, after a control character.
+_DATA = re.compile(r"[\s\0\x1e]*(?:data[ \t]*:[ \t]*)+", re.IGNORECASE)
+#: Data that only keeps a connection open: a word, or a value of JSON with nothing in it.
+_NOTHING = re.compile(r"null|\"\"|\[\]|\[?[A-Za-z][A-Za-z_ -]{0,20}\]?")
+#: The field in which llama.cpp sent errors.
+_ERROR = "error:"
 
 
 class SseFilter:
@@ -41,12 +48,19 @@ class SseFilter:
 
     def feed(self, line: str) -> list[str]:
         """The lines to pass on, given without their line breaks."""
-        bare = line.strip()
+        if found := _DATA.match(line):
+            line = f"data: {line[found.end() :]}"
+        bare = line.strip("\0\x1e \t\r\n\v\f")
         if bare == "data:":
             self._about.append(":")
             return []
+        if self.chunks and bare.startswith(_ERROR) and (error := _parse(bare[len(_ERROR) :])):
+            bare = line = f"data: {json.dumps({'error': error})}"
         if bare.startswith("data:"):
             data = bare[5:].lstrip()
+            if _NOTHING.fullmatch(data) and not self._broken and data != "[DONE]":
+                self._about.append(":")
+                return []
         elif bare.startswith("{"):
             data = bare
         elif bare.startswith(_ABOUT):
@@ -158,6 +172,13 @@ class SseFilter:
         if self.reason in ("", "stop"):
             # What says more than that the reply stopped is kept.
             self.reason = reason or self.reason
+
+
+def _parse(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def read_end(record: dict[str, Any]) -> str | None:
