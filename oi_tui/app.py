@@ -206,12 +206,13 @@ class OiTui(ImageSupportMixin, IdleClock):
 
         workspace = self._chat.chat_view.workspace
         workspace.warm_up()
-        gc.enable()
         if not self.is_headless:
             self.run_worker(self._chat.chat_view.host_cells.listen(), exit_on_error=False)
             garbage = GarbageCollector()
             garbage.take_over()
             self.set_interval(1.0, lambda: garbage.tend(self.last_key))
+        else:
+            gc.enable()
         self.show_images(self._wanted_images)
         self._take_keys(workspace.profile.keys)
         for remark in workspace.remarks:

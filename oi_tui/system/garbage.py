@@ -26,9 +26,10 @@ class GarbageCollector:
         self._overdue = 0.0
 
     def take_over(self) -> None:
-        """Take what is here now for what stays, and leave only what is new to Python."""
-        gc.freeze()
+        """Take what is here now for what stays, and have Python look only through what is new."""
+        gc.freeze()  # first, or Python would begin with a look through all
         gc.set_threshold(_NEW, gc.get_threshold()[1], 1 << 30)
+        gc.enable()
         self._overdue = time.monotonic() + _LONGEST
 
     def tend(self, last_key: float) -> None:

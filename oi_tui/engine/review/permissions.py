@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from oi_tui.engine.review.earlier_code import EarlierCode
+from oi_tui.engine.review.findings import Findings
 from oi_tui.engine.review.scanner import look_through
 from oi_tui.engine.review.window_actions import (
     WORDS,
@@ -101,13 +102,15 @@ class Permission:
             case "count":
                 return self.left > 0
             case "unremarkable":
-                return look_through(
-                    language, code, cwd, earlier
-                ).nothing_listed and not list_hidden_characters(code)
+                return _is_unremarkable(code, look_through(language, code, cwd, earlier))
             case "language":
                 return True
             case "everything":
                 return False
+
+
+def _is_unremarkable(code: str, findings: Findings) -> bool:
+    return findings.nothing_listed and not list_hidden_characters(code)
 
 
 def offers(
@@ -116,18 +119,21 @@ def offers(
     cwd: Path,
     earlier: EarlierCode | None = None,
     window: ActedWindow | None = None,
+    findings: Findings | None = None,
 ) -> tuple[Permission, ...]:
     """The auto-approvals to offer for this code, from narrow to wide; auto-run comes last.
 
-    `window` is the one in which code acted last.
+    `window` is the one in which code acted last, `findings` what a scan of the code found, where it was
+    scanned: long code takes a while.
     """
+    if findings is None:
+        findings = look_through(language, code, cwd, earlier)
     kinds = kinds_of(language, code, cwd, earlier) if window else frozenset()
-    unremarkable = Permission("unremarkable", language)
     return (
         Permission("code", language, code),
         *([Permission("window", language, window=window, kinds=kinds)] if kinds else []),
         Permission("count", language, left=SO_MANY),
-        *([unremarkable] if unremarkable.covers(language, code, cwd, earlier) else []),
+        *([Permission("unremarkable", language)] if _is_unremarkable(code, findings) else []),
         Permission("language", language),
         Permission("everything", language),
     )

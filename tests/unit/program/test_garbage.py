@@ -35,6 +35,25 @@ def make_old_garbage() -> "weakref.ref[Ring]":
     return weakref.ref(ring)
 
 
+def test_it_begins_without_a_look_through_what_is_here(collector: GarbageCollector) -> None:
+    looks: list[str] = []
+
+    def note(phase: str, _: object) -> None:
+        looks.append(phase)
+
+    gc.disable()
+    try:
+        here = [[number] for number in range(100_000)]
+        gc.callbacks.append(note)
+        collector.take_over()
+        made = [[number] for number in range(1_000)]
+    finally:
+        gc.enable()
+        gc.callbacks.remove(note)
+    assert not looks
+    assert len(here) + len(made) == 101_000
+
+
 def test_it_waits_while_keys_are_pressed_and_collects_afterwards(collector: GarbageCollector) -> None:
     ring = make_old_garbage()
     kept = [[number] for number in range(200_000)]

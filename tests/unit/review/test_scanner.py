@@ -492,3 +492,9 @@ def test_code_on_another_machine_is_judged_by_the_folder_there_and_not_by_files_
     earlier.enter("kernel\non a kernel")
     kernel = look_through("python", f"{inside}\nopen('e', 'w')", tmp_path, earlier)
     assert [(item.kind, item.line) for item in kernel.found] == [("writes outside", 1), ("writes", 2)]
+
+
+def test_offers_take_a_scan_that_was_made_already() -> None:
+    found = look_through("python", "import shutil\nshutil.rmtree('a')", HERE)
+    assert "unremarkable" in [offer.scope for offer in offers("python", "1", HERE)]
+    assert "unremarkable" not in [offer.scope for offer in offers("python", "1", HERE, findings=found)]

@@ -157,7 +157,7 @@ class ApprovalControl:
             where=f"{computer.describe(language)} · {one_line(computer.where, 300) or folder}{sandbox}",
             code=code,
             findings=findings,
-            offers=() if request.asker else offers(resolved, shown, computer.cwd, earlier, window),
+            offers=() if request.asker else offers(resolved, shown, computer.cwd, earlier, window, findings),
         )
 
     def _end(self) -> None:
