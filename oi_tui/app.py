@@ -222,7 +222,7 @@ class OiTui(ImageSupportMixin, IdleClock):
         if unkept := log.find_problem():
             self._chat.commands.tell(unkept, warning=True)
         if workspace.computer.sandbox:
-            self._chat.commands.aside(workspace.computer.why_nothing_runs, self._tell_of_sandbox)
+            self._chat.commands.run_then(workspace.computer.why_nothing_runs, self._tell_of_sandbox)
         if self._resume:
             self._chat.commands.open_conversation(self._resume, returning_to=self._left_target)
         elif workspace.session.messages:
@@ -231,11 +231,11 @@ class OiTui(ImageSupportMixin, IdleClock):
             self._chat.commands.target.attach(self._left_target)
         if self._navigator:
             self._chat.commands.screens.open_navigator()
-        elif self._chat.commands.choosing.local(self._say_words):
+        elif self._chat.commands.choosing.choose_local(self._say_words):
             pass
         elif self._words:
             self._say_words()
-        elif not (self._resume or self._left_target) and first_run.due(workspace):
+        elif not (self._resume or self._left_target) and first_run.is_due(workspace):
             first_run.FirstRun(self._chat.commands, self._chat.chat_view).begin()
         else:
             self._chat.commands.tell_of_no_model()
@@ -248,7 +248,7 @@ class OiTui(ImageSupportMixin, IdleClock):
             return
         from oi_tui.screens import keymap
 
-        self.remapped, problems = keymap.chosen(text)
+        self.remapped, problems = keymap.read_chosen(text)
         self.set_keymap(dict(self.remapped))
         commands.rekey(self.remapped)
         for problem in problems:
@@ -267,10 +267,10 @@ class OiTui(ImageSupportMixin, IdleClock):
     def action_help_here(self) -> None:
         """Keys of what has the focus, and all others."""
         from oi_tui.screens.help import HelpScreen
-        from oi_tui.screens.keymap import here
+        from oi_tui.screens.keymap import list_keys_here
 
         if not isinstance(self.screen, HelpScreen):
-            self.push_screen(HelpScreen(*here(self.screen)))
+            self.push_screen(HelpScreen(*list_keys_here(self.screen)))
 
     def _say_words(self) -> None:
         """Send the request that was given at the command line."""

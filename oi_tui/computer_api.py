@@ -167,7 +167,7 @@ class ComputerApi:
         """Whether running code may use mouse and keyboard at this moment, and does."""
         return self._in_control and not self._takeover.is_open
 
-    def given_to(self, languages: Sequence[Language]) -> tuple[Language, ...]:
+    def add_to(self, languages: Sequence[Language]) -> tuple[Language, ...]:
         """Return the languages, of which Python has the object and describes it to the model."""
         return tuple(
             self._with_object(language) if language.name == "python" else language for language in languages

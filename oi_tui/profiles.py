@@ -24,7 +24,7 @@ _PATIENCE = 20.0
 Ask = Callable[[Shown], bool]
 
 
-def nobody(shown: Shown) -> bool:
+def answer_for_nobody(shown: Shown) -> bool:
     """Answer for a person who cannot be asked."""
     raise ProfileError("needs to be shown and trusted first, in a terminal", path=shown.place)
 
@@ -133,7 +133,7 @@ def _read(text: str, place: object) -> Profile:
 
 
 def open_profile(
-    name: str | None, ask: Ask = nobody, *, offline: bool = False, write: bool = True
+    name: str | None, ask: Ask = answer_for_nobody, *, offline: bool = False, write: bool = True
 ) -> tuple[Profile, Path | None]:
     """The profile that is asked for, and where its changes are saved. Raises ProfileError or OSError.
 
@@ -215,7 +215,7 @@ def fetch(address: str) -> Shown:
         raise ProfileError("not UTF-8 text", path=address) from None
 
 
-def project(folder: Path) -> Shown | None:
+def find_project(folder: Path) -> Shown | None:
     """The profile in a project's folder; None if there is none, or it is empty."""
     path = folder / PROJECT
     try:

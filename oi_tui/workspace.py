@@ -123,7 +123,7 @@ class Workspace:
         problems = (
             *self.profile.unknown,
             *without_effect(self.profile),
-            *self.languages.unknown(self.profile.languages),
+            *self.languages.explain_unknown(self.profile.languages),
             *self.languages.custom.problems,
         )
         skills = (

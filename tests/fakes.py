@@ -166,7 +166,7 @@ class Computer:
             raise TableError(f"{name} is not a table.")
         return self.tables[language, name]
 
-    def completes(self, language: str) -> bool:
+    def can_complete(self, language: str) -> bool:
         return language in self.completions
 
     def complete(self, language: str, before: str) -> Completions | None:

@@ -142,7 +142,7 @@ def keys_page() -> str:
     general += [(code(command.keys), command.summary) for command in COMMANDS.values() if command.keys]
     blocks = [(code(key), meaning) for key, meaning in help_screen.BLOCK_KEYS]
     names = []
-    for name, places in keymap.bindings().items():
+    for name, places in keymap.list_bindings().items():
         keys = ",".join(dict.fromkeys(binding.key for _, binding in places))
         meaning = next((binding.description for _, binding in places if binding.description), "")
         names.append((code(name), code(keys), meaning))

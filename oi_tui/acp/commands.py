@@ -90,7 +90,7 @@ class AcpCommands(ConversationActions):
         """Hand the events on."""
         self._started.append(events)
 
-    def aside(self, work: Callable[[], T], then: Callable[[T], object]) -> None:
+    def run_then(self, work: Callable[[], T], then: Callable[[T], object]) -> None:
         """Do it, and go on with what it gives."""
         then(work())
 

@@ -86,7 +86,7 @@ class ConversationActions(ABC):
         """Ask whether to act, showing what would be done."""
 
     @abstractmethod
-    def aside(self, work: Callable[[], T], then: Callable[[T], object]) -> None:
+    def run_then(self, work: Callable[[], T], then: Callable[[T], object]) -> None:
         """Run slow work in the background, and pass its result on."""
 
     @abstractmethod
@@ -100,7 +100,7 @@ class ConversationActions(ABC):
 
     def switch_profile(self, name: str, then: Callable[[], object] | None = None) -> None:
         """Go on with another profile: its name, path or address; `then` is called once that is done."""
-        self._switching.to(name, then)
+        self._switching.switch_to(name, then)
 
     def take_profile(self, profile: Profile) -> None:
         """Go on with these settings, show those that are seen, and say what waits."""
@@ -180,7 +180,7 @@ class ConversationActions(ABC):
 
     def tell_info(self) -> None:
         """Versions, model and key, folders, languages; their programs and a keyring are asked."""
-        self.aside(lambda: describe_conversation(self._workspace), self.tell)
+        self.run_then(lambda: describe_conversation(self._workspace), self.tell)
 
     def manage_servers(self, action: str, name: str, rest: str) -> None:
         """List MCP servers, or test, add, remove or review one."""

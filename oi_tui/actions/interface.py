@@ -28,7 +28,7 @@ class UserInterface(Protocol):
     def edit(self, text: str, suffix: str) -> str:
         """Let the person edit a text in their own editor; return it unchanged if they have set none."""
 
-    def aside(self, work: Callable[[], T], then: Callable[[T], object]) -> None:
+    def run_then(self, work: Callable[[], T], then: Callable[[T], object]) -> None:
         """Run slow work in the background, and pass its result on."""
 
     def start(self, events: Iterator[Event]) -> None:

@@ -16,7 +16,7 @@ class LanguageActions:
         self._ui = ui
         self._workspace = workspace
 
-    def knows(self, name: str) -> bool:
+    def is_language(self, name: str) -> bool:
         """Whether code can be run in what is called so: `%python print(1)`."""
         return self._workspace.computer.resolve(name) is not None
 
@@ -36,7 +36,7 @@ class LanguageActions:
 
     def list(self) -> None:
         """The languages here, and how to get others; their programs are asked."""
-        self._ui.aside(lambda: describe(self._workspace.computer.availability()), self._ui.tell)
+        self._ui.run_then(lambda: describe(self._workspace.computer.availability()), self._ui.tell)
 
     def trust(self, name: str) -> None:
         """Show the file of a language of the person's own whole, and let it run if they want."""

@@ -89,7 +89,7 @@ class ServerManager:
         if self._workspace.profile.sandbox:
             self._ui.tell("MCP servers run outside of the sandbox, which is on.", warning=True)
         else:
-            self._ui.aside(work, then)
+            self._ui.run_then(work, then)
 
     def _log_in(self, status: Status) -> None:
         """Sign in to a server: the person does that in a browser, which comes back to this machine."""
@@ -104,7 +104,7 @@ class ServerManager:
             shown = bool(words) and view(words or (), address) is None
             how = "In the browser" if shown else "Open this address in a browser on this machine, and"
             self._ui.tell(f"{how} sign in to the MCP server {name}: {visible(address)}")
-            self._ui.aside(lambda: _try_work(lambda: servers.finish_sign_in(status)), ended)
+            self._ui.run_then(lambda: _try_work(lambda: servers.finish_sign_in(status)), ended)
 
         def ended(problem: str) -> None:
             if problem:
@@ -118,7 +118,7 @@ class ServerManager:
             except CallError as error:
                 return "", str(error)
 
-        self._ui.aside(begin, then)
+        self._ui.run_then(begin, then)
 
     def _log_out(self, status: Status) -> None:
         name = status.server.name
@@ -134,7 +134,7 @@ class ServerManager:
             outcome = f"Signed out of {name}." if found else f"You were not signed in to {name}."
             self._ui.tell(problem or outcome, warning=bool(problem))
 
-        self._ui.aside(work, then)
+        self._ui.run_then(work, then)
 
     def _insert_prompt(self, status: Status, rest: str) -> None:
         """Put a prompt of a server where the person types; nothing is sent."""
@@ -161,7 +161,7 @@ class ServerManager:
             else:
                 self._ui.put_back(text)
 
-        self._ui.aside(work, then)
+        self._ui.run_then(work, then)
 
     def _add(self, name: str, rest: str) -> None:
         line = f"{name} = {rest.strip()}"

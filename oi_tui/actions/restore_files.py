@@ -121,7 +121,7 @@ class FileRestorer:
             else:
                 self._confirm(question, planned, lambda: self._restore_elsewhere(files, step))
 
-        self._ui.aside(lambda: _try(lambda: files.plan(step)), confirm)
+        self._ui.run_then(lambda: _try(lambda: files.plan(step)), confirm)
 
     def _restore_elsewhere(self, files: "PlaceFiles", step: Step) -> None:
         def tell(done: "tuple[Step, list[Action], list[str]] | str") -> None:
@@ -133,7 +133,7 @@ class FileRestorer:
                 self._workspace.snapshots.note(back)
             self._tell(back, actions, problems)
 
-        self._ui.aside(lambda: _try(lambda: files.restore(step)), tell)
+        self._ui.run_then(lambda: _try(lambda: files.restore(step)), tell)
 
     def _confirm(self, question: str, actions: Sequence[Action], act: Callable[[], None]) -> None:
         details = [_describe(action) for action in actions]

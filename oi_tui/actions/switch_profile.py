@@ -31,7 +31,7 @@ class ProfileSwitcher:
         self._workspace = workspace
         self._wish = 0
 
-    def to(self, name: str, then: Callable[[], object] | None = None) -> None:
+    def switch_to(self, name: str, then: Callable[[], object] | None = None) -> None:
         """Go on with the profile of that name, once it is read, and trusted where it has to be.
 
         `then` is called once that is done, except for a profile that is to be trusted first.
@@ -54,7 +54,7 @@ class ProfileSwitcher:
                 case str():
                     self._ui.tell(f"The profile was not changed: {result}", warning=True)
 
-        self._ui.aside(lambda: _try_work(lambda: _open(name, before)), go_on)
+        self._ui.run_then(lambda: _try_work(lambda: _open(name, before)), go_on)
 
     def _ask(self, name: str, shown: Shown, before: Profile) -> None:
         """Show all of it; what was shown is what is used, whatever stands there by then."""
@@ -63,7 +63,7 @@ class ProfileSwitcher:
             # Where it cannot be remembered it is asked about again the next time.
             with suppress(OSError):
                 Trust().accept(shown)
-            self._ui.aside(
+            self._ui.run_then(
                 lambda: _try_work(
                     lambda: _Found(profiles.keep_overrides(profiles.make_profile(shown), before), None)
                 ),
@@ -121,7 +121,7 @@ def _open(name: str, before: Profile) -> "_Found | Shown":
 def _with_folder(profile: Profile) -> Profile:
     """With the settings of the working directory on top, as at a start, where they are trusted."""
     try:
-        shown = profiles.project(Path.cwd())
+        shown = profiles.find_project(Path.cwd())
     except FileNotFoundError:
         return profile
     trusted = shown is not None and profiles.is_trusted(shown)

@@ -117,7 +117,7 @@ class TargetActions:
         else:
             self._ui.tell(f"Connecting to {one_line(name, 200)} …")
             attempt = _Attempt(name, self._ask)
-            self._ui.aside(lambda: attempt.reach(computer), self._announce_target)
+            self._ui.run_then(lambda: attempt.reach(computer), self._announce_target)
 
     def run_on(self, name: str, language: str, code: str) -> None:
         """Connect a target for the cells that name it, and run the person's code there, if any."""
@@ -131,7 +131,7 @@ class TargetActions:
             return
         self._ui.tell(f"Connecting to {one_line(name, 200)} …")
         attempt = _Attempt(name, self._ask)
-        self._ui.aside(
+        self._ui.run_then(
             lambda: attempt.reach(computer, stays=False),
             lambda problem: self._run_beside(problem, name, language, cell if code else ""),
         )
@@ -155,7 +155,7 @@ class TargetActions:
                     session.end_after_run()
                 return computer.detach(named)
 
-            self._ui.aside(leave, lambda problem: self._leave_target(problem, named))
+            self._ui.run_then(leave, lambda problem: self._leave_target(problem, named))
 
     def _leave_target(self, problem: str, name: str) -> None:
         name = one_line(name, 200)
@@ -189,7 +189,7 @@ class TargetActions:
             self._ui.tell(f"Connecting to {one_line(left.target, 200)} …")
             attempt = _Attempt(left.target, self._ask)
             computer = self._workspace.computer
-            self._ui.aside(lambda: attempt.come_back(computer, left), self._show_left_code)
+            self._ui.run_then(lambda: attempt.come_back(computer, left), self._show_left_code)
 
     def _show_left_code(self, came: "str | Sequence[LeftRun]") -> None:
         """Show what comes of the code that was left running."""

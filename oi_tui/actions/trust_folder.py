@@ -11,7 +11,7 @@ from oi_tui.workspace import Workspace
 
 def trust_folder(ui: UserInterface, workspace: Workspace) -> None:
     """Show the whole of the folder's own profile; once it is trusted, it counts, and does so ever after."""
-    shown = profiles.project(workspace.computer.cwd)
+    shown = profiles.find_project(workspace.computer.cwd)
     if shown is None:
         ui.tell(f"There is no {profiles.PROJECT} in this folder.")
         return

@@ -23,12 +23,12 @@ class TurnActions:
 
     def run_again(self, number: int | None) -> None:
         """Run the cells again that ran before, up to cell `number`; None means all."""
-        if codes := self._ui.going_back.earlier(number):
+        if codes := self._ui.going_back.find_earlier(number):
             self._ui.start(self._workspace.session.run_again(codes))
 
     def run_only(self, numbers: Sequence[int]) -> None:
         """Run the cells with these numbers again, in the order of the conversation."""
-        if codes := self._ui.going_back.chosen(numbers):
+        if codes := self._ui.going_back.find_chosen(numbers):
             self._ui.start(self._workspace.session.run_again(codes))
 
     def run_blocks(self) -> None:

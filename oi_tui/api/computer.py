@@ -239,7 +239,7 @@ class ApiComputer(SettingGroup):
                 allows_unmasked=lambda _: settings.profile.unmasked_screen,
             )
         if id(language) not in self._with_object:
-            [extended] = self._cells.given_to([language])
+            [extended] = self._cells.add_to([language])
             self._with_object[id(language)] = language, extended
         return self._with_object[id(language)][1]
 

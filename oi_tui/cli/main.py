@@ -86,7 +86,7 @@ def _complete(profile: Profile, given: argparse.Namespace) -> Profile:
 
 def _add_project(profile: Profile) -> Profile:
     """The profile with what the working directory brings along, if a person trusted exactly that."""
-    shown = profiles.project(Path.cwd())
+    shown = profiles.find_project(Path.cwd())
     if shown is None:
         unread = profiles.explain_unread_project(Path.cwd())
         return replace(profile, unknown=(*profile.unknown, unread)) if unread else profile

@@ -80,7 +80,7 @@ def carry_out(text: str, actions: CommandActions) -> None:
     if not word:
         raise CommandError("Type a command name after %; %help lists all commands.")
     chosen = COMMANDS.get(_normalise(word))
-    if chosen is None and actions.languages.knows(word):
+    if chosen is None and actions.languages.is_language(word):
         if not argument:
             raise CommandError(f"Type code after it: %{word} CODE")
         actions.languages.run(word, argument)

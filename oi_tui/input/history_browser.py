@@ -21,7 +21,7 @@ class HistoryBrowser:
         self._place = len(self._entries)
         return is_new
 
-    def earlier(self, text: str) -> str | None:
+    def go_back(self, text: str) -> str | None:
         """The entry before, given what the prompt holds now; None where there is none.
 
         Only entries that begin with what was typed count.
@@ -35,7 +35,7 @@ class HistoryBrowser:
                 return entry
         return None
 
-    def later(self, text: str) -> str | None:
+    def go_on(self, text: str) -> str | None:
         """The entry after, and what was typed after the last one; None when nobody walks."""
         if not self.is_walking(text):
             return None
@@ -51,7 +51,7 @@ class HistoryBrowser:
         """Whether what the prompt holds is an entry that was walked to, unchanged."""
         return self._place < len(self._entries) and text == self._shown
 
-    def containing(self, text: str, most: int) -> list[str]:
+    def find_containing(self, text: str, most: int) -> list[str]:
         """Entries with all the words of the text in them, the newest first, each once."""
         words = text.lower().split()
         entries: dict[str, None] = {}

@@ -58,7 +58,7 @@ class CellTools:
         self._wanted = wanted
         self._socket = CellSocket("tools", self._answer)
 
-    def given_to(self, languages: Sequence[Language]) -> tuple[Language, ...]:
+    def add_to(self, languages: Sequence[Language]) -> tuple[Language, ...]:
         """Return the languages; those whose code can call tools have the object."""
         return tuple(
             self._with_object(item) if item.name in CALLING_LANGUAGES else item for item in languages

@@ -93,7 +93,7 @@ class PlainCommands(ConversationActions):
         else:
             self.tell("Nothing was done.")
 
-    def aside(self, work: Callable[[], T], then: Callable[[T], object]) -> None:
+    def run_then(self, work: Callable[[], T], then: Callable[[T], object]) -> None:
         """Do it, and go on with what it gives."""
         then(work())
 

@@ -47,7 +47,7 @@ class PlainReading:
 
     def search_history(self, text: str) -> None:
         """List earlier messages that contain the words."""
-        entries = HistoryBrowser(History().load()).containing(text, _LISTED)
+        entries = HistoryBrowser(History().load()).find_containing(text, _LISTED)
         listed = "\n".join(f"  {one_line(item, 200)}" for item in entries)
         self._ui.tell(f"Matches, newest first:\n{listed}" if entries else "No matching messages.")
 

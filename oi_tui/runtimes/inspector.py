@@ -59,7 +59,7 @@ class Inspector:
             )
         return LiveTable(name, runtime.language.title, runtime.ask_table)
 
-    def completes(self, language: str) -> bool:
+    def can_complete(self, language: str) -> bool:
         """Whether the language is at work and offers completions; does not wait."""
         return self._find_idle_runtime(language) is not None
 

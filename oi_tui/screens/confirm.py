@@ -13,7 +13,7 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widgets import Static
 
-from oi_tui.screens.dialog import Dialog, clickable
+from oi_tui.screens.dialog import Dialog, link_hints
 from oi_tui.text import one_line, visible
 from oi_tui.widgets.approval.key_guard import LOOK, SETTLE, KeyGuard
 from oi_tui.widgets.timer import schedule
@@ -56,7 +56,7 @@ class ConfirmDialog(Dialog[bool]):
         """Say what the keys answer."""
         self._armed_at = time.monotonic()
         answers = "y yes · n no" if self.armed else "y when you stop typing · n no"
-        self.query_one("#confirm").border_subtitle = clickable(answers)
+        self.query_one("#confirm").border_subtitle = link_hints(answers)
 
     def on_key(self, event: events.Key) -> None:
         """Take a yes as text if another key follows at once, or if it is part of a word."""

@@ -30,7 +30,7 @@ class Page(BaseScreen[ScreenResultType]):
         return super().dismiss(result)
 
 
-def clickable(hints: str) -> str:
+def link_hints(hints: str) -> str:
     """Key hints such as `enter choose · esc cancel`, as markup: a click on one presses its key."""
     parts = [(part, re.match(r"(\S|esc|enter|tab|ctrl\+\w) ", part)) for part in hints.split(" · ")]
     return " · ".join(

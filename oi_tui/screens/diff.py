@@ -44,7 +44,7 @@ class DiffScreen(Page[None]):
 
     def on_mount(self) -> None:
         """Begin with the lines."""
-        rows = list(changes(self._before, self._after))
+        rows = list(list_changes(self._before, self._after))
         removed = sum(sign == "-" for sign, _, _ in rows)
         added = sum(sign == "+" for sign, _, _ in rows)
         width = len(str(max(len(self._before), len(self._after))))
@@ -60,7 +60,7 @@ def _count(lines: int) -> str:
     return f"{lines:,} line{'s' * (lines != 1)}"
 
 
-def changes(before: list[str], after: list[str]) -> Iterator[tuple[str, int, str]]:
+def list_changes(before: list[str], after: list[str]) -> Iterator[tuple[str, int, str]]:
     """The lines with a sign each, "-", "+" or " ", and their numbers; "…" and a count for those left out."""
     steps = SequenceMatcher(None, before, after, autojunk=len(before) > _LONG).get_opcodes()
     if all(tag == "equal" for tag, *_ in steps):

@@ -59,7 +59,7 @@ _SHORT = {
 }
 
 
-def groups(view: "ChatView") -> list[Group]:
+def list_groups(view: "ChatView") -> list[Group]:
     """Return the keys that act now, by where they act; what waits for an answer first."""
     found: list[Group] = []
     if view.conversation.editing:
@@ -102,7 +102,7 @@ class GlanceScreen(Dialog[str | None]):
     def on_resize(self) -> None:
         """Show as many columns as fit."""
         columns = min(3, max(1, (self.size.width - 8) // _COLUMN))
-        self.query_one("#glance-rows", Static).update(laid_out(self._groups, columns))
+        self.query_one("#glance-rows", Static).update(lay_out(self._groups, columns))
 
     def on_key(self, event: events.Key) -> None:
         """Close; a typed character goes to the prompt."""
@@ -111,7 +111,7 @@ class GlanceScreen(Dialog[str | None]):
             self.dismiss(event.character)
 
 
-def laid_out(shown: Sequence[Group], columns: int) -> Content:
+def lay_out(shown: Sequence[Group], columns: int) -> Content:
     """Lay out groups in columns; each goes to the column that is the shortest so far."""
     filled: list[list[Content]] = [[] for _ in range(columns)]
     for title, rows in shown:

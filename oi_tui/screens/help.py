@@ -14,7 +14,7 @@ from textual.widgets import Input, Static
 
 from oi_tui.commands import COMMANDS
 from oi_tui.commands.groups import group_commands
-from oi_tui.screens.dialog import Dialog, clickable
+from oi_tui.screens.dialog import Dialog, link_hints
 
 #: Keys that are no commands, with where they work.
 OTHER_KEYS = (
@@ -62,7 +62,7 @@ BLOCK_KEYS = (
 )
 
 
-def help_rows() -> list[tuple[str, str]]:
+def list_help() -> list[tuple[str, str]]:
     """Return each key or name, and what it does; an empty key begins a section."""
     rows = [("", "Keys"), *OTHER_KEYS]
     listed = {key for key, _ in OTHER_KEYS}
@@ -91,14 +91,14 @@ class HelpScreen(Dialog[None]):
         """`rows` are the keys of what has the focus, which `place` names."""
         super().__init__()
         here = {key for keys, _ in rows for key in keys.split()}
-        others = [row for row in help_rows() if row[0] not in here]
+        others = [row for row in list_help() if row[0] not in here]
         self._rows = [*([("", place), *rows] if rows else []), *others]
 
     def compose(self) -> ComposeResult:
         """Mount the rows in two columns."""
         with VerticalScroll(id="help") as page:
             page.border_title = "Help"
-            page.border_subtitle = clickable("esc close")
+            page.border_subtitle = link_hints("esc close")
             yield Input(placeholder="type to search keys and commands", id="help-search")
             yield Static(id="help-rows", markup=False)
 
@@ -126,12 +126,12 @@ class HelpScreen(Dialog[None]):
         columns = min(3, max(1, (room + _GAP) // (_NARROWEST + _GAP)))
         width = min(_WIDEST, (room - _GAP * (columns - 1)) // columns)
         self.query_one("#help").styles.width = columns * width + (columns - 1) * _GAP + _AROUND
-        rows = matching(self._rows, self.query_one(Input).value)
-        page = laid_out(rows, width, columns) if rows else Content("No key or command has these words.")
+        rows = filter_rows(self._rows, self.query_one(Input).value)
+        page = lay_out(rows, width, columns) if rows else Content("No key or command has these words.")
         self.query_one("#help-rows", Static).update(page)
 
 
-def matching(rows: Sequence[tuple[str, str]], sought: str) -> list[tuple[str, str]]:
+def filter_rows(rows: Sequence[tuple[str, str]], sought: str) -> list[tuple[str, str]]:
     """The rows that have all the words, below the titles of their sections."""
     words = sought.lower().split()
     found: list[tuple[str, str]] = []
@@ -147,11 +147,11 @@ def matching(rows: Sequence[tuple[str, str]], sought: str) -> list[tuple[str, st
     return found
 
 
-def laid_out(rows: Sequence[tuple[str, str]], width: int, columns: int = 1) -> Content:
+def lay_out(rows: Sequence[tuple[str, str]], width: int, columns: int = 1) -> Content:
     """Lay out the rows in columns of equal width, read one after the other; no section is torn apart."""
     # At least the two before the key: a terminal may have any width.
     key_width = max(2, min(max(len(key) for key, _ in rows) + 4, max(width // 3, _LONGEST_KEY)))
-    lay_out = (
+    lay_out_row = (
         partial(_beside, width=width, key_width=key_width)
         if width >= _BESIDE
         else partial(_below, width=width)
@@ -160,7 +160,7 @@ def laid_out(rows: Sequence[tuple[str, str]], width: int, columns: int = 1) -> C
     for key, words in rows:
         if not key or not sections:
             sections.append([])
-        sections[-1] += lay_out(key, words) if key else [Content.styled(words, "bold")]
+        sections[-1] += lay_out_row(key, words) if key else [Content.styled(words, "bold")]
     filled = _share_out(sections, columns)
     blank = Content("")
     lines = []

@@ -22,7 +22,7 @@ Known = dict[str, list[tuple[type[DOMNode], Binding]]]
 _NAMED = {key.value.rpartition("+")[2] for key in Keys} | set(KEY_ALIASES)
 
 
-def bindings() -> Known:
+def list_bindings() -> Known:
     """Every key by the name of what it does, with where it works: one entry for each of its keys."""
     for package in (oi_tui.screens, oi_tui.widgets):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
@@ -43,13 +43,13 @@ def _ours(kind: type[DOMNode]) -> Iterator[type[DOMNode]]:
         yield from _ours(item)
 
 
-def chosen(text: str) -> tuple[Mapping[str, str], list[str]]:
+def read_chosen(text: str) -> tuple[Mapping[str, str], list[str]]:
     """The keys of the profile that can be used, and sentences about the others and about conflicts."""
     try:
         wanted = dict(parse(text))
     except ValueError as error:
         return {}, [f"keys: {error}"]
-    known, problems = bindings(), list[str]()
+    known, problems = list_bindings(), list[str]()
     for name in list(wanted):
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
@@ -108,10 +108,10 @@ def is_key(key: str) -> bool:
 _COLUMNS = ((0, 28), (1, 15))
 
 
-def listed(changed: Mapping[str, str]) -> str:
+def describe_names(changed: Mapping[str, str]) -> str:
     """Every name with its keys, those that were changed marked."""
     rows = []
-    for name, places in bindings().items():
+    for name, places in list_bindings().items():
         keys = changed.get(name) or ",".join(dict.fromkeys(binding.key for _, binding in places))
         what = next((binding.description for _, binding in places if binding.description), "")
         rows.append((f"{'*' if name in changed else ' '} {name}", keys, what))
@@ -119,7 +119,7 @@ def listed(changed: Mapping[str, str]) -> str:
     return "\n".join(f"{name:<{first}}  {keys:<{second}}  {what}" for name, keys, what in rows)
 
 
-def here(screen: Any) -> tuple[str, list[tuple[str, str]]]:
+def list_keys_here(screen: Any) -> tuple[str, list[tuple[str, str]]]:
     """The focused part in words, and its keys as they are now."""
     rows: list[tuple[str, str]] = []
     title = ""

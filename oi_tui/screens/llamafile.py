@@ -13,7 +13,7 @@ from textual.widgets import Static
 
 from oi_tui.engine.models.download import DownloadError
 from oi_tui.engine.models.llamafile import Llamafile, LlamafileError, begin
-from oi_tui.screens.dialog import Dialog, clickable
+from oi_tui.screens.dialog import Dialog, link_hints
 from oi_tui.system.environment import secret_variables
 from oi_tui.text import one_line
 
@@ -45,7 +45,7 @@ class LlamafileScreen(Dialog[Llamafile | str]):
         """Mount one line."""
         with Vertical(id="starting") as box:
             box.border_title = "Llamafile"
-            box.border_subtitle = clickable("esc stops; the download can continue later")
+            box.border_subtitle = link_hints("esc stops; the download can continue later")
             yield Static(one_line(self._source, 200), id="starting-words", markup=False)
 
     def on_mount(self) -> None:

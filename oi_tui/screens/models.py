@@ -18,14 +18,14 @@ from oi_tui.engine.credentials.keys import SecretError, Secrets, find_variable_n
 from oi_tui.engine.credentials.redaction import learn
 from oi_tui.engine.models import llamafile, local_servers
 from oi_tui.engine.settings import presets
-from oi_tui.screens.dialog import Dialog, clickable
+from oi_tui.screens.dialog import Dialog, link_hints
 from oi_tui.text import one_line
 from oi_tui.widgets.lists.choice_list import ChoiceList
 
 #: The ready-made profiles of the providers whose model is offered once there is a key.
 _HOSTED = ("openai", "anthropic", "gemini", "openrouter", "mistral", "deepseek", "groq", "xai")
-_LIST_KEYS = clickable("enter choose · tab type a name · esc cancel")
-_KEY_KEYS = clickable("enter save · ctrl+s this session only · esc back")
+_LIST_KEYS = link_hints("enter choose · tab type a name · esc cancel")
+_KEY_KEYS = link_hints("enter save · ctrl+s this session only · esc back")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def _list_hosted() -> list[tuple[str, str]]:
     return [(find_variable_name(model) or "", model) for model in models]
 
 
-def llamafiles() -> list[ModelChoice]:
+def list_llamafiles() -> list[ModelChoice]:
     """Return the llamafiles that were downloaded before."""
     return [
         ModelChoice(str(path), None, f"a llamafile on this machine, {path.stat().st_size / 1e9:.1f} GB")
@@ -137,7 +137,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
         self._asking: ModelChoice | None = None
         #: The model in use stands first, so that a hasty enter changes nothing.
         self._in_use = None if welcome or local or current == DEMO.model else _in_use(current, api_base)
-        models = [*([] if local else list_hosted_models()), *llamafiles()]
+        models = [*([] if local else list_hosted_models()), *list_llamafiles()]
         self._choices = [
             *([self._in_use] if self._in_use else []),
             *(choice for choice in models if not self._in_use or not _is_same(choice, self._in_use)),

@@ -10,7 +10,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from oi_tui.engine.review.permissions import Permission
-from oi_tui.screens.dialog import Dialog, clickable
+from oi_tui.screens.dialog import Dialog, link_hints
 from oi_tui.text import one_line
 from oi_tui.widgets.lists.choice_list import ChoiceList
 
@@ -36,7 +36,7 @@ class PermissionsScreen(Dialog[None]):
         """Mount the text and the list."""
         with Vertical(id="permissions") as box:
             box.border_title = "Auto-approvals"
-            box.border_subtitle = clickable("enter revoke · A revoke all · esc close")
+            box.border_subtitle = link_hints("enter revoke · A revoke all · esc close")
             yield Static(id="permissions-words", markup=False)
             yield ChoiceList(id="permissions-list", markup=False)
 

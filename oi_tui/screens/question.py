@@ -9,7 +9,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from oi_tui.screens.dialog import Dialog, clickable
+from oi_tui.screens.dialog import Dialog, link_hints
 from oi_tui.text import one_line, visible
 from oi_tui.widgets.approval.key_guard import LOOK, KeyGuard
 
@@ -41,7 +41,7 @@ class QuestionDialog(Dialog[str | None]):
             lines.append("The last answer was not accepted. Try again.")
         with Vertical(id="ask") as box:
             box.border_title = Content(one_line(self._title, 60))
-            box.border_subtitle = clickable("the field opens when you stop typing · esc cancel")
+            box.border_subtitle = link_hints("the field opens when you stop typing · esc cancel")
             yield Static(Content("\n".join(lines)), id="ask-words", markup=False)
             yield Input(password=self._masked, id="ask-answer", disabled=True)
 
@@ -56,7 +56,7 @@ class QuestionDialog(Dialog[str | None]):
             field = self.query_one(Input)
             field.disabled = False
             field.focus()
-            self.query_one("#ask").border_subtitle = clickable("enter send · esc cancel")
+            self.query_one("#ask").border_subtitle = link_hints("enter send · esc cancel")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Go back with the answer."""

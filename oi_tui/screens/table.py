@@ -380,7 +380,7 @@ class TableScreen(Page[None]):
 
         def show(found: Statistics) -> None:
             self._say("")
-            text = LongText.of(written(found))
+            text = LongText.of(format_statistics(found))
             self.app.push_screen(
                 PagerScreen(name, text, "These figures cover all rows; the filter does not apply.")
             )
@@ -436,7 +436,7 @@ class TableScreen(Page[None]):
         )
 
 
-def written(found: Statistics) -> str:
+def format_statistics(found: Statistics) -> str:
     """Statistics as text: the facts, then a bar for each value or range."""
     wide = max((len(name) for name, _ in found.facts), default=0)
     text = [f"{name:{wide}}  {value}" for name, value in found.facts]

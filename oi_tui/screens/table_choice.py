@@ -8,7 +8,7 @@ from textual.containers import Vertical
 from textual.content import Content
 
 from oi_tui import paths
-from oi_tui.screens.dialog import clickable
+from oi_tui.screens.dialog import link_hints
 from oi_tui.screens.name_choice import NameChoice
 from oi_tui.text import one_line
 from oi_tui.widgets.lists.choice_list import ChoiceList
@@ -24,5 +24,5 @@ class TableChoice(NameChoice):
         """Mount the list in a box."""
         with Vertical(id="table-choice") as box:
             box.border_title = "Tables"
-            box.border_subtitle = clickable("enter open · esc close")
+            box.border_subtitle = link_hints("enter open · esc close")
             yield ChoiceList(*(Content(one_line(name, 60)) for name in self._names))

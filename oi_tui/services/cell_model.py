@@ -98,7 +98,7 @@ class CellModel:
         #: How many requests are under way, and what they cost at most, in USD.
         self._count, self._cost = 0, 0.0
 
-    def given_to(
+    def add_to(
         self, languages: Sequence[Language], is_running: Callable[[int], bool], sandboxed: Callable[[], bool]
     ) -> tuple[Language, ...]:
         """Return the languages, of which Python reaches the model.

@@ -49,7 +49,7 @@ class Inspector(Protocol):
     def table(self, language: str, name: str) -> TableSource:
         """A table that a language remembers. Raises TableError where it cannot be asked."""
 
-    def completes(self, language: str) -> bool:
+    def can_complete(self, language: str) -> bool:
         """Whether the language offers completions now; does not wait."""
 
     def complete(self, language: str, before: str) -> Completions | None:
@@ -236,7 +236,7 @@ class LanguageService:
         if self._own_computer:
             self._own_computer.note_loss(Loss("", text.rstrip(".")))
 
-    def unknown(self, names: Sequence[str]) -> list[str]:
+    def explain_unknown(self, names: Sequence[str]) -> list[str]:
         """Say which of these names are no languages."""
         here = ", ".join(self.computer.languages)
         unknown = (name for name in names if self.computer.resolve(name) is None)
@@ -332,7 +332,7 @@ class LanguageService:
         """The languages that may run; Python has the computer object where the profile wants that."""
         languages: tuple[Language, ...] = (*LANGUAGES, *self.custom.languages)
         if self._cell_model:
-            languages = self._cell_model.given_to(languages, self._is_running, lambda: self._profile.sandbox)
+            languages = self._cell_model.add_to(languages, self._is_running, lambda: self._profile.sandbox)
         if self._profile.mcp_servers:
             from oi_tui.mcp_client.cells import CellTools
 
@@ -345,7 +345,7 @@ class LanguageService:
                 self._is_running,
                 lambda: bool(self._profile.mcp_servers) and not self._profile.sandbox,
             )
-            languages = self._cell_tools.given_to(languages)
+            languages = self._cell_tools.add_to(languages)
         if not computer_api.is_wanted(self._profile):
             return languages
         self._computer_api = computer_api.ComputerApi(
@@ -357,7 +357,7 @@ class LanguageService:
             allows_unmasked=self._allows_unmasked,
             granted_windows=self._granted_windows,
         )
-        return self._computer_api.given_to(languages)
+        return self._computer_api.add_to(languages)
 
     def _is_running(self, pid: int) -> bool:
         """Whether a process is the language that runs the cell."""

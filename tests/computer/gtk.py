@@ -38,7 +38,7 @@ class Cells:
             takes_images=lambda: self.sees,
             allows_unmasked=self._allows,
         )
-        declared = self.api.given_to(LANGUAGES)
+        declared = self.api.add_to(LANGUAGES)
         self.computer = Computer(cwd=folder, declared=declared, python=python or bare_python.interpreter())
         self.images: list[str] = []
 

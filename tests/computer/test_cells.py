@@ -36,7 +36,7 @@ def answer(text: str, images: Sequence[str]) -> str:
 def cells(tmp_path: Path) -> Iterator[Computer]:
     """Python with the object, in an interpreter that has no packages."""
     api = ComputerApi(answer, lambda: None)
-    computer = Computer(cwd=tmp_path, declared=api.given_to(LANGUAGES), python=bare_python.interpreter())
+    computer = Computer(cwd=tmp_path, declared=api.add_to(LANGUAGES), python=bare_python.interpreter())
     yield computer
     computer.close()
     api.close()

@@ -82,7 +82,7 @@ def cells(own_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
             lambda: computer.interrupt(),
             allows_unmasked=lambda why: True,
         )
-        computer = Computer(cwd=tmp_path, declared=api.given_to(LANGUAGES))
+        computer = Computer(cwd=tmp_path, declared=api.add_to(LANGUAGES))
         form = Form(tmp_path / "log", X11(display))
         try:
             yield ScreenCells(computer, form, display, api)
@@ -616,7 +616,7 @@ from oi_tui.computer_api import ComputerApi
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.languages import LANGUAGES
 api = ComputerApi(lambda text, images: "", lambda: None)
-computer = Computer(cwd=Path(sys.argv[1]), declared=api.given_to(LANGUAGES))
+computer = Computer(cwd=Path(sys.argv[1]), declared=api.add_to(LANGUAGES))
 for report in computer.run("python", sys.argv[2]):
     print(report, flush=True)
 """

@@ -87,7 +87,7 @@ def cells(own_world: Path, tmp_path: Path, variables: dict[str, str]) -> Iterato
         lambda text, images: text, stop, allows_unmasked=lambda why: bool(asked.append(why)) or True
     )
     asked: list[str] = []
-    computer = Computer(cwd=tmp_path, declared=api.given_to(LANGUAGES))
+    computer = Computer(cwd=tmp_path, declared=api.add_to(LANGUAGES))
     recorder = Recorder(tmp_path / "log", variables)
     try:
         yield WaylandCells(computer, recorder, stops)
@@ -203,7 +203,7 @@ def test_code_uses_a_browser_with_a_window_and_the_mouse_in_it(
     page.write_text(f"<!doctype html><title>Form</title><label>Name <input id=n></label><br>{button}")
     api = ComputerApi(lambda text, images: text, lambda: None, allows_unmasked=lambda why: True)
     with contextlib.closing(
-        Computer(cwd=tmp_path, declared=api.given_to(LANGUAGES), python=sys.executable)
+        Computer(cwd=tmp_path, declared=api.add_to(LANGUAGES), python=sys.executable)
     ) as computer:
         try:
             cells = PythonCells(computer)

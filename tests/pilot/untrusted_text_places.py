@@ -318,7 +318,7 @@ async def program(stage: Stage, text: str) -> None:
 
 
 async def keys_of_the_profile(stage: Stage, text: str) -> None:
-    changed, reported = keymap.chosen(f"command.help: {one_row(text)}\n{one_row(text)}: f3\n{text}")
+    changed, reported = keymap.read_chosen(f"command.help: {one_row(text)}\n{one_row(text)}: f3\n{text}")
     for problem in reported:
         stage.commands.tell(problem, warning=True)
     stage.open(HelpScreen("At the prompt", [(text, text), *changed.items()]))

@@ -69,15 +69,15 @@ class Completer:
 
     def ask(self, query: Query) -> None:
         """Look for what completes the query; `Found` tells it, and tells it again when more is known."""
-        if query.kind == "console" and not self.completes(query.language):
+        if query.kind == "console" and not self.can_complete(query.language):
             return
         self._widget.run_worker(
             lambda: self._answer(query), thread=True, group="completions", exclusive=True, exit_on_error=False
         )
 
-    def completes(self, language: str) -> bool:
+    def can_complete(self, language: str) -> bool:
         """Whether code of the language can be completed now; does not wait."""
-        return self._computer.inspector.completes(language)
+        return self._computer.inspector.can_complete(language)
 
     def _answer(self, query: Query) -> None:
         worker = get_current_worker()

@@ -43,7 +43,7 @@ THEIRS = " Open Interpreter was found on this machine: oi-tui --import imports i
 _QUIET = 0.5
 
 
-def due(workspace: "Workspace") -> bool:
+def is_due(workspace: "Workspace") -> bool:
     """Whether a newcomer is at the screen; true once, and never where that cannot be remembered."""
     if not workspace.is_new:
         return False
@@ -79,7 +79,7 @@ class FirstRun:
         store = self._view.workspace.store
         # The requests of the home screen are no part of the questions above it.
         self._view.screen.add_class("-welcome")
-        self._ui.aside(lambda: setup.look(store), self._offer)
+        self._ui.run_then(lambda: setup.look(store), self._offer)
 
     def _offer(self, found: setup.Setup) -> None:
         if not found:
@@ -95,7 +95,7 @@ class FirstRun:
             self._ask_for_model()
             return
         store = self._view.workspace.store
-        self._ui.aside(lambda: _import_all(store), self._take)
+        self._ui.run_then(lambda: _import_all(store), self._take)
 
     def _take(self, result: setup.Imported | str) -> None:
         self._view.screen.remove_class("-welcome")
@@ -151,6 +151,6 @@ class FirstRun:
             approval = _ASKS_NOT if session.auto_run else _ASKS
             self._ui.tell(_AFTER.format(approval, _SANDBOX if offered else ""))
 
-        self._ui.aside(
+        self._ui.run_then(
             lambda: not workspace.profile.sandbox and workspace.computer.why_no_sandbox() is None, tell
         )

@@ -54,7 +54,7 @@ _LOGO = "█▀█ █    ▀█▀ █ █ █\n█▄█ █ ▀▀  █  █�
 _ROOM_FOR_LOGO = 20
 
 
-def requests(folder: Path | None) -> list[str]:
+def suggest_requests(folder: Path | None) -> list[str]:
     """Requests about files of the folder, then others; None where the files are not on this machine."""
     names = _files(folder) if folder else []
     suggestions: list[str] = []
@@ -92,7 +92,7 @@ def look(workspace: "Workspace") -> HomeFacts:
     if workspace.profile.model == "demo":
         offered: Sequence[str] = _DEMO
     else:
-        offered = requests(None if workspace.computer.where else workspace.computer.cwd)
+        offered = suggest_requests(None if workspace.computer.where else workspace.computer.cwd)
     listing = workspace.store.listing()
     others = (item for item in listing if item.problem is None and item.id != workspace.conversation.id)
     recent = sorted(others, key=lambda item: -item.updated)[:_CONVERSATIONS]

@@ -80,7 +80,7 @@ class UserInterface(Protocol):
     def show_screen(self, screen: Screen[T], then: Callable[[T | None], None]) -> None:
         """Push a screen, and call `then` with its result."""
 
-    def in_background(self, work: Callable[[], object]) -> None:
+    def run_in_background(self, work: Callable[[], object]) -> None:
         """Run something slow in a thread."""
 
     @property
@@ -91,7 +91,7 @@ class UserInterface(Protocol):
     def display(self) -> ThemeKeeper:
         """What the screen looks like."""
 
-    def aside(self, work: Callable[[], T], then: Callable[[T], object]) -> None:
+    def run_then(self, work: Callable[[], T], then: Callable[[T], object]) -> None:
         """Run slow work in a thread, and call `then` with its result."""
 
     def switch_profile(self, name: str, then: Callable[[], object] | None = None) -> None:

@@ -133,7 +133,7 @@ class ChatScreen(BaseScreen[None]):
     def compose(self) -> ComposeResult:
         """Mount what the user needs first."""
         yield self._headline
-        yield Static(status.nothing_said(), id="empty", markup=False)
+        yield Static(status.describe_empty(), id="empty", markup=False)
         yield self._completions
         with Horizontal(id="prompt-row"):
             yield Static(">", id="prompt-mark", markup=False)
@@ -218,9 +218,9 @@ class ChatScreen(BaseScreen[None]):
         if self._chat_view is None:
             self.prompt.insert("?")
             return
-        from oi_tui.screens.glance import GlanceScreen, groups
+        from oi_tui.screens.glance import GlanceScreen, list_groups
 
-        self.app.push_screen(GlanceScreen(groups(self.chat_view)), self.type_into_prompt)
+        self.app.push_screen(GlanceScreen(list_groups(self.chat_view)), self.type_into_prompt)
 
     def type_into_prompt(self, text: str | None) -> None:
         """Go to the prompt, with what was typed elsewhere."""
@@ -385,7 +385,7 @@ class ChatScreen(BaseScreen[None]):
         workspace = view.workspace
         where = workspace.computer.where or paths.shorten(workspace.computer.cwd)
         home.tell(
-            status.home_state(
+            status.describe_next_request(
                 view.session,
                 has_model=workspace.model.is_chosen,
                 where=where,
@@ -395,7 +395,7 @@ class ChatScreen(BaseScreen[None]):
         state = (workspace.conversation.id, workspace.profile.model, where)
         if state != self._home_state:
             self._home_state = state
-            self.commands.aside(lambda: look(workspace), home.offer)
+            self.commands.run_then(lambda: look(workspace), home.offer)
 
     @property
     def _place(self) -> str:
@@ -421,7 +421,7 @@ class ChatScreen(BaseScreen[None]):
                 self._title = title
                 self.app.post_message(self.Titled(title))
         self.set_class(view.session.auto_run, "-auto")
-        self._headline.left, self._headline.right = status.headline(
+        self._headline.left, self._headline.right = status.write_headline(
             view.session,
             view.turns.tokens,
             has_model=view.workspace.model.is_chosen,
@@ -434,7 +434,7 @@ class ChatScreen(BaseScreen[None]):
         else:
             now = time.monotonic()
             left = None if progress.until is None else progress.until - now
-            left_part, self._status.right = status.status(
+            left_part, self._status.right = status.write_status(
                 doing,
                 now - progress.since,
                 left,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Facts = tuple[Fact, ...]
 
 
-def headline(
+def write_headline(
     session: "Session", tokens: int, *, has_model: bool = True, named: str = ""
 ) -> tuple[Facts, Facts]:
     """Return the subject of the conversation, and mode, model and cost by importance."""
@@ -76,7 +76,7 @@ _NAMES = {"profile": "settings"}
 _OWN_ESCAPE = ("editing", "editing in vi", "reason", "granting", "finding", "sidebar")
 
 
-def status(
+def write_status(
     doing: str,
     seconds: float,
     left: float | None = None,
@@ -112,12 +112,12 @@ def status(
     return now, keys if place in _OWN_ESCAPE else ((stop, ""), *keys)
 
 
-def nothing_said() -> Content:
+def describe_empty() -> Content:
     """Return the text of an empty conversation, before anything is known of it."""
     return Content.styled("Type what you want.", "bold")
 
 
-def home_state(session: "Session", *, has_model: bool, where: str, elsewhere: bool) -> Content:
+def describe_next_request(session: "Session", *, has_model: bool, where: str, elsewhere: bool) -> Content:
     """Say what happens to the next request: by which model, and whether its code runs without asking."""
     model = session.profile.model
     if not has_model:

@@ -114,7 +114,7 @@ class ChatView(Widget):
         self.foreground = Foreground(self)
         self.sidebar = SidebarControl(self, workspace, lambda: self.turns.tokens)
         self.completer = Completer(self, workspace.computer, workspace.mcp.resources)
-        self.conversation.editor.completion.is_available = self.completer.completes
+        self.conversation.editor.completion.is_available = self.completer.can_complete
         self.log_panel = LogPanel(log.recent, id="log")
         self.questions = ApprovalControl(
             self,
@@ -122,7 +122,7 @@ class ChatView(Widget):
             self.conversation,
             prompt,
             workspace,
-            doing=self.progress.now,
+            doing=self.progress.note,
             call_back=self._call_back,
         )
         self._input = ProgramInput(self.input_line, prompt, self.conversation, self.progress, self._call_back)
@@ -228,7 +228,7 @@ class ChatView(Widget):
 
     def stop(self) -> None:
         """Leave the editor, else stop what is in progress, else go to the prompt."""
-        self._narrator.hush()
+        self._narrator.stop_speaking()
         if self.conversation.editing:
             self.questions.cancel_edit()
         elif self.busy:
@@ -359,7 +359,7 @@ class ChatView(Widget):
         if self._frame is not None:
             self._frame.cancel()
             self._frame = None
-        events = self.turns.new_events()
+        events = self.turns.take_events()
         if not events:
             return
         self._next_frame = time.monotonic() + FLUSH
@@ -388,7 +388,7 @@ class ChatView(Widget):
 
     def show_session(self) -> None:
         """Show the workspace's conversation from its beginning."""
-        self._narrator.hush()
+        self._narrator.stop_speaking()
         self.turns.reset()
         self.host_cells.abandon()
         self.foreground.end()
@@ -431,7 +431,7 @@ class ChatView(Widget):
 
     async def on_unmount(self) -> None:
         """Let the worker end, so that leaving does not wait for it."""
-        self._narrator.hush()
+        self._narrator.stop_speaking()
         self.turns.abandon()
         await self.host_cells.close()
         self._takeover.leave()

@@ -74,7 +74,7 @@ class ConversationLoader:
         waiting = len(conversations.list_waiting(store, conversations.list_folders()))
         self._post(Listed(store.listing(), waiting, store.deleted()))
 
-    def index(self) -> None:
+    def update_index(self) -> None:
         """Take into the index what changed since the last time; before it, clear up."""
         worker = get_current_worker()
         self._library.store.delete_expired()
@@ -94,7 +94,7 @@ class ConversationLoader:
         if not worker.is_cancelled:
             self._post(SearchFinished(query, hits, done=True))
 
-    def preview(self, item: Summary, words: list[str], width: int, look: Styles) -> None:
+    def read_preview(self, item: Summary, words: list[str], width: int, look: Styles) -> None:
         """Read a conversation to show it in short, at `width` cells."""
         messages: list[lmc.Message] = []
         with contextlib.suppress(StoreError):

@@ -149,7 +149,7 @@ class NavigatorScreen(Page[str | None]):
         self.call_after_refresh(self._bring_index_up_to_date)
 
     def _bring_index_up_to_date(self) -> None:
-        self.run_worker(self._reading.index, thread=True, group="index")
+        self.run_worker(self._reading.update_index, thread=True, group="index")
 
     def show(self, select: str | None = None) -> None:
         """Show what is looked for, with this conversation selected."""
@@ -174,8 +174,8 @@ class NavigatorScreen(Page[str | None]):
 
     def _nothing(self) -> Content:
         if self._query or self._folder:
-            return words.nothing_found(self._folder, elsewhere=bool(self._query))
-        return words.nothing_saved(self._library.waiting)
+            return words.explain_none_found(self._folder, elsewhere=bool(self._query))
+        return words.explain_none_saved(self._library.waiting)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Filter the titles at once, and the messages when the typing pauses."""
@@ -400,7 +400,7 @@ class NavigatorScreen(Page[str | None]):
         width = self._side.scrollable_content_region.width - 1
         look = look_of(self.app.current_theme, colourful=not self.app.no_color)
         self.run_worker(
-            lambda: self._reading.preview(item, sought, width, look),
+            lambda: self._reading.read_preview(item, sought, width, look),
             thread=True,
             group="preview",
             exclusive=True,

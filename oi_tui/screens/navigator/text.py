@@ -52,7 +52,7 @@ def headline(number: str, folder: str | None) -> Content:
     )
 
 
-def nothing_found(folder: str | None, *, elsewhere: bool) -> Content:
+def explain_none_found(folder: str | None, *, elsewhere: bool) -> Content:
     """Explain why no conversation is shown during a search, or for a folder."""
     searched = "No title, message, code or output contains all of these words."
     why = searched if elsewhere else "No conversation was started here."
@@ -61,7 +61,7 @@ def nothing_found(folder: str | None, *, elsewhere: bool) -> Content:
     return Content.assemble(("Nothing found", "bold"), f"\n\n{why}", more, *hint)
 
 
-def nothing_saved(waiting: int) -> Content:
+def explain_none_saved(waiting: int) -> Content:
     """The text for a user without conversations."""
     offer: tuple[str | tuple[str, str], ...] = ()
     if waiting:

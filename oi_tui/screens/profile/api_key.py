@@ -103,7 +103,7 @@ class ApiKeyPanel:
 
     def _forgotten(self, name: str) -> None:
         if self._editor.profile.origins.get("api_key") == "changed":
-            self._editor.without_key()
+            self._editor.remove_key()
         self._editor.tell(f"Deleted {name}.")
         self.look()
 

@@ -170,7 +170,7 @@ class ProfileEditor(Page[Profile | None]):
             if event.key == "down":
                 self.query_one(OptionList).focus() if not self._query else self._fields.focus_field(0)
             return
-        boxes = self._fields.boxes()
+        boxes = self._fields.list_boxes()
         if focused not in boxes:
             # It was hidden a moment ago, and has not lost the focus yet.
             search_box = self.query_one("#profile-search", Input)
@@ -220,16 +220,16 @@ class ProfileEditor(Page[Profile | None]):
     def action_model(self) -> None:
         """Choose the model among those that were found."""
         models = ModelsScreen(
-            str(self._fields.field("model").value),
+            str(self._fields.get_field("model").value),
             self._secrets,
-            api_base=str(self._fields.field("api_base").value or "") or None,
+            api_base=str(self._fields.get_field("api_base").value or "") or None,
         )
         self.app.push_screen(models, self._take_model)
 
     def _take_model(self, choice: ModelChoice | None) -> None:
         if choice is not None:
-            self._fields.field("model").put(choice.model)
-            self._fields.field("api_base").put(choice.api_base)
+            self._fields.get_field("model").put(choice.model)
+            self._fields.get_field("api_base").put(choice.api_base)
 
     def reset_all(self) -> None:
         """Set every field back to its default; nothing is saved by that."""
@@ -283,9 +283,9 @@ class ProfileEditor(Page[Profile | None]):
         """Save the rest after the key was saved elsewhere."""
         self.write(self._changes, {**self._changes, "api_key": None})
 
-    def without_key(self) -> None:
+    def remove_key(self) -> None:
         """Remove the key from the profile, whether the rest is saved or not."""
-        field = self._fields.field("api_key")
+        field = self._fields.get_field("api_key")
         self.profile = self.profile.with_changes("changed", api_key=None)
         self.used = True
         with field.prevent(SettingField.Edited):
@@ -307,7 +307,7 @@ class ProfileEditor(Page[Profile | None]):
 
     def explain(self, name: str, more: str) -> None:
         """Say something of a setting as it stands."""
-        self._fields.field(name).explain(more)
+        self._fields.get_field(name).explain(more)
 
     def _section(self) -> str:
         return self._fields.sections[self.query_one(OptionList).highlighted or 0]

@@ -51,7 +51,7 @@ class SettingFields(VerticalScroll):
         # The height of the fields comes late: after help has been wrapped, or an error takes a line more.
         self.watch(self, "virtual_size", self._keep_in_view, init=False)
 
-    def field(self, name: str) -> SettingField:
+    def get_field(self, name: str) -> SettingField:
         """Return the field of a setting."""
         return self._fields[name]
 
@@ -103,13 +103,13 @@ class SettingFields(VerticalScroll):
         mark = (" ✗", "$text-error") if wrong else (" ●", "$text-accent") if changed else ("", "")
         return Content.assemble(section, mark)
 
-    def boxes(self) -> list[Widget]:
+    def list_boxes(self) -> list[Widget]:
         """Return the visible input fields, from top to bottom."""
         return [field.box for field in self._fields.values() if field.display]
 
     def focus_field(self, number: int) -> None:
         """Focus a visible field, counted from 0; do nothing if there are not so many."""
-        boxes = self.boxes()
+        boxes = self.list_boxes()
         if number < len(boxes):
             boxes[number].focus()
 

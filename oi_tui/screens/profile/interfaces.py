@@ -65,7 +65,7 @@ class Editor(Protocol):
     def key_kept(self) -> None:
         """Continue after the API key was saved."""
 
-    def without_key(self) -> None:
+    def remove_key(self) -> None:
         """Remove the API key from the profile."""
 
     def set_timer(self, delay: float, callback: Callable[[], None]) -> Timer:

@@ -11,7 +11,7 @@ from textual.widgets.option_list import Option
 
 from oi_tui import profiles
 from oi_tui.engine.settings import presets
-from oi_tui.screens.dialog import Dialog, clickable
+from oi_tui.screens.dialog import Dialog, link_hints
 from oi_tui.screens.name_choice import NameChoice
 from oi_tui.text import one_line, visible
 from oi_tui.widgets.lists.choice_list import ChoiceList
@@ -46,7 +46,7 @@ class ProfileMenu(Dialog[str | None]):
         """The list, in a box."""
         with Vertical(classes="profile-box") as box:
             box.border_title = Content(f"Profile {one_line(self._title, 40)}")
-            box.border_subtitle = clickable("enter choose · esc close")
+            box.border_subtitle = link_hints("enter choose · esc close")
             yield ChoiceList(*(Option(ENTRIES[entry], id=entry) for entry in self._entries))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
@@ -67,7 +67,7 @@ class ProfileChoice(NameChoice):
         """The list, in a box."""
         with Vertical(classes="profile-box") as box:
             box.border_title = "Switch profile"
-            box.border_subtitle = clickable("enter switch · esc close")
+            box.border_subtitle = link_hints("enter switch · esc close")
             yield ChoiceList(*map(self._row, self._names))
 
     def _row(self, name: str) -> Content:
@@ -92,7 +92,7 @@ class NameDialog(Dialog[str | None]):
         """One field, in a box."""
         with Vertical(classes="profile-box") as box:
             box.border_title = Content(one_line(self._question, 60))
-            box.border_subtitle = clickable("enter save · esc close")
+            box.border_subtitle = link_hints("enter save · esc close")
             yield Input(self._title)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
@@ -117,6 +117,6 @@ class DifferencesDialog(Dialog[None]):
         """The lines, in a box."""
         with Vertical(classes="profile-box") as box:
             box.border_title = "Changes"
-            box.border_subtitle = clickable("esc close")
+            box.border_subtitle = link_hints("esc close")
             text = "\n".join(map(visible, self._lines))
             yield Static(text or "No changes: every setting has its default value.", markup=False)

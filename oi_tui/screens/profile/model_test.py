@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.widgets import Static
 
 from oi_tui.engine.models.model_check import CheckResult
-from oi_tui.screens.dialog import Dialog, clickable
+from oi_tui.screens.dialog import Dialog, link_hints
 from oi_tui.text import one_line
 
 _log = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ class ModelTest(Dialog[None]):
         """Mount a box that fills line by line."""
         with Vertical(id="model-test") as box:
             box.border_title = Content(f"Connection test: {one_line(self._model, 50)}")
-            box.border_subtitle = clickable("esc close")
+            box.border_subtitle = link_hints("esc close")
             yield Static(id="model-test-lines", markup=False)
 
     def on_mount(self) -> None:

@@ -115,7 +115,7 @@ class CompletingTextArea(PromptTextArea):
                     self._choice.take(query, _complete_commands(query.text))
                     self._tell_offers()
                 case "history":
-                    entries = self._recall.containing(query.text, 100)
+                    entries = self._recall.find_containing(query.text, 100)
                     offers = [CompletionOffer(entry, one_line(entry)) for entry in entries]
                     note = "enter accepts, esc closes" if entries else "no match in your messages"
                     self._choice.take(query, offers, note)

@@ -184,11 +184,11 @@ class Prompt(CompletingTextArea):
                 event.prevent_default()
                 event.stop()
                 self.post_message(self.LastQueuedWanted())
-            case "up" if self._on_row(0) and (entry := self._recall.earlier(self.text)) is not None:
+            case "up" if self._on_row(0) and (entry := self._recall.go_back(self.text)) is not None:
                 event.prevent_default()
                 event.stop()
                 self._show_entry(entry)
-            case "down" if self._on_row(-1) and (entry := self._recall.later(self.text)) is not None:
+            case "down" if self._on_row(-1) and (entry := self._recall.go_on(self.text)) is not None:
                 event.prevent_default()
                 event.stop()
                 self._show_entry(entry)

@@ -211,7 +211,7 @@ async def test_the_settings_of_a_folder_are_those_of_its_own_sessions(
     for folder in (trusted, other):
         folder.mkdir()
     (trusted / profiles.PROJECT).write_text("auto_run: true\n")
-    shown = profiles.project(trusted)
+    shown = profiles.find_project(trusted)
     assert shown
     Trust().accept(shown)
     monkeypatch.chdir(trusted)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from textual.widgets import OptionList
 
-from oi_tui.screens.dialog import Dialog, clickable
+from oi_tui.screens.dialog import Dialog, link_hints
 from oi_tui.screens.help import HelpScreen
 from oi_tui.screens.question import QuestionDialog
 from oi_tui.screens.themes import ThemesScreen
@@ -54,7 +54,7 @@ async def test_a_click_on_enter_takes_what_is_chosen() -> None:
 
 
 def test_only_keys_are_links() -> None:
-    assert clickable("the field opens when you stop typing · esc cancel") == (
+    assert link_hints("the field opens when you stop typing · esc cancel") == (
         "the field opens when you stop typing · [@click=screen.press('escape')]esc cancel[/]"
     )
-    assert clickable("A revoke all") == "[@click=screen.press('A')]A revoke all[/]"
+    assert link_hints("A revoke all") == "[@click=screen.press('A')]A revoke all[/]"

@@ -5,7 +5,7 @@ from textual.widgets import Input, Static
 
 from oi_tui.engine.llm.base import Text
 from oi_tui.screens.dialog import Palette
-from oi_tui.screens.glance import GlanceScreen, laid_out
+from oi_tui.screens.glance import GlanceScreen, lay_out
 from oi_tui.screens.help import HelpScreen
 from oi_tui.widgets.lists.choice_list import CommandChoiceList
 from tests.fakes import Gate, call
@@ -55,7 +55,7 @@ async def test_a_character_that_closes_it_goes_to_the_prompt() -> None:
 @pytest.mark.parametrize("columns", [1, 2, 3])
 def test_columns_hold_every_row_once(columns: int) -> None:
     rows = [(f"key{n}", f"words{n}") for n in range(9)]
-    text = laid_out([("One", rows[:4]), ("Two", rows[4:6]), ("Three", rows[6:])], columns).plain
+    text = lay_out([("One", rows[:4]), ("Two", rows[4:6]), ("Three", rows[6:])], columns).plain
     assert all(text.count(f"words{n}") == 1 for n in range(9))
     assert max(len(line) for line in text.splitlines()) <= columns * 32
 

@@ -7,7 +7,7 @@ import pytest
 from textual.widgets import OptionList, Static
 
 from oi_tui.engine.llm.base import Text
-from oi_tui.screens.chat.home import requests
+from oi_tui.screens.chat.home import suggest_requests
 from tests.pilot.test_chat import ChatDriver, open_chat
 from tests.snapshots.staging import offered, ready, screen
 
@@ -23,19 +23,23 @@ def test_requests_are_about_the_newest_files_that_are_there(tmp_path: Path) -> N
         (tmp_path / name).touch()
         os.utime(tmp_path / name, (number, number))
     (tmp_path / "folder.csv").mkdir()
-    assert requests(tmp_path) == ['summarise @"new sales.csv"', 'plot @"new sales.csv"', "explain @app.py"]
+    assert suggest_requests(tmp_path) == [
+        'summarise @"new sales.csv"',
+        'plot @"new sales.csv"',
+        "explain @app.py",
+    ]
 
 
 @pytest.mark.parametrize("name", ["\x1b[31mred.csv", "x" * 100 + ".csv", "two\nlines.csv"])
 def test_a_name_that_cannot_be_shown_is_not_offered(tmp_path: Path, name: str) -> None:
     (tmp_path / name).touch()
-    assert not any("csv" in text for text in requests(tmp_path))
+    assert not any("csv" in text for text in suggest_requests(tmp_path))
 
 
 @pytest.mark.parametrize("folder", [Path("/no/such/folder"), None])
 def test_without_files_requests_fit_any_folder(folder: Path | None) -> None:
-    assert len(requests(folder)) == 3
-    assert not any("@" in text for text in requests(folder))
+    assert len(suggest_requests(folder)) == 3
+    assert not any("@" in text for text in suggest_requests(folder))
 
 
 @pytest.mark.parametrize(

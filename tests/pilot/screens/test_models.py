@@ -205,7 +205,7 @@ async def test_local_mode_takes_the_model_that_is_named_and_asks_for_one_otherwi
     async with open_chat() as at:
         done = threading.Event()
         at.workspace.use(at.workspace.profile.with_changes(local=True))
-        assert at.chat.commands.choosing.local(done.set)
+        assert at.chat.commands.choosing.choose_local(done.set)
         screen = await models_of(at)
         await at.until(lambda: "qwen" in words(screen))
         assert "gpt-4o" not in words(screen)
@@ -214,10 +214,10 @@ async def test_local_mode_takes_the_model_that_is_named_and_asks_for_one_otherwi
         assert not done.is_set()
 
         at.workspace.use(at.workspace.profile.with_changes(model="llama3.1"))
-        assert at.chat.commands.choosing.local(done.set)
+        assert at.chat.commands.choosing.choose_local(done.set)
         await at.until(done.is_set)
         assert (at.workspace.profile.model, at.workspace.profile.api_base) == (LLAMA.model, LLAMA.api_base)
-        assert not at.chat.commands.choosing.local(done.set), "one is chosen now"
+        assert not at.chat.commands.choosing.choose_local(done.set), "one is chosen now"
 
 
 async def test_a_llamafile_is_downloaded_started_used_and_ended(found: list[LocalModel]) -> None:

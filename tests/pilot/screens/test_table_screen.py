@@ -25,7 +25,7 @@ from oi_tui.runtimes.tables import (
     View,
 )
 from oi_tui.screens.pager import PagerScreen
-from oi_tui.screens.table import TableScreen, written
+from oi_tui.screens.table import TableScreen, format_statistics
 from oi_tui.screens.table_choice import TableChoice
 from oi_tui.themes import DARK
 from oi_tui.widgets.footer import KeyFooter
@@ -154,7 +154,7 @@ async def test_a_filter_that_leaves_nothing_says_what_it_compares(tmp_path: Path
 
 
 def test_bars_begin_in_one_column_however_wide_the_letters_are() -> None:
-    lines = written(Statistics((), (("é日本", 2), ("plain", 1)))).splitlines()
+    lines = format_statistics(Statistics((), (("é日本", 2), ("plain", 1)))).splitlines()
     assert len({cell_len(line.partition("█")[0]) for line in lines if line}) == 1
 
 

@@ -195,7 +195,7 @@ def typing_sql(folder: Path) -> Iterator[Computer]:
     computer = Computer(cwd=folder, python=sys.executable, startup=[("python", WITHOUT_DUCKDB)])
     frame = "import pandas\nstock = pandas.DataFrame({'item': [1], 'on hand': [1]})"
     assert play(computer, "python", frame).state == "finished"
-    assert computer.inspector.completes("sql")
+    assert computer.inspector.can_complete("sql")
     code = ".open shop.db\ncreate temp view cheap as select id from orders;\n"
     assert play(computer, "sql", code).state == "finished"
     yield computer

@@ -207,10 +207,10 @@ def test_a_call_is_described_with_its_signature_and_documentation(python: Comput
 def test_nothing_is_offered_while_the_language_runs_or_before_it_was_started(folder: Path) -> None:
     computer = Computer(cwd=folder, python=sys.executable)
     try:
-        assert not computer.inspector.completes("python")
+        assert not computer.inspector.can_complete("python")
         assert computer.inspector.complete("python", "pri") is None
         assert play(computer, "python", "1").state == "finished"
-        assert computer.inspector.completes("python")
+        assert computer.inspector.can_complete("python")
         running = threading.Event()
 
         def run() -> None:
@@ -221,7 +221,7 @@ def test_nothing_is_offered_while_the_language_runs_or_before_it_was_started(fol
         thread = threading.Thread(target=run)
         thread.start()
         assert running.wait(20)
-        assert not computer.inspector.completes("python")
+        assert not computer.inspector.can_complete("python")
         assert computer.inspector.complete("python", "pri") is None
         computer.interrupt()
         thread.join(20)
@@ -287,9 +287,9 @@ def test_values_of_secrets_are_not_shown(python: Computer) -> None:
 def test_other_languages_offer_their_variables(
     computer: Computer, language: str, code: str, before: str
 ) -> None:
-    assert not computer.inspector.completes(language)
+    assert not computer.inspector.can_complete(language)
     assert play(computer, language, code).state == "finished"
-    assert computer.inspector.completes(language)
+    assert computer.inspector.can_complete(language)
     found = computer.inspector.complete(language, before)
     assert found is not None
     assert (found.typed, [item.text for item in found.found]) == (5, ["remembered"])

@@ -34,7 +34,7 @@ class Place:
         if self.answer:
             act()
 
-    def aside(self, work: Callable[[], Any], then: Callable[[Any], object]) -> None:
+    def run_then(self, work: Callable[[], Any], then: Callable[[Any], object]) -> None:
         then(work())
 
     def take_profile(self, profile: Profile) -> None:
@@ -57,7 +57,7 @@ def place(folder: Path) -> Iterator[Place]:
 
 
 def switched(place: Place, name: str) -> Profile:
-    ProfileSwitcher(place, place.workspace).to(name)
+    ProfileSwitcher(place, place.workspace).switch_to(name)
     return place.workspace.profile
 
 
@@ -177,10 +177,10 @@ def test_the_newest_wish_counts(place: Place, folder: Path, monkeypatch: pytest.
     def later(work: Callable[[], Any], then: Callable[[Any], object]) -> None:
         waiting.append(functools.partial(then, work()))
 
-    monkeypatch.setattr(place, "aside", later)
+    monkeypatch.setattr(place, "run_then", later)
     switching = ProfileSwitcher(place, place.workspace)
-    switching.to("one")
-    switching.to("two")
+    switching.switch_to("one")
+    switching.switch_to("two")
     for act in reversed(waiting):
         act()
     assert place.workspace.profile.model == "a/two"

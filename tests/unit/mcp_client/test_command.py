@@ -31,7 +31,7 @@ class Place:
         if self._agrees:
             act()
 
-    def aside(self, work: Callable[[], Any], then: Callable[[Any], object]) -> None:
+    def run_then(self, work: Callable[[], Any], then: Callable[[Any], object]) -> None:
         then(work())
 
     def put_back(self, text: str) -> None:

@@ -239,7 +239,7 @@ def path_of_socket(tmp_path: Path) -> Iterator[str]:
         lambda pid: pid == os.getpid(),
         lambda: True,
     )
-    (python,) = (item for item in tools.given_to(LANGUAGES) if item.name == "python")
+    (python,) = (item for item in tools.add_to(LANGUAGES) if item.name == "python")
     path = python.start(sys.executable, tmp_path).env[environment_names.TOOLS]
     yield path
     tools.close()

@@ -17,7 +17,7 @@ class Subject:
         self._name = name
         self._calls = calls
 
-    def knows(self, name: str) -> bool:
+    def is_language(self, name: str) -> bool:
         return name.lower() == "python"
 
     def __getattr__(self, name: str):

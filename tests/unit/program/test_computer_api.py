@@ -17,7 +17,7 @@ from oi_tui.system import environment_names
 def path(tmp_path: Path) -> Iterator[str]:
     """The path of a socket at which questions are answered with "yes"."""
     api = ComputerApi(lambda text, images: "yes", lambda: None)
-    (python,) = (item for item in api.given_to(LANGUAGES) if item.name == "python")
+    (python,) = (item for item in api.add_to(LANGUAGES) if item.name == "python")
     yield python.start(sys.executable, tmp_path).env[environment_names.COMPUTER]
     api.close()
 

@@ -144,7 +144,7 @@ def test_every_setting_that_a_page_names_exists(path: Path) -> None:
 def test_every_key_that_a_page_names_is_bound(path: Path) -> None:
     bound = {
         key
-        for places in keymap.bindings().values()
+        for places in keymap.list_bindings().values()
         for _, binding in places
         for key in binding.key.split(",")
     }

@@ -269,7 +269,7 @@ def test_a_projects_settings_count_only_once_exactly_they_were_trusted(
     profile, _ = main.read_profile(given)
     assert profile == Profile()
     assert "%trust shows them" in profile.unknown[0]
-    shown = profiles.project(tmp_path)
+    shown = profiles.find_project(tmp_path)
     assert shown is not None
     Trust().accept(shown)
     profile, path = main.read_profile(given)
@@ -284,7 +284,7 @@ def test_trust_in_one_folder_is_none_in_another(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         (tmp_path / name / ".oi-tui.yaml").write_text("loop: true\n")
-    first, second = profiles.project(tmp_path / "a"), profiles.project(tmp_path / "b")
+    first, second = profiles.find_project(tmp_path / "a"), profiles.find_project(tmp_path / "b")
     assert first is not None
     assert second is not None
     Trust().accept(first)
@@ -307,7 +307,7 @@ def test_what_is_no_profile_of_a_project_is_none(kind: str, tmp_path: Path) -> N
             path.write_text(" \n")
         case "latin":
             path.write_bytes(b"\xe9")
-    assert profiles.project(tmp_path) is None
+    assert profiles.find_project(tmp_path) is None
 
 
 # ---- Older versions

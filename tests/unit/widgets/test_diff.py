@@ -1,10 +1,12 @@
 """What a person changed is told by lines."""
 
-from oi_tui.screens.diff import changes
+from oi_tui.screens.diff import list_changes
 
 
 def reported(before: str, after: str) -> list[str]:
-    return [f"{sign}{number} {text}".rstrip() for sign, number, text in changes(list(before), list(after))]
+    return [
+        f"{sign}{number} {text}".rstrip() for sign, number, text in list_changes(list(before), list(after))
+    ]
 
 
 def test_nothing_is_reported_of_what_is_the_same() -> None:

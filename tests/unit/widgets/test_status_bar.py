@@ -34,7 +34,7 @@ STATES: list[tuple[tuple[Fact, ...], tuple[Fact, ...]]] = [
         )
     ),
     *(
-        status.status(doing, seconds)
+        status.write_status(doing, seconds)
         for doing in ("", "running python", LONG, WIDE, EVIL)
         for seconds in (0, 3, 123456)
     ),
@@ -78,20 +78,20 @@ def test_what_nobody_knows_of_context_and_cost_is_a_question_mark() -> None:
     replies = [Text("Hello."), Usage(1900, 4, None)]
     unknown = make(replies)
     work(unknown)
-    _, facts = status.headline(unknown, 1904)
+    _, facts = status.write_headline(unknown, 1904)
     assert [text for text, _ in facts[-2:]] == ["1.9k/? tokens", "$?"]
     known = make(replies, facts=ModelInfo(context_window=19_040))
     work(known)
-    assert status.headline(known, 1904)[1][-2][0] == "ctx 10%"
+    assert status.write_headline(known, 1904)[1][-2][0] == "ctx 10%"
     demo = make(model="demo")
-    assert [text for text, _ in status.headline(demo, 1904)[1][-2:]] == ["1,904 tokens", ""]
+    assert [text for text, _ in status.write_headline(demo, 1904)[1][-2:]] == ["1,904 tokens", ""]
 
 
 def test_what_goes_on_and_for_how_long_is_the_last_to_go() -> None:
     for doing, width in itertools.product(
         ("running python", "stopping javascript; it will be ended in 1 s"), range(1, 201)
     ):
-        shown = fit_facts(*status.status(doing, 12), width).plain
+        shown = fit_facts(*status.write_status(doing, 12), width).plain
         assert shown.startswith(doing[: max(0, min(width, len(doing)) - 1)]), (width, shown)
         if width >= cell_len(doing) + len("  12 s"):
             assert "12 s" in shown, (width, shown)
@@ -99,18 +99,18 @@ def test_what_goes_on_and_for_how_long_is_the_last_to_go() -> None:
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_what_happens_by_itself_is_counted_down_and_is_never_cut(width: int) -> None:
-    left, right = status.status("stopping javascript; it will be ended", 1.2, 2.4)
+    left, right = status.write_status("stopping javascript; it will be ended", 1.2, 2.4)
     shown = fit_facts(left, right, width).plain
     assert shown.startswith("stopping javascript; it will be ended in 3 s ")
     assert "esc stop" in shown
-    assert "trying again in 0 s" in fit_facts(*status.status("trying again", 9, -0.3), width).plain
+    assert "trying again in 0 s" in fit_facts(*status.write_status("trying again", 9, -0.3), width).plain
 
 
 @pytest.mark.parametrize(
     ("seconds", "words"), [(0.4, ""), (12, "12 s"), (2896, "48 min"), (11_100, "3 h 05 min")]
 )
 def test_a_long_wait_is_named_in_minutes_and_hours(seconds: float, words: str) -> None:
-    left, _ = status.status("waiting for your approval", seconds)
+    left, _ = status.write_status("waiting for your approval", seconds)
     assert [text for text, _ in left if text] == ["waiting for your approval", *filter(None, [words])]
 
 
@@ -119,7 +119,7 @@ def test_a_run_that_is_waited_for_says_for_how_long_and_what_another_escape_does
     progress.follow(MessageRecorded(Message(role="assistant", type="code", format="python", state="running")))
     at_stake = "python and its variables: df, model, …"
     progress.follow(RunReported("id", Stopping("interrupt", None, at_stake)))
-    shown = fit_facts(*status.status(progress.doing, 12, None, progress.choice), 100).plain
+    shown = fit_facts(*status.write_status(progress.doing, 12, None, progress.choice), 100).plain
     assert shown.startswith(f"stopping python  12 s  esc again ends {at_stake}")
     assert "esc stop" not in shown
 
@@ -128,7 +128,7 @@ def test_the_line_of_running_code_is_named_where_there_are_several() -> None:
     progress = Progress(lambda: None)
 
     def shown() -> str:
-        return fit_facts(*status.status(progress.doing, 12, line=progress.line), 100).plain
+        return fit_facts(*status.write_status(progress.doing, 12, line=progress.line), 100).plain
 
     code = Message(role="assistant", type="code", format="python", content="a\nb\nc", state="running")
     progress.follow(MessageRecorded(code))
@@ -142,21 +142,21 @@ def test_the_line_of_running_code_is_named_where_there_are_several() -> None:
 
 
 def test_the_last_line_says_that_the_model_has_the_mouse() -> None:
-    shown = fit_facts(*status.status("running python", 12, pointer=True), 80).plain
+    shown = fit_facts(*status.write_status("running python", 12, pointer=True), 80).plain
     assert shown.startswith("the model has the mouse: move it to pause  running python")
-    assert "mouse" not in fit_facts(*status.status("running python", 12), 80).plain
+    assert "mouse" not in fit_facts(*status.write_status("running python", 12), 80).plain
 
 
 def test_hints_follow_the_keyboard() -> None:
-    shown = fit_facts(*status.status("editing", 12, place="editing"), 100).plain
+    shown = fit_facts(*status.write_status("editing", 12, place="editing"), 100).plain
     assert "esc cancel" in shown
     assert "esc stop" not in shown
-    assert "c copy" in fit_facts(*status.status("", 0, place="blocks"), 100).plain
-    assert "esc stop" in fit_facts(*status.status("running python", 2, place="blocks"), 100).plain
+    assert "c copy" in fit_facts(*status.write_status("", 0, place="blocks"), 100).plain
+    assert "esc stop" in fit_facts(*status.write_status("running python", 2, place="blocks"), 100).plain
 
 
 @pytest.mark.parametrize("place", ["editing", "reason", "granting", "finding", "sidebar"])
 def test_where_escape_does_something_else_no_stop_is_promised(place: str) -> None:
-    right = fit_facts(*status.status("waiting for your approval", 2, place=place), 120).plain
+    right = fit_facts(*status.write_status("waiting for your approval", 2, place=place), 120).plain
     assert "esc stop" not in right
-    assert right != fit_facts(*status.status("waiting for your approval", 2), 120).plain
+    assert right != fit_facts(*status.write_status("waiting for your approval", 2), 120).plain

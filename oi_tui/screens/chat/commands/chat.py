@@ -81,13 +81,13 @@ class ChatCommands(ConversationActions):
         """Put a screen over the conversation, and go on with what it gives."""
         self._chat.app.push_screen(screen, then)
 
-    def in_background(self, work: Callable[[], object]) -> None:
+    def run_in_background(self, work: Callable[[], object]) -> None:
         """Run slow work in a thread, so that keys need not wait."""
         self._view.run_worker(work, thread=True, exit_on_error=False)
 
-    def aside(self, work: Callable[[], T], then: Callable[[T], object]) -> None:
+    def run_then(self, work: Callable[[], T], then: Callable[[T], object]) -> None:
         """Run slow work in a thread, so that keys need not wait, and pass its result on."""
-        self.in_background(lambda: self._chat.app.call_later(then, work()))
+        self.run_in_background(lambda: self._chat.app.call_later(then, work()))
 
     def tell_of_no_model(self) -> None:
         """Say how to get a model, where there is none and no key for one."""
@@ -98,7 +98,7 @@ class ChatCommands(ConversationActions):
                 return ""
             return NO_MODEL + (THEIRS if setup.look(workspace.store) else "")
 
-        self.aside(look, lambda words: self.tell(words) if words else None)
+        self.run_then(look, lambda words: self.tell(words) if words else None)
 
     def edit(self, text: str, suffix: str) -> str:
         """Have the person edit a text in their own editor, if they named one."""
@@ -163,5 +163,5 @@ class ChatCommands(ConversationActions):
     def show_settings(self, profile: Profile) -> None:
         """Apply the settings that can be seen, and the one for other agents."""
         super().show_settings(profile)
-        self._view.run_worker(self._view.host_cells.adapt(), exit_on_error=False)
-        self.choosing.local(lambda: None)
+        self._view.run_worker(self._view.host_cells.apply_profile(), exit_on_error=False)
+        self.choosing.choose_local(lambda: None)

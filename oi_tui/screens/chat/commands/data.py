@@ -73,7 +73,7 @@ class DataScreens(DataActions):
         else:
             look_at = self._workspace.computer.inspector.look_at
             show = partial(show_detail, self._chat.app, row.language, row.name)
-            self._ui.aside(lambda: look_at(row.language, row.name), show)
+            self._ui.run_then(lambda: look_at(row.language, row.name), show)
 
     def _open_variable(self, language: str, name: str) -> None:
         self._show_table(name, lambda: self._workspace.computer.inspector.table(language, name))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.screens.chat.commands.switch_model import ModelSwitcher
 from oi_tui.screens.help import HelpScreen
-from oi_tui.screens.keymap import here
+from oi_tui.screens.keymap import list_keys_here
 from oi_tui.screens.navigator.screen import NavigatorScreen
 from oi_tui.screens.pager import PagerScreen
 from oi_tui.screens.permissions import PermissionsScreen
@@ -31,13 +31,13 @@ class ChatScreens:
 
     def open_help(self) -> None:
         """Show keys and commands."""
-        self._chat.app.push_screen(HelpScreen(*here(self._chat)))
+        self._chat.app.push_screen(HelpScreen(*list_keys_here(self._chat)))
 
     def open_keys(self) -> None:
         """Show the names of all key bindings, for the setting `keys`."""
-        from oi_tui.screens.keymap import listed
+        from oi_tui.screens.keymap import describe_names
 
-        names = LongText.of(listed(get_changed_keys(self._chat.app)))
+        names = LongText.of(describe_names(get_changed_keys(self._chat.app)))
         where = "To change a key, edit keys in the profile (f2), for example command.new: ctrl+t"
         self._chat.app.push_screen(PagerScreen("Key bindings; * marks yours", names, where))
 
@@ -66,9 +66,9 @@ class ChatScreens:
     def open_models(self, name: str) -> None:
         """Switch to the model named, or choose one."""
         if name:
-            self._models.by_name(name)
+            self._models.switch_to(name)
         else:
-            self._models.from_list()
+            self._models.choose()
 
     def open_palette(self) -> None:
         """Search all commands."""

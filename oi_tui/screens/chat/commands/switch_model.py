@@ -25,7 +25,7 @@ class ModelSwitcher:
         self._ui = ui
         self._workspace = workspace
 
-    def by_name(self, name: str) -> None:
+    def switch_to(self, name: str) -> None:
         """Switch to the model named; a key that is missing is asked for."""
         wanted = ModelChoice(name, self._workspace.model.base_for(name))
         variable = find_variable_name(name, wanted.api_base)
@@ -55,13 +55,13 @@ class ModelSwitcher:
             if not there and is_wanted():
                 self._ui.show_screen(self._models(wanted=wanted), go_on)
 
-        self._ui.aside(lambda: secrets.find(name) is not None, ask)
+        self._ui.run_then(lambda: secrets.find(name) is not None, ask)
 
-    def from_list(self) -> None:
+    def choose(self) -> None:
         """Choose from what was found."""
         self._ui.show_screen(self._models(), self.take)
 
-    def local(self, then: Callable[[], None]) -> bool:
+    def choose_local(self, then: Callable[[], None]) -> bool:
         """In local mode, choose a model of this machine, and go on; False where one is set already."""
         profile = self._workspace.profile
         if not profile.local or endpoint.is_this_machine(endpoint.find_server(profile)):
@@ -102,7 +102,7 @@ class ModelSwitcher:
         workspace.use(profile)
         running = workspace.model.llamafile
         if running and choice.api_base != running.api_base:
-            self._ui.in_background(lambda: workspace.model.run_llamafile(None))
+            self._ui.run_in_background(lambda: workspace.model.run_llamafile(None))
         if choice.model == DEMO.model:
             self._ui.tell(
                 "The demo model is a script, not an AI. It understands “largest files here”, “plot "
@@ -123,7 +123,7 @@ class ModelSwitcher:
 
     def _take_llamafile(self, result: Llamafile | str | None) -> None:
         if isinstance(result, Llamafile):
-            self._ui.in_background(lambda: self._workspace.model.run_llamafile(result))
+            self._ui.run_in_background(lambda: self._workspace.model.run_llamafile(result))
             self.take(ModelChoice(result.model, result.api_base))
         elif result:
             self._ui.tell(result, warning=True)

@@ -81,7 +81,7 @@ class ChatLanguages(LanguageActions):
 
     def run(self, name: str, code: str) -> None:
         """Run the person's own code, after what is in progress. Raises CommandError."""
-        if self.knows(name) and self._view.busy:
+        if self.is_language(name) and self._view.busy:
             self._view.queued.add(f"! {code}" if name == "shell" else f"%run {name} {code}")
         else:
             super().run(name, code)

@@ -77,9 +77,9 @@ class HostCells:
     async def listen(self) -> None:
         """Let other programs find this window from now on, while the profile allows it."""
         self._is_open = True
-        await self.adapt()
+        await self.apply_profile()
 
-    async def adapt(self) -> None:
+    async def apply_profile(self) -> None:
         """Listen or not, as the profile says now. A failure to listen is logged."""
         async with self._adapting:
             wanted = self._is_open and self.view.workspace.profile.other_agents
@@ -99,7 +99,7 @@ class HostCells:
         """Take no more calls, and give up those that wait."""
         self.abandon()
         self._is_open = False
-        await self.adapt()
+        await self.apply_profile()
 
     async def call(self, host: Host, name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Carry out a call. Raises CallError. Cancelled, it stops what it began."""

@@ -20,6 +20,6 @@ class Narrator:
                 if self._workspace.profile.speak_messages:
                     self._voice.say(words)
 
-    def hush(self) -> None:
+    def stop_speaking(self) -> None:
         """Stop speaking at once."""
         self._voice.stop()

@@ -51,7 +51,7 @@ class Progress:
         self._line_count = 0
         self._changed = changed
 
-    def now(self, doing: str, seconds: float | None = None, choice: str = "") -> None:
+    def note(self, doing: str, seconds: float | None = None, choice: str = "") -> None:
         """Note what is done now, and for so many seconds, if that is known."""
         self.choice = choice
         if doing != self.doing:
@@ -81,7 +81,7 @@ class Progress:
         """Note that the model's answer is awaited, and what is done meanwhile."""
         if self.awaited is None:
             self.awaited = time.monotonic()
-        self.now(doing, seconds)
+        self.note(doing, seconds)
 
     def follow(self, event: Event) -> None:
         """Take what the session tells."""
@@ -110,37 +110,37 @@ class Progress:
     def _follow_copy(self, doing: str, done: int, size: int) -> None:
         """Say how far a copy is; it began when its name was first said."""
         since = self.since if self.doing.startswith(doing) else time.monotonic()
-        self.now(f"{doing}, {done * 100 // (size or 1)} %")
+        self.note(f"{doing}, {done * 100 // (size or 1)} %")
         self.since = since
 
     def _follow_reply(self, event: Event) -> None:
         match event:
             case MessageStarted(Message(type="reasoning")):
-                self.now("thinking")
+                self.note("thinking")
             case MessageStarted(Message(type="code")):
-                self.now("writing code")
+                self.note("writing code")
             case MessageStarted(Message(role="assistant")):
-                self.now("writing")
+                self.note("writing")
             case ApprovalRequested():
-                self.now("waiting for your approval")
+                self.note("waiting for your approval")
             case MessageRecorded(Message(type="code", state="running") as code):
                 self.language = one_line(code.format or "", 20)
                 self._line_count = len(code.content.splitlines())
                 self.line = ""
-                self.now(f"running {self.language}")
+                self.note(f"running {self.language}")
             case RunReported(_, LineReached(line)):
                 has_several = line is not None and self._line_count > 1
                 self.line = f"line {line} of {self._line_count}" if has_several else ""
             case RunReported(_, InputRequested()):
                 # One that was interrupted may ask, too: what escape does next stays on the screen.
-                self.now(f"{self.language} is waiting for input", choice=self.choice)
+                self.note(f"{self.language} is waiting for input", choice=self.choice)
             case RunReported(_, Starting()):
-                self.now(f"starting {self.language}")
+                self.note(f"starting {self.language}")
             case RunReported(_, InputReceived() | Started()):
-                self.now(f"running {self.language}")
+                self.note(f"running {self.language}")
             case RunReported(_, Stopping(_, None, at_stake)):
-                self.now(f"stopping {self.language}", choice=f"esc again ends {at_stake}")
+                self.note(f"stopping {self.language}", choice=f"esc again ends {at_stake}")
             case RunReported(_, Stopping(step, seconds)):
-                self.now(_STEPS[step].format(self.language), seconds)
+                self.note(_STEPS[step].format(self.language), seconds)
             case _:
                 pass

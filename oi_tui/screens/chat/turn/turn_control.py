@@ -65,7 +65,7 @@ class TurnControl:
         if with_model:
             self._progress.wait_for_model("thinking")
         else:
-            self._progress.now("working")
+            self._progress.note("working")
         self.show_activity()
         self._view.run_worker(turn.run, thread=True, group="turn", exit_on_error=False)
 
@@ -84,7 +84,7 @@ class TurnControl:
         self.tokens = 0
         self._queued.give_all_back()
 
-    def new_events(self) -> list[Event]:
+    def take_events(self) -> list[Event]:
         """Return the events of the turn since the last call; none of a turn that was abandoned."""
         return self._turn.take() if self._turn else []
 
