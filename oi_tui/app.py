@@ -20,6 +20,7 @@ from textual._context import active_message_pump
 from textual.binding import Binding, BindingType
 from textual.command import Provider
 from textual.css.query import NoMatches
+from textual.dom import DOMNode
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.filter import LineFilter
@@ -27,7 +28,7 @@ from textual.geometry import Size
 
 from oi_tui import commands, log, paths
 from oi_tui.engine.credentials.redaction import redact
-from oi_tui.screens.base import is_closed
+from oi_tui.screens.base import is_closed, is_incomplete
 from oi_tui.screens.chat.screen import ChatScreen
 from oi_tui.screens.dialog import Palette
 from oi_tui.system.environment import close_to_others
@@ -287,6 +288,16 @@ class OiTui(ImageSupportMixin, IdleClock):
     def handle_titled(self, event: ChatScreen.Titled) -> None:
         """Say in the window's title what goes on."""
         self.attention.show_title(event.text)
+
+    async def _dispatch_action(self, namespace: DOMNode, action_name: str, params: Any) -> bool:
+        """Carry out an action; one that misses a widget of a screen that opens or was closed does nothing."""
+        try:
+            return await super()._dispatch_action(namespace, action_name, params)
+        except NoMatches as error:
+            if not is_incomplete(namespace):
+                raise
+            _log.debug("%s missed a widget: %s", action_name, error)
+            return True
 
     def _handle_exception(self, error: Exception) -> None:
         """Leave with a sentence; Textual's own page would show the values of variables, keys among them.

@@ -16,6 +16,11 @@ def is_closed(node: object) -> bool:
     return next(screens, None) not in node.app.screen_stack
 
 
+def is_incomplete(node: object) -> bool:
+    """Whether it is a screen, or a widget of one, whose widgets are not all there: it opens or was closed."""
+    return isinstance(node, Widget) and (is_closed(node) or not node.screen.is_mounted)
+
+
 class BaseScreen(Screen[ScreenResultType]):
     """A screen that can be suspended; a click on a widget which is just being removed does not end it."""
 

@@ -46,20 +46,20 @@ class PagerScreen(Page[None]):
         self._sought = ""
         self._remark = ""
         self._view = TextView(text, id="reader-text")
+        self._field = Input(placeholder="search; enter finds it", id="reader-search", select_on_focus=True)
+        self._field.display = False
 
     def compose(self) -> ComposeResult:
         """Mount the title, the text, the field for a search, and the keys."""
         yield Static(Content(one_line(self._title, 200)), id="reader-title", markup=False)
         yield self._view
         yield Static(Content(self._empty), id="reader-empty", markup=False)
-        yield Input(placeholder="search; enter finds it", id="reader-search", select_on_focus=True)
+        yield self._field
         yield Static(id="reader-status", markup=False)
 
     def on_mount(self) -> None:
         """Begin with the text."""
-        field = self.query_one(Input)
-        field.display = False
-        field.cursor_blink = False
+        self._field.cursor_blink = False
         self._view.focus()
 
     def on_unmount(self) -> None:
@@ -89,9 +89,8 @@ class PagerScreen(Page[None]):
 
     def action_search(self) -> None:
         """Ask what to look for."""
-        field = self.query_one(Input)
-        field.display = True
-        field.focus()
+        self._field.display = True
+        self._field.focus()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Go to the first match from the top of the view on."""
@@ -101,7 +100,7 @@ class PagerScreen(Page[None]):
             self._seek(max(self._view.top - 1, -1), back=False)
 
     def _end_search(self) -> None:
-        self.query_one(Input).display = False
+        self._field.display = False
         self._view.focus()
 
     def action_again(self, back: bool) -> None:
@@ -135,7 +134,7 @@ class PagerScreen(Page[None]):
 
     def action_leave(self) -> None:
         """Close the field of the search, else the screen."""
-        if self.query_one(Input).display:
+        if self._field.display:
             self._end_search()
         else:
             self.dismiss()

@@ -180,8 +180,11 @@ class Walk:
         self._note("ctrl+z, fg")
         # In the prompt the key takes typing back, and a dialog has no such key. A program that is behind may
         # still show settings that were opened before.
-        self.come_back()
-        self.program.press("f2")
+        for _ in range(20):
+            self.come_back()
+            self.program.press("f2")
+            if self.program.settle(0.3, 3) and "ctrl+s save" in self.program.screen:
+                break
         self.program.wait_for("ctrl+s save")
         self.program.press("ctrl+z")
         self.program.wait_for("Stopped")

@@ -72,6 +72,24 @@ async def test_a_screen_that_is_closed_while_it_opens_fails_nowhere(name: str) -
             await ui.until(lambda: len(app.screen_stack) == before)
 
 
+@pytest.mark.parametrize(("name", "action"), [("pager", "leave"), ("pager", "search"), ("profile", "search")])
+async def test_a_key_for_a_screen_that_is_not_there_yet_or_no_longer_fails_nowhere(
+    name: str, action: str
+) -> None:
+    async with open_chat() as ui:
+        app, pilot = ui.app, ui.pilot
+        screen = SCREENS[name]()
+        app.push_screen(screen)
+        await app.run_action(action, screen)
+        await ui.until(lambda: screen.is_mounted or not screen.is_attached)
+        if screen.is_attached:
+            screen.dismiss(None)
+        await ui.until(lambda: not screen.is_attached)
+        await app.run_action(action, screen)
+        await pilot.pause()
+        assert app.screen is ui.chat
+
+
 async def test_a_key_that_comes_while_the_application_ends_does_nothing() -> None:
     async with open_chat() as ui:
         pass
