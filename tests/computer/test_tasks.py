@@ -207,6 +207,11 @@ def cells(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cells]:
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name.replace(" ", "-"))
 def test_a_task_in_a_dialog_is_done(cells: Cells, own_world: Path, task: Task) -> None:
+    if "double_click" in task.code or "triple_click" in task.code:
+        # On a busy machine the second click comes later than the 0.4 s that GTK waits for it.
+        settings = own_world / ".config" / "gtk-3.0" / "settings.ini"
+        settings.parent.mkdir(parents=True)
+        settings.write_text("[Settings]\ngtk-double-click-time = 10000\n")
     with dialog("--title=Task", *task.dialog) as process:
         cells.wait_for(task.first)
         cells.turn(task.code)

@@ -180,7 +180,8 @@ def kept_running(computer: Computer) -> Iterator[None]:
     before = living(computer)
     yield
     after = living(computer)
-    ended = [name for name, pid in before.items() if after.get(name) != pid]
+    # What the system lists of children may lack one while another ends.
+    ended = [name for name, pid in before.items() if not alive(pid) or after.get(name, pid) != pid]
     started = [name for name, pid in after.items() if before.get(name) != pid]
     # What has ended is put away as well: until that is noticed, the next run would be lost with it.
     for name in {*ended, *started}:
