@@ -93,6 +93,13 @@ def pytest_configure(config: pytest.Config) -> None:
     gc.set_threshold(*GARBAGE)
 
 
+def pytest_xdist_auto_num_workers() -> int | None:
+    """One worker more than there are processors: tests of programs wait for them part of their time."""
+    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+        return None
+    return 1 + (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+
+
 def pytest_make_parametrize_id(val: object) -> str | None:
     """Name a long value by its beginning: names go to all workers and into each environment."""
     if isinstance(val, str | bytes) and len(val) > LONGEST_NAME:

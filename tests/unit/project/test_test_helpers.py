@@ -1,5 +1,6 @@
 """What makes the tests quick changes nothing of what they see."""
 
+import os
 import sys
 import unittest
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 from textual.css.stylesheet import Stylesheet
 
-from tests import conftest
+from tests import conftest, programs
 from tests.when_used import when_used
 
 
@@ -45,6 +46,26 @@ def test_a_module_is_imported_when_it_is_used_and_not_when_tests_are_looked_for(
     assert "rarely_used" not in sys.modules
     assert module.ANSWER == 42
     assert "rarely_used" in sys.modules
+
+
+def test_a_script_that_stands_for_python_is_passed_by(tmp_path: Path) -> None:
+    script = tmp_path / "python3"
+    script.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    script.chmod(0o755)
+    assert programs.pass_by_scripts(f"{tmp_path}:/bin") == f"{Path(sys.executable).parent}:{tmp_path}:/bin"
+    script.unlink()
+    script.symlink_to(sys.executable)
+    assert programs.pass_by_scripts(str(tmp_path)) == str(tmp_path)
+    assert programs.pass_by_scripts("/nowhere") == "/nowhere"
+
+
+def test_there_is_a_worker_more_than_processors_unless_somebody_says_how_many(
+    pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
+    assert pytestconfig.hook.pytest_xdist_auto_num_workers(config=pytestconfig) == 3
+    monkeypatch.setenv("PYTEST_XDIST_AUTO_NUM_WORKERS", "1")
+    assert pytestconfig.hook.pytest_xdist_auto_num_workers(config=pytestconfig) == 1
 
 
 def test_the_files_of_tests_that_take_long_exist() -> None:
