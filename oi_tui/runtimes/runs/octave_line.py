@@ -1,4 +1,4 @@
-"""Marks the statements of Octave code, so that Octave reports which one runs."""
+"""Marks the statements of Octave code, so that Octave reports which one runs, and which variable it shows."""
 
 import re
 
@@ -19,6 +19,8 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _SINGLE = re.compile(r"'(?:[^']|'')*'")
+#: Statements that print the value of a variable: its name alone, or an assignment to it.
+_SHOWN = re.compile(r"\s*([A-Za-z]\w*)\s*(=(?!=).*)?")
 
 
 class _Reader:
@@ -30,6 +32,8 @@ class _Reader:
         self.comments = 0
         self.is_continued = False
         self.has_classes = False
+        #: Whether the last line was one statement, without a semicolon or a comment.
+        self.is_single = False
 
     @property
     def is_at_statement(self) -> bool:
@@ -45,10 +49,12 @@ class _Reader:
         return "" if self.comments else self._read_tokens(line)
 
     def _read_tokens(self, line: str) -> str:
-        self.is_continued = False
+        self.is_continued, self.is_single = False, True
         first, before, at = "", "", 0
         while match := _TOKEN.match(line, at):
             kind, text, at = match.lastgroup, match.group(), match.end()
+            if kind == "comment" or (text in ",;" and not self.brackets):
+                self.is_single = False
             if kind == "comment":
                 break
             if kind == "more":
@@ -84,7 +90,8 @@ class _Reader:
 def mark_statements(code: str) -> str:
     """Return the code with a report of each line on which a statement of the top level begins.
 
-    No line is added, and what runs is the same. From a line on that cannot be understood, nothing is marked.
+    The report names the variable that the statement prints; an assignment is made first, and printed then. No
+    line is added, and what runs is the same. From a line on that cannot be understood, nothing is marked.
     """
     reader = _Reader()
     lines = code.split("\n")
@@ -94,5 +101,14 @@ def mark_statements(code: str) -> str:
         if reader.blocks < 0 or reader.has_classes:
             break
         if begins and first and first != "function":
-            lines[number - 1] = f"oi_tui_line({number});{line}"
+            shown = _SHOWN.fullmatch(line) if reader.is_single and reader.is_at_statement else None
+            lines[number - 1] = _mark(number, line, shown)
     return "\n".join(lines)
+
+
+def _mark(number: int, line: str, shown: "re.Match[str] | None") -> str:
+    if shown is None:
+        return f"oi_tui_line({number});{line}"
+    name, is_assigned = shown[1], shown[2]
+    mark = f"oi_tui_line({number},'{name}');"
+    return f"oi_tui_line({number});{line};{mark}{name}" if is_assigned else mark + line

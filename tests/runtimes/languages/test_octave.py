@@ -1,12 +1,14 @@
 """What Octave promises beyond the contract."""
 
 import base64
+import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from oi_tui.messages import Displayed
+from oi_tui.messages import Displayed, Printed
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.runs.octave_line import mark_statements
 from oi_tui.runtimes.tables import Row, TableError, View
@@ -124,6 +126,8 @@ def test_questions_between_runs_leave_the_variables_as_they_were(octave: Compute
     assert [item.name for item in octave.inspector.variables("octave")] == ["only"]
     assert play(octave, "octave", "6 * 7;").state == "finished"
     assert octave.inspector.complete("octave", "onl")
+    with pytest.raises(TableError):
+        octave.inspector.table("octave", "nothing").shape(View())
     assert [item.summary for item in octave.inspector.variables("octave")] == ["42", "1"]
     assert play(octave, "octave", "ans").text == "ans = 42\n"
 
@@ -201,9 +205,52 @@ def test_the_line_that_runs_is_reported(octave: Computer) -> None:
 )
 def test_statements_of_the_top_level_are_marked(code: str, marked: list[int]) -> None:
     lines = mark_statements(code).split("\n")
-    assert [n for n, line in enumerate(lines, 1) if line.startswith(f"oi_tui_line({n});")] == marked
-    kept = [line.removeprefix(f"oi_tui_line({n});") for n, line in enumerate(lines, 1)]
+    assert [n for n, line in enumerate(lines, 1) if line.startswith(f"oi_tui_line({n}")] == marked
+    kept = [re.sub(rf"oi_tui_line\({n}(,'\w+')?\);", "", line) for n, line in enumerate(lines, 1)]
     assert "\n".join(kept) == code
+
+
+def test_statements_that_print_a_variable_name_it() -> None:
+    assert mark_statements("m") == "oi_tui_line(1,'m');m"
+    assert mark_statements("m = f(1, 2)") == "oi_tui_line(1);m = f(1, 2);oi_tui_line(1,'m');m"
+    for code in (
+        "m;",
+        "m = 1;",
+        "m == 1",
+        "m, n",
+        "m = 1 % note",
+        "m(1) = 2",
+        "m += 1",
+        "hold on",
+        "m = [1",
+        "5",
+    ):
+        assert mark_statements(code) == f"oi_tui_line(1);{code}"
+
+
+def test_a_table_that_a_cell_prints_is_a_table_in_the_conversation(octave: Computer) -> None:
+    code = (
+        "shown = reshape(1:75, 25, 3)\nx = 5\nrecords = struct('a', {1, 2}, 'b', {'x', 'y, z'});\nrecords\n"
+        "clear part; part = 'text'\n[1 2; 3 4]"
+    )
+    played = play(octave, "octave", code)
+    printed = [report for _, report in played.reports if isinstance(report, Printed)]
+    tables = [(json.loads(report.table), report) for report in printed if report.table]
+    (numbers, first), (records, second) = tables
+    assert (numbers["key"], numbers["total"], numbers["width"], numbers["head"]) == ("shown", 25, 3, 8)
+    assert numbers["rows"][-1] == ["25", ["25", "50", "75"]]
+    assert records["columns"] == [["a", "double", True], ["b", "text", False]]
+    assert first.text.startswith("shown =")
+    assert first.view is not None
+    assert "25,25,50,75" in first.view
+    assert second.view == (
+        "struct: 2 rows by 2 columns\nColumns: a double, b text\nRows as CSV (row, then the columns):\n"
+        '1,1,x\n2,2,"y, z"'
+    )
+    assert "".join(report.text for report in printed if not report.table).startswith("x = 5")
+    assert played.text.rstrip().endswith("3   4")
+    failed = play(octave, "octave", "1;\nm = nosuch(3)")
+    assert "'nosuch' undefined near line 2, column 5" in failed.text
 
 
 def test_tables_are_opened_page_by_page(octave: Computer) -> None:

@@ -34,6 +34,7 @@ SAMPLES = {
     "shell": Sample(
         'if test $? -eq 12; then ls "words"; fi # remark', "if", '"words"', "12", "# remark", "ls"
     ),
+    "zsh": Sample('if test $? -eq 12; then ls "words"; fi # remark', "if", '"words"', "12", "# remark", "ls"),
     "sql": Sample(
         "select total, 'words' from t limit 12 -- remark", "select", "'words'", "12", "-- remark", "total"
     ),

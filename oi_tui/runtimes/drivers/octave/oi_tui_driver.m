@@ -25,6 +25,8 @@ function varargout = oi_tui_driver (action, varargin)
           state.nonce = varargin{1};
           state.outcome = struct ("state", "interrupted", "reason", "");
         endif
+        ## The end of what was shown is told by another call of this function.
+        oi_tui_line (0);
         state = finish_run (state);
       endif
     case "input"
@@ -33,6 +35,14 @@ function varargout = oi_tui_driver (action, varargin)
       state = send_placed (state, struct ("event", action, "prompt", ""));
     case "line_file"
       varargout{1} = fullfile (state.folder, "line");
+    case "show"
+      view = oi_tui_table ("view", varargin{1});
+      varargout{1} = ! isempty (view);
+      if (varargout{1})
+        state = send_placed (state, view);
+      endif
+    case "shown"
+      state = send_placed (state, struct ("event", "view_end"));
     case "table"
       send_event (state, oi_tui_table (varargin{:}));
     case "variables"
@@ -174,7 +184,7 @@ function count = length_of_mark (marked, number)
   lines = strsplit (fileread (marked), "\n");
   count = 0;
   if (number <= numel (lines))
-    count = length (regexp (lines{number}, '^oi_tui_line\(\d+\);', "match", "once"));
+    count = length (regexp (lines{number}, '^oi_tui_line\(\d+(,''\w+'')?\);', "match", "once"));
   endif
 endfunction
 
@@ -221,7 +231,6 @@ function state = finish_run (state)
   endif
   fflush (stdout);
   fflush (stderr);
-  oi_tui_line (0);
   event = struct ("event", "finished", "nonce", state.nonce, "state", state.outcome.state);
   if (! isempty (state.outcome.reason))
     event.reason = state.outcome.reason;
@@ -268,25 +277,9 @@ endfunction
 
 ## -- variables
 
-## What a call returns in the base workspace; `ans` stays what it was there.
-function value = ask_base (call)
-  had = true;
-  try
-    before = evalin ("base", "ans;");
-  catch
-    had = false;
-  end_try_catch
-  value = evalin ("base", call);
-  if (had)
-    assignin ("base", "ans", before);
-  else
-    evalin ("base", "clear ans;");
-  endif
-endfunction
-
 ## No code of the program runs for these: only values of Octave's own classes are looked into.
 function event = list_variables (nonce)
-  found = ask_base ("whos;");
+  found = oi_tui_ask_base ("whos;");
   variables = cell (1, numel (found));
   for n = 1:numel (found)
     one = found(n);
@@ -325,7 +318,7 @@ endfunction
 
 function event = describe_variable (nonce, name)
   event = struct ("event", "variable", "nonce", nonce);
-  found = ask_base (sprintf ("whos ('%s');", name));
+  found = oi_tui_ask_base (sprintf ("whos ('%s');", name));
   if (isempty (found))
     return;
   endif
@@ -386,13 +379,13 @@ function event = complete (nonce, words)
     return;
   endif
   event.typed = length (typed);
-  found = ask_base ("whos;");
+  found = oi_tui_ask_base ("whos;");
   variables = {found.name};
   if (any (typed == ".") && ! any (strcmp (variables, strtok (typed, ".")) & strcmp ({found.class}, "struct")))
     ## Looking into other values could run code of the program.
     return;
   endif
-  names = cellstr (ask_base (sprintf ("completion_matches ('%s');", typed)));
+  names = cellstr (oi_tui_ask_base (sprintf ("completion_matches ('%s');", typed)));
   known = ismember (names, variables);
   ## Variables and fields of them come before functions.
   names = [names(known); names(! known)];

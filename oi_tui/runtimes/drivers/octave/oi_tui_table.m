@@ -1,7 +1,12 @@
 ## Answers questions about a table of the program: a matrix, a cell array, an array of structures, or a structure whose
-## fields are columns of the same length. No code of the program runs for it.
+## fields are columns of the same length. No code of the program runs for it. As `oi_tui_table ("view", name)` it gives
+## what the conversation shows, and what the model gets, where a cell prints the variable; [] where that is no table.
 
 function event = oi_tui_table (nonce, words)
+  if (strcmp (nonce, "view"))
+    event = view_of (words);
+    return;
+  endif
   persistent order = struct ("key", "", "rows", []);
   query = jsondecode (char (hex2dec (reshape (words, 2, [])')'), "makeValidName", false);
   try
@@ -24,7 +29,7 @@ endfunction
 
 ## Kind, names and types of columns, and number of rows; `column` gives the texts or numbers of one of them.
 function table = table_of (name)
-  if (! evalin ("base", sprintf ("exist ('%s', 'var')", strrep (name, "'", ""))))
+  if (! oi_tui_ask_base (sprintf ("exist ('%s', 'var');", strrep (name, "'", ""))))
     error ("There is no variable %s.", name);
   endif
   ## The value of `x` is asked for in a way that leaves `ans` as it was.
@@ -262,4 +267,90 @@ endfunction
 
 function text = many (number)
   text = fliplr (regexprep (fliplr (sprintf ("%d", number)), '(\d{3})(?=\d)', '$1,'));
+endfunction
+
+## -- tables in the conversation
+
+function event = view_of (name)
+  event = [];
+  try
+    table = table_of (name);
+    width = numel (table.names);
+    is_long = table.rows > 20 || width > 10;
+    if (strcmp (table.form, "matrix") && ! is_long || any (strcmp (table.form, {"matrix", "cell"})) && min (table.rows, width) < 2)
+      return;
+    endif
+    [numbers, head] = shown_rows (table.rows);
+    table.types = table.cells = {};
+    for at = 1:min (width, 500)
+      part = column (table, at, numbers);
+      table.types{at} = {class(part), "text"}{1 + iscellstr(part)};
+      table.numeric(at) = isnumeric (part) && isreal (part);
+      table.cells(:, at) = texts_of (part, false);
+    endfor
+    event = struct ("event", "view", "content", model_view (table, numbers, head),
+                    "table", jsonencode (inline_table (name, table, numbers, head)));
+  catch
+    event = [];
+  end_try_catch
+endfunction
+
+## Short tables are shown whole, of others the first and the last rows; `head` is how many are the first.
+function [numbers, head] = shown_rows (total)
+  numbers = 1:total;
+  head = total;
+  if (total > 20)
+    numbers = [1:8, total-3:total];
+    head = 8;
+  endif
+endfunction
+
+function parts = inline_table (name, table, numbers, head)
+  given = 1:min (columns (table.cells), 100);
+  described = arrayfun (@(at) {table.names{at}, table.types{at}, table.numeric(at)}, given, "UniformOutput", false);
+  listed = cell (1, numel (numbers));
+  for n = 1:numel (numbers)
+    listed{n} = {sprintf("%d", numbers(n)), table.cells(n, given)};
+  endfor
+  parts = struct ("language", "octave", "key", name, "name", name, "kind", table.kind, "index", "", "total", table.rows,
+                  "width", numel (table.names), "columns", {described}, "head", head, "rows", {listed});
+endfunction
+
+## All columns with their types, and as many rows as there is room for; those in the middle go first.
+function text = model_view (table, numbers, head)
+  given = columns (table.cells);
+  described = strcat (table.names(1:given), {" "}, table.types);
+  if (numel (table.names) > given)
+    described{end+1} = sprintf ("... %d more columns", numel (table.names) - given);
+  endif
+  text = sprintf ("%s: %s rows by %s columns\nColumns: %s\nRows as CSV (row, then the columns):\n", table.kind,
+                  many (table.rows), many (numel (table.names)), strjoin (described, ", "));
+  lines = cell (1, numel (numbers));
+  for n = 1:numel (numbers)
+    lines{n} = strjoin ([{sprintf("%d", numbers(n))}, cellfun(@as_csv, table.cells(n, :), "UniformOutput", false)], ",");
+  endfor
+  first = lines(1:head);
+  last = lines(head+1:end);
+  while (sum (cellfun (@length, [first, last])) > 12000 - length (text) && numel (first) + numel (last) > 1)
+    if (numel (last) >= numel (first))
+      last(1) = [];
+    else
+      first(end) = [];
+    endif
+  endwhile
+  hidden = table.rows - numel (first) - numel (last);
+  gap = {};
+  if (hidden)
+    gap = {sprintf("... %s rows not shown ...", many (hidden))};
+  endif
+  text = [text, strjoin([first, gap, last], "\n")];
+endfunction
+
+## A missing value is nothing between two commas.
+function text = as_csv (text)
+  if (! ischar (text))
+    text = "";
+  elseif (any (ismember (text, "\",\n")))
+    text = ["\"" strrep(text, "\"", "\"\"") "\""];
+  endif
 endfunction
