@@ -70,13 +70,13 @@ class CompiledDriver:
         self._folder = folder
         self._interrupted = False
 
-    def run(self, code):
+    def run(self, code, name):
         if not compilers.has_code(code):
             return "finished", None
         self._interrupted = False
         signal.signal(signal.SIGINT, self._note_interrupt)
         try:
-            argv = self._compiler.start(self._built(code))
+            argv = self._compiler.start(self._built(code), name)
             status = self._wait(self._start(argv, os.getcwd(), dict(os.environ)))
         except Failed as error:
             return "failed", str(error)
@@ -187,7 +187,7 @@ def main(channel_folder, language, program):
     folder = BuildFolder()
     driver = CompiledDriver(compilers.COMPILERS[language](program), folder)
     try:
-        channel.serve(driver.run)
+        channel.serve(lambda code: driver.run(code, channel.cell))
     finally:
         folder.remove()
 

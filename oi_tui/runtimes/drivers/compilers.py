@@ -52,8 +52,8 @@ class Compiler:
     def environment(self, _folder):
         return dict(os.environ)
 
-    def start(self, folder):
-        """How the program in a folder is started."""
+    def start(self, folder, _name):
+        """How the program in a folder is started, for the cell of this name."""
         return [os.path.join(folder, "cell")]
 
     def words(self, name):
@@ -221,10 +221,11 @@ class Php(Compiler):
     def command(self, folder):
         return None, folder
 
-    def start(self, folder):
+    def start(self, folder, name):
         options = ["display_errors=1", "display_startup_errors=1", "html_errors=0", "log_errors=0"]
         words = [word for option in options for word in ("-d", option)]
-        return [self.program, *words, "-f", os.path.join(folder, "cell.php")]
+        driver = os.path.join(os.path.dirname(os.path.abspath(__file__)), "php_cell.php")
+        return [self.program, *words, "-f", driver, "--", os.path.join(folder, "cell.php"), name]
 
     def note_sources(self, _folder):
         """There is nothing that could be out of date."""

@@ -30,6 +30,8 @@ class Channel:
         self._count = 0
         self._owner = os.getpid()
         self._nonce = "idle"
+        #: The cell that runs, as error messages name it.
+        self.cell = "cell"
 
     @staticmethod
     def _high(path, flags):
@@ -90,6 +92,7 @@ class Channel:
 
     def _run(self, run, cancel, nonce, path):
         self._nonce = nonce
+        self.cell = os.path.basename(path).replace("-", " ")
         try:
             try:
                 with open(path, encoding="utf-8", errors="replace", newline="") as file:

@@ -189,7 +189,7 @@ def test_php_runs_a_script_of_each_cell(computer: Computer) -> None:
     played = play(computer, "php", 'echo "ran";\n\nif (')
     assert (played.state, played.reason) == ("failed", "exit status 255")
     assert "Parse error" in played.text
-    assert "cell.php on line 3" in played.text
+    assert "in cell 5 on line 3" in played.text
     assert "ran" not in played.text.partition("Parse error")[0]
     played = play(computer, "php", 'echo "hello " . readline("name? ");', answers=("Ada\n",))
     assert "name? " in played.asked[0].prompt
@@ -197,6 +197,27 @@ def test_php_runs_a_script_of_each_cell(computer: Computer) -> None:
     for code in ('echo "go\\n"; while (true);', 'echo "go\\n"; sleep(60);'):
         played = play(computer, "php", code, stop_at="go")
         assert (played.state, played.steps) == ("interrupted", ["interrupt"])
+
+
+@pytest.mark.needs("php")
+def test_errors_of_php_name_the_cell_and_its_lines(computer: Computer) -> None:
+    code = "function f() {\n  throw new Exception('oops');\n}\necho $undefined;\nf();"
+    played = play(computer, "php", code, number=7)
+    shown = played.text.replace("\r", "")
+    assert "Warning: Undefined variable $undefined in cell 7 on line 4\n" in shown
+    assert (
+        "Fatal error: Uncaught Exception: oops in cell 7:2\nStack trace:\n#0 cell 7(5): f()\n#1 {main}\n"
+        "  thrown in cell 7 on line 2\n"
+    ) in shown
+    assert played.reason == "exit status 255"
+    played = play(computer, "php", "function g() {}\nfunction g() {}", number=8)
+    assert "Cannot redeclare" in played.text
+    assert "in cell 8 on line 2" in played.text
+    code = 'if (basename(__FILE__) === basename($_SERVER["PHP_SELF"])) echo __FILE__, " ", __DIR__, " ", count($argv);'
+    assert play(computer, "php", code, number=9).text == f"cell 9 {computer.cwd} 1"
+    assert (
+        play(computer, "php", 'file_put_contents("kept", "in"); echo file_get_contents("kept");').text == "in"
+    )
 
 
 def _folders() -> set[str]:
