@@ -218,7 +218,9 @@ class TableScreen(Page[None]):
 
     def _tell_failure(self, words: str, failed: Callable[[], object] | None) -> None:
         if self._table.shape is None:
-            self._head.update(Content(one_line(f"{self._called}: {words}", 500)))
+            text = words if words.startswith(self._called) else f"{self._called}: {words}"
+            self._head.add_class("failed")
+            self._head.update(Content(one_line(text, 500)))
         # It is said once: in the head where there is no table to show.
         self._say(words if self._table.shape else "")
         if failed:
@@ -249,6 +251,7 @@ class TableScreen(Page[None]):
             self._read_on()
 
     def _describe(self, shape: Shape, view: View) -> None:
+        self._head.remove_class("failed")
         rows = f"{shape.total:,} row{'s' * (shape.total != 1)}"
         if shape.rows != shape.total:
             rows = f"{shape.rows:,} of {rows}"

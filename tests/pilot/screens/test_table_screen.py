@@ -233,6 +233,20 @@ async def test_an_open_table_of_a_busy_language_says_how_to_try_again(tmp_path: 
         await reached(lambda: "/ filter" in app.foot)
 
 
+async def test_why_a_table_does_not_open_is_shown_whole(tmp_path: Path) -> None:
+    why = (
+        "numbers needs the Python package pyarrow, which oi-tui does not have; " + "install it, please. " * 4
+    )
+
+    def fail() -> TableSource:
+        raise TableError(why)
+
+    async with looking(tmp_path, fail) as (app, _, reached):
+        await reached(lambda: app.head == why.strip())
+        head = app.screen.query_one("#table-head", Static)
+        await reached(lambda: head.size.height == 2)
+
+
 class Stepwise(TableFile):
     """A file that is read only as far as the test lets it."""
 
