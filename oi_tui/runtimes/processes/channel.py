@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import functools
 import json
 import os
 import select
@@ -26,6 +27,9 @@ LONGEST_EVENT = 64 * 1024 * 1024
 #: than a pipe holds: whatever was in it when the reading began has been read.
 _GULP = 2 * 1024 * 1024
 
+_PREFIX = "oi-tui-"
+#: A folder is made in several steps; one that is younger than this may not be held yet, in seconds.
+_YOUNG = 60.0
 #: The most room that a channel takes, in bytes and in files, for cells and values.
 _ROOM_NEEDED = 4 * 10**6
 _FILES_NEEDED = 32
@@ -46,10 +50,29 @@ def _find_folder_for_pipes() -> str | None:
     return memory if fits and os.access(memory, os.W_OK | os.X_OK) else None
 
 
+@functools.lru_cache(maxsize=None)  # noqa: UP033 -- runs on other machines too, by Python 3.8
+def _remove_abandoned(place: str) -> None:
+    """Remove the folders of channels in `place` that nobody holds: application and guard were both killed."""
+    for folder in Path(place).glob(f"{_PREFIX}*"):
+        try:
+            status = folder.lstat()
+            if status.st_uid != os.getuid() or time.time() - status.st_mtime < _YOUNG:
+                continue
+            if not stat.S_ISFIFO((folder / "requests").lstat().st_mode):
+                continue
+            os.close(os.open(folder / "requests", os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC))
+        except OSError as error:
+            # Nobody reads: an application that lives holds both ends.
+            if error.errno == errno.ENXIO:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
 def _make_folder() -> Path:
     """Make the folder of a channel. Raises RuntimeError where there is no room, and OSError."""
     try:
-        folder = Path(tempfile.mkdtemp(prefix="oi-tui-", dir=_find_folder_for_pipes()))
+        place = _find_folder_for_pipes() or tempfile.gettempdir()
+        _remove_abandoned(place)
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
         try:
             for name in ("requests", "events"):
                 os.mkfifo(folder / name, 0o600)

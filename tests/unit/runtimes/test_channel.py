@@ -129,3 +129,21 @@ def test_without_any_room_a_sentence_says_where(monkeypatch: pytest.MonkeyPatch,
     with pytest.raises(RuntimeError, match=r"there is no space left in .*set TMPDIR"):
         Channel()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_folders_that_nobody_holds_any_more_are_removed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(channels, "_find_folder_for_pipes", lambda: str(tmp_path))
+    held = Channel()
+    abandoned, young, foreign = (tmp_path / f"oi-tui-{name}" for name in ("abandoned", "young", "foreign"))
+    for folder in (abandoned, young, foreign):
+        folder.mkdir()
+    for folder in (abandoned, young):
+        os.mkfifo(folder / "requests")
+    for folder in (held.folder, abandoned, foreign):
+        os.utime(folder, (1, 1))
+    channels._remove_abandoned.cache_clear()
+    Channel().close()
+    assert sorted(tmp_path.iterdir()) == sorted([held.folder, young, foreign])
+    held.close()
