@@ -6,16 +6,21 @@ from functools import cache
 
 from oi_tui.engine.review.folder import Folder
 
+#: The settings of matplotlib, which may name modules and programs.
+_SETTINGS = "matplotlibrc"
 _LOADABLE = (".py", ".pyc", ".so", ".pyd")
 
 
 def in_the_way(folder: Folder, besides: Set[str]) -> str | None:
-    """Return a file or folder that is named like a standard module or one of `besides`, if any."""
+    """Return a file or folder that is named like a standard module or one of `besides`, if any.
+
+    A file with settings for matplotlib counts as well.
+    """
     names = _standard() | besides
     try:
         for entry, _ in folder.names() or ():
             name, dot, rest = entry.partition(".")
-            if name in names and _loads(folder, entry, dot + rest):
+            if entry == _SETTINGS or (name in names and _loads(folder, entry, dot + rest)):
                 return entry
     except (OSError, ValueError):
         return None

@@ -26,6 +26,13 @@ _AUTOMATIC = re.compile(
 _COMMAND = re.compile(r"^\s*(?:[\w.\[\], ]+=\s*)?(!!?|%)(?!=)(.*)$")
 #: Magics that run the Python behind their options.
 _MEASURED = re.compile(r"\s*(?:time|timeit|prun|debug|memit)\s+(?:-\w+(?:\s+\d+)?\s+)*(.+)$")
+#: Lines of their own that only choose how plots are shown.
+_SHOWING = re.compile(
+    r"%\s*(?:matplotlib(?:\s+(?:inline|agg))?|config\s+InlineBackend\.figure_formats?\s*=\s*['\"{}\w ,]+)\s*"
+)
+#: The same as _MEASURED, for what is known to run nothing but the Python behind it.
+_TIMED = re.compile(r"%time(?:it)?(?:\s+-[nr]\s*\d+)*\s+(?=[^-\s])(.+)")
+_TIMED_CELL = re.compile(r"%%time(?:it)?(?:\s+-[nr]\s*\d+)*\s*")
 #: Magics that write the file they name, after the letter of an option where one is here.
 _WRITING = {
     "save": "",
@@ -76,6 +83,19 @@ def take_out(code: str) -> tuple[str, list[Finding]]:
         lines[index] = line[: len(line) - len(line.lstrip())] + "pass"
         findings += (replace(item, line=index + 1) for item in findings_here)
     return "\n".join(lines), findings
+
+
+def without_harmless_magics(code: str) -> str:
+    """Return the code without magics that only measure it, or choose how plots are shown; the lines stay."""
+    lines = code.split("\n")
+    if _TIMED_CELL.fullmatch(lines[0]):
+        lines[0] = ""
+    for index, line in enumerate(lines):
+        if _SHOWING.fullmatch(line):
+            lines[index] = "pass"
+        elif (timed := _TIMED.fullmatch(line)) and _is_python(timed[1]):
+            lines[index] = timed[1]
+    return "\n".join(lines)
 
 
 def open_cell(code: str) -> tuple[str, list[Finding]]:

@@ -321,7 +321,7 @@ def test_a_statement_that_is_not_known_is_listed_at_its_line(statement: str, fol
 
 @pytest.mark.parametrize(
     "code",
-    ["x = 1\n%time x", "%%time\nx = 1", "\n %%time\nx", "x?", "ls data", "a\0b", "x = (", "#" * 100_001],
+    ["x = 1\n%prun x", "%%capture\nx = 1", "\n %%time\nx", "x?", "ls data", "a\0b", "x = (", "#" * 100_001],
 )
 def test_code_that_is_not_plain_python_is_listed_as_a_whole(code: str, folder: Path) -> None:
     assert listed(code, folder) == [Finding("not understood", "code that is not plain Python", 0)]

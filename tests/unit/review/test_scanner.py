@@ -498,3 +498,13 @@ def test_offers_take_a_scan_that_was_made_already() -> None:
     found = look_through("python", "import shutil\nshutil.rmtree('a')", HERE)
     assert "unremarkable" in [offer.scope for offer in offers("python", "1", HERE)]
     assert "unremarkable" not in [offer.scope for offer in offers("python", "1", HERE, findings=found)]
+
+
+@pytest.mark.parametrize("name", ["matplotlibrc", "seaborn.py", "kiwisolver.py"])
+def test_a_file_that_drawing_would_load_from_the_folder_is_listed(name: str, tmp_path: Path) -> None:
+    code = "import matplotlib.pyplot as plt\nplt.plot([1])"
+    assert look_through("python", code, tmp_path).nothing_listed
+    (tmp_path / name).write_text("")
+    assert look_through("python", code, tmp_path).fact_sentences == [
+        f"not checked: {name} in this folder may be loaded"
+    ]

@@ -7,6 +7,10 @@ writes, starts programs, loads objects, looks up attributes by name or runs text
 import builtins
 from typing import Final
 
+from oi_tui.engine.review.python import library_settings
+from oi_tui.engine.review.python import plotting_allowlist as plotting
+from oi_tui.engine.review.python import science_allowlist as science
+
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
@@ -40,10 +44,15 @@ CONSTANTS: Final = _words(
 #: Functions that show or measure a value without using it; anything may be given to them.
 SINKS: Final = _words(
     """
-        bool callable dir display id isinstance len print repr str
+        IPython.display.display bool callable dir display id isinstance len print repr str
     """
 )
 _BY_MODULE = {
+    **plotting.BY_MODULE,
+    **science.BY_MODULE,
+    "IPython.display": """
+        Latex Markdown Math Pretty clear_output display
+    """,
     "__future__": """
         annotations division print_function
     """,
@@ -109,37 +118,52 @@ _BY_MODULE = {
         pow prod radians remainder sin sinh sqrt tan tanh tau trunc ulp
     """,
     "numpy": """
-        __version__ abs absolute all allclose amax amin angle any append arange arccos arccosh
-        arcsin arcsinh arctan arctan2 arctanh argmax argmin argpartition argsort argwhere around
-        array array_equal array_split asarray atleast_1d atleast_2d average bincount bitwise_and
-        bitwise_or bitwise_xor bool_ broadcast_to cbrt ceil clip column_stack concatenate conj
-        convolve copy corrcoef correlate cos cosh count_nonzero cov cross cumprod cumsum datetime64
-        deg2rad degrees delete diag diagonal diff digitize divide divmod dot dsplit dstack e ediff1d
-        einsum empty empty_like equal exp exp2 expand_dims expm1 eye fabs finfo flatnonzero flip
-        fliplr flipud float16 float32 float64 floor floor_divide fmax fmin fmod full full_like gcd
-        geomspace gradient greater greater_equal histogram histogram2d hsplit hstack hypot identity
-        iinfo imag in1d inf inner insert int16 int32 int64 int8 interp intersect1d invert isclose
-        isfinite isin isinf isnan isnat isreal isscalar ix_ kron lcm less less_equal linspace log
-        log10 log1p log2 logaddexp logical_and logical_not logical_or logical_xor logspace matmul
-        max maximum mean median meshgrid min minimum mod modf moveaxis multiply nan nan_to_num
-        nanargmax nanargmin nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod
-        nanquantile nanstd nansum nanvar ndarray ndenumerate ndim newaxis nonzero not_equal ones
-        ones_like outer pad partition percentile pi poly1d polyfit polyval power prod ptp quantile
-        rad2deg radians ravel real reciprocal remainder repeat reshape resize roll rollaxis rot90
-        round searchsorted select setdiff1d setxor1d shape sign sin sinc sinh size sort split sqrt
-        square squeeze stack std subtract sum swapaxes take tan tanh tensordot tile timedelta64
-        trace transpose trapezoid trapz tri tril triu trunc uint16 uint32 uint64 uint8 union1d
-        unique vander var vdot vsplit vstack where zeros zeros_like
+        __version__ abs absolute add all allclose amax amin angle any append
+        apply_along_axis arange arccos arccosh arcsin arcsinh arctan arctan2 arctanh argmax
+        argmin argpartition argsort argwhere around array array2string array_equal
+        array_repr array_split array_str asanyarray asarray ascontiguousarray atleast_1d
+        atleast_2d average bincount bitwise_and bitwise_or bitwise_xor blackman block bool_
+        broadcast_to busday_count bytes_ c_ can_cast cbrt ceil character clip column_stack
+        concatenate conj convolve copy copyto corrcoef correlate cos cosh count_nonzero cov
+        cross cumprod cumsum cumulative_sum datetime64 datetime_as_string deg2rad degrees
+        delete diag diag_indices diagonal diff digitize divide divmod dot dsplit dstack
+        dtype e ediff1d einsum empty empty_like equal errstate exp exp2 expand_dims expm1
+        eye fabs finfo flatnonzero flip fliplr flipud float16 float32 float64 floating floor
+        floor_divide fmax fmin fmod fromiter full full_like gcd geomspace gradient greater
+        greater_equal hamming hanning heaviside histogram histogram2d hsplit hstack hypot
+        identity iinfo imag in1d indices inf inner insert int16 int32 int64 int8 integer
+        interp intersect1d invert is_busday isclose isfinite isin isinf isnan isnat isreal
+        isscalar issubdtype ix_ kaiser kron lcm left_shift less less_equal lexsort linspace
+        log log10 log1p log2 logaddexp logical_and logical_not logical_or logical_xor
+        logspace matmul max maximum may_share_memory mean median meshgrid mgrid min minimum
+        mod modf moveaxis multiply nan nan_to_num nanargmax nanargmin nancumsum nanmax
+        nanmean nanmedian nanmin nanpercentile nanprod nanquantile nanstd nansum nanvar
+        ndarray ndenumerate ndim negative newaxis nonzero not_equal number object_ ogrid
+        ones ones_like outer packbits pad partition percentile pi place poly1d polyadd
+        polyder polyfit polyint polymul polyval positive power prod ptp put quantile r_
+        rad2deg radians ravel ravel_multi_index real reciprocal remainder repeat reshape
+        resize result_type right_shift rint roll rollaxis roots rot90 round row_stack s_
+        searchsorted select set_printoptions setdiff1d seterr setxor1d shape shares_memory
+        sign sin sinc sinh size sort split sqrt square squeeze stack std str_ subtract sum
+        swapaxes take tan tanh tensordot tile timedelta64 trace transpose trapezoid trapz
+        tri tril tril_indices triu triu_indices trunc ufunc uint16 uint32 uint64 uint8
+        union1d unique unpackbits unravel_index vander var vdot vecdot vectorize vsplit
+        vstack where zeros zeros_like
     """,
     "numpy.fft": """
         fft fft2 fftfreq fftshift ifft ifft2 irfft rfft rfftfreq
     """,
     "numpy.linalg": """
-        cond det eig eigh eigvals inv lstsq matrix_rank norm pinv qr slogdet solve svd
+        LinAlgError cholesky cond det eig eigh eigvals eigvalsh inv lstsq matrix_power
+        matrix_rank multi_dot norm pinv qr slogdet solve svd
     """,
     "numpy.random": """
-        beta binomial choice default_rng exponential gamma normal permutation poisson rand randint
-        randn random seed shuffle uniform
+        Generator PCG64 RandomState SeedSequence beta binomial chisquare choice default_rng
+        dirichlet exponential gamma geometric gumbel hypergeometric laplace logistic
+        lognormal multinomial multivariate_normal negative_binomial normal pareto
+        permutation poisson power rand randint randn random random_integers random_sample
+        rayleigh seed shuffle standard_normal standard_t triangular uniform vonmises weibull
+        zipf
     """,
     "os": """
         cpu_count getcwd linesep name sep
@@ -148,14 +172,34 @@ _BY_MODULE = {
         basename dirname exists getsize isdir isfile join normpath sep split splitext
     """,
     "pandas": """
-        Categorical CategoricalDtype DataFrame DatetimeIndex Grouper Index Int64Dtype Interval
-        MultiIndex NA NaT Period PeriodIndex RangeIndex Series StringDtype Timedelta Timestamp
-        __version__ bdate_range concat cut date_range factorize get_dummies isna isnull melt merge
-        merge_asof notna notnull period_range pivot qcut timedelta_range to_datetime to_numeric
-        to_timedelta unique
+        BooleanDtype Categorical CategoricalDtype CategoricalIndex DataFrame DatetimeIndex
+        Float64Dtype Grouper Index IndexSlice Int16Dtype Int32Dtype Int64Dtype Int8Dtype
+        Interval IntervalIndex MultiIndex NA NaT NamedAgg Period PeriodIndex RangeIndex
+        Series StringDtype Timedelta TimedeltaIndex Timestamp __version__ array bdate_range
+        concat crosstab cut date_range factorize get_dummies infer_freq interval_range isna
+        isnull json_normalize lreshape melt merge merge_asof merge_ordered notna notnull
+        period_range pivot qcut timedelta_range to_datetime to_numeric to_timedelta unique
+        value_counts wide_to_long
+    """,
+    "pandas.api.types": """
+        CategoricalDtype is_bool_dtype is_categorical_dtype is_datetime64_any_dtype is_datetime64_dtype
+        is_float_dtype is_integer_dtype is_list_like is_numeric_dtype is_object_dtype is_string_dtype
+    """,
+    "pandas.offsets": """
+        BDay BMonthBegin BMonthEnd BQuarterEnd BusinessDay DateOffset Day Easter Hour Micro
+        Milli Minute MonthBegin MonthEnd QuarterBegin QuarterEnd Second SemiMonthEnd Week
+        WeekOfMonth YearBegin YearEnd
+    """,
+    "pandas.tseries.offsets": """
+        BDay BMonthBegin BMonthEnd BQuarterEnd BusinessDay DateOffset Day Easter Hour Micro
+        Milli Minute MonthBegin MonthEnd QuarterBegin QuarterEnd Second SemiMonthEnd Week
+        WeekOfMonth YearBegin YearEnd
     """,
     "platform": """
         machine python_version release system
+    """,
+    "pytz": """
+        UTC all_timezones common_timezones timezone utc
     """,
     "random": """
         Random betavariate choice choices expovariate gammavariate gauss getrandbits normalvariate
@@ -187,6 +231,9 @@ _BY_MODULE = {
     "typing": """
         Any Callable Dict Iterable Iterator List Optional Sequence Set Tuple Union
     """,
+    "zoneinfo": """
+        ZoneInfo available_timezones
+    """,
     "unicodedata": """
         bidirectional category combining lookup name normalize numeric
     """,
@@ -196,7 +243,11 @@ MEMBERS: Final = frozenset(
     f"{module}.{name}" for module, names in _BY_MODULE.items() for name in names.split()
 )
 #: Modules whose import does nothing but make their members known.
-MODULES: Final = (frozenset(_BY_MODULE) - {"itertools.chain"}) | {"glob"}
+MODULES: Final = (
+    (frozenset(_BY_MODULE) - {"itertools.chain"})
+    | {"IPython", "glob", "mpl_toolkits", "scipy.cluster", "scipy.spatial", "sklearn.feature_extraction"}
+    | library_settings.CONTAINERS
+)
 #: Readers of files: the first argument must be the literal name of a plain file of the working directory.
 READERS: Final = _words("pandas.read_csv pandas.read_table pandas.read_excel pandas.read_json")
 #: Listers of names: with no argument, or the literal name of a folder within the working directory.
@@ -206,44 +257,55 @@ MAKERS: Final = _words("pathlib.Path pathlib.Path.cwd pathlib.Path.home pathlib.
 #: Attributes and methods of built-in types, of what MEMBERS make, and of tables and arrays.
 ATTRIBUTES: Final = _words(
     """
-        T __name__ abs add add_prefix add_suffix all any append appendleft argmax argmin args
-        argsort array as_integer_ratio asfreq asof assign astimezone astype at at_time autocorr axes
-        between between_time bfill binomial bit_length capitalize case_when casefold cat categories
-        ceil center choice clear clip close codes columns combine_first compare conjugate contains
-        convert_dtypes copy corr corrwith count cov cumcount cummax cummin cumprod cumsum date day
-        day_name day_of_week day_of_year dayofweek dayofyear days days_in_month daysinmonth decode
-        denominator describe diagonal diff difference difference_update digest discard div divide
-        dot drop drop_duplicates droplevel dropna dt dtype dtypes duplicated elements empty encode
-        end endswith eq equals ewm expanding expandtabs explode exponential extend extendleft
-        extract extractall factorize ffill fieldnames fill fillna find findall finditer first
-        first_valid_index flat flatten floor floordiv freq from_dict from_iterable from_records
-        fromhex fromisoformat fromkeys fromtimestamp fullmatch ge get get_dummies get_group
-        get_level_values get_loc group groupby groupdict groups gt hasnans head hex hexdigest hour
-        iat identical idxmax idxmin iloc imag index indices infer_objects insert integers intercept
-        interpolate intersection intersection_update is_integer is_leap_year is_monotonic_decreasing
-        is_monotonic_increasing is_month_end is_month_start is_quarter_end is_quarter_start
-        is_unique is_year_end is_year_start isalnum isalpha isascii isdecimal isdigit isdisjoint
-        isidentifier isin islower isna isnull isnumeric isocalendar isoformat isoweekday isprintable
-        isspace issubset issuperset istitle isupper item items itemsize iterrows itertuples join
-        keys kurt kurtosis last last_valid_index le left len length levels line_num ljust loc lower
-        lstrip lt maketrans map mask match max maxlen mean median melt memory_usage merge
-        microsecond microseconds min minute mod mode month month_name most_common mul multiply name
-        names nbytes ndim ne ngroup nlargest nonzero normal normalize notna notnull now nsmallest
-        nth numerator nunique ohlc pad partition pattern pct_change permutation pivot poisson pop
-        popitem popleft pow prod product quantile quantize quarter radd random rank ravel rdiv read
-        readline readlines real reindex remove removeprefix removesuffix rename rename_axis repeat
-        replace resample reset_index reshape reverse rfind right rindex rjust rmul rolling rotate
-        round rpartition rsplit rstrip rsub sample search searchsorted second seconds select_dtypes
-        sem set_axis set_index setdefault shape shift shuffle size skew slice slope sort sort_index
-        sort_values span split splitlines squeeze stack standard_normal start startswith std stdev
-        str strftime strides string strip strptime sub subn subtract sum swapaxes swapcase swaplevel
-        symmetric_difference tail take time timestamp timetuple title to_dict to_frame to_list
-        to_numpy to_period to_pydatetime to_timestamp today tolist total total_seconds trace
-        translate transpose truediv truncate tz tz_convert tz_localize tzinfo uniform union unique
-        unstack update upper utc utcnow value value_counts values var variance week weekday where xs
-        year zfill
+        T __name__ abs accumulate add add_categories add_prefix add_suffix all any append
+        appendleft argmax argmin argpartition args argsort array as_integer_ratio as_ordered
+        as_unordered asfreq asof assign astimezone astype at at_time autocorr axes beta
+        between between_time bfill binomial bit_length bottom byteswap capitalize case_when
+        casefold cat categories ceil center chisquare choice clear clip close closed codes
+        columns combine_first compare conj conjugate contains convert_dtypes copy corr
+        corrwith count cov cumcount cummax cummin cumprod cumsum date day day_name
+        day_of_week day_of_year dayofweek dayofyear days days_in_month daysinmonth decode
+        denominator describe diagonal diff difference difference_update digest discard div
+        divide dot drop drop_duplicates droplevel dropna dt dtype dtypes duplicated elements
+        empty encode end endswith eq equals ewm expanding expandtabs explode exponential
+        extend extendleft extract extractall factorize ffill fieldnames fill fillna find
+        findall finditer first first_valid_index flat flatten floor floordiv freq
+        from_arrays from_breaks from_codes from_dict from_frame from_iterable from_product
+        from_records from_tuples fromhex fromisoformat fromkeys fromtimestamp fullmatch
+        gamma ge geometric get get_dummies get_group get_indexer get_level_values get_loc
+        group groupby groupdict groups gt hasnans head hex hexdigest hour hypergeometric iat
+        identical idxmax idxmin iloc imag index indices infer_objects insert integers
+        intercept interpolate intersection intersection_update is_integer is_leap_year
+        is_monotonic_decreasing is_monotonic_increasing is_month_end is_month_start
+        is_numeric is_quarter_end is_quarter_start is_unique is_year_end is_year_start
+        isalnum isalpha isascii isdecimal isdigit isdisjoint isidentifier isin islower isna
+        isnull isnumeric isocalendar isoformat isoweekday isprintable isspace issubset
+        issuperset istitle isupper item items itemset itemsize iterrows itertuples join keys
+        kurt kurtosis laplace last last_valid_index le left len length levels line_num ljust
+        loc logistic lognormal lookup lower lstrip lt maketrans map mask match max maxlen
+        mean median melt memory_usage merge microsecond microseconds mid min minute mod mode
+        month month_name most_common mul multinomial multiply multivariate_normal name names
+        nanosecond nanoseconds nbytes ndim ne negative_binomial ngroup nlargest nonzero
+        normal normalize notna notnull now nsmallest nth numerator nunique ohlc ordered
+        outer overlaps pad pareto partition pattern pct_change permutation pivot poisson pop
+        popitem popleft pow prod product ptp put quantile quantize quarter radd rand randint
+        randn random rank ravel rayleigh rdiv read readline readlines real reduceat reindex
+        remove remove_categories remove_unused_categories removeprefix removesuffix rename
+        rename_axis rename_categories reorder_categories repeat replace resample reset_index
+        reshape reverse rfind right rindex rjust rmul rollback rollforward rolling rotate
+        round rpartition rsplit rstrip rsub sample search searchsorted second seconds
+        select_dtypes sem set_axis set_categories set_index set_levels setdefault shape
+        shift shuffle size skew slice slope sort sort_index sort_values sortlevel span
+        sparse split splitlines squeeze stack standard_normal standard_t start startswith
+        std stdev str strftime strides string strip strptime sub subn subtract sum swapaxes
+        swapcase swaplevel symmetric_difference tail take time timestamp timetuple title
+        to_datetime64 to_dict to_flat_index to_frame to_list to_numpy to_period
+        to_pydatetime to_series to_timedelta64 to_timestamp today tolist total total_seconds
+        trace translate transpose triangular trim_zeros truediv truncate tz tz_convert
+        tz_localize tzinfo uniform union unique unstack update upper utc utcnow value
+        value_counts values var variance week weekday weibull where xs year zfill
     """
-)
+) | _words(plotting.ATTRIBUTES + science.ATTRIBUTES)
 #: Attributes that code may set; those of arrays that say how memory is read are none of them.
 SETTABLE: Final = _words("columns index name names")
 #: Methods that are understood in some calls only; the reader of calls says in which.
@@ -252,6 +314,12 @@ RESTRICTED: Final = _words(
         agg aggregate apply filter format info pivot_table to_string transform
     """
 )
+#: How many arguments may be given without a name, where a later one may name a method that is called.
+FEW_POSITIONS: Final = {"pandas.crosstab": 2, "seaborn": 2}
+#: Arguments that hold further named arguments, those of texts; they must be written out.
+NESTED: Final = _words("annot_kws fontdict subplot_kw textprops")
+#: Named arguments of which only these values are known.
+VALUES: Final = {"engine": _words("c openpyxl pyarrow python xlrd")}
 #: What such methods may be asked to compute, by name.
 REDUCTIONS: Final = _words(
     """
@@ -262,28 +330,37 @@ REDUCTIONS: Final = _words(
 #: Named arguments of known functions and methods.
 KEYWORDS: Final = _words(
     """
-        a allow_nan ambiguous as_index ascending assume_unique atol axis b base bins by case center
-        closed col_level like columns comment cond convert_dtypes copy count counts cum_weights data day
-        dayfirst days ddof decimal deep default deg delimiter digest_size drop drop_first dropna
-        dtype dtypes dummy_na duplicates encoding end end_date endpoint ensure_ascii equal_nan
-        errors escapechar exclude expand fieldnames fill_method fill_value fillchar fillvalue flags
-        float_format flush format frac freq full group_keys header high hour hours how id_vars
-        ignore_index include include_lowest indent index index_col indicator initial inplace
-        interpolation join justify k keep keep_default_na keepdims key keys label labels left_index
-        left_on level limit line_width lines loc low low_memory lower mapper margins margins_name
-        mask max_cols max_colwidth max_rows maxlen maxsplit memory_usage method microsecond
-        microseconds milliseconds min_count min_periods minute minutes month mu n na na_rep
-        na_values name names ndmin newline nonexistent normalize nrows num numeric_only observed on
-        order orient origin other p parse_dates pat percentiles periods population precision prefix
-        prefix_sep q quotechar r random_state raw regex repeat repl replace reps result_type retbins
-        return_counts return_index return_inverse reverse right right_index right_on rowvar rtol
-        scale second seconds sep separators shape sheet_name show_counts show_dimensions side sigma
-        size skipfooter skipinitialspace skipkeys skipna skiprows sort sort_keys squeeze start
-        start_date step stop strict subset suffixes thousands thresh timespec to_replace tz tzinfo
-        unit upper usecols usedforsecurity utc validate value value_name value_vars values var_name
-        verbose weekday weeks weights width window x y year z
+        a after align_axis all allow_duplicates allow_nan ambiguous append as_index
+        ascending assume_unique atol axis b base before bins by bymonth bymonthday byweekday
+        cache case categories center chunksize ci clip closed col_level colnames columns
+        comment cond convert_dtypes copy count counts cum_weights cumulative data day
+        dayfirst days ddof decimal deep default deg delimiter digest_size divide drop
+        drop_first dropna dtype dtype_backend dtypes dummy_na duplicates edgeitems encoding
+        end end_date endpoint ensure_ascii equal_nan errorbar errors escapechar exclude
+        excluded expand fieldnames fill_method fill_value fillchar fillvalue flags
+        float_format floatmode flush fontweight format frac freq full group_keys header high
+        hour hours how i id_vars ignore_index include include_lowest indent index index_col
+        indicator infstr initial inplace interpolation interval invalid iterator j join
+        justify k keep keep_default_na keep_equal keep_shape keepdims key keys label labels
+        left_index left_on level like limit line_width lines linewidth loc loffset low
+        low_memory lower mapper margins margins_name mask max_cols max_colwidth max_level
+        max_rows maxlen maxsplit maxticks memory_usage meta meta_prefix method microsecond
+        microseconds milliseconds min_count min_periods minticks minute minutes month months
+        mu n n_boot na na_position na_rep na_values name names nanoseconds nanstr ndigits
+        ndmin newline nonexistent normalize nrows num numeric_only observed on order ordered
+        orient origin other otypes over p parse_dates pat percentiles periods population
+        precision prefix prefix_sep q quarter quarters quotechar r random_state range raw
+        record_path record_prefix regex repeat repl replace reps result_names result_type
+        retbins return_counts return_index return_inverse reverse right right_index right_on
+        rownames rowvar rtol scale second seconds seed sep separators shape sheet_name
+        show_counts show_dimensions side sigma signature size skipfooter skipinitialspace
+        skipkeys skipna skiprows sort sort_keys sparse squeeze start start_date step stop
+        strict subset suffixes suppress thousands thresh threshold timespec to_replace tz
+        tzinfo under unit upper usecols usedforsecurity utc validate value value_name
+        value_vars values var_name verbose verify_integrity wait weekday weeks weights width
+        window x y year years z
     """
-)
+) | _words(plotting.KEYWORDS + science.KEYWORDS)
 #: Modules whose functions cannot change what names mean in other code, although they do other things.
 STEADY: Final = _words(
     """
@@ -306,12 +383,14 @@ UNSTEADY_BEGINNINGS: Final = ("_", "set", "register", "install", "patch")
 KEEPERS: Final = _words("collections itertools numpy pandas random scipy sklearn statsmodels")
 #: Methods that only write or send what they are given.
 WRITERS: Final = _words("write writelines writerow writerows send sendall savefig execute")
-#: What pandas and numpy try to import on the way, beside the standard library.
+#: What pandas, numpy and what draws try to import on the way, beside the standard library.
 BESIDES: Final = _words(
     """
-        IPython backports bottleneck bs4 calamine cython dateutil fastparquet fsspec gcsfs html5lib
-        hypothesis jinja2 lxml matplotlib numba numexpr numpy odf openpyxl pandas pyarrow pyreadstat
-        pytest python_calamine pytz pyxlsb s3fs scipy sitecustomize six sqlalchemy tables tabulate
-        tzdata usercustomize xarray xlrd zstandard
+        IPython backports bottleneck bs4 calamine contourpy cycler cython dateutil
+        fastparquet fontTools fsspec gcsfs html5lib hypothesis jinja2 joblib kiwisolver lxml
+        matplotlib mpl_toolkits narwhals numba numexpr numpy odf openpyxl packaging pandas
+        pyarrow pyparsing pyreadstat pytest python_calamine pytz pyxlsb s3fs scipy
+        sitecustomize six sqlalchemy tables tabulate threadpoolctl tzdata usercustomize
+        xarray xlrd zstandard
     """
 )

@@ -5,6 +5,7 @@ import re
 
 from oi_tui.engine.review.findings import Finding
 from oi_tui.engine.review.python import allowlist as known
+from oi_tui.engine.review.python import library_settings
 from oi_tui.engine.review.python.names import (
     COMPUTER,
     FUNCTION,
@@ -17,7 +18,7 @@ from oi_tui.engine.review.python.names import (
     is_odd,
     is_steady,
 )
-from oi_tui.engine.review.python.syntax import dotted, is_reduction, is_simple_format
+from oi_tui.engine.review.python.syntax import argument_names, dotted, is_reduction, is_simple_format
 from oi_tui.engine.review.readable_files import why_not_readable
 
 #: A function of the computer object whose value is plain.
@@ -83,18 +84,25 @@ class CallChecker(NameChecker):
 
     def _call_member(self, call: ast.Call, kind: str, shown: str) -> str:
         full = kind.removeprefix(MEMBER).removeprefix(OTHER)
+        if (looks := library_settings.sets_looks(full, call)) is not None:
+            plain = self._noted_arguments(call)
+            return PLAIN if looks and plain else self._note(f"{shown}(…)")
         if kind.startswith(MEMBER):
             if full in known.READERS:
                 return self._read_file(call)
             if full in known.LISTERS:
                 return self._list_names(call)
             if full in known.MEMBERS:
-                self._arguments(call)
+                few = known.FEW_POSITIONS.get(full, known.FEW_POSITIONS.get(full.partition(".")[0]))
+                if few is not None and len(call.args) > few:
+                    self._note(f"{shown}(…), with {few + 1} arguments without names")
+                self._arguments(call, any_value=full in known.SINKS)
                 return PLAIN
         if full in known.MAKERS:
             self._arguments(call)
             return UNKNOWN
-        plain = self._noted_arguments(call) or full.partition(".")[0] not in known.KEEPERS
+        keeps = full.partition(".")[0] in known.KEEPERS and not full.startswith("pandas.read_")
+        plain = self._noted_arguments(call) or not keeps
         return self._note(f"{shown}(…)", steady=plain and is_steady(full))
 
     def _noted_arguments(self, call: ast.Call) -> bool:
@@ -115,8 +123,16 @@ class CallChecker(NameChecker):
         for keyword in call.keywords:
             if keyword.arg is None:
                 self._note("**…")
-            elif not any_name and keyword.arg not in known.KEYWORDS:
+            elif not any_name and not self._is_known_keyword(keyword):
                 self._note(f"{keyword.arg}=…")
+
+    def _is_known_keyword(self, keyword: ast.keyword) -> bool:
+        if keyword.arg in known.NESTED:
+            names = argument_names(keyword.value)
+            return names is not None and names <= known.KEYWORDS
+        if (values := known.VALUES.get(keyword.arg or "")) is not None:
+            return isinstance(keyword.value, ast.Constant) and keyword.value.value in values
+        return keyword.arg in known.KEYWORDS
 
     def _restrict(self, call: ast.Call, function: ast.Attribute, shown: str) -> str:
         """Calls of methods that do harm with some arguments."""

@@ -98,6 +98,7 @@ def read(code: str, folder: Folder, earlier: Earlier | None = None) -> Seen:
 
 
 def _tree(code: str) -> ast.Module | None:
+    code = notebook_rules.without_harmless_magics(code) if len(code) <= LONGEST else code
     if len(code) > LONGEST or "\0" in code or code.lstrip().startswith("%%") or _COMMAND_LINE.search(code):
         return None
     if notebook_rules.has_notebook_prompt(code):
@@ -122,6 +123,10 @@ class _Checker(ExpressionChecker):
         match node:
             case ast.Expr(value):
                 self._expression(value)
+            case ast.Assign([ast.Name(name)], ast.Lambda() as value):
+                before = self._notes
+                self._expression(value)
+                self._bind(name, FUNCTION if self._notes == before else UNKNOWN)
             case ast.Assign(targets, value):
                 kind = self._expression(value)
                 for target in targets:

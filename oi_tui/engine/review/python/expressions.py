@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from oi_tui.engine.review.python import allowlist as known
 from oi_tui.engine.review.python.calls import CallChecker
+from oi_tui.engine.review.python.library_settings import PANDAS_DISPLAY, PLOT_SETTINGS, is_plot_look
 from oi_tui.engine.review.python.names import LOOSE, MEMBER, MODULE, OTHER, PLAIN, UNKNOWN, is_odd, worst
 from oi_tui.engine.review.python.syntax import dotted, list_parameters, names_in
 
@@ -120,6 +121,8 @@ class ExpressionChecker(CallChecker):
 
     def _part(self, value: ast.expr, index: ast.expr) -> str:
         """Evaluate `value[index]`. Types may have anything between their brackets."""
+        if self._is_plot_look(value, index):
+            return PLAIN
         kind = self._expression(value)
         self._plain(index)
         return UNKNOWN if kind == UNKNOWN else PLAIN
@@ -146,7 +149,8 @@ class ExpressionChecker(CallChecker):
             return self._note(f".{name}")
         if owner == UNKNOWN:
             return UNKNOWN
-        if name in known.ATTRIBUTES:
+        if name in known.ATTRIBUTES or (owner == PLAIN and name[0].isupper()):
+            # A column of a table: the methods of what is known begin with a small letter.
             return PLAIN
         return LOOSE if owner == PLAIN or name in known.RESTRICTED else UNKNOWN
 
@@ -183,17 +187,35 @@ class ExpressionChecker(CallChecker):
             case ast.Tuple(parts) | ast.List(parts):
                 for part in parts:
                     self._assign(part, PLAIN if kind == PLAIN else UNKNOWN)
+            case ast.Subscript(value, index) if kind == PLAIN and self._is_plot_look(value, index):
+                pass
             case ast.Subscript(value, index):
                 self._plain(index)
                 self._store(value)
                 if kind != PLAIN:
                     self._note("…[…] = something not checked")
+            case ast.Attribute(value) if kind == PLAIN and self._module_of(value) == PANDAS_DISPLAY:
+                pass
             case ast.Attribute(value, name):
                 plain = {self._expression(value), kind} == {PLAIN}
                 if not plain or name not in known.SETTABLE:
                     self._note(f".{name} = …", steady=plain and not is_odd(name))
             case _:
                 self._note("…  = …")
+
+    def _is_plot_look(self, value: ast.expr, index: ast.expr) -> bool:
+        """Whether `value[index]` is a setting of matplotlib for what plots look like."""
+        return is_plot_look(index) and self._module_of(value) in PLOT_SETTINGS
+
+    def _module_of(self, node: ast.expr) -> str:
+        """The full name of the known module or table of options that an expression is; "" for others."""
+        if isinstance(node, ast.Name):
+            kind = self._meaning(node.id) or ""
+        elif dotted(node) and isinstance(node, ast.Attribute):
+            kind = self._attribute(node)
+        else:
+            return ""
+        return kind.removeprefix(MODULE) if kind.startswith(MODULE) else ""
 
     def _store(self, value: ast.expr) -> None:
         """Into what is stored by an index: a value that is made of known parts."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from oi_tui.engine.review.findings import Finding
 from oi_tui.engine.review.folder import Folder
 from oi_tui.engine.review.python import allowlist as known
+from oi_tui.engine.review.python.library_settings import PANDAS_DISPLAY
 
 #: The name of the computer object, which is there without an import.
 COMPUTER = "computer"
@@ -22,7 +23,10 @@ def either(first: str | None, second: str) -> str:
     """Merge two possible values of a name."""
     if first is None or first == second:
         return second
-    return LOOSE if {first, second} <= {PLAIN, LOOSE} else UNKNOWN
+    kinds = {first, second}
+    if kinds == {PLAIN, FUNCTION}:
+        return PLAIN
+    return LOOSE if kinds <= {PLAIN, LOOSE, FUNCTION} else UNKNOWN
 
 
 def is_another(relied_on: str, now: str) -> bool:
@@ -128,7 +132,9 @@ class NameChecker(ABC):
         """Evaluate a module or a member as a value: members that are harmless in any use."""
         if kind.startswith(MEMBER):
             full = kind.removeprefix(MEMBER)
-            return PLAIN if full in known.MEMBERS else self._note(shown, steady=is_steady(full))
+            if full in known.MEMBERS or full.startswith(f"{PANDAS_DISPLAY}."):
+                return PLAIN
+            return self._note(shown, steady=is_steady(full))
         if kind.startswith(OTHER):
             return self._note(shown, steady=is_steady(kind.removeprefix(OTHER)))
         return self._note(shown, steady=True) if kind.startswith(MODULE) else kind

@@ -59,6 +59,19 @@ def dotted(node: ast.expr) -> str:
     return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
 
 
+def argument_names(node: ast.expr) -> set[str] | None:
+    """The keys of `{"size": 9}` or `dict(size=9)`; None for anything else."""
+    match node:
+        case ast.Dict(keys) if all(
+            isinstance(key, ast.Constant) and isinstance(key.value, str) for key in keys
+        ):
+            return {str(key.value) for key in keys if isinstance(key, ast.Constant)}
+        case ast.Call(ast.Name("dict"), [], named) if all(item.arg is not None for item in named):
+            return {str(item.arg) for item in named}
+        case _:
+            return None
+
+
 def is_reduction(node: ast.expr) -> bool:
     """Whether it names computations of pandas that are known, such as `mean`."""
     match node:
