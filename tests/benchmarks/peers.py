@@ -73,6 +73,14 @@ def install(folder: Path) -> None:
     """Install what can be installed, and write `found.json`: a version, or why there is none, for each."""
     folder.mkdir(parents=True, exist_ok=True)
     found: dict[str, dict[str, str]] = {"versions": {}, "not tried": {}}
+    if PYPI:
+        _install_all_of_pypi(folder, found)
+    for name, package in NPM.items():
+        _note(found, name, partial(_install_node, folder, package))
+    (folder / "found.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+
+
+def _install_all_of_pypi(folder: Path, found: dict[str, dict[str, str]]) -> None:
     try:
         _run([sys.executable, "-m", "venv", str(folder / "uv")])
         _run([str(folder / "uv/bin/python"), "-m", "pip", "install", "--quiet", "uv"])
@@ -81,9 +89,6 @@ def install(folder: Path) -> None:
     else:
         for name, (requirement, oldest) in PYPI.items():
             _note(found, name, partial(_install_python, folder, requirement, oldest))
-    for name, package in NPM.items():
-        _note(found, name, partial(_install_node, folder, package))
-    (folder / "found.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
 def _note(found: dict[str, dict[str, str]], name: str, work: Callable[[], str]) -> None:

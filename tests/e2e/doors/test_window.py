@@ -25,6 +25,8 @@ from tests.e2e.conftest import Start  # noqa: E402
 from tests.e2e.doors.test_mcp_server import COMMAND, ERAS, Person, run, text, until  # noqa: E402
 from tests.e2e.program import Program  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("quick_commands")
+
 _BOUND = 90
 QUESTION = "Run this python code for Fancy Agent?"
 
