@@ -45,7 +45,8 @@ class Recorder:
         self._file = file
         self._running: dict[str, None] = {}
         self._passed: dict[str, None] = {}
-        self._failed: dict[str, None] = {}
+        #: What each test that failed has to say.
+        self._failed: dict[str, str] = {}
 
     def pytest_sessionstart(self) -> None:
         signal.signal(signal.SIGTERM, self._give_up)
@@ -58,7 +59,7 @@ class Recorder:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
-            self._failed[report.nodeid] = None
+            self._failed[report.nodeid] = report.longreprtext
         elif report.when == "call":
             self._passed[report.nodeid] = None
 
@@ -68,7 +69,8 @@ class Recorder:
 
     def _give_up(self, *_: object) -> None:
         """Name the tests that did not end, and end."""
-        print("\nNOT ENDED", *self._running, "FAILED", *self._failed, sep="\n  ", flush=True)  # noqa: T201
+        failed = [f"{name}\n{text}" for name, text in self._failed.items()]
+        print("\nNOT ENDED", *self._running, "FAILED", *failed, sep="\n  ", flush=True)  # noqa: T201
         processes.kill(processes.descendants(os.getpid()))
         os._exit(1)
 

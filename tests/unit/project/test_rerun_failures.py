@@ -115,7 +115,8 @@ SAYS_BEGUN = """
 import pathlib, pytest
 class Begun:
     @pytest.hookimpl(trylast=True)
-    def pytest_runtest_logstart(self): pathlib.Path(__file__).with_name("begun").touch()
+    def pytest_runtest_logstart(self, nodeid):
+        if nodeid.endswith("stuck"): pathlib.Path(__file__).with_name("begun").touch()
 def pytest_configure(config):
     if not hasattr(config, "workerinput"): config.pluginmanager.register(Begun())
 """
@@ -124,7 +125,8 @@ def pytest_configure(config):
 @pytest.mark.slow
 def test_a_run_that_is_ended_names_the_tests_that_did_not_end(tmp_path: Path) -> None:
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -q -p no:cacheprovider\n")
-    (tmp_path / "test_it.py").write_text("import threading\ndef test_stuck(): threading.Event().wait()\n")
+    tests = "import threading\ndef test_bad(): assert 6 == 9\ndef test_stuck(): threading.Event().wait()\n"
+    (tmp_path / "test_it.py").write_text(tests)
     (tmp_path / "conftest.py").write_text(SAYS_BEGUN)
     command = [sys.executable, "-m", "pytest", "-p", "tests.twice", "-n", "1"]
     environment = _environment(OI_TUI_TEST_RESULTS=str(tmp_path / "results"))
@@ -134,6 +136,8 @@ def test_a_run_that_is_ended_names_the_tests_that_did_not_end(tmp_path: Path) ->
         written = inner.communicate(timeout=60)[0].decode()
     assert begun
     assert "NOT ENDED\n  test_it.py::test_stuck" in written
+    assert "FAILED\n  test_it.py::test_bad\n" in written
+    assert "assert 6 == 9" in written
     assert inner.returncode == 1
 
 
