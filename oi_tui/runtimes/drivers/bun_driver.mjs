@@ -8,7 +8,7 @@ import { Worker } from 'node:worker_threads';
 
 const require = createRequire(import.meta.url);
 const { Interrupted, Problem, serve } = require('./javascript_session.js');
-const { importsAsCalls } = require('./javascript_imports.js');
+const { rewriteImports } = require('./javascript_imports.js');
 const { between } = require('./bun_lines.js');
 const { watch } = require('./javascript_variables.js');
 
@@ -32,7 +32,7 @@ Bun.serve = (...given) => {
 
 function scriptOf(source) {
   try {
-    return importsAsCalls(transpiler.transformSync(source));
+    return rewriteImports(transpiler.transformSync(source));
   } catch (error) {
     const [first] = error.errors?.length ? error.errors : [error];
     throw new Problem(`SyntaxError: ${first.message}`, first.position?.line || 1);

@@ -8,8 +8,8 @@ import { Worker } from 'node:worker_threads';
 
 const require = createRequire(import.meta.url);
 const { Interrupted, Problem, serve } = require('./javascript_session.js');
-const { importsAsCalls } = require('./javascript_imports.js');
-const { untyped } = require('./javascript_types.js');
+const { rewriteImports } = require('./javascript_imports.js');
+const { stripTypes } = require('./javascript_types.js');
 const { watch } = require('./javascript_variables.js');
 
 const { setTimeout: later } = globalThis;
@@ -53,14 +53,14 @@ const ask = (question) =>
 
 async function evaluate(run, place) {
   before = busy();
-  const { code, place: origin, problem, line } = untyped(run.source);
+  const { code, place: origin, problem, line } = stripTypes(run.source);
   if (problem) {
     const [, where] = /stripTypeScriptTypes\.ts:(\d+)/.exec(problem) || [];
     throw new Problem(`SyntaxError: ${problem.replace(/^(?:SyntaxError: )+/, '').split('\n')[0]}`, Number(where) || line);
   }
   place(origin);
   // While the inspector evaluates code, it calls no callbacks. So the cell first awaits, which lets the evaluation return.
-  const source = `await __oi.turn(); ${importsAsCalls(code)}\n//# sourceURL=${run.url}`;
+  const source = `await __oi.turn(); ${rewriteImports(code)}\n//# sourceURL=${run.url}`;
   const { interrupted, syntax, line: wrong, error, thrown, value, taken } = await ask({ evaluate: source, nonce: run.nonce });
   if (interrupted) throw new Interrupted();
   if (syntax) throw new Problem(syntax, origin(wrong, 1)[0]);

@@ -1,7 +1,7 @@
 'use strict';
-// Import declarations, which an evaluated script may not have, as the dynamic import that it may; an export is but its
-// declaration. Texts and comments that only look like it stay as they are.
-exports.importsAsCalls = (source) => {
+// Rewrite import declarations, which an evaluated script may not have, as dynamic imports; of an export, keep the
+// declaration. Texts and comments that only look like these stay.
+exports.rewriteImports = (source) => {
   const texts = /\/\/[^\n]*|\/\*[\s\S]*?\*\/|'(?:\\[\s\S]|[^'\\\n])*'|"(?:\\[\s\S]|[^"\\\n])*"|`(?:\\[\s\S]|[^`\\])*`/g;
   const inText = (text) => {
     const ranges = [...text.matchAll(texts)].map((found) => [found.index, found.index + found[0].length]);

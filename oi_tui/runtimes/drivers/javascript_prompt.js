@@ -15,7 +15,7 @@ function readNow(fd, piece) {
 }
 
 /** The function `prompt` of web pages; `send` tells the application that it waits. */
-exports.asking = (send) => (question = '', otherwise = null) => {
+exports.makePrompt = (send) => (question = '', otherwise = null) => {
   const text = question ? `${question} ` : '';
   process.stdout.write(text);
   send({ event: 'input', prompt: text }, true);

@@ -7,7 +7,7 @@ const path = require('path');
 const util = require('util');
 const { createRequire } = require('module');
 const { pathToFileURL } = require('url');
-const { asking } = require('./javascript_prompt.js');
+const { makePrompt } = require('./javascript_prompt.js');
 
 // A program may put others in their place.
 const { process, Promise } = globalThis;
@@ -128,7 +128,7 @@ exports.serve = ({ folder, worker, importer, evaluate, memory, tables, inspect, 
     fs.writeSync(events, `${JSON.stringify(event)}\n`);
     if (isPlaced) fs.writeSync(terminal, `\x1b]6973;${event.mark}\x07`);
   };
-  const prompt = asking(send);
+  const prompt = makePrompt(send);
   Object.assign(globalThis, {
     prompt,
     confirm: (question = 'Confirm') => /^y/i.test(prompt(`${question} [y/N]`) || ''),

@@ -1,11 +1,11 @@
 'use strict';
 // TypeScript as JavaScript. Node.js puts blanks where types stood, so that lines and columns stay; what is more than a
-// type, such as an enum, is written anew, and then a source map knows where it stood.
+// type, such as an enum, is rewritten, and a source map says where it stood.
 
-const stays = (line, column) => [line, column];
-exports.stays = stays;
+const keepPlace = (line, column) => [line, column];
+exports.keepPlace = keepPlace;
 
-// That this is experimental is no matter of the program's.
+// The program need not know that this is experimental: no warning is shown.
 function strip(source, options) {
   const { emitWarning } = process;
   process.emitWarning = () => {};
@@ -16,13 +16,13 @@ function strip(source, options) {
   }
 }
 
-// Take the types out of a source: `code` without them, and `place`, which leads from a line and a column of it,
-// counted from one, to those of the source. What is no TypeScript has a `problem` instead, and its `line`.
-exports.untyped = (source) => {
+// Remove the types from a source: `code` without them, and `place`, which maps a line and column of it, counted from
+// one, to those of the source. For what is no TypeScript there is a `problem` instead, and its `line`.
+exports.stripTypes = (source) => {
   const { SourceMap } = require('module');
   try {
     try {
-      return { code: strip(source), place: stays };
+      return { code: strip(source), place: keepPlace };
     } catch (error) {
       if (error.code !== 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX') throw error;
     }
@@ -36,6 +36,6 @@ exports.untyped = (source) => {
     return { code, place };
   } catch (error) {
     const [, line] = /^:(\d+)\n/.exec(error.stack) || [];
-    return { problem: `SyntaxError: ${error.message}`, line: Number(line) || 1, place: stays };
+    return { problem: `SyntaxError: ${error.message}`, line: Number(line) || 1, place: keepPlace };
   }
 };

@@ -11,7 +11,7 @@ const { Promise } = globalThis;
 // How often a waiting cell looks for connections that its server has accepted meanwhile, in milliseconds.
 const LOOK = 50;
 
-exports.attend = function attend(process, worker) {
+exports.watchEventLoop = function watchEventLoop(process, worker) {
   const { setTimeout: later, setImmediate: soon } = timers;
   let onEmpty = () => {};
   const workers = new Set();
@@ -32,19 +32,19 @@ exports.attend = function attend(process, worker) {
   };
   Object.defineProperty(process, 'emit', { value: emitted, configurable: true, writable: true });
 
-  const handles = () => process._getActiveHandles().filter((each) => each && each.unref && !(each instanceof tty.WriteStream));
+  const handles = () => process._getActiveHandles().filter((handle) => handle && handle.unref && !(handle instanceof tty.WriteStream));
   const isServing = (each) => each instanceof net.Server || (each instanceof net.Socket && each.server instanceof net.Server);
 
   // Whether the process stays although nothing is left to wait for, since what runs is being ended.
-  let held = false;
+  let isHeld = false;
   const hold = () => {
-    held = true;
+    isHeld = true;
     worker.ref();
   };
 
   // One for each run.
   const begin = () => {
-    held = false;
+    isHeld = false;
     // What earlier runs left behind is not waited for again, but for the keyboard, whose questions end with their run.
     const old = new Set([...handles().filter((each) => !(each instanceof tty.ReadStream)), ...workers]);
     const released = new Set();
@@ -67,16 +67,16 @@ exports.attend = function attend(process, worker) {
       new Promise((resolve) => {
         if (over) return;
         onEmpty = resolve;
-        if (!held) worker.unref();
+        if (!isHeld) worker.unref();
       });
 
     return {
       // The promise's value; `otherwise()` where the event loop is empty, so that nothing can settle it any more; nothing
       // where the run has ended meanwhile, as by an error in a timer.
-      settled: (promise, otherwise) => Promise.race([promise, empty().then(otherwise), ended]),
+      waitFor: (promise, otherwise) => Promise.race([promise, empty().then(otherwise), ended]),
 
       // Wait for all that the run has begun, but not for servers nor for what they have accepted.
-      async all() {
+      async waitForAll() {
         let waits = true;
         const end = () => {
           waits = false;
