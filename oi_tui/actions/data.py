@@ -1,5 +1,7 @@
 """Lists variables and shows tables as text."""
 
+from collections.abc import Sequence
+
 from oi_tui.actions.interface import UserInterface
 from oi_tui.actions.tables import find_table, format_first_rows
 from oi_tui.runtimes.tables import TableError, TableSource
@@ -40,4 +42,10 @@ class DataActions:
 
     def _load(self, name: str, *, gradually: bool = False) -> TableSource:
         """The table of this name; if `gradually`, with the first rows of a file. Raises TableError."""
-        return find_table(name, self._workspace.computer, gradually=gradually)
+        return find_table(name, self._workspace.computer, self._find_pythons(), gradually=gradually)
+
+    def _find_pythons(self) -> Sequence[str]:
+        """Return the Python of cells, for its libraries; none in the sandbox: code could change them."""
+        computer = self._workspace.computer
+        program = None if computer.sandbox or computer.where else computer.program("python")
+        return (program,) if program else ()

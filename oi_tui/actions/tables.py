@@ -1,5 +1,6 @@
 """Finds the table that a person names, and prints its first rows where there is no screen."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,16 +16,19 @@ if TYPE_CHECKING:
 _ROWS, _COLUMNS, _WIDEST = 20, 30, 30
 
 
-def find_table(name: str, computer: "Languages", *, gradually: bool = False) -> TableSource:
+def find_table(
+    name: str, computer: "Languages", pythons: Sequence[str] = (), *, gradually: bool = False
+) -> TableSource:
     """Return the table of a file or a variable. Raises TableError; a file may take a moment.
 
-    If `gradually`, only the first rows of a file are read now.
+    If `gradually`, only the first rows of a file are read now. `pythons` are interpreters that may have the
+    libraries for it.
     """
     path, table = _split(name, computer)
     return (
         computer.inspector.table(_find_language(name, computer), name)
         if path is None
-        else TableFile(path, table, gradually=gradually)
+        else TableFile(path, table, pythons, gradually=gradually)
     )
 
 

@@ -80,10 +80,15 @@ class TableFile:
     tables: tuple[str, ...] = ()
     table = ""
 
-    def __init__(self, path: Path, table: str = "", *, gradually: bool = False) -> None:
-        """Read the file; if `gradually`, only its first rows: `read_on` reads the rest. Raises TableError."""
+    def __init__(
+        self, path: Path, table: str = "", pythons: Sequence[str] = (), *, gradually: bool = False
+    ) -> None:
+        """Read the file; if `gradually`, only its first rows: `read_on` reads the rest. Raises TableError.
+
+        `pythons` are interpreters that may have the libraries for Parquet and Excel if ours has not.
+        """
         self.name = path.name
-        self._path = path
+        self._path, self._pythons = path, pythons
         self._lock = threading.Lock()
         self._shape: tuple[Column, ...] = ()
         #: The columns whose numbers have commas, and how these are written.
@@ -114,7 +119,7 @@ class TableFile:
             return
         # SQLite keeps a database without a name in a file that no longer has one: nothing of it outlives us.
         self._database = sqlite3.connect("", check_same_thread=False)
-        records = table_readers.read(path, table)
+        records = table_readers.read(path, table, self._pythons)
         self._table = "rows"
         self.tables, self.table = records.tables, records.table
         self._records = records
@@ -253,10 +258,12 @@ class TableFile:
 
     def open_other(self, table: str) -> "TableFile":
         """Open another table of the same file. Raises TableError."""
-        return TableFile(self._path, table, gradually=True)
+        return TableFile(self._path, table, self._pythons, gradually=True)
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Let go of the database, and of the file."""
+        if self._records:
+            self._records.close()
         if database := getattr(self, "_database", None):
             database.close()
 

@@ -1,21 +1,24 @@
 """Readers of tables in files: delimited text, JSON, Parquet, Arrow and Excel."""
 
 import bz2
-import datetime
 import gzip
-import importlib
 import io
 import json
 import lzma
+import subprocess
+import sys
+import tempfile
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
 
 from oi_tui.input import delimited_text
 from oi_tui.input.table_records import Records, find_header
+from oi_tui.runtimes.language import DRIVERS
 from oi_tui.runtimes.tables import TableError
+from oi_tui.text import one_line
 
 #: The endings of files that are read, and the library that some of them need.
 ENDINGS = {
@@ -33,7 +36,6 @@ ENDINGS = {
 }
 #: Endings behind that of a text file, such as prices.csv.gz, which is unpacked while it is read.
 PACKED = (".gz", ".bz2", ".xz", ".zip")
-_BATCH = 5000
 #: How many rows are looked at to find out where the table begins.
 _SAMPLE = 200
 _NO_RECORD = "each record must be a JSON object"
@@ -48,9 +50,14 @@ def find_ending(name: str) -> str:
     return path.suffix if path.suffix in ENDINGS else ""
 
 
-def read(path: Path, table: str) -> Records:
-    """Begin to read a file; of a workbook, the sheet `table`. Raises TableError, OSError and ValueError."""
+def read(path: Path, table: str, pythons: Sequence[str] = ()) -> Records:
+    """Begin to read a file; of a workbook, the sheet `table`. Raises TableError, OSError and ValueError.
+
+    `pythons` are interpreters that may have the libraries for Parquet and Excel if ours has not.
+    """
     ending = find_ending(path.name)
+    if ENDINGS[ending]:
+        return _read_with_library(path, table, pythons)
     if ending in (".csv", ".tsv", ".tab"):
         return delimited_text.read(ending, lambda: open_bytes(path))
     return _READERS[ending](path, table)
@@ -180,70 +187,91 @@ def _as_records(
     return Records(kind, shown, rows(), notes=notes)
 
 
-# -- Parquet, Arrow and Excel
+# -- Parquet, Arrow and Excel, in a Python that has the library
 
 
-def _import_library(name: str, path: Path) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise TableError(
-            f"{path.name} needs the Python package {name.partition('.')[0]}, which oi-tui does not have; "
-            "install it beside oi-tui, or read the file with code and open the data frame."
-        ) from None
-
-
-def _read_parquet(path: Path, _: str) -> Records:
-    file = _import_library("pyarrow.parquet", path).ParquetFile(path)
-    return _read_batches("Parquet", file.schema_arrow, file.iter_batches(batch_size=_BATCH))
-
-
-def _read_arrow(path: Path, _: str) -> Records:
-    arrow = _import_library("pyarrow", path)
-    source = arrow.memory_map(str(path))
-    try:
-        file = arrow.ipc.open_file(source)
-    except arrow.ArrowInvalid:
-        source.seek(0)
-        batches = arrow.ipc.open_stream(source)
-        return _read_batches("Arrow", batches.schema, batches)
-    found = (file.get_batch(at) for at in range(file.num_record_batches))
-    return _read_batches("Arrow", file.schema, found)
-
-
-def _read_batches(kind: str, schema: Any, batches: Iterable[Any]) -> Records:
-    words = ("int", "uint", "float", "double", "halffloat", "decimal")
-    types = tuple((str(item.type), str(item.type).startswith(words)) for item in schema)
-    parts = (part for batch in batches for part in _split_slices(batch))
-    rows = (
-        row for part in parts for row in zip(*(column.to_pylist() for column in part.columns), strict=True)
+def _read_with_library(path: Path, table: str, pythons: Sequence[str]) -> Records:
+    for python in dict.fromkeys((sys.executable, *pythons)):
+        reader = _Reader(python, path, table)
+        facts = reader.read_line()
+        if isinstance(facts, dict):
+            return (
+                _read_sheet(reader, path, facts, table) if "sheets" in facts else _read_columns(reader, facts)
+            )
+        reader.close()
+    library = ENDINGS[find_ending(path.name)]
+    raise TableError(
+        f"{path.name} needs the Python package {library}, which neither oi-tui nor the Python of your cells "
+        "has. Install it, or read the file with code and open the data frame."
     )
-    return Records(kind, [item.name for item in schema], rows, types)
 
 
-def _split_slices(batch: Any) -> Iterator[Any]:
-    return (batch.slice(at, _BATCH) for at in range(0, batch.num_rows, _BATCH))
+class _Reader:
+    """The program that reads the file: `table_reader.py`."""
+
+    def __init__(self, python: str, path: Path, table: str) -> None:
+        driver = str(DRIVERS / "table_reader.py")
+        command = (python, "-B", driver, find_ending(path.name), str(path.absolute()), table)
+        self._name = path.name
+        self._errors = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self._errors, encoding="utf-8"
+        )
+
+    def read_line(self) -> Any:
+        """What the program says next. Raises TableError where it failed."""
+        assert self._process.stdout
+        line = self._process.stdout.readline()
+        if line:
+            return json.loads(line)
+        if self._process.wait():
+            self._errors.seek(0)
+            why = self._errors.read().strip().split("\n")[-1]
+            self.close()
+            raise TableError(
+                f"{self._name} cannot be read as a table: {one_line(why or 'its reader ended', 200)}"
+            )
+        self.close()
+        return None
+
+    def rows(self) -> Iterator[list[object]]:
+        """The rows, as they are read."""
+        while batch := self.read_line():
+            yield from batch
+
+    def close(self) -> None:
+        """End the program."""
+        self._process.kill()
+        self._process.wait()
+        if self._process.stdout:
+            self._process.stdout.close()
+        self._errors.close()
 
 
-def _read_excel(path: Path, table: str) -> Records:
-    book = _import_library("openpyxl", path).load_workbook(path, read_only=True, data_only=True)
-    sheets = [sheet.title for sheet in book.worksheets]
+def _read_columns(reader: _Reader, facts: Mapping[str, Any]) -> Records:
+    words = ("int", "uint", "float", "double", "halffloat", "decimal")
+    types = tuple((kind, kind.startswith(words)) for kind in facts["types"])
+    return Records(facts["kind"], facts["names"], reader.rows(), types, close=reader.close)
+
+
+def _read_sheet(reader: _Reader, path: Path, facts: Mapping[str, Any], table: str) -> Records:
+    sheets = facts["sheets"]
     if table and table not in sheets:
+        reader.close()
         raise TableError(f"{path.name} has no sheet {table}; it has {', '.join(sheets)}.")
-    rows = _drop_end(book[table or sheets[0]].iter_rows(values_only=True))
+    rows = _drop_end(reader.rows())
     sample = list(islice(rows, _SAMPLE))
     at = find_header(sample, max(map(len, sample), default=0))
     header = sample[at] if sample else []
-    names = ["" if name is None else str(name) for name in header]
-    notes = [f"begins at row {at + 1}"] if at else []
     shown = table or sheets[0]
     return Records(
         f"Excel sheet {shown}",
-        names,
+        ["" if name is None else str(name) for name in header],
         chain(sample[at + 1 :], rows),
-        notes=notes,
+        notes=[f"begins at row {at + 1}"] if at else [],
         tables=tuple(sheets),
         table=shown,
+        close=reader.close,
     )
 
 
@@ -251,7 +279,7 @@ def _drop_end(rows: Iterable[Sequence[object]]) -> Iterator[list[object]]:
     """The rows without the empty cells at their end, and without the empty rows at the end of the sheet."""
     empty = 0
     for row in rows:
-        cells = [_convert_date(value) for value in row]
+        cells = list(row)
         while cells and cells[-1] is None:
             cells.pop()
         if not cells:
@@ -262,20 +290,8 @@ def _drop_end(rows: Iterable[Sequence[object]]) -> Iterator[list[object]]:
         yield cells
 
 
-def _convert_date(value: object) -> object:
-    """A date without a time, which Excel does not tell from midnight."""
-    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
-        return value.date()
-    return value
-
-
 _READERS: dict[str, Callable[[Path, str], Records]] = {
     ".jsonl": _read_json_lines,
     ".ndjson": _read_json_lines,
     ".json": _read_json,
-    ".parquet": _read_parquet,
-    ".feather": _read_arrow,
-    ".arrow": _read_arrow,
-    ".xlsx": _read_excel,
-    ".xlsm": _read_excel,
 }

@@ -1,6 +1,6 @@
 """What the readers of tables in files give: names of columns, rows, and what is unusual about the file."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 #: How many lines above a table can be its title.
@@ -23,6 +23,8 @@ class Records:
     #: All tables of the file, where it can have several, and the one that is read.
     tables: tuple[str, ...] = ()
     table: str = ""
+    #: Ends the reading.
+    close: Callable[[], object] = lambda: None
 
 
 def find_header(rows: Sequence[Sequence[object]], width: int) -> int:

@@ -4,6 +4,7 @@ import gzip
 import json
 import lzma
 import sqlite3
+import sys
 import zipfile
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -348,10 +349,50 @@ def test_excel_opens_where_its_library_is(tmp_path: Path, opened: Callable[..., 
 
 
 def test_a_missing_library_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "openpyxl", None)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    (tmp_path / "openpyxl.py").write_text("raise ImportError")
     (tmp_path / "a.xlsx").write_bytes(b"")
-    with pytest.raises(TableError, match="needs the Python package openpyxl"):
+    with pytest.raises(
+        TableError, match="needs the Python package openpyxl, which neither oi-tui nor the Python"
+    ):
         TableFile(tmp_path / "a.xlsx")
+
+
+#: A library for workbooks, of which one file holds the rows of its only sheet.
+LIBRARY = """
+import json, types
+def load_workbook(path, read_only, data_only):
+    rows = json.load(open(path))
+    class Book(dict):
+        worksheets = [types.SimpleNamespace(title="One")]
+    return Book(One=types.SimpleNamespace(iter_rows=lambda values_only: rows))
+"""
+
+
+def test_the_library_of_another_python_reads_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "ours"))
+    for folder, text in (("ours", "raise ImportError"), ("theirs", LIBRARY)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "openpyxl.py").write_text(text)
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nPYTHONPATH={tmp_path}/theirs exec {sys.executable} "$@"\n')
+    python.chmod(0o700)
+    rows = [["n", "word"], *([number, f"w{number}"] for number in range(2500)), [None, None]]
+    (tmp_path / "a.xlsx").write_text(json.dumps(rows))
+    table = TableFile(tmp_path / "a.xlsx", pythons=(str(python),), gradually=True)
+    first = table.shape(View())
+    assert (first.kind, first.reading, first.columns[0].type) == ("Excel sheet One", True, "int")
+    table.read_on(60)
+    assert table.shape(View()).total == 2500
+    assert cells(table, View(sort=0, descending=True))[0] == ("2499", "w2499")
+    table.close()
+    unread = TableFile(tmp_path / "a.xlsx", pythons=(str(python),), gradually=True)
+    unread.close()
+    (tmp_path / "a.xlsx").write_text("damaged")
+    with pytest.raises(
+        TableError, match=r"a\.xlsx cannot be read as a table: json\.decoder\.JSONDecodeError"
+    ):
+        TableFile(tmp_path / "a.xlsx", pythons=(str(python),))
 
 
 def test_a_file_is_read_a_part_at_a_time(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Opens variables and tables on screens of their own."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -82,12 +82,6 @@ class DataScreens(DataActions):
         from oi_tui.screens.table import TableScreen
 
         self._chat.app.push_screen(TableScreen(name, load, self._workspace.computer.cwd, self._find_pythons))
-
-    def _find_pythons(self) -> Sequence[str]:
-        """Return the Python of cells, for its libraries; none in the sandbox: code could change them."""
-        computer = self._workspace.computer
-        program = None if computer.sandbox or computer.where else computer.program("python")
-        return (program,) if program else ()
 
     def _mention(self, mention: str | None) -> None:
         self._chat.prompt.focus()

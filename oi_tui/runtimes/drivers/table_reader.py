@@ -1,0 +1,90 @@
+"""Reads a Parquet, Arrow or Excel file for the program, in a Python that has the library for it.
+
+Arguments: the ending, the path and the sheet. Writes lines of JSON: `"missing"` without the library, else
+facts about the table, and then rows, a batch in a line.
+"""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import datetime
+import json
+import sys
+
+_BATCH = 1000
+
+
+def main(ending, path, table):
+    read = _read_excel if ending in (".xlsx", ".xlsm") else _read_arrow
+    batch = []
+    try:
+        for row in read(ending, path, table):
+            batch.append([_simplify(value) for value in row])
+            if len(batch) == _BATCH:
+                _send(batch)
+                batch = []
+    except ImportError:
+        _send("missing")
+        return
+    _send(batch)
+
+
+def _send(value):
+    sys.stdout.write(json.dumps(value) + "\n")
+    sys.stdout.flush()
+
+
+def _simplify(value):
+    if value is None or isinstance(value, (bool, int, float, str, list, dict)):
+        try:
+            json.dumps(value)
+        except (TypeError, ValueError):
+            return str(value)
+        return value
+    return "<{:,} bytes>".format(len(value)) if isinstance(value, bytes) else str(value)
+
+
+def _read_arrow(ending, path, _):
+    import pyarrow
+
+    if ending == ".parquet":
+        from pyarrow import parquet
+
+        file = parquet.ParquetFile(path)
+        kind, schema, batches = "Parquet", file.schema_arrow, file.iter_batches(batch_size=_BATCH)
+    else:
+        source = pyarrow.memory_map(path)
+        try:
+            file = pyarrow.ipc.open_file(source)
+            batches = (file.get_batch(at) for at in range(file.num_record_batches))
+        except pyarrow.ArrowInvalid:
+            source.seek(0)
+            batches = file = pyarrow.ipc.open_stream(source)
+        kind, schema = "Arrow", file.schema
+    _send({"kind": kind, "names": schema.names, "types": [str(item.type) for item in schema]})
+    for batch in batches:
+        for at in range(0, batch.num_rows, _BATCH):
+            columns = [column.to_pylist() for column in batch.slice(at, _BATCH).columns]
+            yield from zip(*columns)
+
+
+def _read_excel(_, path, table):
+    import openpyxl
+
+    book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+    sheets = [sheet.title for sheet in book.worksheets]
+    _send({"sheets": sheets})
+    if table and table not in sheets:
+        return
+    for row in book[table or sheets[0]].iter_rows(values_only=True):
+        yield [_convert_date(value) for value in row]
+
+
+def _convert_date(value):
+    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
+        return value.date()
+    return value
+
+
+main(*sys.argv[1:])
