@@ -96,6 +96,14 @@ def test_data_frames_are_tables_and_the_last_rows_are_a_name_in_python(sql: Comp
     assert text(sql, "print(_sql.to_dict('list'))", "python") == "{'region': ['n', 's'], 'total': [5.5, 2.0]}"
 
 
+def test_definitions_and_plans_are_printed_line_by_line(sql: Computer) -> None:
+    printed = text(sql, "select 'create table a (\n  n integer\n)' as sql")
+    assert printed.replace("\r", "") == "create table a (\n  n integer\n)"
+    plan = text(sql, "explain select 41 + 1").splitlines()
+    assert len(plan) > 3
+    assert not any("\\n" in line for line in plan)
+
+
 def test_a_long_result_is_cut_in_the_middle_and_kept_whole(sql: Computer) -> None:
     query = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 5000) select i from n"
     printed = text(sql, query)

@@ -21,6 +21,8 @@ _MOST = 1_000_000
 _PRINTED, _FIRST, _LAST = 40, 20, 5
 #: The widest text of a cell that is printed.
 _WIDEST = 60
+#: The names that databases give the column of a plan, or of the definition of a table.
+_PLANS = ("explain_value", "explain", "query plan", "sql", "create table", "create view")
 #: How rows are printed: as a table, without names and parted by bars, or as CSV.
 _MODES = ("table", "list", "csv")
 
@@ -111,6 +113,12 @@ def _text(value):
     return text if len(text) <= _WIDEST else text[: _WIDEST - 1] + "…"
 
 
+def _are_plans(columns, rows):
+    """Whether these are plans or definitions, which are texts of several lines."""
+    texts = (isinstance(row[-1], str) for row in rows)
+    return len(columns) <= 2 and columns[-1].lower() in _PLANS and bool(rows) and all(texts)
+
+
 class _Cell:
     def __init__(self, driver):
         self._driver = driver
@@ -159,7 +167,9 @@ class _Cell:
         self._names["_sql"] = rows_of(columns, rows[:_MOST])
 
     def _show(self, columns, rows):
-        if self._mode == "table":
+        if self._mode == "table" and _are_plans(columns, rows):
+            print("\n".join(row[-1].rstrip("\n") for row in rows))
+        elif self._mode == "table":
             self._driver.shows.result(SqlRows(columns, [tuple(row) for row in rows]), "result")
         elif self._mode == "list":
             out = ("|".join("" if value is None else str(value) for value in row) for row in rows)
