@@ -81,7 +81,8 @@ class AttachedConversation:
         self._alarm = alarm
         self._may_approve = may_approve
         self._records = Records()
-        #: Whether a turn is running. Nothing can be sent until the state of the session has come.
+        #: Whether the state of the session has come; until then, nothing is read or sent.
+        self._known = False
         self._busy = True
         self._question: _Question | None = None
         self._input: InputRequested | None = None
@@ -103,6 +104,9 @@ class AttachedConversation:
                 self._handle_interrupt()
                 if self._is_over():
                     break
+                if not self._known:
+                    self._keyboard.watch()
+                    continue
                 self._write_prompt()
                 try:
                     line = self._keyboard.line()
@@ -165,6 +169,7 @@ class AttachedConversation:
                 self.ended = str(reason)
 
     def _follow_state(self, record: Mapping[str, Any]) -> None:
+        self._known = True
         self._busy = bool(record.get("busy"))
         self._said.clear()
         question, waits = record.get("question"), record.get("input")
@@ -224,7 +229,9 @@ class AttachedConversation:
             return
         self._alarm.interrupted = False
         self._prompted = False
-        if self._busy:
+        if not self._known:
+            self._left = True
+        elif self._busy:
             self._handler.hurry()
             self._send({"do": "stop"})
         elif time.monotonic() - self._interrupted < _TWICE:

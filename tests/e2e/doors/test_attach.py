@@ -1,6 +1,7 @@
 """`oi-tui --attach`: real terminals that join a session of a real server on loopback."""
 
 import socket
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -56,6 +57,23 @@ class Attach:
         self._monkeypatch.setenv("INTERPRETER_API_KEY", given)
         command = [*QUIET, where or running.address]
         return self._stack.enter_context(Attached(command=command, rows=50))
+
+
+def test_a_message_comes_through_a_pipe(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    running = serve([Text("Here is the answer.")])
+    monkeypatch.setenv("INTERPRETER_API_KEY", running.options.token)
+    done = subprocess.run(
+        [*QUIET, running.address],
+        input="a question\n",
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+    )
+    assert "Not sent" not in done.stdout + done.stderr
+    with running.socket(EVENTS) as client:
+        state = client.until(event="state")[-1]
+        assert state["messages"][0]["content"] == "a question"
 
 
 def test_two_terminals_see_the_same_conversation_and_one_answer_wins(serve: Serve, attach: Attach) -> None:
