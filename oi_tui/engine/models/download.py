@@ -22,6 +22,8 @@ _PIECE = 1 << 18
 #: Seconds of silence after which a connection counts as broken, and how often the download is resumed.
 SILENCE = 30.0
 ATTEMPTS = 5
+#: Before the second attempt, and at most before a later one; each waits twice as long, in seconds.
+_PAUSE, _LONGEST_PAUSE = 0.5, 2.5
 #: Left free on the disk, in bytes.
 _SPARE = 200_000_000
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
@@ -113,7 +115,7 @@ class _Download:
                         else ""
                     )
                     raise DownloadError(f"Could not download {self._url}: {reason}.{kept}") from None
-                if self._stopped.wait(min(2.0**failures, 10.0) / 4):
+                if self._stopped.wait(min(_PAUSE * 2 ** (failures - 1), _LONGEST_PAUSE)):
                     raise DownloadError(self._describe_stop()) from None
         self._check()
         self._part.rename(self._target)

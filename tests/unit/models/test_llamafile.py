@@ -49,6 +49,7 @@ def get(server: FileServer, folder: Path, name: str = "tiny.llamafile", **more: 
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(download, "SILENCE", 5.0)
+    monkeypatch.setattr(download, "_PAUSE", 0.0)
     monkeypatch.setattr(download, "_SPARE", 0)
 
 
