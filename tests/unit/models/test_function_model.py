@@ -9,6 +9,7 @@ import pytest
 
 from oi_tui import OpenInterpreter
 from oi_tui.api.interpreter import TurnError
+from oi_tui.engine import exchange
 from oi_tui.engine.credentials.trust import Shown
 from oi_tui.engine.llm.base import Delta, Finish, LlmError, Reasoning, Request, Text, ToolCallPiece, Usage
 from oi_tui.engine.models.function_model import FunctionModel
@@ -218,7 +219,10 @@ def test_a_profiles_function_is_the_model_and_remembers() -> None:
         ("import os; os._exit(3)", "ended unexpectedly"),
     ],
 )
-def test_an_error_in_a_profiles_function_is_a_sentence(body: str, says: str) -> None:
+def test_an_error_in_a_profiles_function_is_a_sentence(
+    body: str, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exchange, "RETRIES", (0.0, 0.0, 0.0))
     text = f"from interpreter import interpreter\ndef model(messages):\n    x = 1\n    {body}\n"
     profile = from_profile(text + "interpreter.llm.completions = model\n")
     with OpenInterpreter(profile) as made, pytest.raises(TurnError, match=says):
