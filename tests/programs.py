@@ -29,8 +29,8 @@ def pass_by_scripts(path: str) -> str:
     if not found or Path(found).read_bytes()[:2] != b"#!":
         return path
     asked = [found, "-c", "import sys; print(sys.executable)"]
-    real = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
-    return os.pathsep.join((str(Path(real).parent), path))
+    real = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
+    return os.pathsep.join((str(Path(real).parent), path)) if real else path
 
 
 #: The node of the development set-up can run TypeScript; it comes after the system's own.

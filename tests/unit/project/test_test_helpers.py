@@ -53,6 +53,8 @@ def test_a_script_that_stands_for_python_is_passed_by(tmp_path: Path) -> None:
     script.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
     script.chmod(0o755)
     assert programs.pass_by_scripts(f"{tmp_path}:/bin") == f"{Path(sys.executable).parent}:{tmp_path}:/bin"
+    script.write_text("#!/bin/sh\nexit 127\n")
+    assert programs.pass_by_scripts(str(tmp_path)) == str(tmp_path)
     script.unlink()
     script.symlink_to(sys.executable)
     assert programs.pass_by_scripts(str(tmp_path)) == str(tmp_path)
