@@ -53,7 +53,13 @@ _OF_MCP = (
     "uvicorn",
 )
 #: The application up to its first code: what it imports before and after its first frame, and as plain lines.
-_OF_PROGRAMS = ("oi_tui.app", "oi_tui.screens.chat.body", "oi_tui.workspace", "oi_tui.plain.run")
+_OF_PROGRAMS = (
+    "oi_tui.app",
+    "oi_tui.screens.chat.body",
+    "oi_tui.workspace",
+    "oi_tui.plain.run",
+    "oi_tui.attach.run",
+)
 #: What an editor, an MCP host, clients and pipes talk to, and what that imports when it is first needed.
 _OF_COMMANDS = (
     "oi_tui.acp.run",
@@ -149,14 +155,15 @@ def _load_programs() -> None:
 
     main._tune_textual()
     for name in _OF_PROGRAMS:
-        importlib.import_module(name)
+        # The tests of a package that is not here are skipped.
+        with suppress(ModuleNotFoundError):
+            importlib.import_module(name)
     # It builds its table when it is first made, and most conversations have code.
     importlib.import_module("pygments.lexers.python").PythonLexer()
 
 
 def _load_commands() -> None:
     for name in _OF_COMMANDS:
-        # The tests of a package that is not here are skipped.
         with suppress(ModuleNotFoundError):
             importlib.import_module(name)
 

@@ -15,6 +15,7 @@ pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed h
 from oi_tui import paths
 from oi_tui.engine.llm.base import Text
 from tests.fakes import call
+from tests.quick_starts.program import QuickPrograms
 from tests.terminal import Terminal
 from tests.unit.server.conftest import Serve
 from tests.unit.server.conftest import serve as serve
@@ -42,21 +43,26 @@ class Attached(Terminal):
 
 
 @pytest.fixture
-def attach(workplace: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator["Attach"]:
+def attach(
+    workplace: Path, monkeypatch: pytest.MonkeyPatch, quick_programs: QuickPrograms
+) -> Iterator["Attach"]:
     with ExitStack() as stack:
-        yield Attach(stack, monkeypatch)
+        yield Attach(stack, monkeypatch, quick_programs)
 
 
 class Attach:
-    def __init__(self, stack: ExitStack, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(
+        self, stack: ExitStack, monkeypatch: pytest.MonkeyPatch, quick_programs: QuickPrograms
+    ) -> None:
         self._stack = stack
         self._monkeypatch = monkeypatch
+        self._quick_programs = quick_programs
 
     def __call__(self, running: Running, *, token: str | None = None, where: str = "") -> Attached:
         given = running.options.token if token is None else token
         self._monkeypatch.setenv("INTERPRETER_API_KEY", given)
-        command = [*QUIET, where or running.address]
-        return self._stack.enter_context(Attached(command=command, rows=50))
+        arguments = ("--attach", where or running.address)
+        return self._stack.enter_context(Attached(*arguments, rows=50, quick=self._quick_programs))
 
 
 def test_a_message_comes_through_a_pipe(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
