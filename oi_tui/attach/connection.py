@@ -1,6 +1,7 @@
 """The connection to a session of a server: a thread receives, and connects again after a loss."""
 
 import json
+import ssl
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -31,12 +32,22 @@ class TokenRefusedError(AttachError):
     """The server does not accept the token."""
 
 
+def make_client(address: Address, seconds: float) -> httpx.Client:
+    """Return a client for a server; it trusts the certificates of the system and of SSL_CERT_FILE."""
+    return httpx.Client(
+        transport=httpx.HTTPTransport(uds=str(address.socket)) if address.socket else None,
+        verify=ssl.create_default_context() if address.base.startswith("https:") else True,
+        headers={"Authorization": f"Bearer {address.token}"},
+        timeout=seconds,
+        # A proxy of the environment would get the token.
+        trust_env=False,
+    )
+
+
 def list_sessions(address: Address) -> list[Mapping[str, Any]]:
     """Return the sessions of a server. Raises AttachError."""
-    transport = httpx.HTTPTransport(uds=str(address.socket)) if address.socket else None
-    headers = {"Authorization": f"Bearer {address.token}"}
     try:
-        with httpx.Client(transport=transport, headers=headers, timeout=_PATIENCE, trust_env=False) as client:
+        with make_client(address, _PATIENCE) as client:
             answer = client.get(f"{address.base}/v1/sessions")
         if answer.status_code == 401:
             raise TokenRefusedError(f"The server at {address.shown} does not accept this token.")

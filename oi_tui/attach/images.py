@@ -8,6 +8,7 @@ import httpx
 
 from oi_tui import paths
 from oi_tui.attach.address import Address
+from oi_tui.attach.connection import make_client
 from oi_tui.engine.llm import images
 from oi_tui.messages import Message
 
@@ -41,14 +42,7 @@ class Images:
     def _fetch(self, image: str) -> tuple[str, bytes]:
         """Return the type and the bytes of an image. Raises ValueError for one that is too large."""
         address = self._address
-        transport = httpx.HTTPTransport(uds=str(address.socket)) if address.socket else None
-        # A proxy of the environment would get the token.
-        client = httpx.Client(
-            transport=transport,
-            headers={"Authorization": f"Bearer {address.token}"},
-            timeout=_PATIENCE,
-            trust_env=False,
-        )
+        client = make_client(address, _PATIENCE)
         path = f"/v1/sessions/{quote(self._session, safe='')}/images/{quote(image, safe='')}"
         with client, client.stream("GET", f"{address.base}{path}") as answer:
             answer.raise_for_status()

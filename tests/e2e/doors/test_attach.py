@@ -15,6 +15,7 @@ pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed h
 from oi_tui import paths
 from oi_tui.engine.llm.base import Text
 from tests.fakes import call
+from tests.processes import wait_until
 from tests.quick_starts.program import QuickPrograms
 from tests.terminal import Terminal
 from tests.unit.server.conftest import Serve
@@ -65,21 +66,42 @@ class Attach:
         return self._stack.enter_context(Attached(*arguments, rows=50, quick=self._quick_programs))
 
 
-def test_a_message_comes_through_a_pipe(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    running = serve([Text("Here is the answer.")])
+def send_through_a_pipe(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INTERPRETER_API_KEY", running.options.token)
+    command = [*QUIET, running.address]
     done = subprocess.run(
-        [*QUIET, running.address],
-        input="a question\n",
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=True,
+        command, input="a question\n", capture_output=True, text=True, timeout=30, check=True
     )
     assert "Not sent" not in done.stdout + done.stderr
-    with running.socket(EVENTS) as client:
-        state = client.until(event="state")[-1]
-        assert state["messages"][0]["content"] == "a question"
+    (session,) = running.app.state.context.sessions.all
+    assert wait_until(lambda: bool(session.messages), 30)
+    assert session.messages[0].content == "a question"
+
+
+def test_a_message_comes_through_a_pipe(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    send_through_a_pipe(serve([Text("Here is the answer.")]), monkeypatch)
+
+
+@pytest.mark.needs("openssl")
+def test_a_certificate_of_ones_own_is_trusted(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    command = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:prime256v1",
+        "-nodes",
+    ]
+    command += ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
+    subprocess.run([*command, "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    running = serve([Text("Here is the answer.")], certificate=certificate, key=key)
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    send_through_a_pipe(running, monkeypatch)
 
 
 def test_two_terminals_see_the_same_conversation_and_one_answer_wins(serve: Serve, attach: Attach) -> None:
