@@ -17,9 +17,9 @@ from oi_tui.engine.settings import mcp_servers
 from oi_tui.engine.settings.profile import (
     Profile,
     ProfileError,
+    explain_no_effect,
     find_conversations_folder,
     save,
-    without_effect,
 )
 from oi_tui.engine.settings.setting import Value
 from oi_tui.engine.skills import Skills
@@ -122,7 +122,7 @@ class Workspace:
         """Remarks on the settings, such as unknown keys, and on skills that are not used, in sentences."""
         problems = (
             *self.profile.unknown,
-            *without_effect(self.profile),
+            *explain_no_effect(self.profile),
             *self.languages.explain_unknown(self.profile.languages),
             *self.languages.custom.problems,
         )

@@ -46,7 +46,7 @@ class ApiModel:
         Without `with_function`, it is what answers where `llm.completions` is not set.
         """
         model = (self.own if with_function else self._brought) or POOL.lease(self._lease)
-        return model, self._known.of if isinstance(model, ModelProcess) else _find_nothing
+        return model, self._known.get_info if isinstance(model, ModelProcess) else _find_nothing
 
     def load(self) -> None:
         """Start the model process, if there is to be one; returns at once."""

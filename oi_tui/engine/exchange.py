@@ -33,7 +33,7 @@ from oi_tui.engine.llm.base import (
     Usage,
 )
 from oi_tui.engine.llm.context_window import CHARACTERS
-from oi_tui.engine.llm.recent_messages import recent
+from oi_tui.engine.llm.recent_messages import select_recent
 from oi_tui.engine.llm.request import Written
 from oi_tui.engine.llm.signed_reasoning import SignedReasoning
 from oi_tui.engine.llm.usage_report import UsageTracker
@@ -127,7 +127,7 @@ class Exchange:
         for attempt in range(len(RETRIES) + 3):
             facts = yield from self._look_up(profile)
             self._offered = self._ask_for_tools()
-            written = self.written(messages, profile, languages, cwd, facts, notes)
+            written = self.write_request(messages, profile, languages, cwd, facts, notes)
             self.window = facts.named_window(profile)
             check_size(written, facts, profile.model)
             if refused and written.tokens >= refused[0]:
@@ -195,7 +195,7 @@ class Exchange:
             )
         raise AssertionError("the last try returns or raises")
 
-    def written(
+    def write_request(
         self,
         messages: Sequence[Message],
         profile: Profile,
@@ -206,7 +206,7 @@ class Exchange:
     ) -> Written:
         """The request as it would be sent now."""
         window = facts.window(profile)
-        newest, older = recent(messages, window) if window else (messages, 0)
+        newest, older = select_recent(messages, window) if window else (messages, 0)
         written = request_writer.write(
             newest,
             profile,
@@ -361,7 +361,7 @@ class Exchange:
             if self._stopped.is_set():
                 raise Stopped
             asking.join(0.02)
-        return self.completed(results[0] if results else ModelInfo(), profile)
+        return self.complete(results[0] if results else ModelInfo(), profile)
 
     def _ask_for_tools(self) -> Sequence[Tool]:
         """Return the tools of other programs. Can take seconds while these start; a stop ends the wait."""
@@ -374,9 +374,9 @@ class Exchange:
             asking.join(0.02)
         return results[0] if results else ()
 
-    def completed(self, facts: ModelInfo, profile: Profile) -> ModelInfo:
+    def complete(self, facts: ModelInfo, profile: Profile) -> ModelInfo:
         """Return the facts, with the window to use."""
-        return self._windows.completed(facts, profile)
+        return self._windows.complete(facts, profile)
 
     def _choose_manner(self, profile: Profile, facts: ModelInfo) -> tuple[bool, bool]:
         """Whether to offer the tool, and whether fenced text of the reply is code to run.

@@ -235,9 +235,9 @@ class Session:
 
     def token_report(self, count: Count | None, prompt: str = "") -> str:
         """Report the parts of the next request and the cost of all; may block while LiteLLM starts."""
-        facts = self._exchange.completed(self._facts(self.profile), self.profile)
+        facts = self._exchange.complete(self._facts(self.profile), self.profile)
         languages, cwd, notes = self._computer.languages, self._rounds.folder, self._notes_of_request()
-        written = self._exchange.written(self.messages, self.profile, languages, cwd, facts, notes)
+        written = self._exchange.write_request(self.messages, self.profile, languages, cwd, facts, notes)
         return token_report.report(written, facts, self.profile, self.account.ledger, count, prompt)
 
     def run(self, language: str, code: str) -> Iterator[Event]:

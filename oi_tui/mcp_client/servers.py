@@ -222,7 +222,7 @@ class McpServers:
     def sign_out(self, status: Status) -> bool:
         """Forget what a server gave at a sign-in; return whether there was something. Raises SecretError."""
         try:
-            was_signed_in = self._sign_ins.forget(status.server.filled(os.environ))
+            was_signed_in = self._sign_ins.forget(status.server.fill(os.environ))
         except McpServerError as error:
             raise SecretError(str(error)) from None
         self._end(status.server.name)
@@ -308,7 +308,7 @@ class McpServers:
 
     def _require_allowed(self, server: McpServer) -> McpServer:
         """Return the server with its variables. Raises McpServerError where the profile forbids it."""
-        filled = server.filled(os.environ)
+        filled = server.fill(os.environ)
         for name, value in filled.values.items():
             if is_secret(name, value) or value != server.values[name]:
                 learn(value)

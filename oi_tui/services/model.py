@@ -84,7 +84,7 @@ class ModelService:
 
     def facts(self, profile: Profile) -> ModelInfo:
         """Return what is known of a profile's model; nothing for a model that is a function."""
-        return self._known.of(profile) if self.is_reached_by_process else ModelInfo()
+        return self._known.get_info(profile) if self.is_reached_by_process else ModelInfo()
 
     @property
     def takes_images(self) -> bool:

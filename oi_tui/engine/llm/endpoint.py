@@ -77,7 +77,7 @@ def find_refusal(profile: Profile) -> ErrorInfo | None:
     if wrong := check_provider_address(profile):
         return wrong
     if profile.api_base and (must := urls.explain_invalid(profile.api_base)):
-        return errors.not_an_address(profile.api_base, must)
+        return errors.make_address_error(profile.api_base, must)
     host = find_server(profile)
     where = host or f"the servers of {find_provider(profile.model) or 'its provider'}"
     if profile.local and not is_this_machine(host):

@@ -345,7 +345,7 @@ def empty(
     return ErrorInfo("empty", f"{attempt.host} sent an empty answer. {hint}", "api_base" if base else "model")
 
 
-def not_an_address(base: str, wanted: str) -> ErrorInfo:
+def make_address_error(base: str, wanted: str) -> ErrorInfo:
     """The base is not a valid address; `wanted` says what it must be."""
     return ErrorInfo("address", f"api_base must be {wanted}, not {hide_password(base)}.", "api_base")
 
@@ -357,7 +357,7 @@ def explain_no_provider(model: str) -> ErrorInfo:
     return ErrorInfo("model", f"The provider of “{model}” is unknown. {advise(model)}", "model")
 
 
-def our_own(error: Exception) -> ErrorInfo:
+def make_internal_error(error: Exception) -> ErrorInfo:
     """Return the error for an unforeseen fault of this program."""
     text = redact(f"{type(error).__name__}: {error}"[:_DETAIL])
     return ErrorInfo("unknown", f"The request failed inside oi-tui. {text}", detail=text)

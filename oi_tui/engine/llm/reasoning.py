@@ -19,7 +19,7 @@ _FAMILIES = frozenset({"deepseek", "moonshot"})
 _HOSTS = ("deepseek.com", "moonshot.ai", "moonshot.cn")
 
 
-def to_send_back(messages: Sequence[Message], profile: Profile) -> dict[str, str]:
+def collect_reasoning(messages: Sequence[Message], profile: Profile) -> dict[str, str]:
     """Return the reasoning of the current turn that this model needs, by the id of its reply."""
     receiver = _family(profile.model) if _takes_reasoning(profile) else None
     if receiver not in _FAMILIES:

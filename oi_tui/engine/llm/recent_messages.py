@@ -7,7 +7,7 @@ from oi_tui.engine.llm.context_window import CHARACTERS
 from oi_tui.messages import Message
 
 
-def recent(messages: Sequence[Message], window: int) -> tuple[Sequence[Message], int]:
+def select_recent(messages: Sequence[Message], window: int) -> tuple[Sequence[Message], int]:
     """Return the messages that may fit into a window of `window` tokens, and how many were left out.
 
     Some more may have to go once they are written. The work for a request would otherwise grow with every

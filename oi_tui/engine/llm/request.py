@@ -153,7 +153,7 @@ class _Conversation:
     def units(self, messages: Sequence[Message]) -> list[Unit]:
         """The conversation in units."""
         summary, messages = split_at_summary(messages)
-        self._reasoning = reasoning.to_send_back(messages, self._profile)
+        self._reasoning = reasoning.collect_reasoning(messages, self._profile)
         sent = [_sound(m) for m in messages if m.recipient != "user" and m.type != "reasoning"]
         sent = remove_erased(sent)
         self._choose_images(sent)

@@ -55,7 +55,7 @@ class StatedLimit:
     used: int | None = None
 
 
-def stated_limit(text: str) -> StatedLimit | None:
+def read_stated_limit(text: str) -> StatedLimit | None:
     """Read the limit out of the words of a refusal; None where they name none."""
     limits = [number for number in _find_numbers(_LIMITS, text) if number >= _LEAST]
     if not limits:

@@ -23,7 +23,7 @@ class UsageTotals:
     unreported: int = 0
     last: Usage | None = None
 
-    def sent(self, usage: Usage | None) -> "UsageTotals":
+    def add(self, usage: Usage | None) -> "UsageTotals":
         """The sums after another request."""
         used = usage or Usage(0, 0, None)
         return UsageTotals(

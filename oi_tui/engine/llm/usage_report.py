@@ -47,7 +47,7 @@ class UsageTracker:
         Its price is then `estimate`, in USD, where others were sent at the same time.
         """
         with self._lock:
-            self.ledger = self.ledger.sent(usage)
+            self.ledger = self.ledger.add(usage)
             if usage is None or usage.cost is None:
                 self._unreported += self._estimate if estimate is None else estimate
         if usage:

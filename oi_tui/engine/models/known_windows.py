@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from oi_tui.engine.llm.base import ErrorInfo, LlmError
 from oi_tui.engine.llm.request import Written
-from oi_tui.engine.llm.stated_limit import stated_limit
+from oi_tui.engine.llm.stated_limit import read_stated_limit
 from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.settings.profile import Profile
 
@@ -21,7 +21,7 @@ class KnownWindows:
     def __init__(self) -> None:
         self._learned: dict[tuple[str, str | None], int] = {}
 
-    def completed(self, facts: ModelInfo, profile: Profile) -> ModelInfo:
+    def complete(self, facts: ModelInfo, profile: Profile) -> ModelInfo:
         """Return the facts with a window in every case."""
         learned = self._learned.get((profile.model, profile.api_base))
         known = profile.context_window or facts.context_window
@@ -36,7 +36,7 @@ class KnownWindows:
 
     def learn(self, profile: Profile, fault: ErrorInfo, written: Written) -> str | None:
         """Take a model's window from its refusal. Returns what to say; None where nothing was learned."""
-        stated = stated_limit(fault.detail) if fault.kind == "context" else None
+        stated = read_stated_limit(fault.detail) if fault.kind == "context" else None
         if stated is None:
             return None
         window = stated.limit

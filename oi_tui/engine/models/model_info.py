@@ -53,7 +53,7 @@ class ModelInfo:
 
 
 class KnownModels:
-    """Remembers what was found out. `of` may block for a moment; it is for worker threads."""
+    """Remembers what was found out. `get_info` may block for a moment; it is for worker threads."""
 
     def __init__(self, table: Callable[[str], ModelInfo | None]) -> None:
         """`table` asks LiteLLM; None means that it gave no answer yet."""
@@ -61,7 +61,7 @@ class KnownModels:
         self._lock = threading.Lock()
         self._known: dict[tuple[str, str | None], ModelInfo] = {}
 
-    def of(self, profile: Profile) -> ModelInfo:
+    def get_info(self, profile: Profile) -> ModelInfo:
         """Return the facts about the profile's model."""
         key = (profile.model, profile.api_base)
         with self._lock:

@@ -91,9 +91,9 @@ class EarlierCode:
     def _note_names(self, seen: python_checker.Seen) -> None:
         with self._lock:
             for name, kind in seen.names.items():
-                self._here.names[name] = python_names.either(self._here.names.get(name), kind)
+                self._here.names[name] = python_names.merge_values(self._here.names.get(name), kind)
             for name, kind in seen.relied_on.items():
-                self._here.relied_on[name] = python_names.either(self._here.relied_on.get(name), kind)
+                self._here.relied_on[name] = python_names.merge_values(self._here.relied_on.get(name), kind)
             # A function that was harmless no longer is when what it goes by became something else.
             changed = any(
                 python_names.is_another(self._here.relied_on[name], self._here.names[name])

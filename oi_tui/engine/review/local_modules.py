@@ -11,7 +11,7 @@ _SETTINGS = "matplotlibrc"
 _LOADABLE = (".py", ".pyc", ".so", ".pyd")
 
 
-def in_the_way(folder: Folder, besides: Set[str]) -> str | None:
+def find_shadowing(folder: Folder, besides: Set[str]) -> str | None:
     """Return a file or folder that is named like a standard module or one of `besides`, if any.
 
     A file with settings for matplotlib counts as well.

@@ -48,7 +48,7 @@ class McpServer:
         parts = [self.url, *pairs] if self.url else [*pairs, shlex.join(self.command)]
         return f"{self.name} = {' '.join(parts)}"
 
-    def filled(self, environment: Mapping[str, str]) -> "McpServer":
+    def fill(self, environment: Mapping[str, str]) -> "McpServer":
         """Return the server with the values of environment variables. Raises McpServerError."""
 
         def value(match: re.Match[str]) -> str:

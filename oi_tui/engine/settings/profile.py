@@ -184,7 +184,7 @@ def find_conversations_folder(profile: Profile) -> Path:
     return paths.expand_typed(path) if path else paths.conversations()
 
 
-def without_effect(profile: Profile) -> list[str]:
+def explain_no_effect(profile: Profile) -> list[str]:
     """Explain which chosen settings have no effect here."""
     found = []
     for setting in list_settings():

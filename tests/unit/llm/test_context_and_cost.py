@@ -59,20 +59,20 @@ def test_every_request_is_in_the_books_with_all_that_it_sent_again() -> None:
 
 
 def test_a_price_that_is_not_known_is_reported_to_be_unknown() -> None:
-    assert UsageTotals().sent(Usage(1, 1, None)).price == "cost unknown"
-    assert UsageTotals().sent(Usage(1, 1, None)).sent(Usage(1, 1, 1.5)).price == "at least $1.50"
-    assert UsageTotals().sent(None).unreported == 1
+    assert UsageTotals().add(Usage(1, 1, None)).price == "cost unknown"
+    assert UsageTotals().add(Usage(1, 1, None)).add(Usage(1, 1, 1.5)).price == "at least $1.50"
+    assert UsageTotals().add(None).unreported == 1
     assert UsageTotals().price == "$0.00"
 
 
 def test_in_the_header_a_question_mark_stands_for_a_price_that_is_not_known() -> None:
     none, unknown, known = UsageTotals(), Usage(1, 1, None), Usage(1, 1, 0.0312)
     assert none.short_price == ""
-    assert none.sent(unknown).short_price == "$?"
-    assert none.sent(None).short_price == ""
-    assert none.sent(Usage(1, 1, 0.0)).short_price == ""
-    assert none.sent(known).short_price == "$0.03"
-    assert none.sent(known).sent(unknown).short_price == "at least $0.03"
+    assert none.add(unknown).short_price == "$?"
+    assert none.add(None).short_price == ""
+    assert none.add(Usage(1, 1, 0.0)).short_price == ""
+    assert none.add(known).short_price == "$0.03"
+    assert none.add(known).add(unknown).short_price == "at least $0.03"
 
 
 @pytest.mark.parametrize(
@@ -159,8 +159,8 @@ def test_what_no_provider_reports_is_estimated_and_spent(usage: tuple[Usage, ...
 def test_a_model_whose_facts_came_too_late_is_asked_about_again() -> None:
     answers = [None, ModelInfo(context_window=100)]
     known = KnownModels(lambda _model: answers.pop(0))
-    assert known.of(Profile(model="gpt-4o")).context_window is None
-    assert known.of(Profile(model="gpt-4o")).context_window == 100
+    assert known.get_info(Profile(model="gpt-4o")).context_window is None
+    assert known.get_info(Profile(model="gpt-4o")).context_window == 100
 
 
 # -- the window -------------------------------------------------------------------------------------
@@ -217,7 +217,7 @@ def test_nothing_is_reported_of_a_request_that_was_read(model: str, read: int) -
 
 
 def known(profile: Profile, table: ModelInfo | None = None) -> ModelInfo:
-    return KnownModels(lambda _model: table or ModelInfo()).of(profile)
+    return KnownModels(lambda _model: table or ModelInfo()).get_info(profile)
 
 
 def ollama(answer: object) -> server.Answer:
@@ -261,9 +261,9 @@ def test_other_servers_of_this_machine_are_asked_too_and_remembered() -> None:
     with ModelServer(lists, questions=True) as running:
         models = KnownModels(lambda _model: ModelInfo())
         profile = Profile(model="openai/Q/w", api_base=running.base)
-        assert models.of(profile).context_window == 8192
+        assert models.get_info(profile).context_window == 8192
         asked = len(running.exchanges)
-        assert models.of(profile).context_window == 8192
+        assert models.get_info(profile).context_window == 8192
         assert len(running.exchanges) == asked
 
 

@@ -12,7 +12,7 @@ from oi_tui.engine.llm import errors
 from oi_tui.engine.llm.base import ErrorInfo, Text
 from oi_tui.engine.llm.context_window import estimate_tokens
 from oi_tui.engine.llm.error_table import Attempt
-from oi_tui.engine.llm.stated_limit import StatedLimit, stated_limit
+from oi_tui.engine.llm.stated_limit import StatedLimit, read_stated_limit
 from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.session import Session
@@ -141,7 +141,7 @@ class RefusedError(Exception):
 
 @pytest.mark.parametrize(("limit", "used", "words"), REFUSALS)
 def test_the_limit_is_read_from_the_words_of_every_server(limit: int, used: int | None, words: str) -> None:
-    assert stated_limit(words) == StatedLimit(limit, used)
+    assert read_stated_limit(words) == StatedLimit(limit, used)
     assert errors.explain(RefusedError(words), Attempt("openai/m", "http://127.0.0.1:1/v1")).kind == "context"
 
 
@@ -156,24 +156,24 @@ def test_the_limit_is_read_from_the_words_of_every_server(limit: int, used: int 
     ],
 )
 def test_no_limit_is_read_where_none_is_stated(words: str) -> None:
-    assert stated_limit(words) is None
+    assert read_stated_limit(words) is None
 
 
 def test_of_several_limits_and_counts_those_are_taken_with_which_the_next_request_fits() -> None:
     words = "maximum context length is 8192 tokens, configured limit of 4096; you requested 5000 tokens"
-    assert stated_limit(words) == StatedLimit(4096, 5000)
-    assert stated_limit(f"{words}, too long: 9000") == StatedLimit(4096, 9000)
+    assert read_stated_limit(words) == StatedLimit(4096, 5000)
+    assert read_stated_limit(f"{words}, too long: 9000") == StatedLimit(4096, 9000)
 
 
 def test_a_count_that_is_no_more_than_the_limit_is_some_other_number() -> None:
     words = "maximum context length is 4096 tokens, you requested {} tokens"
-    assert stated_limit(words.format(4096)) == StatedLimit(4096)
-    assert stated_limit(words.format(4097)) == StatedLimit(4096, 4097)
+    assert read_stated_limit(words.format(4096)) == StatedLimit(4096)
+    assert read_stated_limit(words.format(4097)) == StatedLimit(4096, 4097)
 
 
 def test_a_limit_too_small_for_any_model_is_some_other_number() -> None:
-    assert stated_limit("maximum context length is 127 tokens") is None
-    assert stated_limit("maximum context length is 128 tokens") == StatedLimit(128)
+    assert read_stated_limit("maximum context length is 127 tokens") is None
+    assert read_stated_limit("maximum context length is 128 tokens") == StatedLimit(128)
 
 
 def long_talk(messages: int = 60, size: int = 4000) -> list[Message]:

@@ -7,7 +7,7 @@ import pytest
 
 from oi_tui.engine.llm import request
 from oi_tui.engine.llm.context_window import CHARACTERS
-from oi_tui.engine.llm.recent_messages import recent
+from oi_tui.engine.llm.recent_messages import select_recent
 from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Message
@@ -40,7 +40,7 @@ def conversation(seed: int, turns: int = 60) -> list[Message]:
 def test_the_request_is_the_same_as_when_all_of_it_is_written(seed: int) -> None:
     messages, profile = conversation(seed), Profile(model="openai/m")
     window = random.Random(-seed).randrange(1500, 12_000)
-    newest, older = recent(messages, window)
+    newest, older = select_recent(messages, window)
     wanted = request.write(messages, profile, ["python"], tools=True, window=window)
     found = request.write(newest, profile, ["python"], tools=True, window=window)
     assert found.request == wanted.request
@@ -50,7 +50,7 @@ def test_the_request_is_the_same_as_when_all_of_it_is_written(seed: int) -> None
 
 def test_a_short_conversation_is_left_as_it_is() -> None:
     messages = conversation(3, turns=4)
-    assert recent(messages, 100_000) == (messages, 0)
+    assert select_recent(messages, 100_000) == (messages, 0)
 
 
 ROOM = 100 * CHARACTERS  # of a window of 100 tokens, in characters
@@ -65,18 +65,18 @@ def words(length: int, role: str = "user") -> Message:
 )
 def test_what_just_fits_is_kept_whole(lengths: tuple[int, ...]) -> None:
     messages = [words(length) for length in lengths]
-    assert recent(messages, 100) == (messages, 0)
+    assert select_recent(messages, 100) == (messages, 0)
 
 
 @pytest.mark.parametrize("lengths", [(ROOM + 1,), (ROOM, 1), (1, ROOM), (ROOM - 1, 1, 1), (1, 0, 0, ROOM)])
 def test_one_character_too_many_leaves_out_what_was_written_before(lengths: tuple[int, ...]) -> None:
     messages = [words(7), words(7, "assistant"), *(words(length) for length in lengths)]
-    assert recent(messages, 100) == (messages[2:], 2)
+    assert select_recent(messages, 100) == (messages[2:], 2)
 
 
 def test_what_is_sent_begins_with_words_of_the_person() -> None:
     messages = [words(1), words(2), words(ROOM, "assistant"), words(1)]
-    assert recent(messages, 100) == (messages[1:], 1)
+    assert select_recent(messages, 100) == (messages[1:], 1)
 
 
 def test_what_no_model_is_given_takes_no_room_and_is_not_counted() -> None:
@@ -88,9 +88,9 @@ def test_what_no_model_is_given_takes_no_room_and_is_not_counted() -> None:
     ]
     output = Message(role="computer", type="console", format="output", content=long)
     messages = [words(1), *unseen, output, words(1), *unseen, output, words(1)]
-    assert recent(messages, 100) == (messages, 0)
+    assert select_recent(messages, 100) == (messages, 0)
     newest = words(ROOM + 1)
-    assert recent([*messages, newest], 100) == ([newest], 5)
+    assert select_recent([*messages, newest], 100) == ([newest], 5)
 
 
 @pytest.mark.slow

@@ -40,10 +40,10 @@ def test_what_is_no_server_is_refused_with_what_it_must_be(line: str) -> None:
 
 def test_variables_come_from_the_environment() -> None:
     server = mcp_servers.read("x = T=${KEY} run ${PLACE}/a")
-    filled = server.filled({"KEY": "k", "PLACE": "/p"})
+    filled = server.fill({"KEY": "k", "PLACE": "/p"})
     assert (filled.command, filled.values) == (("run", "/p/a"), {"T": "k"})
     with pytest.raises(McpServerError, match="The environment variable PLACE is not set"):
-        server.filled({"KEY": "k"})
+        server.fill({"KEY": "k"})
 
 
 def test_a_profile_has_servers_as_groups_too(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ from oi_tui.engine.models.known_windows import KnownWindows
 from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.review.model_calls import ModelCalls
 from oi_tui.engine.settings import yaml_file
-from oi_tui.engine.settings.profile import Profile, list_settings, without_effect
+from oi_tui.engine.settings.profile import Profile, explain_no_effect, list_settings
 from oi_tui.engine.settings.setting import Setting, Value
 from oi_tui.messages import LineReached, Message, Printed
 from oi_tui.runtimes.computer import Computer as RealComputer
@@ -328,7 +328,7 @@ def chosen(profile: Profile) -> dict[str, Value]:
 
 
 def needless(profile: Profile) -> object:
-    return without_effect(profile)
+    return explain_no_effect(profile)
 
 
 def told_of_languages(profile: Profile) -> object:
@@ -397,7 +397,7 @@ EFFECTS: dict[str, Effect] = {
     "local": Effect(worked([Text("ok")])),
     "offline": Effect(worked([Text("ok")])),
     "context_window": Effect(lambda profile: ModelInfo().window(profile)),
-    "assumed_window": Effect(lambda profile: KnownWindows().completed(ModelInfo(), profile)),
+    "assumed_window": Effect(lambda profile: KnownWindows().complete(ModelInfo(), profile)),
     "max_tokens": Effect(request(tools=True)),
     "max_output": Effect(request(tools=True)),
     "max_budget": Effect(worked([call("1"), Usage(1, 1, 3.0)], [Text("ok")]), 2.0),
@@ -534,6 +534,6 @@ def test_what_differs_is_the_setting_and_not_the_weather() -> None:
 
 @pytest.mark.parametrize("name", ["contribute_conversation", "disable_telemetry"])
 def test_a_setting_without_effect_says_why(name: str) -> None:
-    (words,) = without_effect(Profile().with_changes("flag", **{name: True}))
+    (words,) = explain_no_effect(Profile().with_changes("flag", **{name: True}))
     assert "has no effect: " in words
-    assert without_effect(Profile()) == []
+    assert explain_no_effect(Profile()) == []

@@ -78,7 +78,7 @@ class Completion:
         if not base:
             return await asyncio.to_thread(self._provider.check_name, self._request["model"])
         wanted = urls.explain_invalid(base)
-        return errors.not_an_address(base, wanted) if wanted else None
+        return errors.make_address_error(base, wanted) if wanted else None
 
     async def _find_address(self) -> None:
         """Find out where the request goes, and by which name of the model."""

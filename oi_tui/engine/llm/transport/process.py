@@ -78,7 +78,7 @@ class Service:
         try:
             await Completion(provider, request, lambda **piece: self._say(id=number, **piece)).run()
         except Exception as error:  # noqa: BLE001  (what we did wrong must not pass for a reply without words)
-            self._say(id=number, fault=asdict(errors.our_own(error)))
+            self._say(id=number, fault=asdict(errors.make_internal_error(error)))
         finally:
             del self._tasks[number]
             self._say(id=number, end=True)

@@ -15,7 +15,7 @@ from typing import Protocol
 from oi_tui.engine.review import notebook_rules
 from oi_tui.engine.review.findings import Finding
 from oi_tui.engine.review.folder import Folder
-from oi_tui.engine.review.local_modules import in_the_way
+from oi_tui.engine.review.local_modules import find_shadowing
 from oi_tui.engine.review.python import allowlist as known
 from oi_tui.engine.review.python.expressions import ExpressionChecker
 from oi_tui.engine.review.python.names import (
@@ -25,8 +25,8 @@ from oi_tui.engine.review.python.names import (
     OTHER,
     PLAIN,
     UNKNOWN,
+    find_least_known,
     is_steady,
-    worst,
 )
 from oi_tui.engine.review.python.syntax import dotted, locals_of
 
@@ -73,7 +73,7 @@ def look(code: str, folder: Folder, earlier: Earlier | None = None) -> Iterator[
     yield from sorted(dict.fromkeys(result.findings), key=lambda finding: finding.line)
     if earlier is not None and earlier.is_unclear("python"):
         yield Finding("not understood", "what earlier code left behind", 0)
-    if (module := in_the_way(folder, known.BESIDES | known.STEADY)) is not None:
+    if (module := find_shadowing(folder, known.BESIDES | known.STEADY)) is not None:
         yield Finding("not understood", f"{module} in this folder may be loaded", 0)
 
 
@@ -132,7 +132,7 @@ class _Checker(ExpressionChecker):
                 for target in targets:
                     self._assign(target, kind)
             case ast.AugAssign(target, _, value):
-                both = worst((self._expression(value), self._target(target)))
+                both = find_least_known((self._expression(value), self._target(target)))
                 self._assign(target, UNKNOWN if both == UNKNOWN else PLAIN)
             case ast.AnnAssign(target, annotation, value):
                 self._expression(annotation)

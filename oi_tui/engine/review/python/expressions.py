@@ -6,7 +6,16 @@ from collections.abc import Iterable
 from oi_tui.engine.review.python import allowlist as known
 from oi_tui.engine.review.python.calls import CallChecker
 from oi_tui.engine.review.python.library_settings import PANDAS_DISPLAY, PLOT_SETTINGS, is_plot_look
-from oi_tui.engine.review.python.names import LOOSE, MEMBER, MODULE, OTHER, PLAIN, UNKNOWN, is_odd, worst
+from oi_tui.engine.review.python.names import (
+    LOOSE,
+    MEMBER,
+    MODULE,
+    OTHER,
+    PLAIN,
+    UNKNOWN,
+    find_least_known,
+    is_odd,
+)
 from oi_tui.engine.review.python.syntax import dotted, list_parameters, names_in
 
 
@@ -51,10 +60,10 @@ class ExpressionChecker(CallChecker):
             case ast.Compare(left, _, others):
                 return self._compute((left, *others))
             case ast.BoolOp(_, values):
-                return worst([self._expression(item) for item in values])
+                return find_least_known([self._expression(item) for item in values])
             case ast.IfExp(test, body, orelse):
                 self._expression(test)
-                return worst((self._expression(body), self._expression(orelse)))
+                return find_least_known((self._expression(body), self._expression(orelse)))
             case ast.Tuple(parts) | ast.List(parts) | ast.Set(parts):
                 return self._hold(parts)
             case ast.Dict(keys, values):

@@ -19,7 +19,7 @@ MODULE, MEMBER, OTHER = "module ", "member ", "other "
 _LAST_VALUES = ("_", "__", "___")
 
 
-def either(first: str | None, second: str) -> str:
+def merge_values(first: str | None, second: str) -> str:
     """Merge two possible values of a name."""
     if first is None or first == second:
         return second
@@ -34,7 +34,7 @@ def is_another(relied_on: str, now: str) -> bool:
     return now != relied_on and now not in (PLAIN, FUNCTION)
 
 
-def worst(kinds: Iterable[str]) -> str:
+def find_least_known(kinds: Iterable[str]) -> str:
     """Return the kind that is least known."""
     kinds_found = set(kinds)
     return UNKNOWN if UNKNOWN in kinds_found else LOOSE if LOOSE in kinds_found else PLAIN
@@ -100,15 +100,15 @@ class NameChecker(ABC):
         if is_special(name):
             # It may be bound in an inner scope only, and still be Python's own elsewhere.
             kind = self._note(f"{name} as a name")
-        self.bound[name] = either(self.bound.get(name), kind)
+        self.bound[name] = merge_values(self.bound.get(name), kind)
 
     def _meaning(self, name: str) -> str | None:
         """The value of a name; None where only Python itself defines it."""
         now, before = self._last.get(name), self._before.get(name)
         if now is None and name not in self.bound:
             return before
-        kind = either(self.bound.get(name), now) if now is not None else self.bound[name]
-        return either(before, kind)
+        kind = merge_values(self.bound.get(name), now) if now is not None else self.bound[name]
+        return merge_values(before, kind)
 
     def _name(self, name: str) -> str:
         """Evaluate a name."""
