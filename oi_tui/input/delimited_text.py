@@ -31,7 +31,7 @@ _WINDOWS = {
 }
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?$")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+$")
-#: A quotation mark that is open for so many lines is an error in the file, unless the next one ends a cell.
+#: After this many lines, an open quotation mark is an error in the file, unless the next mark ends a cell.
 _LONG_CELL = 5000
 #: A longer row, in characters, is an error in any case.
 _LONGEST_ROW = 64_000_000

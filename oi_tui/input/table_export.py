@@ -13,6 +13,7 @@ from typing import IO
 
 from oi_tui.runtimes.language import DRIVERS
 from oi_tui.runtimes.tables import Shape, TableError, TableSource, View
+from oi_tui.system.environment import public_variables
 from oi_tui.text import one_line
 
 #: The libraries that write a format, in words.
@@ -104,7 +105,12 @@ def _run_writer(
     with (
         tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors,
         subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, encoding="utf-8"
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            encoding="utf-8",
+            env=public_variables(),
         ) as writer,
     ):
         assert writer.stdin

@@ -18,6 +18,7 @@ from oi_tui.input import delimited_text
 from oi_tui.input.table_records import Records, find_header
 from oi_tui.runtimes.language import DRIVERS
 from oi_tui.runtimes.tables import TableError
+from oi_tui.system.environment import public_variables
 from oi_tui.text import one_line
 
 #: The endings of files that are read, and the library that some of them need.
@@ -215,7 +216,12 @@ class _Reader:
         self._name = path.name
         self._errors = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
         self._process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self._errors, encoding="utf-8"
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            encoding="utf-8",
+            env=public_variables(),
         )
 
     def read_line(self) -> Any:

@@ -49,7 +49,7 @@ _BAR = 40
 #: After so many seconds a page is asked for again that did not come, and a table whose language was busy.
 _AGAIN = 1.0
 _LATER = 0.3
-#: For so many seconds a file is read, or other questions about it are answered, in turn.
+#: Seconds for which a file is read before other questions about it are answered.
 _STEP = 0.25
 
 T = TypeVar("T")

@@ -51,6 +51,12 @@ def list_withheld(
     return tuple(name for name in secret_variables(environment) if not _is_named(name, exceptions))
 
 
+def public_variables(environment: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the variables without those that look like a key or a password."""
+    variables = os.environ if environment is None else environment
+    return {name: value for name, value in variables.items() if not is_secret(name, value)}
+
+
 def secret_values(environment: Mapping[str, str] | None = None) -> tuple[str, ...]:
     """Return what must not be shown of the environment: whole values, and the passwords in addresses."""
     variables = os.environ if environment is None else environment

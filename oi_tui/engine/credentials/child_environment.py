@@ -4,14 +4,14 @@ import json
 import os
 from collections.abc import Mapping
 
-from oi_tui.system.environment import secret_variables
+from oi_tui.system.environment import public_variables
 
 
 def divide(environment: Mapping[str, str]) -> tuple[dict[str, str], bytes]:
     """Return the variables that a process may begin with, and the first line to send it: the others."""
-    names = secret_variables(environment)
-    public = {name: value for name, value in environment.items() if name not in names}
-    return public, json.dumps({name: environment[name] for name in names}).encode() + b"\n"
+    public = public_variables(environment)
+    secret = {name: value for name, value in environment.items() if name not in public}
+    return public, json.dumps(secret).encode() + b"\n"
 
 
 def receive() -> None:

@@ -84,14 +84,16 @@ def test_excel_gets_numbers_and_dates_and_never_a_formula(tmp_path: Path) -> Non
 
 def test_without_a_library_nothing_is_left_and_a_sentence_says_what_to_install(tmp_path: Path) -> None:
     bare = tmp_path / "python"
-    bare.write_text(f'#!/bin/sh\nshift\nexec {sys.executable} -S -B "$@"\n')
+    bare.write_text(f'#!/bin/sh\nenv >{tmp_path}/environment\nshift\nexec {sys.executable} -S -B "$@"\n')
     bare.chmod(0o755)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(table_export.sys, "executable", str(bare))
+        patch.setenv("OPENAI_API_KEY", "sk-of-this-test")
         for name, library in (("a.parquet", "pyarrow or polars"), ("a.xlsx", "openpyxl")):
             with pytest.raises(TableError, match=f"needs the Python package {library}"):
                 write(tmp_path / name, Few(), str(bare))
             assert not (tmp_path / name).exists()
+    assert "OPENAI_API_KEY" not in (tmp_path / "environment").read_text()
 
 
 def test_a_file_that_is_there_stays_as_it_is(tmp_path: Path) -> None:

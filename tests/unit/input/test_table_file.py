@@ -371,11 +371,14 @@ def load_workbook(path, read_only, data_only):
 
 def test_the_library_of_another_python_reads_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "ours"))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-this-test")
     for folder, text in (("ours", "raise ImportError"), ("theirs", LIBRARY)):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "openpyxl.py").write_text(text)
     python = tmp_path / "python"
-    python.write_text(f'#!/bin/sh\nPYTHONPATH={tmp_path}/theirs exec {sys.executable} "$@"\n')
+    python.write_text(
+        f'#!/bin/sh\nenv >{tmp_path}/environment\nPYTHONPATH={tmp_path}/theirs exec {sys.executable} "$@"\n'
+    )
     python.chmod(0o700)
     rows = [["n", "word"], *([number, f"w{number}"] for number in range(2500)), [None, None]]
     (tmp_path / "a.xlsx").write_text(json.dumps(rows))
@@ -384,6 +387,7 @@ def test_the_library_of_another_python_reads_a_file(tmp_path: Path, monkeypatch:
     assert (first.kind, first.reading, first.columns[0].type) == ("Excel sheet One", True, "int")
     table.read_on(60)
     assert table.shape(View()).total == 2500
+    assert "OPENAI_API_KEY" not in (tmp_path / "environment").read_text()
     assert cells(table, View(sort=0, descending=True))[0] == ("2499", "w2499")
     table.close()
     unread = TableFile(tmp_path / "a.xlsx", pythons=(str(python),), gradually=True)

@@ -1,4 +1,4 @@
-"""Python looks through all objects for garbage while nobody types."""
+"""Python makes full garbage collections while nobody types."""
 
 import gc
 import time
@@ -11,7 +11,7 @@ from oi_tui.system.garbage import GarbageCollector
 
 
 class Ring:
-    """Something that only a look for garbage can free."""
+    """Something that only a garbage collection can free."""
 
     def __init__(self) -> None:
         self.itself = self
@@ -27,7 +27,7 @@ def collector() -> Iterator[GarbageCollector]:
 
 
 def make_old_garbage() -> "weakref.ref[Ring]":
-    """A ring that was looked at often, and many younger objects."""
+    """A ring that survived many collections, and many younger objects."""
     ring = Ring()
     gc.collect(1)
     for _ in range(20):
@@ -35,7 +35,7 @@ def make_old_garbage() -> "weakref.ref[Ring]":
     return weakref.ref(ring)
 
 
-def test_it_begins_without_a_look_through_what_is_here(collector: GarbageCollector) -> None:
+def test_it_begins_without_a_full_collection(collector: GarbageCollector) -> None:
     looks: list[str] = []
 
     def note(phase: str, _: object) -> None:
