@@ -4,13 +4,17 @@ from textual.content import Content
 from textual.widgets import Static
 
 from oi_tui.text import one_line
+from oi_tui.widgets.truncate import width_of
 
 #: Keys and what they do, the most important first; the last one is the way back.
 Keys = tuple[tuple[str, str], ...]
 
 
 class KeyFooter(Static):
-    """Keys in one line that never overflows: where room is short, those before the last are left out."""
+    """Keys in one line that never overflows: where room is short, those before the last are left out.
+
+    A sentence that is longer than the line takes several.
+    """
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id, markup=False)
@@ -18,7 +22,8 @@ class KeyFooter(Static):
     def show(self, keys: Keys, notice: str = "") -> None:
         """Show a sentence, if there is one, and the keys."""
         notice = one_line(notice)
-        room = self.app.size.width - 2 - (len(notice) + 3 if notice else 0)
+        width = self.app.size.width - 2
+        room = width - (width_of(notice) + 3 if notice else 0)
         while keys and sum(len(key) + len(what) + 4 for key, what in keys) - 3 > room:
             if len(keys) == 1 and not notice:
                 break
@@ -26,4 +31,7 @@ class KeyFooter(Static):
         parts = [Content.assemble((key, "$text-accent"), f" {what}") for key, what in keys]
         if notice:
             parts.insert(0, Content.styled(notice, "$text-warning"))
+        is_long = width_of(notice) > width
+        self.styles.height = "auto" if is_long else 1
+        self.styles.text_wrap = "wrap" if is_long else "nowrap"
         self.update(Content("   ").join(parts))

@@ -247,6 +247,19 @@ async def test_why_a_table_does_not_open_is_shown_whole(tmp_path: Path) -> None:
         await reached(lambda: head.size.height == 2)
 
 
+async def test_a_sentence_below_the_table_is_shown_whole(tmp_path: Path) -> None:
+    name = f"{'deep_' * 30}/numbers.csv"
+    async with looking(tmp_path, Numbers) as (app, pilot, reached):
+        await reached(lambda: "/ filter" in app.foot)
+        foot = app.screen.query_one(KeyFooter)
+        await pilot.press("e")
+        app.screen.query_one(Input).value = name
+        await pilot.press("enter")
+        await reached(lambda: name in app.foot and foot.size.height > 1)
+        await pilot.press("c")
+        await reached(lambda: "/ filter" in app.foot and foot.size.height == 1)
+
+
 class Stepwise(TableFile):
     """A file that is read only as far as the test lets it."""
 
