@@ -9,7 +9,7 @@ from oi_tui.engine import rerun
 from oi_tui.messages import Message
 
 #: A name that a line of R, or of Python that does not parse, gives a value to.
-_GIVEN = re.compile(r"^\s*([\w.]+)\s*(?:<-|=(?!=))", re.MULTILINE)
+_GIVEN = re.compile(r"^[^\S\n]*([\w.]+)\s*(?:<-|=(?!=))", re.MULTILINE)
 #: The most characters of a cell that are read.
 _LONGEST = 200_000
 

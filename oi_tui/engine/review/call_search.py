@@ -13,7 +13,7 @@ from oi_tui.engine.review.harmless_names import HARMLESS, KEYWORDS, REACHING
 from oi_tui.engine.review.quoting import strip
 
 #: Longer code is not read, and no more than so many parts are listed.
-_LONGEST = 100_000
+_LONGEST = 20_000
 _MOST = 40
 
 
@@ -65,12 +65,12 @@ _SYNTAX: dict[str, _Syntax] = {
         joint=r"(?:\.|::)",
         name=r"[$]?[A-Za-z_][\w-]*",
         command=r"[|;{(=]",
-        computed=r"(?:^|[|;{(=])\s*[&.]\s*(?=[({$'\"\w])|\]::",
+        computed=r"(?:^|[|;{(=])[^\S\n]*[&.]\s*(?=[({$'\"\w])|\]::",
         caseless=True,
     ),
     "fish": _Syntax(
         command=r"[|;(]|\b(?:and|or|not|begin|if|while|else)\b",
-        computed=r"(?:^|[|;(])\s*\$|\bset(?:[ \t]+-\w*)?[ \t]*(?=$|[;|)])|\bset[ \t]+-\w*[xUe]\w*",
+        computed=r"(?:^|[|;(])[^\S\n]*\$|\bset(?:[ \t]+-\w*)?[ \t]*(?=$|[;|)])|\bset[ \t]+-\w*[xUe]\w*",
     ),
 }
 _SYNTAX["cpp"] = _SYNTAX["c"]

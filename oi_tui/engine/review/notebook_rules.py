@@ -23,12 +23,13 @@ _IS_PROGRAM = re.compile(rf"(?:{'|'.join(_PROGRAMS)})(?!\w)")
 _AUTOMATIC = re.compile(
     r"^\s*((?:pip3?|conda|mamba|cd|ls|ll|lf|cat|pycat|less|more|load_ext|time|timeit|prun|run|env)\s+[^=(].*)$"
 )
-_COMMAND = re.compile(r"^\s*(?:[\w.\[\], ]+=\s*)?(!!?|%)(?!=)(.*)$")
+_COMMAND = re.compile(r"^\s*(?:[\w.\[\],][\w.\[\], ]*=\s*)?(!!?|%)(?!=)(.*)$")
 #: Magics that run the Python behind their options.
 _MEASURED = re.compile(r"\s*(?:time|timeit|prun|debug|memit)\s+(?:-\w+(?:\s+\d+)?\s+)*(.+)$")
 #: Lines of their own that only choose how plots are shown.
 _SHOWING = re.compile(
-    r"%\s*(?:matplotlib(?:\s+(?:inline|agg))?|config\s+InlineBackend\.figure_formats?\s*=\s*['\"{}\w ,]+)\s*"
+    r"%[ \t]*(?:matplotlib(?:[ \t]+(?:inline|agg))?[ \t]*"
+    r"|config[ \t]+InlineBackend\.figure_formats?[ \t]*=[\w'\"{}, \t]+)"
 )
 #: The same as _MEASURED, for what is known to run nothing but the Python behind it.
 _TIMED = re.compile(r"%time(?:it)?(?:\s+-[nr]\s*\d+)*\s+(?=[^-\s])(.+)")

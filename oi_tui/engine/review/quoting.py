@@ -86,7 +86,7 @@ _QUOTING: dict[str, Quoting] = {
     "octave": Quoting(
         r"[%#][^\n]*",
         r"\"(?:\\.|[^\"\\\n])*\"|(?<![\w)\]}'.])'(?:''|[^'\n])*'",
-        doubtful=rf"^[^\n]*=[^\n]*[\w)\]}}][ \t]+{_TEXT}",
+        doubtful=rf"^[^\n=]*=[^\n]*[\w)\]}}][ \t]+{_TEXT}",
     ),
     "java": Quoting(_SLASHES, rf"\"\"\".*?\"\"\"|{_QUOTED}", doubtful_raw=r"\\u+00[0-7][0-9a-fA-F]"),
     "julia": Quoting(

@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 
 #: A function defined in a shell: only then can a line inside a function be one of the cell.
-_DEFINES = re.compile(r"\(\s*\)|^\s*function\s", re.MULTILINE)
+_DEFINES = re.compile(r"\(\s*\)|^[^\S\n]*function\s", re.MULTILINE)
 #: For each shell the variables for: the line, the files being sourced, the functions entered.
 _SYMBOLS = {
     # `line_number` is also the parser's; this one is set by each command and stays while it is waited for.

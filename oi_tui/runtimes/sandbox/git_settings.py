@@ -11,12 +11,12 @@ from pathlib import Path
 
 #: Settings by which git runs a program.
 _RUNS = re.compile(
-    rb"(?im)^\s*(\[\s*(include|includeif|alias|filter|credential|gpg)\b"
+    rb"(?im)^[^\S\n]*(\[\s*(include|includeif|alias|filter|credential|gpg)\b"
     rb"|(fsmonitor|hookspath|sshcommand|pager|editor|gitproxy|askpass|textconv|external|worktree)\s*=)"
 )
 #: Settings whose values name programs, more settings, or a folder of hooks; and aliases for the shell.
 _VALUES = re.compile(
-    rb"(?im)^\s*(?:hookspath|fsmonitor|sshcommand|pager|editor|gitproxy|askpass|textconv|external|helper|program"
+    rb"(?im)^[^\S\n]*(?:hookspath|fsmonitor|sshcommand|pager|editor|gitproxy|askpass|textconv|external|helper|program"
     rb"|clean|smudge|process|driver|cmd|command|path)\s*=\s*([^\n]*)|=\s*\"?(![^\n]*)"
 )
 _BETWEEN_WORDS = re.compile(rb"[\s\"'`\\;|&()<>=!]+")

@@ -1489,3 +1489,24 @@ def test_long_and_deep_code_is_read_in_bounded_time_without_fault(code: str, fol
     if len(code) > 100_000:
         assert not nothing_listed("python", code, folder)
         assert not nothing_listed("shell", code, folder)
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        ("python", "\n" * 20_000 + "x"),
+        ("python", " " * 60_000 + "x"),
+        ("python", "%config InlineBackend.figure_format =" + " " * 50_000 + "!"),
+        ("shell", "\n" * 20_000 + "x"),
+        ("octave", "\n" * 15_000 + "x"),
+        ("powershell", "\n" * 15_000 + "x"),
+        ("fish", "\n" * 15_000 + "x"),
+        ("lua", "[" * 20_000),
+        ("octave", "x=" * 10_000),
+    ],
+    ids=range(9),
+)
+def test_code_of_one_repeated_part_is_read_in_bounded_time(language: str, code: str, folder: Path) -> None:
+    began = time.process_time()
+    look_through(language, code, folder)
+    assert time.process_time() - began < 20

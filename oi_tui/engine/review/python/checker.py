@@ -36,7 +36,7 @@ LONGEST = 100_000
 _MOST_ROUNDS = 6
 #: Lines that the language's driver may take for commands where its Python cannot read the cell.
 _COMMAND_LINE = re.compile(
-    r"^\s*(?:[!%?]|(?:pip3?|conda|mamba|cd|ls|ll|lf|cat|pycat|less|more|who|whos|matplotlib|pylab|load_ext|autoreload"
+    r"^[^\S\n]*(?:[!%?]|(?:pip3?|conda|mamba|cd|ls|ll|lf|cat|pycat|less|more|who|whos|matplotlib|pylab|load_ext|autoreload"
     r"|time|timeit|prun|run|env)\s+[^=(])"
     r"|=\s*[!%](?!=)|\?[ \t\f\v\r]*(?:#.*)?$",
     re.MULTILINE,
