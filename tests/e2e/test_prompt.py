@@ -67,6 +67,15 @@ def test_text_that_is_typed_right_after_a_key_that_clears_the_prompt_stays(
     program.wait_for("> before")
 
 
+@pytest.mark.parametrize("keys", ["\x1b[27u\x1b[27u", "\x03"])
+def test_text_that_is_typed_after_such_a_key_while_the_program_loads_stays(start: Start, keys: str) -> None:
+    program = start(columns=80, rows=24)
+    program.send("before")
+    program.wait_for("> before")
+    program.send(f"{keys}after")
+    program.wait_for("> after")
+
+
 def test_a_file_that_is_dropped_in_is_named(program: Program, workplace: Path) -> None:
     (workplace / "a picture.png").write_bytes(b"x")
     program.paste(f"{workplace}/a\\ picture.png ")

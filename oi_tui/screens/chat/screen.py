@@ -200,6 +200,11 @@ class ChatScreen(BaseScreen[None]):
 
     def action_command(self, name: str) -> None:
         """Carry out a command by its name."""
+        if name == "stop" and self._early == []:
+            # There is nothing to stop yet, and a cleared prompt takes what is typed next.
+            if self.prompt.note_escape(at_rest=True):
+                self.prompt.action_clear()
+            return
         self._take(f"%{name}")
 
     @on(Prompt.Sent)

@@ -1,6 +1,7 @@
 """The prompt: one or more lines in which a person types."""
 
 import asyncio
+import time
 from asyncio import TimerHandle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,8 @@ MOST_ROWS = 8
 BURST = 0.02
 #: An enter at the end of a burst is held back for so long: what follows it makes it a newline.
 HELD = 0.05
+#: A second escape comes within this many seconds.
+ESCAPES = 1.0
 #: Actions of the screen that may clear the prompt: of what is typed around the key, only what came before it.
 AT_ONCE = ("command('stop')", "copy_or_stop")
 
@@ -104,6 +107,8 @@ class Prompt(CompletingTextArea):
         #: Whether three quotation marks begin and end a message of several lines.
         self.multi_line = True
         self._last_key = 0.0
+        #: When escape was last pressed with nothing to stop.
+        self._escaped_at = -ESCAPES
         self._held: TimerHandle | None = None
         self._burst_has_lines = False
 
@@ -296,6 +301,13 @@ class Prompt(CompletingTextArea):
     def action_newline(self) -> None:
         """Begin a new line without sending."""
         self.insert("\n")
+
+    def note_escape(self, *, at_rest: bool) -> bool:
+        """Note an escape. Returns whether it is the second one in time with nothing to stop."""
+        now = time.monotonic()
+        is_second = at_rest and now - self._escaped_at < ESCAPES
+        self._escaped_at = now if at_rest and not is_second else -ESCAPES
+        return is_second
 
     def action_clear(self) -> None:
         """Delete all that is typed; undo brings it back."""

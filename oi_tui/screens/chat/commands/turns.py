@@ -1,6 +1,5 @@
 """Stops and continues turns on the chat screen, goes back in them, and runs the person's own code."""
 
-import time
 from typing import TYPE_CHECKING
 
 from oi_tui.actions.languages import LanguageActions
@@ -12,9 +11,6 @@ if TYPE_CHECKING:
     from oi_tui.screens.chat.interfaces import PromptScreen
     from oi_tui.screens.chat.view import ChatView
 
-#: A second escape at rest within this many seconds goes back.
-_TWICE = 1.0
-
 
 class ChatTurns(TurnActions):
     """The turns of the chat screen."""
@@ -23,19 +19,15 @@ class ChatTurns(TurnActions):
         super().__init__(ui, view.workspace)
         self._chat = chat
         self._view = view
-        #: When escape was last pressed with nothing to stop.
-        self._rested = -_TWICE
 
     def stop(self) -> None:
         """Stop what is in progress; pressed twice at rest, go back to what was typed before."""
         resting = not self._view.busy and self._chat.prompt.has_focus
         if not self._view.busy and self._view.sidebar.close_drawer():
             return
-        now = time.monotonic()
-        twice = resting and now - self._rested < _TWICE
-        self._rested = now if resting and not twice else -_TWICE
+        is_second = self._chat.prompt.note_escape(at_rest=resting)
         self._view.stop()
-        if twice:
+        if is_second:
             self._go_back()
 
     def go_on(self) -> None:
