@@ -71,6 +71,8 @@ class PtyRuntime:
         self._sandbox = sandbox
         #: Whether the last process was ended because the sandbox was switched.
         self._moved = False
+        #: Whether the process is to be ended with the run in progress, which may just be over.
+        self._unwanted = False
         self._program = program
         self._cwd = cwd
         self._hidden = frozenset(hidden)
@@ -135,7 +137,12 @@ class PtyRuntime:
             return
         run = Run(self, process, cell, began)
         with self._lock:
-            self._run = run
+            wanted = self._process is process
+            if wanted:
+                self._run = run
+        if not wanted:
+            yield RunEnded("interrupted", time.monotonic() - began)
+            return
         try:
             run.start(news, stopped)
             if fresh:
@@ -158,11 +165,14 @@ class PtyRuntime:
                     run.stop()
             with self._lock:
                 self._run = None
+                unwanted, self._unwanted = self._unwanted, False
             until = time.monotonic() + 2
             while run.leaving and not process.ended and time.monotonic() < until:
                 process.read(0.1)
             process.detach()
-            if process.ended:
+            if unwanted:
+                self._end(process)
+            elif process.ended:
                 self._drop(process)
 
     @property
@@ -312,6 +322,7 @@ class PtyRuntime:
         with self._lock:
             self._memory = b""
             if self._run:
+                self._unwanted = True
                 self._run.kill()
                 return
             process, self._process = self._process, None
@@ -436,7 +447,13 @@ class PtyRuntime:
         stop = ready.get("stop")
         self.stop_signal = stop if isinstance(stop, int) else None
         with self._lock:
-            self._process = process
+            closed = self._closed
+            if not closed:
+                self._process = process
+        if closed:
+            process.detach()
+            process.close()
+            raise _StoppedError
         return process
 
     def use_sandbox(self, sandbox: Sandbox | None) -> None:
@@ -461,13 +478,18 @@ class PtyRuntime:
     def _move(self, process: LanguageProcess) -> None:
         """End a process that runs inside or outside of the sandbox against the setting."""
         process.detach()
+        self._moved = True
+        self._end(process)
+
+    def _end(self, process: LanguageProcess) -> None:
+        """End a process, and forget what it remembered."""
         self._memory = b""
         self.later.clear()
         self.names = ()
         self.database = ""
-        self._moved = True
         with self._lock:
-            self._process = None
+            if self._process is process:
+                self._process = None
         process.close()
 
     def _drop(self, process: LanguageProcess) -> None:

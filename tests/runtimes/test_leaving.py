@@ -4,12 +4,14 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from oi_tui.messages import Report, RunEnded
 from oi_tui.runtimes import Computer
+from tests.processes import descendants
 from tests.runtimes.playing import play, until
 
 #: Code that makes a file when the language ends.
@@ -37,6 +39,19 @@ computer = Computer(cwd=Path.cwd())
 list(computer.run("python", sys.argv[1]))
 os.kill(os.getpid(), 9)
 """
+#: An application that is killed, of which a fork lives on with all that was open.
+FORKED = """
+import os, sys, time
+from pathlib import Path
+from oi_tui.runtimes import Computer
+
+computer = Computer(cwd=Path.cwd())
+list(computer.run("python", "import os; open('python', 'w').write(str(os.getpid()))"))
+if os.fork():
+    os.kill(os.getpid(), 9)
+Path("fork").write_text(str(os.getpid()))
+time.sleep(600)
+"""
 #: Code of a program that cannot be brought to an end in order.
 STUCK = "import atexit, time\natexit.register(time.sleep, 600)\nimport os\nprint(os.getpid())"
 
@@ -57,12 +72,29 @@ def test_exit_handlers_run_where_the_application_is_killed(tmp_path: Path) -> No
     until(lambda: (tmp_path / "left").exists())
 
 
+def test_a_fork_of_an_application_that_was_killed_keeps_no_language(tmp_path: Path) -> None:
+    killed = subprocess.run([sys.executable, "-c", FORKED], cwd=tmp_path, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    fork = tmp_path / "fork"
+    until(lambda: fork.exists() and fork.read_text())
+    python = int((tmp_path / "python").read_text())
+    try:
+        until(lambda: not is_there(python))
+        assert is_there(int(fork.read_text()))
+    finally:
+        os.kill(int(fork.read_text()), signal.SIGKILL)
+
+
+def is_there(pid: int) -> bool:
+    return Path(f"/proc/{pid}").exists()
+
+
 def test_a_language_whose_exit_handlers_hang_is_killed(make: Callable[..., Computer]) -> None:
     computer = make()
     pid = int(play(computer, "python", STUCK).text)
     computer.close()
-    with pytest.raises(ProcessLookupError):
-        os.kill(pid, 0)
+    # Killed, it may be there a moment longer: until its parent has heard of it.
+    until(lambda: not is_there(pid))
 
 
 def test_temporary_folders_of_a_cell_go_with_its_language(
@@ -74,3 +106,31 @@ def test_temporary_folders_of_a_cell_go_with_its_language(
     assert list(tmp_path.iterdir())
     computer.close()
     assert not list(tmp_path.iterdir())
+
+
+def take_the_end(reports: Iterator[Report]) -> None:
+    """Take the reports of a run up to its end, of which whoever runs the code does not know yet."""
+    for report in reports:
+        if isinstance(report, RunEnded):
+            return
+
+
+def test_a_language_that_is_closed_just_when_a_run_is_over_ends(make: Callable[..., Computer]) -> None:
+    computer = make()
+    reports = computer.run("python", "import os; print(os.getpid())")
+    take_the_end(reports)
+    [python] = [
+        item for item in descendants(os.getpid()) if "python_start.py" in item.command.split(" -I ")[0]
+    ]
+    computer.close()
+    assert list(reports) == []
+    until(lambda: python not in descendants(os.getpid()))
+
+
+def test_a_language_that_is_restarted_just_when_a_run_is_over_forgets(make: Callable[..., Computer]) -> None:
+    computer = make()
+    reports = computer.run("python", "kept = 1")
+    take_the_end(reports)
+    computer.reset()
+    assert list(reports) == []
+    assert play(computer, "python", "'kept' in globals()").text == "False\n"

@@ -12,10 +12,10 @@ WRAPPED is `-`, or the numbers of inherited descriptors, with commas, that a wra
 PROGRAM is: the language itself begins inside of it, takes the terminal itself, and reports on a socket, whose
 number stands for the argument REPORT. As the kernel says who wrote there, N is its number as it is seen here.
 
-When standard input ends, because the application closed it or is no more, the program has a moment to leave
-by itself: the end of its requests tells it to. After that, or at once when standard input brings the word
-`kill`, the guard ends everything that the program ever started. On Linux that includes what left the session:
-the guard is the subreaper, so orphans become its own.
+When standard input ends, because the application closed it or is no more, or the guard gets another parent,
+the program has a moment to leave by itself: the end of its requests tells it to. After that, or at once when
+standard input brings the word `kill`, the guard ends everything that the program ever started. On Linux that
+includes what left the session: the guard is the subreaper, so orphans become its own.
 
 R that is killed cannot remove its temporary folder. Its driver wrote the path into the file `temporary` of
 FOLDER, and the guard removes it, unless R runs in a wrapper, out of which it must delete nothing.
@@ -32,10 +32,14 @@ import time
 
 #: How long a program may take to leave by itself, in seconds: to run its exit handlers and remove its files.
 _GRACE = 1.0
+#: How often it looks whether the application lives, in seconds. Standard input does not end with it where a
+#: process holds the other end that the application forked, as `multiprocessing` does.
+_LOOK = 2.0
 
 
 def main() -> None:
     """Start the program and stay until nothing of it is left."""
+    application = os.getppid()
     master, terminal = map(int, sys.argv[1:3])
     folder, wrapped, argv = sys.argv[3], sys.argv[4], sys.argv[5:]
     os.set_inheritable(master, False)
@@ -61,7 +65,7 @@ def main() -> None:
         leader = _reported(report) or child
     # Nothing is run before this is sent, so no orphan can be missed.
     _say(f"pid {leader}\n")
-    status, abandoned = _watch(child, awake)
+    status, abandoned = _watch(child, awake, application)
     if given and 128 < (status >> 8) < 128 + signal.NSIG:
         # So the wrapper says that a signal ended what it wrapped.
         status = (status >> 8) - 128
@@ -144,16 +148,20 @@ def _adopt_orphans() -> None:
     ctypes.CDLL(None).prctl(subreaper, 1, 0, 0, 0)
 
 
-def _watch(child: int, awake: int) -> "tuple[int, bool]":
+def _watch(child: int, awake: int, application: int) -> "tuple[int, bool]":
     """Wait until the program has ended or shall end: its status, and whether the application is no more."""
     import select
 
     read, until = [0, awake], None
     while True:
-        left = None if until is None else until - time.monotonic()
-        if left is not None and left <= 0:
+        left = _LOOK if until is None else until - time.monotonic()
+        if left <= 0:
             return int(signal.SIGKILL), True
-        for number in select.select(read, [], [], left)[0]:
+        ready = select.select(read, [], [], left)[0]
+        if until is None and os.getppid() != application:
+            read, until = [awake], time.monotonic() + _GRACE
+            continue
+        for number in ready:
             if number == 0:
                 if os.read(0, 64):
                     return int(signal.SIGKILL), False
