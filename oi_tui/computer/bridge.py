@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 import os
+import select
 import socket
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 from oi_tui.computer.errors import ComputerError
 
@@ -112,11 +112,33 @@ def say_control(taken: bool) -> None:
         _exchange(os.environ[VARIABLE], {"control": taken})
 
 
-def guard() -> BinaryIO | io.BufferedRWPair | None:
+class GuardPipes:
+    """Both ways to the guard of mouse and keyboard."""
+
+    def __init__(self, to_guard: IO[bytes], from_guard: IO[bytes] | socket.SocketIO) -> None:
+        self._to_guard = to_guard
+        self._from_guard = from_guard
+
+    def tell(self, line: str) -> None:
+        """Say which keys and buttons are down. Raises OSError."""
+        self._to_guard.write(f"{line}\n".encode())
+        self._to_guard.flush()
+
+    def read_news(self) -> bytes:
+        """Return what the guard has said since the last time; never waits."""
+        news = b""
+        while select.select([self._from_guard], [], [], 0)[0]:
+            data = os.read(self._from_guard.fileno(), 4096)
+            if not data:
+                break
+            news += data
+        return news
+
+
+def guard() -> GuardPipes | None:
     """Have oi-tui start the guard of mouse and keyboard for this process; None where there is no oi-tui.
 
-    What is written to it says which keys and buttons are down. It lives as long as this process does, also
-    where everything that the process started is ended.
+    It lives as long as this process does, also where everything that the process started is ended.
     """
     if not (path := os.environ.get(VARIABLE)):
         return None
@@ -126,15 +148,15 @@ def guard() -> BinaryIO | io.BufferedRWPair | None:
     try:
         connection.connect(path)
         connection.sendall(json.dumps({"guard": os.getpid(), "variables": variables}).encode() + b"\n")
-        file = connection.makefile("rwb")
+        to_guard, from_guard = connection.makefile("wb"), connection.makefile("rb", buffering=0)
     except OSError:
         return None
     finally:
-        # The file keeps the connection open.
+        # The files keep the connection open.
         connection.close()
-    if file.readline() != b"ready\n":
+    if from_guard.readline() != b"ready\n":
         raise ComputerError("The guard of mouse and keyboard could not be started.")
-    return file
+    return GuardPipes(to_guard, from_guard)
 
 
 def _exchange(path: str, request: dict[str, Any]) -> dict[str, Any]:

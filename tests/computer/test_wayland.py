@@ -8,7 +8,7 @@ import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -59,6 +59,8 @@ class WaylandCells(PythonCells):
         self.recorder = recorder
         #: Why the turn was stopped.
         self.stops = stops
+        #: Called before the code is interrupted for that.
+        self.before_stop: Callable[[], object] = lambda: None
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +83,7 @@ def cells(own_world: Path, tmp_path: Path, variables: dict[str, str]) -> Iterato
 
     def stop() -> None:
         stops.append("stopped")
+        given.before_stop()
         computer.interrupt()
 
     api = ComputerApi(
@@ -90,7 +93,8 @@ def cells(own_world: Path, tmp_path: Path, variables: dict[str, str]) -> Iterato
     computer = Computer(cwd=tmp_path, declared=api.add_to(LANGUAGES))
     recorder = Recorder(tmp_path / "log", variables)
     try:
-        yield WaylandCells(computer, recorder, stops)
+        given = WaylandCells(computer, recorder, stops)
+        yield given
     finally:
         computer.close()
         api.close()
@@ -235,6 +239,16 @@ def test_a_hand_stops_code_that_acts_and_nothing_stays_pressed(cells: WaylandCel
 
     other = threading.Thread(target=act)
     other.start()
+
+    def wait_for_rest() -> bool:
+        try:
+            hand.wait_for_rest()
+        except ComputerError:
+            return False
+        return True
+
+    # The code learns of the hand by the guard alone: mouse and keyboard are at rest when it is interrupted.
+    cells.before_stop = lambda: (other.join(), until(wait_for_rest, "the rest"))
     code = "computer.keyboard.down('ctrl')\ncomputer.mouse.move(50, 50)\ncomputer.mouse.down()\nimport time"
     code += "\ntime.sleep(60)"
     text, ended = cells.tried(code)

@@ -22,7 +22,7 @@ if __name__ == "__main__":
 
 from oi_tui.computer import bridge
 from oi_tui.computer.desktop.base import Desktop
-from oi_tui.computer.desktop.session import interrupt, is_near, open_desktop
+from oi_tui.computer.desktop.session import TAKEN_OVER, interrupt, is_near, open_desktop
 
 #: How often keyboard and pointer are looked at, in seconds.
 _INTERVAL = 0.005
@@ -51,7 +51,7 @@ class Guard:
                 # The code announces each movement before it moves. Without news, a pointer that is elsewhere
                 # was moved by hand.
                 if self._has_moved() and not self._read(source, 0):
-                    self._stop()
+                    self._stop(TAKEN_OVER)
                 self._look()
                 self._read(source, _INTERVAL)
         self.release()
@@ -76,12 +76,16 @@ class Guard:
             return self._desktop.is_touched(wait=False)
         return not is_near(self._place, self._desktop.position())
 
-    def _stop(self) -> None:
-        """Let go of everything and stop the code."""
+    def _stop(self, why: bytes = b"") -> None:
+        """Let go of everything and stop the code, which finds the reason here when it is interrupted."""
         self._place = None
         self.release()
         # oi-tui asks the person, or stops the whole turn; without it only the code can be interrupted.
-        if not (bridge.pause() or bridge.stop()):
+        if bridge.pause():
+            return
+        with contextlib.suppress(OSError):
+            os.write(1, why)
+        if not bridge.stop():
             interrupt(self._process)
 
     def release(self) -> None:

@@ -11,9 +11,10 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn, Protocol
+from typing import NoReturn
 
 from oi_tui.computer import bridge, cells
+from oi_tui.computer.bridge import GuardPipes
 from oi_tui.computer.desktop import limits as confining
 from oi_tui.computer.desktop import masking
 from oi_tui.computer.desktop.action_log import ActionLog
@@ -44,6 +45,8 @@ _LET_GO_ON = (
 _NO_GUARD = (
     "Nothing is pressed, because the process that releases keys and buttons after a failure does not run."
 )
+#: What the guard says when it stops code because of the person's mouse or keyboard.
+TAKEN_OVER = b"taken over\n"
 #: How far the pointer may be from where it was put: programs may move it by a pixel at an edge.
 _NEAR = 2
 #: How long the pointer may take to get where it is put.
@@ -54,16 +57,6 @@ _SETTLING_SECONDS = 0.005
 
 #: Takes a picture of a part of the screen; None where it may show passwords.
 Look = Callable[[Region], "Picture | None"]
-
-
-class Pipe(Protocol):
-    """The file in which the guard finds what is held down."""
-
-    def write(self, data: bytes, /) -> int:
-        """Keep data for the guard."""
-
-    def flush(self) -> None:
-        """Send it."""
 
 
 class Session:
@@ -85,7 +78,7 @@ class Session:
         self._acted: tuple[int | None, int] | None = None
         #: Whether it was printed why this cell is stopped.
         self._explained = False
-        self._guard: Pipe | None = None
+        self._guard: GuardPipes | None = None
         self._lock = threading.RLock()
         desktop.release_leftovers()
         cells.when_stopped(self._stop)
@@ -204,6 +197,7 @@ class Session:
         if not self.desktop.notices_input:
             self._put = self.desktop.position()
         self._explained = False
+        self._was_taken_over()  # what it said to earlier cells is out of date
         self._have_watched()
         bridge.say_control(True)
         self.log.begin()
@@ -220,9 +214,14 @@ class Session:
     def _stop(self) -> None:
         """Let go of everything after a cell that failed or was interrupted; say so if the mouse was moved."""
         with contextlib.suppress(ComputerError):
-            if self._cell is not None and self._has_moved():
+            if self._cell is not None and (self._was_taken_over() or self._has_moved()):
                 self._explain_stop()
         self.release()
+
+    def _was_taken_over(self) -> bool:
+        """Whether the guard has stopped this code because of mouse or keyboard; they may be at rest again."""
+        with self._lock:
+            return self._guard is not None and TAKEN_OVER in self._guard.read_news()
 
     def _explain_stop(self) -> None:
         if not self._explained:
@@ -263,7 +262,7 @@ class Session:
                 # The guard does not tell this input from that of a hand, until it is over.
                 self._have_watched()
 
-    def _watch(self) -> Pipe:
+    def _watch(self) -> GuardPipes:
         with self._lock:
             if self._guard is None:
                 # Nothing is pressed before somebody is there to let go of it.
@@ -273,9 +272,7 @@ class Session:
     def _tell(self, kind: str, number: int, more: str | int) -> None:
         try:
             with self._lock:
-                guard = self._watch()
-                guard.write(f"{kind} {number} {more}\n".encode())
-                guard.flush()
+                self._watch().tell(f"{kind} {number} {more}")
         except OSError:
             self._guard = None
             raise ComputerError(_NO_GUARD) from None
@@ -286,7 +283,7 @@ def is_near(place: tuple[int, int], other: tuple[int, int]) -> bool:
     return abs(place[0] - other[0]) <= _NEAR and abs(place[1] - other[1]) <= _NEAR
 
 
-def _start_guard() -> Pipe:
+def _start_guard() -> GuardPipes:
     """Start a guard of our own, where no oi-tui does that."""
     script = Path(__file__).with_name("guard.py")
     guard = subprocess.Popen(
@@ -294,12 +291,13 @@ def _start_guard() -> Pipe:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         start_new_session=True,
+        bufsize=0,
     )
     _started.append(guard)
     if guard.stdin is None or guard.stdout is None or guard.stdout.readline() != b"ready\n":
         guard.kill()
         raise ComputerError(_NO_GUARD)
-    return guard.stdin
+    return GuardPipes(guard.stdin, guard.stdout)
 
 
 def open_desktop() -> Desktop:
