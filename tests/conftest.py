@@ -69,6 +69,7 @@ _homes = itertools.count()
 UNWANTED = (
     "COLUMNS",
     "EDITOR",
+    "ESCDELAY",
     "LINES",
     "NO_COLOR",
     "PAGER",

@@ -28,6 +28,7 @@ async def test_an_updated_image_takes_the_place_of_the_one_before(tmp_path: Path
             await chat.reached(lambda: chat.shows("image 24x8"))
             await chat.finished()
             assert not chat.shows("image 8x8")
+            await chat.reached(lambda: chat.cells[-1].pictures[0].file)
             (picture,) = chat.cells[-1].pictures
             with Image.open(picture.file) as kept:
                 assert kept.size == (24, 8)

@@ -20,11 +20,12 @@ Make = Callable[..., Computer]
 #: Longer than all steps together are given below.
 LONG = 0.9
 #: Work in C that holds the interpreter's lock and sees no signal, as a long computation of a library does.
+#: Once "go" is there, no Python is run any more, not even that of `print`.
 HOLDS_LOCK = (
-    "import collections, itertools, time\n"
+    "import collections, itertools, os, time\n"
     "later = (time.monotonic() + {}).__gt__\n"
     "work = itertools.takewhile(later, iter(time.monotonic, None))\n"
-    "end = collections.deque(itertools.chain(map(print, ['go']), work), 0)"
+    "end = collections.deque(itertools.chain(map(os.write, [1], [b'go\\n']), work), 0)"
 )
 CLEANS_UP = (
     f"import time\ntry:\n    print('go')\n    while True: pass\n"

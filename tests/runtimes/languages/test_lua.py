@@ -177,8 +177,11 @@ def test_an_error_that_is_a_table_is_told_as_lua_does(lua: Computer) -> None:
 def test_a_call_of_the_library_that_cannot_be_interrupted_ends_with_the_second_press(
     computer: Computer,
 ) -> None:
-    # Lua looks for an interrupt between its own instructions only, and this is one that takes years.
-    code = "print('go') string.find(('a'):rep(1e5), ('.-'):rep(30) .. 'b')"
+    # Lua looks for an interrupt between its own instructions only, and this is one that takes years. It is said to
+    # have begun once it has used a processor for a while.
+    used = "read -r _ _ _ _ _ _ _ _ _ _ _ _ _ now _ </proc/$PPID/stat"
+    waits = f"{used}; begun=$((now + 5)); while [ $now -lt $begun ]; do {used}; done; echo go >/dev/tty"
+    code = f"local told = io.popen([[{waits}]])\nstring.find(('a'):rep(1e5), ('.-'):rep(30) .. 'b')"
     played = play(computer, "lua", code, stop_at="go", insists=True)
     [waits] = [report for _, report in played.reports if isinstance(report, Stopping) and not report.seconds]
     assert "lua and its variables" in waits.at_stake

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from oi_tui.messages import Displayed, Printed
+from oi_tui.messages import Displayed, LineReached, Printed, Report
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.runs.octave_line import mark_statements
 from oi_tui.runtimes.tables import Row, TableError, View
@@ -173,7 +173,12 @@ def test_a_figure_that_cannot_be_drawn_says_what_to_install(
 
 def test_the_line_that_runs_is_reported(octave: Computer) -> None:
     code = "for n = 1:2\n  x = n;\nend\ninput('go? ', 's');\nm = [1 2\n  3 4]';"
-    played = play(octave, "octave", code, answers=("on\n",))
+
+    def answer(report: Report, _: str) -> None:
+        if isinstance(report, LineReached) and report.line == 4:
+            octave.send_input("on\n")
+
+    played = play(octave, "octave", code, on=answer)
     assert played.state == "finished"
     assert 4 in played.lines
     assert set(played.lines) <= {1, 4, 5, None}
