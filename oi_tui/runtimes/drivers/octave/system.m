@@ -8,7 +8,10 @@ function varargout = system (command, varargin)
   status = builtin ("system", sprintf ("trap 'exit 130' INT\nexec </dev/tty\n(\n%s\n)", command));
   if (status == 130)
     kill (getpid (), 2);
-    pause (0.01);
+    ## Another thread may handle the signal, so that it takes effect a little later.
+    for n = 1:200
+      pause (0.01);
+    endfor
   endif
   varargout{1} = status;
 endfunction
