@@ -7,7 +7,11 @@ import builtins
 
 __builtins__ = dict(vars(builtins))
 
+import os
 import sys
+
+#: Has packages for a Python in which they are not installed.
+_STAND_INS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "stand_in")
 
 
 class Imports:
@@ -21,6 +25,7 @@ class Imports:
         self._prepare = {}
         self.makers = {}
         sys.meta_path.insert(0, self)
+        sys.meta_path.append(StandIns())
 
     def prepare(self, name, prepare):
         """Have the module prepared once it is imported, or now where it is here already."""
@@ -51,3 +56,30 @@ class Imports:
 
             spec.loader.exec_module = then_prepare
         return spec
+
+
+class StandIns:
+    """The last finder: has `IPython` where the person's Python has none."""
+
+    def find_spec(self, name, path=None, target=None):
+        top, dot, _ = name.partition(".")
+        if top != "IPython" or (dot and not _is_stand_in(sys.modules.get(top))):
+            return None
+        if dot:
+            # The other finders looked into the folders of the package.
+            text = "No module named {!r}: IPython is not installed. To install it: %pip install ipython"
+            raise ModuleNotFoundError(text.format(name), name=top)
+        from importlib.machinery import PathFinder
+
+        return PathFinder.find_spec(name, [_STAND_INS])
+
+
+def forget_stand_ins():
+    """Have the next import look for the packages themselves, which may be installed by now."""
+    if _is_stand_in(sys.modules.get("IPython")):
+        for name in [name for name in sys.modules if name.partition(".")[0] == "IPython"]:
+            del sys.modules[name]
+
+
+def _is_stand_in(module):
+    return str(getattr(module, "__file__", None)).startswith(_STAND_INS)

@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 
+from python_imports import forget_stand_ins
+
 #: A call of pip and nothing else that a shell would have to read.
 _PIP = re.compile(r"pip3?\s+[^|&;<>$`()]*\Z")
 #: The longest text that may be an argument of a program, with room to spare.
@@ -166,6 +168,7 @@ class Commands:
                 sys.path.append(folder)
         self._or_fail(command)
         importlib.invalidate_caches()
+        forget_stand_ins()
 
     def conda(self, words):
         """Install by conda or mamba, into the environment of this Python where that is one of theirs."""

@@ -7,6 +7,7 @@ import builtins
 
 __builtins__ = dict(vars(builtins))
 
+import functools
 import os
 import shlex
 import sys
@@ -143,6 +144,8 @@ class Magics(ProgramWords, FolderWords, ValueWords, DisplayWords, ErrorWords, Ex
         """Have lines, cells or both that begin with the name call a function of the program."""
         if kind not in ("line", "cell", "line_cell"):
             raise ValueError("magic_kind must be line, cell or line_cell, not {!r}".format(kind))
+        if getattr(function, "needs_local_scope", False):
+            function = functools.partial(function, local_ns=self._names)
         for item in kind.split("_"):
             self.registered[item][name] = function
 

@@ -22,6 +22,8 @@ _FRAMES = ("DataFrame", "Series", "Table", "RecordBatch", "SqlRows")
 _RECORDS = ("dict", "Row")
 #: Values of these types are what their `repr` is.
 _PLAIN = (int, str, float, bool, bytes)
+#: Forms of a value that can be read as they are.
+_TEXTS = ("text/markdown", "text/latex")
 #: Libraries of figures that are pages.
 _PLOTS = ("plotly", "altair", "bokeh")
 #: How many values of a cell are kept apart from what is printed.
@@ -122,6 +124,8 @@ class Shows:
         text = bundle.get("text/plain")
         if not isinstance(text, str):
             text = self._text(value, whole=rich is None)
+        elif not rich and _is_nondescript(text):
+            text = next((bundle[form] for form in _TEXTS if isinstance(bundle.get(form), str)), text)
         nondescript = rich and _is_nondescript(text)
         view = self._view(value, text, rich if nondescript else None)
         table = self._table(value)
