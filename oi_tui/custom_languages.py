@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from oi_tui import paths
-from oi_tui.engine.credentials.trust import Shown, Trust
+from oi_tui.engine.credentials.trust import ExternalContent, Trust
 from oi_tui.engine.settings import yaml_file
 from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.runtimes.language import DRIVERS, Choices, Language, Start
@@ -65,7 +65,7 @@ class CustomLanguages:
                 self.problems.append(f"computer.custom_languages: {entry}: {reason}")
         self.languages: tuple[Language, ...] = tuple(languages)
 
-    def show(self, name: str) -> Shown | None:
+    def show(self, name: str) -> ExternalContent | None:
         """The file of a language, to be looked at before it is trusted; None where there is none such.
 
         Raises OSError or ProfileError when it cannot be read.
@@ -73,7 +73,7 @@ class CustomLanguages:
         path = self._files.get(name.lower())
         return _read(path) if path else None
 
-    def trust(self, shown: Shown) -> str:
+    def trust(self, shown: ExternalContent) -> str:
         """Let a language run by what was shown of it. Returns what becomes of it. Raises OSError."""
         self._trust.accept(shown)
         return f"It is trusted until {paths.shorten(shown.place)} changes."
@@ -146,8 +146,8 @@ class CustomLanguages:
         return Start((program, str(DRIVERS / "class_driver.py"), str(folder), str(path), label))
 
 
-def _read(path: Path) -> Shown:
-    return Shown("language", str(path), yaml_file.read_text(path))
+def _read(path: Path) -> ExternalContent:
+    return ExternalContent("language", str(path), yaml_file.read_text(path))
 
 
 def _find_declaration(text: str, label: str, path: Path) -> _Declaration:

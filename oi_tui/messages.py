@@ -212,7 +212,7 @@ class RunEnded:
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class VariablesLost:
     """A language ended while nothing ran in it, and its variables are lost. `reason` is a sentence."""
 
     language: str

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from oi_tui import paths
-from oi_tui.engine.credentials.trust import Shown, Trust
+from oi_tui.engine.credentials.trust import ExternalContent, Trust
 from oi_tui.engine.open_interpreter import profiles as original_profiles
 from oi_tui.engine.settings import migration, presets, yaml_file
 from oi_tui.engine.settings.profile import Profile, list_settings
@@ -21,10 +21,10 @@ _LONGEST = 200_000
 _PATIENCE = 20.0
 
 #: Shows a person the whole content; True when they trust it.
-Ask = Callable[[Shown], bool]
+Ask = Callable[[ExternalContent], bool]
 
 
-def answer_for_nobody(shown: Shown) -> bool:
+def answer_for_nobody(shown: ExternalContent) -> bool:
     """Answer for a person who cannot be asked."""
     raise ProfileError("needs to be shown and trusted first, in a terminal", path=shown.place)
 
@@ -149,7 +149,7 @@ def open_profile(
         return profile, None
     path = find_default_path() if name is None else find(name)
     if path.suffix == ".py":
-        shown = Shown("python profile", os.path.realpath(path), yaml_file.read_text(path))
+        shown = ExternalContent("python profile", os.path.realpath(path), yaml_file.read_text(path))
         _ask_once(shown, ask)
         return make_profile(shown), None
     if path.suffix == ".json":
@@ -164,7 +164,7 @@ def open_profile(
         raise ProfileError(text, key=error.key, path=error.path, line=error.line) from None
 
 
-def make_profile(shown: Shown) -> Profile:
+def make_profile(shown: ExternalContent) -> Profile:
     """The profile that the content makes; a program is run, and must be trusted. Raises ProfileError."""
     if shown.kind == "python profile":
         from oi_tui.engine.settings import python_profile
@@ -187,7 +187,7 @@ def keep_overrides(profile: Profile, before: Profile) -> Profile:
     return profile
 
 
-def fetch(address: str) -> Shown:
+def fetch(address: str) -> ExternalContent:
     """A profile from the network, as text. Raises ProfileError."""
     import urllib.error
     import urllib.request
@@ -210,12 +210,12 @@ def fetch(address: str) -> Shown:
     if len(raw) > _LONGEST:
         raise ProfileError("too large for a profile", path=address)
     try:
-        return Shown("profile from the network", address, raw.decode("utf-8"))
+        return ExternalContent("profile from the network", address, raw.decode("utf-8"))
     except UnicodeDecodeError:
         raise ProfileError("not UTF-8 text", path=address) from None
 
 
-def find_project(folder: Path) -> Shown | None:
+def find_project(folder: Path) -> ExternalContent | None:
     """The profile in a project's folder; None if there is none, or it is empty."""
     path = folder / PROJECT
     try:
@@ -224,7 +224,7 @@ def find_project(folder: Path) -> Shown | None:
         text = yaml_file.read_text(path)
     except (OSError, ProfileError):
         return None
-    return Shown("project profile", os.path.realpath(path), text) if text.strip() else None
+    return ExternalContent("project profile", os.path.realpath(path), text) if text.strip() else None
 
 
 def explain_unread_project(folder: Path) -> str:
@@ -247,7 +247,7 @@ def explain_unread_project(folder: Path) -> str:
     return f"The settings of this folder ({PROJECT}) are not used: {reason}."
 
 
-def add_project(profile: Profile, shown: Shown) -> Profile:
+def add_project(profile: Profile, shown: ExternalContent) -> Profile:
     """The profile with a trusted project's settings on top; flags and the environment still win.
 
     Raises ProfileError.
@@ -262,12 +262,12 @@ def add_project(profile: Profile, shown: Shown) -> Profile:
     return replace(merged, unknown=(*merged.unknown, *theirs.unknown))
 
 
-def is_trusted(shown: Shown) -> bool:
+def is_trusted(shown: ExternalContent) -> bool:
     """Whether exactly this content was trusted before."""
     return Trust().accepts(shown)
 
 
-def _ask_once(shown: Shown, ask: Ask) -> None:
+def _ask_once(shown: ExternalContent, ask: Ask) -> None:
     trust = Trust()
     if trust.accepts(shown):
         return

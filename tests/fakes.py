@@ -12,10 +12,10 @@ from oi_tui.messages import (
     InputReceived,
     InputRequested,
     LineReached,
-    Loss,
     Printed,
     Report,
     RunEnded,
+    VariablesLost,
 )
 from oi_tui.runtimes.availability import Availability
 from oi_tui.runtimes.completions import Completions
@@ -84,7 +84,7 @@ class Computer:
         self.tables: dict[tuple[str, str], TableSource] = {}
         self.completions: dict[str, Completions] = {}
         self.details: dict[tuple[str, str], Detail] = {}
-        self.losses: list[Loss] = []
+        self.losses: list[VariablesLost] = []
         self.interrupted = threading.Event()
         self.interrupts = threading.Semaphore(0)
         self.asks = False
@@ -242,7 +242,7 @@ class Computer:
         finally:
             self.target = before
 
-    def take_losses(self) -> Sequence[Loss]:
+    def take_losses(self) -> Sequence[VariablesLost]:
         losses, self.losses = self.losses, []
         return losses
 

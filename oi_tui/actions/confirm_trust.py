@@ -2,7 +2,7 @@
 
 import sys
 
-from oi_tui.engine.credentials.trust import Shown
+from oi_tui.engine.credentials.trust import ExternalContent
 from oi_tui.engine.settings.profile import ProfileError
 from oi_tui.text import one_line, visible
 
@@ -26,13 +26,13 @@ _HOW = {
 }
 
 
-def number_lines(shown: Shown) -> list[str]:
+def number_lines(shown: ExternalContent) -> list[str]:
     """The whole content, a numbered line each, with what is invisible spelled out."""
     lines = visible(shown.text.replace("\r\n", "\n").removesuffix("\n")).split("\n")
     return [f"{number:>4}  {line}" for number, line in enumerate(lines, 1)]
 
 
-def ask(shown: Shown) -> bool:
+def ask(shown: ExternalContent) -> bool:
     """Show all of it, and ask. Raises ProfileError where nobody can answer."""
     if not (sys.stdin and sys.stdin.isatty() and sys.stdout and sys.stdout.isatty()):
         raise ProfileError(f"{_NOBODY}{_HOW.get(shown.kind, '').format(place=shown.place)}", path=shown.place)

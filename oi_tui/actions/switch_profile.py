@@ -9,14 +9,14 @@ from typing import Any
 from oi_tui import profiles
 from oi_tui.actions import confirm_trust
 from oi_tui.actions.interface import UserInterface
-from oi_tui.engine.credentials.trust import Shown, Trust
+from oi_tui.engine.credentials.trust import ExternalContent, Trust
 from oi_tui.engine.settings.profile import Profile, ProfileError, explain_no_effect
 from oi_tui.text import one_line, visible
 from oi_tui.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _LoadedProfile:
     """A profile, where its changes are saved, and what is to be known of it."""
 
     profile: Profile
@@ -41,22 +41,22 @@ class ProfileSwitcher:
         if "://" in name:
             self._ui.tell(f"Fetching {one_line(name, 200)} ...")
 
-        def go_on(result: "_Found | Shown | str") -> None:
+        def go_on(result: "_LoadedProfile | ExternalContent | str") -> None:
             if wish != self._wish:
                 return
             match result:
-                case _Found():
+                case _LoadedProfile():
                     self._take(name, result)
                     if then:
                         then()
-                case Shown():
+                case ExternalContent():
                     self._ask(name, result, before)
                 case str():
                     self._ui.tell(f"The profile was not changed: {result}", warning=True)
 
         self._ui.run_then(lambda: _try_work(lambda: _open(name, before)), go_on)
 
-    def _ask(self, name: str, shown: Shown, before: Profile) -> None:
+    def _ask(self, name: str, shown: ExternalContent, before: Profile) -> None:
         """Show all of it; what was shown is what is used, whatever stands there by then."""
 
         def accept() -> None:
@@ -65,7 +65,9 @@ class ProfileSwitcher:
                 Trust().accept(shown)
             self._ui.run_then(
                 lambda: _try_work(
-                    lambda: _Found(profiles.keep_overrides(profiles.make_profile(shown), before), None)
+                    lambda: _LoadedProfile(
+                        profiles.keep_overrides(profiles.make_profile(shown), before), None
+                    )
                 ),
                 lambda result: (
                     self._ui.tell(f"The profile was not changed: {result}", warning=True)
@@ -78,7 +80,7 @@ class ProfileSwitcher:
         about = [visible(shown.place), confirm_trust.ABOUT[shown.kind], "", *lines]
         self._ui.confirm(f"Trust and use exactly these {len(lines)} lines?", about, accept)
 
-    def _take(self, name: str, found: _Found) -> None:
+    def _take(self, name: str, found: _LoadedProfile) -> None:
         workspace = self._workspace
         workspace.edit_file(found.path)
         model = one_line(found.profile.model, 100)
@@ -101,11 +103,11 @@ def _try_work(work: Callable[[], Any]) -> Any:
         return f"{error.filename or ''}: {error.strerror or error}".removeprefix(": ")
 
 
-def _open(name: str, before: Profile) -> "_Found | Shown":
+def _open(name: str, before: Profile) -> "_LoadedProfile | ExternalContent":
     """The profile, or what a person has to trust first. Raises ProfileError or OSError."""
-    questions: list[Shown] = []
+    questions: list[ExternalContent] = []
 
-    def note(shown: Shown) -> bool:
+    def note(shown: ExternalContent) -> bool:
         questions.append(shown)
         return False
 
@@ -115,7 +117,7 @@ def _open(name: str, before: Profile) -> "_Found | Shown":
         if questions:
             return questions[0]
         raise
-    return _Found(_with_folder(profiles.keep_overrides(profile, before)), path)
+    return _LoadedProfile(_with_folder(profiles.keep_overrides(profile, before)), path)
 
 
 def _with_folder(profile: Profile) -> Profile:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from oi_tui import paths
 from oi_tui.input.table_file import TableFile, explain_no_table, is_file, is_table_file
-from oi_tui.runtimes.tables import TableSource, View
+from oi_tui.runtimes.tables import TableQuery, TableSource
 from oi_tui.runtimes.variables import is_table
 from oi_tui.text import one_line
 
@@ -60,9 +60,9 @@ def _find_language(name: str, computer: "Languages") -> str:
 
 def format_first_rows(source: TableSource) -> str:
     """The first rows and columns, aligned."""
-    shape = source.shape(View())
+    shape = source.shape(TableQuery())
     columns = shape.columns[:_COLUMNS]
-    page = source.page(View(), 0, _ROWS, 0, len(columns))
+    page = source.page(TableQuery(), 0, _ROWS, 0, len(columns))
     rows = [
         [row.label, *("NaN" if cell is None else one_line(cell, _WIDEST) for cell in row.cells)]
         for row in page

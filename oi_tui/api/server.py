@@ -24,7 +24,7 @@ from oi_tui.text import one_line
 _KEYS = frozenset(setting.key for setting in list_settings())
 
 
-class Hosted(Protocol):
+class HostedInterpreter(Protocol):
     """What the server needs of an interpreter."""
 
     messages: Any
@@ -47,7 +47,7 @@ class Hosted(Protocol):
 class InterpreterBackend:
     """An interpreter as the server's conversation. `own` says that the server made it, and closes it."""
 
-    def __init__(self, interpreter: Hosted, *, own: bool) -> None:
+    def __init__(self, interpreter: HostedInterpreter, *, own: bool) -> None:
         self._interpreter = interpreter
         self._own = own
         #: The messages of the turn in progress, as they stand.
@@ -174,7 +174,7 @@ class Server:
     check of token, Host and Origin is a part of it.
     """
 
-    def __init__(self, interpreter: Hosted) -> None:
+    def __init__(self, interpreter: HostedInterpreter) -> None:
         self._interpreter = interpreter
         self._used = False
         self.options = ServerOptions(**from_environment())

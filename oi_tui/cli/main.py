@@ -256,14 +256,14 @@ def _refuse_contradiction(profile: Profile) -> None:
 
 def _examine(given: argparse.Namespace) -> int:
     """Say what is wrong with this machine, and with the settings that a start with these flags would have."""
-    from oi_tui.doctor import in_use
+    from oi_tui.doctor import active_profile
     from oi_tui.doctor.report import run
 
     try:
-        profile_in_use = in_use.InUse(*read_profile(given, write=False))
+        profile = active_profile.ActiveProfile(*read_profile(given, write=False))
     except (ProfileError, OSError) as error:
-        profile_in_use = in_use.make_defaults(error)
-    return run(given.doctor or None, profile_in_use)
+        profile = active_profile.make_defaults(error)
+    return run(given.doctor or None, profile)
 
 
 def _find_conversation(wanted: str, profile: Profile) -> str:

@@ -11,7 +11,7 @@ from oi_tui.doctor import folders, installation, place, terminal, work
 from oi_tui.doctor.finding import Check, Finding
 
 if TYPE_CHECKING:
-    from oi_tui.doctor.in_use import InUse
+    from oi_tui.doctor.active_profile import ActiveProfile
 
 #: How long to wait for a part before it is reported as silent, in seconds.
 PATIENCE = 5.0
@@ -19,7 +19,7 @@ PATIENCE = 5.0
 #: each other, and Python then fails one of them.
 IMPORTED = (
     "oi_tui.profiles",
-    "oi_tui.doctor.in_use",
+    "oi_tui.doctor.active_profile",
     "oi_tui.engine.credentials.key_source",
     "oi_tui.engine.credentials.keys",
     "oi_tui.engine.credentials.private_file",
@@ -35,23 +35,23 @@ IMPORTED = (
 )
 
 
-def list_checks(in_use: "InUse | None" = None, *, ask_terminal: bool) -> tuple[Check, ...]:
+def list_checks(active: "ActiveProfile | None" = None, *, ask_terminal: bool) -> tuple[Check, ...]:
     """Every part of the examination of the settings in use; without them, of those of a usual start.
 
     `ask_terminal` only where nobody else reads the keyboard.
     """
-    away = in_use is not None and in_use.profile.target != "local"
-    there = (Check("Target", lambda: place.check_target(in_use.profile)),) if in_use and away else ()
+    away = active is not None and active.profile.target != "local"
+    there = (Check("Target", lambda: place.check_target(active.profile)),) if active and away else ()
     return (
         Check("Python", installation.check_python),
         Check("Packages", installation.check_packages),
         Check("Files", installation.check_files),
-        Check("Settings", lambda: work.check_settings(in_use)),
+        Check("Settings", lambda: work.check_settings(active)),
         *there,
-        Check("Languages", lambda: work.check_languages(in_use)),
-        Check("Models", lambda: work.check_models(in_use)),
-        Check("Keys", lambda: work.check_kept_keys(in_use)),
-        Check("Sandbox", lambda: work.check_sandbox(in_use)),
+        Check("Languages", lambda: work.check_languages(active)),
+        Check("Models", lambda: work.check_models(active)),
+        Check("Keys", lambda: work.check_kept_keys(active)),
+        Check("Sandbox", lambda: work.check_sandbox(active)),
         Check("Terminal", lambda: terminal.check_terminal(ask=ask_terminal)),
         Check("Folders", folders.check_folders),
     )

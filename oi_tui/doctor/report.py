@@ -17,7 +17,7 @@ from oi_tui.text import visible
 from oi_tui.version import __version__
 
 if TYPE_CHECKING:
-    from oi_tui.doctor.in_use import InUse
+    from oi_tui.doctor.active_profile import ActiveProfile
 
 #: Columns of a line.
 WIDTH = 80
@@ -25,9 +25,9 @@ _MARKS = {True: "ok", False: "PROBLEM", None: "-"}
 _INDENT = 10
 
 
-def run(target: str | None, in_use: "InUse | None" = None) -> int:
+def run(target: str | None, active: "ActiveProfile | None" = None) -> int:
     """Examine, print, and write the report to a file where one is named. Returns the exit code."""
-    text, problems = report(in_use, ask_terminal=True)
+    text, problems = report(active, ask_terminal=True)
     with suppress(BrokenPipeError):
         print(text, flush=True)  # noqa: T201
     if target:
@@ -40,11 +40,11 @@ def run(target: str | None, in_use: "InUse | None" = None) -> int:
     return 1 if problems else 0
 
 
-def report(in_use: "InUse | None" = None, *, ask_terminal: bool) -> tuple[str, int]:
+def report(active: "ActiveProfile | None" = None, *, ask_terminal: bool) -> tuple[str, int]:
     """The report, and the number of problems in it. Nothing secret is in it."""
     lines = [f"oi-tui {__version__} on {platform.system()} {platform.release()}, {platform.machine()}"]
     problems = 0
-    parts = list_checks(in_use, ask_terminal=ask_terminal)
+    parts = list_checks(active, ask_terminal=ask_terminal)
     patience = place.PATIENCE if any(part.title == "Target" for part in parts) else PATIENCE
     for title, findings in examine(parts, patience):
         problems += sum(finding.good is False for finding in findings)

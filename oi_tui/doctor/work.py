@@ -13,7 +13,7 @@ from oi_tui.doctor.finding import Finding
 from oi_tui.system.environment import can_be_closed
 
 if TYPE_CHECKING:
-    from oi_tui.doctor.in_use import InUse
+    from oi_tui.doctor.active_profile import ActiveProfile
     from oi_tui.engine.models.local_servers import LocalModel
     from oi_tui.engine.settings.profile import Profile
 
@@ -26,17 +26,17 @@ _SWITCH = "Review code before you press y, or turn it on: --sandbox"
 _ENDINGS = ("_API_KEY", "_API_TOKEN")
 
 
-def check_settings(in_use: "InUse | None" = None) -> Iterator[Finding]:
+def check_settings(active: "ActiveProfile | None" = None) -> Iterator[Finding]:
     """The profile in use, the others of its folder, and what cannot act on this machine."""
     from oi_tui import profiles
     from oi_tui.engine.settings.profile import ProfileError
     from oi_tui.engine.settings.profile import list_settings as declared
 
-    in_use = in_use or _try_default_settings()
-    yield from _in_use(in_use)
+    active = active or _try_default_settings()
+    yield from _describe_active(active)
     folder = paths.profiles()
     for path in sorted(folder.glob("*.y*ml")) if folder.is_dir() else ():
-        if path == in_use.path:
+        if path == active.path:
             continue
         try:
             profile = profiles.load(path, write=False)
@@ -50,14 +50,14 @@ def check_settings(in_use: "InUse | None" = None) -> Iterator[Finding]:
             yield Finding(None, f"{setting.key} has no effect: {reason}")
 
 
-def _in_use(in_use: "InUse") -> Iterator[Finding]:
+def _describe_active(active: "ActiveProfile") -> Iterator[Finding]:
     """The settings in effect, where they come from, and what is wrong with them."""
     from oi_tui.engine.settings.profile import Profile, ProfileError
     from oi_tui.engine.settings.profile import list_settings as declared
 
-    profile, path = in_use.profile, in_use.path
-    if in_use.problem:
-        yield Finding(False, f"{in_use.problem}; the defaults are checked instead", in_use.fix)
+    profile, path = active.profile, active.path
+    if active.problem:
+        yield Finding(False, f"{active.problem}; the defaults are checked instead", active.fix)
         return
     model = f"the model is {profile.model}"
     broken = ""
@@ -101,12 +101,12 @@ def _list_remarks(profile: "Profile", path: Path | None, broken: str = "") -> It
         yield Finding(None, f"{path.name} contains an API key, which anyone with the file can read", fix)
 
 
-def check_languages(in_use: "InUse | None" = None) -> Iterator[Finding]:
+def check_languages(active: "ActiveProfile | None" = None) -> Iterator[Finding]:
     """Every language that is known, with its program's version or how to get it."""
     from oi_tui.runtimes.computer import Computer
     from oi_tui.runtimes.languages import LANGUAGES
 
-    profile = (in_use or _try_default_settings()).profile
+    profile = (active or _try_default_settings()).profile
     chosen = {name: value for name in ("python", "shell") if (value := getattr(profile, name))}
     computer = Computer(cwd=Path(os.sep), python=chosen.get("python"), shell=chosen.get("shell"))
     there = set(computer.languages)
@@ -123,12 +123,12 @@ def check_languages(in_use: "InUse | None" = None) -> Iterator[Finding]:
                 yield Finding(None, f"{language.title} is not installed", language.hint)
 
 
-def check_sandbox(in_use: "InUse | None" = None) -> Iterator[Finding]:
+def check_sandbox(active: "ActiveProfile | None" = None) -> Iterator[Finding]:
     """Check whether the sandbox is on, and whether it works, by trying it."""
     from oi_tui.runtimes.sandbox import sandbox as walls
 
     finding = walls.find_problem()
-    on = (in_use or _try_default_settings()).profile.sandbox
+    on = (active or _try_default_settings()).profile.sandbox
     if on and finding:
         yield Finding(False, f"the sandbox is on, and nothing can run: {finding[0]}", finding[1])
     elif on:
@@ -141,7 +141,7 @@ def check_sandbox(in_use: "InUse | None" = None) -> Iterator[Finding]:
             yield Finding(None, f"it would not work on this machine: {finding[0]}", finding[1])
 
 
-def check_kept_keys(in_use: "InUse | None" = None) -> Iterator[Finding]:
+def check_kept_keys(active: "ActiveProfile | None" = None) -> Iterator[Finding]:
     """The keys that were given to us to keep, by name, the model's own, and where a new one would go."""
     from oi_tui.engine.credentials import private_file
     from oi_tui.engine.credentials.key_source import find_key_source
@@ -155,7 +155,7 @@ def check_kept_keys(in_use: "InUse | None" = None) -> Iterator[Finding]:
     else:
         for name in names:
             yield Finding(True, f"{name} is saved in {paths.shorten(secrets.path)}")
-    profile = (in_use or _try_default_settings()).profile
+    profile = (active or _try_default_settings()).profile
     place = find_key_source(profile, secrets)
     if place.name:
         fix = "" if place.found else "Type it in the settings: f2 in oi-tui."
@@ -163,13 +163,13 @@ def check_kept_keys(in_use: "InUse | None" = None) -> Iterator[Finding]:
     yield Finding(True, f"a new API key would be saved in {secrets.place()}. {ORDER}")
 
 
-def check_models(in_use: "InUse | None" = None) -> Iterator[Finding]:
+def check_models(active: "ActiveProfile | None" = None) -> Iterator[Finding]:
     """Keys, by name and never by value; servers on this machine; and whether the model's own one answers."""
     from oi_tui.engine.credentials.keys import find_provider
     from oi_tui.engine.llm import endpoint
     from oi_tui.engine.models import local_servers
 
-    profile = (in_use or _try_default_settings()).profile
+    profile = (active or _try_default_settings()).profile
     keys = [name for name in sorted(os.environ) if name.endswith(_ENDINGS) and os.environ[name].strip()]
     for name in keys:
         value = os.environ[name]
@@ -216,12 +216,12 @@ def _check_ollama(model: str, found: "Sequence[LocalModel]") -> Iterator[Finding
         yield Finding(False, f"Ollama has no model {model.partition('/')[2]}", fix)
 
 
-def _try_default_settings() -> "InUse":
+def _try_default_settings() -> "ActiveProfile":
     """The settings of a start without flags, as far as they can be read."""
-    from oi_tui.doctor import in_use
+    from oi_tui.doctor import active_profile
     from oi_tui.engine.settings.profile import ProfileError
 
     try:
-        return in_use.load_default_settings()
+        return active_profile.load_default_settings()
     except (ProfileError, OSError) as error:
-        return in_use.make_defaults(error)
+        return active_profile.make_defaults(error)

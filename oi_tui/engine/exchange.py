@@ -34,7 +34,7 @@ from oi_tui.engine.llm.base import (
 )
 from oi_tui.engine.llm.context_window import CHARACTERS
 from oi_tui.engine.llm.recent_messages import select_recent
-from oi_tui.engine.llm.request import Written
+from oi_tui.engine.llm.request import PreparedRequest
 from oi_tui.engine.llm.signed_reasoning import SignedReasoning
 from oi_tui.engine.llm.usage_report import UsageTracker
 from oi_tui.engine.models.known_windows import check_size
@@ -66,16 +66,16 @@ _ENDS = {
 }
 
 
-class Stopped(Exception):  # noqa: N818 -- it is what happened, not an error
+class TurnInterrupted(Exception):  # noqa: N818 -- it is what happened, not an error
     """The person interrupted the turn."""
 
 
 class Exchange:
     """Asks the model what comes next, in the manner that it understands.
 
-    `stopped` is the session's own flag: once it is set, whatever is in progress raises `Stopped`. `window` is
-    what the model of the last request takes in, in tokens, as far as that is known. `pictures` is the folder
-    in which programs' pictures are kept. `tools` are those of other programs, beside running code.
+    `stopped` is the session's own flag: once it is set, whatever is in progress raises `TurnInterrupted`.
+    `window` is what the model of the last request takes in, in tokens, as far as that is known. `pictures` is
+    the folder in which programs' pictures are kept. `tools` are those of other programs, beside running code.
     """
 
     def __init__(
@@ -141,7 +141,7 @@ class Exchange:
             sent = self._stream_deltas(written.request, profile, facts)
             fault, began = yield from self._receive_reply(profile.model, written.tokens, sent, parser, writer)
             if self._stopped.is_set():
-                raise Stopped
+                raise TurnInterrupted
             if fault is None:
                 yield from self.account.tell_cut(written)
                 yield from self._tell_unreadable(writer)
@@ -174,7 +174,7 @@ class Exchange:
             )
             text = "".join(lines).strip()
             if self._stopped.is_set():
-                raise Stopped
+                raise TurnInterrupted
             if fault is None and text:
                 yield Noticed(
                     f"The model now gets this summary (~{len(text) // CHARACTERS:,} tokens) "
@@ -203,7 +203,7 @@ class Exchange:
         cwd: Path | None,
         facts: ModelInfo,
         notes: Sequence[str] = (),
-    ) -> Written:
+    ) -> PreparedRequest:
         """The request as it would be sent now."""
         window = facts.window(profile)
         newest, older = select_recent(messages, window) if window else (messages, 0)
@@ -244,7 +244,7 @@ class Exchange:
             raise LlmError(fault)
         yield RetryScheduled(fault.sentence, wait)
         if self._stopped.wait(wait):
-            raise Stopped
+            raise TurnInterrupted
 
     def _receive_reply(
         self, model: str, tokens: int, deltas: Iterator[Delta], parser: ReplyParser, writer: ReplyBuilder
@@ -359,7 +359,7 @@ class Exchange:
             yield LibraryLoading()
         while asking.is_alive():
             if self._stopped.is_set():
-                raise Stopped
+                raise TurnInterrupted
             asking.join(0.02)
         return self.complete(results[0] if results else ModelInfo(), profile)
 
@@ -370,7 +370,7 @@ class Exchange:
         asking.start()
         while asking.is_alive():
             if self._stopped.is_set():
-                raise Stopped
+                raise TurnInterrupted
             asking.join(0.02)
         return results[0] if results else ()
 

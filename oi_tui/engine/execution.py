@@ -50,7 +50,7 @@ _MOST_NAMED = 500
 
 
 @dataclass(frozen=True)
-class _Place:
+class _RunLocation:
     """Where code would run: an answer to a question counts for this place only.
 
     `language` is None where it is unknown, `where` and `database` are in words, and `target` is what the cell
@@ -201,7 +201,7 @@ class Execution:
         yield from self.run(code, callable_tools, requests, in_windows=in_windows)
         return self._log[code.id].state, code.decision != "auto"
 
-    def _enter_place(self, code: Message, profile: Profile) -> _Place:
+    def _enter_place(self, code: Message, profile: Profile) -> _RunLocation:
         """Return where code would run now, and have grants and review be there."""
         computer = self._computer
         language = computer.resolve(code.format or "")
@@ -212,7 +212,7 @@ class Execution:
         is_judged = key and (profile.safe_mode != "off" or not self._grants.all_granted)
         self.earlier.enter(key, computer.place_folder, self._list_folder() if is_judged else None)
         database = self._enter_database(language)
-        return _Place(language, where, key, database, cell_target.split(code.content)[0])
+        return _RunLocation(language, where, key, database, cell_target.split(code.content)[0])
 
     def _list_folder(self) -> ListedFolder | None:
         """Ask the place where code runs for what is in its folder; None where that does not come soon."""
@@ -220,7 +220,7 @@ class Execution:
         listing = files.list_folder() if files else ""
         return read_listing(listing, self._computer.place_folder) if listing else None
 
-    def _why_void(self, place: _Place) -> str:
+    def _why_void(self, place: _RunLocation) -> str:
         """Return why an answer no longer counts, "" if it does: the code would run in another place now."""
         if self._computer.place_key != place.key:
             return f"Nothing ran: the question was asked {place.where or 'for this machine'}."

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Protocol
 
 from oi_tui.file_changes.snapshots import Step
-from oi_tui.messages import Loss, Message, Report
+from oi_tui.messages import Message, Report, VariablesLost
 
 
-class FilesElsewhere(Protocol):
+class RemoteFiles(Protocol):
     """The files of another machine, which reports those that code changes."""
 
     def watch(self, id: str) -> None:
@@ -46,7 +46,7 @@ class Computer(Protocol):
         """The folder in which code starts at that place; "" for this machine, and where it is not known."""
 
     @property
-    def files_elsewhere(self) -> FilesElsewhere | None:
+    def files_elsewhere(self) -> RemoteFiles | None:
         """The files of the place where code runs now; None for this machine, and where there are none."""
 
     def database(self, language: str) -> str:
@@ -75,7 +75,7 @@ class Computer(Protocol):
     def run(self, language: str, code: str, number: int | None = None) -> Iterator[Report]:
         """Run the code, reporting until `RunEnded`; error messages call it the cell of this number."""
 
-    def take_losses(self) -> Sequence[Loss]:
+    def take_losses(self) -> Sequence[VariablesLost]:
         """The languages that ended between runs; each is given once."""
 
     def send_input(self, text: str) -> None:

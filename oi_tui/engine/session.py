@@ -18,7 +18,7 @@ from oi_tui.engine.events import (
     TurnEnded,
     TurnStarted,
 )
-from oi_tui.engine.exchange import Exchange, Stopped
+from oi_tui.engine.exchange import Exchange, TurnInterrupted
 from oi_tui.engine.execution import Execution
 from oi_tui.engine.llm import compaction, images, token_report
 from oi_tui.engine.llm.base import Llm, LlmError, Usage
@@ -374,7 +374,7 @@ def _end_turn(steps: Steps[TurnEnded]) -> Iterator[Event]:
         yield TurnEnded("failed", error.fault.sentence, error.fault.setting)
     except OverBudget as over:
         yield TurnEnded("paused", str(over), setting="max_budget")
-    except Stopped:
+    except TurnInterrupted:
         yield TurnEnded("interrupted")
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from oi_tui import paths
 from oi_tui.engine import rerun
-from oi_tui.engine.credentials.trust import Shown, Trust
+from oi_tui.engine.credentials.trust import ExternalContent, Trust
 from oi_tui.engine.settings import yaml_file
 from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.messages import Message
@@ -255,8 +255,8 @@ def _read(
     return Skill(name, description, path, text, known, package)
 
 
-def _make_preview(path: Path, text: str) -> Shown:
-    return Shown("skill", str(path.resolve()), text)
+def _make_preview(path: Path, text: str) -> ExternalContent:
+    return ExternalContent("skill", str(path.resolve()), text)
 
 
 def _split_header(text: str) -> tuple[dict[str, str], str]:

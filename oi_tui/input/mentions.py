@@ -9,7 +9,7 @@ from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
 from oi_tui import paths
-from oi_tui.runtimes.variables import Detail, Memory
+from oi_tui.runtimes.variables import Memory, VariableSource
 from oi_tui.text import one_line, visible
 
 #: An `@` that begins a word, and what it points at, in quotes where there are spaces.
@@ -22,17 +22,7 @@ _AFTER = ".,;:!?)]}>'\""
 _LONGEST_DROP = 8000
 
 
-class Remembering(Protocol):
-    """Something that knows the variables of languages."""
-
-    def memories(self) -> Iterable[Memory]:
-        """The variables of each language."""
-
-    def look_at(self, language: str, name: str) -> Detail | None:
-        """One variable in words."""
-
-
-class FilesThere(Protocol):
+class FileLookup(Protocol):
     """The files of another machine."""
 
     def look(self, path: str) -> object | None:
@@ -109,10 +99,10 @@ ReadResource = Callable[[str, str], str]
 def expand(
     text: str,
     root: Path,
-    known: Remembering,
+    known: VariableSource,
     read: ReadResource = lambda _server, _uri: "",
     elsewhere: str = "",
-    files: FilesThere | None = None,
+    files: FileLookup | None = None,
 ) -> str:
     """The message that a prompt stands for.
 
@@ -130,7 +120,7 @@ class _Meanings:
     """The meanings of the mentions in one message."""
 
     def __init__(
-        self, root: Path, known: Remembering, read: ReadResource, elsewhere: str, files: FilesThere | None
+        self, root: Path, known: VariableSource, read: ReadResource, elsewhere: str, files: FileLookup | None
     ) -> None:
         self._read = read
         self._files = files

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from oi_tui.runtimes.language import DRIVERS
-from oi_tui.runtimes.tables import Shape, TableError, TableSource, View
+from oi_tui.runtimes.tables import TableError, TableQuery, TableShape, TableSource
 from oi_tui.system.environment import public_variables
 from oi_tui.text import one_line
 
@@ -26,7 +26,9 @@ _EXCEL_ROWS, _EXCEL_COLUMNS = 1_048_575, 16_384
 _TRIES = 3
 
 
-def export(source: TableSource, shape: Shape, view: View, path: Path, pythons: Sequence[str] = ()) -> None:
+def export(
+    source: TableSource, shape: TableShape, view: TableQuery, path: Path, pythons: Sequence[str] = ()
+) -> None:
     """Write the rows of the view to a new file, whose ending says the format. Raises TableError and OSError.
 
     `pythons` are interpreters that may have the libraries for Parquet and Excel if ours has not. A file that
@@ -49,7 +51,9 @@ def export(source: TableSource, shape: Shape, view: View, path: Path, pythons: S
             raise
 
 
-def write_csv_lines(source: TableSource, shape: Shape, view: View, first: int, width: int) -> Iterator[str]:
+def write_csv_lines(
+    source: TableSource, shape: TableShape, view: TableQuery, first: int, width: int
+) -> Iterator[str]:
     """The view as CSV, with a header."""
     yield write_csv_line([column.name for column in shape.columns[first : first + width]])
     for rows in _split_batches(source, shape, view, first, width):
@@ -65,14 +69,14 @@ def write_csv_line(cells: list[str]) -> str:
 
 
 def _split_batches(
-    source: TableSource, shape: Shape, view: View, first: int, width: int
+    source: TableSource, shape: TableShape, view: TableQuery, first: int, width: int
 ) -> Iterator[list[tuple[str | None, ...]]]:
     for start in range(0, shape.rows, _BATCH):
         yield [row.cells for row in source.page(view, start, _BATCH, first, width, whole=True)]
 
 
 def _write_typed(
-    source: TableSource, shape: Shape, view: View, path: Path, form: str, pythons: Sequence[str]
+    source: TableSource, shape: TableShape, view: TableQuery, path: Path, form: str, pythons: Sequence[str]
 ) -> None:
     names = _make_distinct([column.name for column in shape.columns])
     columns = [[name, column.type] for name, column in zip(names, shape.columns, strict=True)]

@@ -16,7 +16,7 @@ from typing import Any
 from oi_tui.input import table_readers
 from oi_tui.input.table_readers import PACKED
 from oi_tui.input.table_records import Records
-from oi_tui.runtimes.tables import Cell, Column, Row, Shape, Statistics, TableError, View
+from oi_tui.runtimes.tables import Cell, Column, Statistics, TableError, TableQuery, TableRow, TableShape
 
 _DATABASES = (".sqlite", ".sqlite3", ".db")
 #: The endings of files that open as tables.
@@ -274,7 +274,7 @@ class TableFile:
             except sqlite3.Error as error:
                 raise TableError(f"{self.name} cannot be read: {error}") from error
 
-    def _build_where(self, view: View) -> tuple[str, list[object]]:
+    def _build_where(self, view: TableQuery) -> tuple[str, list[object]]:
         if not view.words:
             return "", []
         escaped = re.sub(r"([\\%_])", r"\\\1", view.words)
@@ -292,17 +292,17 @@ class TableFile:
             return f"CAST(REPLACE(REPLACE({name}, '.', ''), ',', '.') AS REAL)"
         return f"CAST({name} AS REAL)"
 
-    def shape(self, view: View) -> Shape:
+    def shape(self, view: TableQuery) -> TableShape:
         """The table as it was when it was opened."""
         where, values = self._build_where(view)
         table = _quote(self._table)
         total = self._total if self._records else self._ask(f"SELECT count(*) FROM {table}")[0][0]
         rows = self._ask(f"SELECT count(*) FROM {table}{where}", values)[0][0] if where else total
-        return Shape(self.kind, self._shape, rows, total, reading=not self._is_whole)
+        return TableShape(self.kind, self._shape, rows, total, reading=not self._is_whole)
 
     def page(
-        self, view: View, start: int, count: int, first: int, columns: int, *, whole: bool = False
-    ) -> list[Row]:
+        self, view: TableQuery, start: int, count: int, first: int, columns: int, *, whole: bool = False
+    ) -> list[TableRow]:
         """Some rows and columns of the view."""
         where, values = self._build_where(view)
         names = [_quote(name) for name in self._names[first : first + columns]]
@@ -316,7 +316,7 @@ class TableFile:
         )
         answer = self._ask(words, [*values, count, start])
         cells = (tuple(_render(value, whole=whole) for value in row) for row in answer)
-        return [Row(str(start + at + 1), row) for at, row in enumerate(cells)]
+        return [TableRow(str(start + at + 1), row) for at, row in enumerate(cells)]
 
     def statistics(self, column: int) -> Statistics:
         """One column of all rows, in figures."""

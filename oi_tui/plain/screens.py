@@ -5,7 +5,7 @@ from typing import Protocol
 
 from oi_tui import paths, profiles
 from oi_tui.commands import COMMANDS
-from oi_tui.doctor.in_use import InUse
+from oi_tui.doctor.active_profile import ActiveProfile
 from oi_tui.doctor.report import report
 from oi_tui.engine.models import local_servers
 from oi_tui.engine.settings.profile import ProfileError, explain
@@ -116,8 +116,8 @@ class PlainScreens:
 
     def open_doctor(self) -> None:
         """Say what is wrong here and how to put it right."""
-        in_use = InUse(self._workspace.profile, self._workspace.profile_path)
-        self._ui.tell(report(in_use, ask_terminal=False)[0])
+        active = ActiveProfile(self._workspace.profile, self._workspace.profile_path)
+        self._ui.tell(report(active, ask_terminal=False)[0])
 
     def _use(self, **changes: Value) -> None:
         try:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from oi_tui import paths
-from oi_tui.messages import Loss, Report
+from oi_tui.messages import Report, VariablesLost
 from oi_tui.runtimes.availability import Availability
 from oi_tui.runtimes.cell_runner import CellRunner
 from oi_tui.runtimes.inspector import Inspector
@@ -15,7 +15,7 @@ from oi_tui.runtimes.language import Choices, Language
 from oi_tui.runtimes.language_catalog import LanguageCatalog
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.runtimes.pty_runtime import PtyRuntime
-from oi_tui.runtimes.remote.target import LOCAL, Staying
+from oi_tui.runtimes.remote.target import LOCAL, DetachOptions
 from oi_tui.runtimes.remote.target import USUAL as USUAL_STAYING
 from oi_tui.runtimes.sandbox.confinement import Confinement
 from oi_tui.runtimes.sandbox.limits import USUAL, Limits
@@ -77,7 +77,7 @@ class Computer:
         find_token: "FindToken | None" = None,
         share_keys: bool = False,
         unlisted: Callable[[], Sequence[Language]] = tuple,
-        staying: Staying = USUAL_STAYING,
+        staying: DetachOptions = USUAL_STAYING,
     ) -> None:
         """`startup` is code, with its language, that runs when the language starts.
 
@@ -380,11 +380,11 @@ class Computer:
         """Tell the programs the size of their terminal."""
         self._targets.resize(columns, rows)
 
-    def take_losses(self) -> tuple[Loss, ...]:
+    def take_losses(self) -> tuple[VariablesLost, ...]:
         """The languages that ended between runs, with what they remembered; each is given once."""
         return self._targets.take_losses()
 
-    def note_loss(self, loss: Loss) -> None:
+    def note_loss(self, loss: VariablesLost) -> None:
         """Report that something ended between runs."""
         self._targets.note_loss(loss)
 

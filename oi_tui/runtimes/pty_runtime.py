@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Generator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from oi_tui.messages import Loss, Report, RunEnded, Started, Starting
+from oi_tui.messages import Report, RunEnded, Started, Starting, VariablesLost
 from oi_tui.runtimes.completions import (
     Completions,
     cut_code_to_complete,
@@ -64,7 +64,7 @@ class PtyRuntime:
         active_line: bool = True,
         size: tuple[int, int] = (80, 24),
         sandbox: Sandbox | None = None,
-        on_loss: Callable[[Loss], None] = lambda _: None,
+        on_loss: Callable[[VariablesLost], None] = lambda _: None,
     ) -> None:
         self.language = language
         self._on_loss = on_loss
@@ -375,7 +375,7 @@ class PtyRuntime:
         """Tell that a process ended while nothing ran, unless what it remembered was saved."""
         if process is self._process and not process.channel.holds("state"):
             title, lost = self.language.title, loss(self.names)
-            self._on_loss(Loss(self.language.name, f"{title} ended between runs ({ended}); {lost}"))
+            self._on_loss(VariablesLost(self.language.name, f"{title} ended between runs ({ended}); {lost}"))
 
     def _begin_in_place(self, stopped: threading.Event) -> tuple[LanguageProcess, str | None]:
         """Return the attached process, inside or outside of the sandbox as set, and whether it is new.

@@ -27,7 +27,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class TableQuery:
     """Which rows of a table are wanted, and in which order."""
 
     sort: int | None = None
@@ -36,7 +36,7 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class TableShape:
     """A table as a whole: its kind and columns, the rows in the view, and those in all (`total`).
 
     If `reading`, its file is still being read, and more rows come.
@@ -51,7 +51,7 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TableRow:
     """A row: its label, and the cells that were asked for."""
 
     label: str
@@ -73,12 +73,12 @@ class TableSource(Protocol):
     def name(self) -> str:
         """The name of the table: a variable or a file."""
 
-    def shape(self, view: View) -> Shape:
+    def shape(self, view: TableQuery) -> TableShape:
         """The table as it is now."""
 
     def page(
-        self, view: View, start: int, count: int, first: int, columns: int, *, whole: bool = False
-    ) -> list[Row]:
+        self, view: TableQuery, start: int, count: int, first: int, columns: int, *, whole: bool = False
+    ) -> list[TableRow]:
         """`count` rows of the view from `start` on, with `columns` cells from column `first` on.
 
         Long texts are cut unless `whole`.
@@ -115,21 +115,23 @@ class LiveTable:
             raise TableError(str(error))
         return answer
 
-    def shape(self, view: View) -> Shape:
+    def shape(self, view: TableQuery) -> TableShape:
         """The table as it is now."""
         answer = self._answer(do="shape", sort=view.sort, descending=view.descending, words=view.words)
         columns = tuple(Column(str(n), str(t), bool(numeric)) for n, t, numeric in _list(answer, "columns"))
         rows, total = int(str(answer.get("rows", 0))), int(str(answer.get("total", 0)))
-        return Shape(str(answer.get("kind")), columns, rows, total, str(answer.get("index", "")))
+        return TableShape(str(answer.get("kind")), columns, rows, total, str(answer.get("index", "")))
 
     def page(
-        self, view: View, start: int, count: int, first: int, columns: int, *, whole: bool = False
-    ) -> list[Row]:
+        self, view: TableQuery, start: int, count: int, first: int, columns: int, *, whole: bool = False
+    ) -> list[TableRow]:
         """Some rows and columns of the view."""
         part = {"start": start, "count": count, "first": first, "columns": columns, "whole": whole}
         order = {"sort": view.sort, "descending": view.descending, "words": view.words}
         answer = self._answer(do="page", **order, **part)
-        return [Row(str(label), tuple(map(_parse_cell, cells))) for label, cells in _list(answer, "page")]
+        return [
+            TableRow(str(label), tuple(map(_parse_cell, cells))) for label, cells in _list(answer, "page")
+        ]
 
     def statistics(self, column: int) -> Statistics:
         """One column of all rows, in figures."""

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from oi_tui.messages import Loss
+from oi_tui.messages import VariablesLost
 from oi_tui.runtimes.language import Choices, Runtime
-from oi_tui.runtimes.remote.target import LOCAL, Staying, Target, TargetError, parse
+from oi_tui.runtimes.remote.target import LOCAL, DetachOptions, Target, TargetError, parse
 
 if TYPE_CHECKING:
     from oi_tui.runtimes.place import Place
     from oi_tui.runtimes.remote.askpass import Ask
-    from oi_tui.runtimes.remote.connecting import Stopped
+    from oi_tui.runtimes.remote.connecting import StopSignal
     from oi_tui.runtimes.remote.files import PlaceFiles
     from oi_tui.runtimes.remote.jupyter_server import FindToken
     from oi_tui.runtimes.remote.left_targets import LeftTarget
@@ -38,7 +38,7 @@ class RuntimeOptions:
     active_line: bool
     share_keys: bool
     find_token: "FindToken | None"
-    staying: Staying
+    staying: DetachOptions
 
 
 @dataclass(slots=True)
@@ -77,7 +77,7 @@ class Targets:
         self.closed = False
         #: The size of a terminal, in columns and rows.
         self.size = 80, 24
-        self._losses: deque[Loss] = deque(maxlen=100)
+        self._losses: deque[VariablesLost] = deque(maxlen=100)
         #: Held while a connection is made, which `_closing` ends.
         self._connecting = threading.Lock()
         self._closing = threading.Event()
@@ -129,7 +129,7 @@ class Targets:
         finally:
             self._switch(before)
 
-    def use(self, spelling: str, stopped: "Stopped | None", ask: "Ask | None", *, sandbox: bool) -> None:
+    def use(self, spelling: str, stopped: "StopSignal | None", ask: "Ask | None", *, sandbox: bool) -> None:
         """Connect a target and run code there from now on. Arguments and errors are those of `connect`."""
         self.connect(spelling, stopped, ask, sandbox=sandbox)
         target = parse(spelling)
@@ -140,7 +140,9 @@ class Targets:
         self._switch(key)
         self.home = key
 
-    def connect(self, spelling: str, stopped: "Stopped | None", ask: "Ask | None", *, sandbox: bool) -> None:
+    def connect(
+        self, spelling: str, stopped: "StopSignal | None", ask: "Ask | None", *, sandbox: bool
+    ) -> None:
         """Connect a target, unless it is connected. Blocks.
 
         Raises TargetError where that fails, while code runs, and while the sandbox is on.
@@ -197,7 +199,7 @@ class Targets:
             state.place.close()
 
     def attach(
-        self, left: "LeftTarget", stopped: "Stopped | None", ask: "Ask | None", *, sandbox: bool
+        self, left: "LeftTarget", stopped: "StopSignal | None", ask: "Ask | None", *, sandbox: bool
     ) -> "tuple[LeftRun, ...]":
         """Connect to what was left on a target, and run code there from now on. Blocks.
 
@@ -238,14 +240,14 @@ class Targets:
     def _make_place(
         self,
         target: Target,
-        stopped: "Stopped | None",
+        stopped: "StopSignal | None",
         ask: "Ask | None",
         left: "LeftTarget | None" = None,
     ) -> "Place":
-        from oi_tui.runtimes.remote.place import EitherStopped, RemotePlace
+        from oi_tui.runtimes.remote.place import CombinedStopSignal, RemotePlace
 
         options = self._options
-        stopped = EitherStopped(stopped, self._closing) if stopped else self._closing
+        stopped = CombinedStopSignal(stopped, self._closing) if stopped else self._closing
         if target.kind == "kernel":
             from oi_tui.runtimes.remote.kernel import KernelPlace
 
@@ -295,12 +297,12 @@ class Targets:
         for place in self.places():
             place.resize(columns, rows)
 
-    def note_loss(self, loss: Loss) -> None:
+    def note_loss(self, loss: VariablesLost) -> None:
         """Record that a language ended between runs."""
         self.current.prepared.discard(loss.language)
         self._losses.append(loss)
 
-    def take_losses(self) -> tuple[Loss, ...]:
+    def take_losses(self) -> tuple[VariablesLost, ...]:
         """The languages that ended between runs since the last call."""
         losses = []
         with contextlib.suppress(IndexError):

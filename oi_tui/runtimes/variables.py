@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, Protocol
 
 #: Names that a driver can be asked about, of whatever language; nothing in them ends a request's word.
 _NAME = re.compile(r"[\w$@%.]{1,200}[?!=]?")
@@ -74,6 +74,16 @@ class Memory:
     variables: tuple[Variable, ...] = ()
     #: How many there are; more than `variables` where there were too many to tell.
     total: int = 0
+
+
+class VariableSource(Protocol):
+    """Knows the variables of languages."""
+
+    def memories(self) -> tuple[Memory, ...]:
+        """The variables of each language; may take a moment."""
+
+    def look_at(self, language: str, name: str) -> Detail | None:
+        """The value of one variable, as far as it is reported."""
 
 
 #: How many names stand for all that a language remembers.

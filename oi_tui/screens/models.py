@@ -91,7 +91,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
     ]
 
     @dataclass
-    class Found(Message):
+    class ModelsFound(Message):
         """These models are served on this machine."""
 
         models: list[local_servers.LocalModel]
@@ -173,7 +173,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
             self.run_worker(self._ask_servers, thread=True, exit_on_error=False)
 
     def _ask_servers(self) -> None:
-        self.post_message(self.Found(local_servers.find_with(self._api_base)))
+        self.post_message(self.ModelsFound(local_servers.find_with(self._api_base)))
         # A newcomer has given us nothing to keep, and is spared the question to unlock a keyring.
         if self._secrets is not None and not self._local and not self._welcome:
             self.post_message(self.Kept(list_kept_models(self._secrets)))
@@ -184,8 +184,8 @@ class ModelsScreen(Dialog[ModelChoice | None]):
         for choice in event.choices:
             self.offer(choice)
 
-    @on(Found)
-    def handle_found(self, event: Found) -> None:
+    @on(ModelsFound)
+    def handle_models_found(self, event: ModelsFound) -> None:
         """Offer what answered; where nothing did, say how to get one going."""
         for model in event.models:
             size = f", {model.size / 1e9:.1f} GB" if model.size else ""

@@ -16,7 +16,15 @@ from textual.widgets import Input, Static
 
 from oi_tui import paths
 from oi_tui.input.table_export import export, write_csv_line, write_csv_lines
-from oi_tui.runtimes.tables import Row, Shape, Statistics, TableBusyError, TableError, TableSource, View
+from oi_tui.runtimes.tables import (
+    Statistics,
+    TableBusyError,
+    TableError,
+    TableQuery,
+    TableRow,
+    TableShape,
+    TableSource,
+)
 from oi_tui.screens.dialog import Page
 from oi_tui.screens.pager import PagerScreen
 from oi_tui.screens.table_choice import TableChoice
@@ -164,7 +172,7 @@ class TableScreen(Page[None]):
         self._close_source()
         self._source = source
         self._called = source.name
-        self._show(View())
+        self._show(TableQuery())
 
     # -- asking the source
 
@@ -230,7 +238,7 @@ class TableScreen(Page[None]):
         """Show the table as it is now."""
         self._show(self._table.view)
 
-    def _show(self, view: View) -> None:
+    def _show(self, view: TableQuery) -> None:
         def retry() -> None:
             self.set_timer(_LATER, lambda: self._show(view))
 
@@ -240,7 +248,7 @@ class TableScreen(Page[None]):
             busy=retry if self._table.shape is None else None,
         )
 
-    def _take(self, shape: Shape, view: View) -> None:
+    def _take(self, shape: TableShape, view: TableQuery) -> None:
         if view.sort is not None and view.sort >= len(shape.columns):
             self._show(replace(view, sort=None))
             return
@@ -250,7 +258,7 @@ class TableScreen(Page[None]):
         if shape.reading:
             self._read_on()
 
-    def _describe(self, shape: Shape, view: View) -> None:
+    def _describe(self, shape: TableShape, view: TableQuery) -> None:
         self._head.remove_class("failed")
         rows = f"{shape.total:,} row{'s' * (shape.total != 1)}"
         if shape.rows != shape.total:
@@ -276,16 +284,16 @@ class TableScreen(Page[None]):
             return
         self._is_reading = True
 
-        def read(source: TableSource) -> Shape:
+        def read(source: TableSource) -> TableShape:
             cast("TableFile", source).read_on(_STEP)
-            return source.shape(View())
+            return source.shape(TableQuery())
 
-        def take(shape: Shape) -> None:
+        def take(shape: TableShape) -> None:
             self._is_reading = False
             if not shape.reading:
                 self.action_reload()
                 return
-            if self._table.view == View():
+            if self._table.view == TableQuery():
                 self._table.grow(shape)
             if self._table.shape is not None:
                 self._describe(replace(shape, rows=self._table.shape.rows), self._table.view)
@@ -306,7 +314,7 @@ class TableScreen(Page[None]):
         """Fetch a page that is in sight."""
         view, place = self._table.view, event.place
 
-        def put(rows: list[Row]) -> None:
+        def put(rows: list[TableRow]) -> None:
             if self._table.view == view:
                 self._table.put(place, rows)
 
@@ -403,11 +411,11 @@ class TableScreen(Page[None]):
         self._copy(lambda row: [cell or "" for cell in row.cells], 0, width)
 
     def _copy(
-        self, cells: Callable[[Row], list[str]], first: int, width: int, *, plain: bool = False
+        self, cells: Callable[[TableRow], list[str]], first: int, width: int, *, plain: bool = False
     ) -> None:
         view, number = self._table.view, self._table.row
 
-        def put(rows: list[Row]) -> None:
+        def put(rows: list[TableRow]) -> None:
             if rows:
                 found = cells(rows[0])
                 self._say(copy("".join(found) if plain else write_csv_line(found).rstrip("\n"), self.app))

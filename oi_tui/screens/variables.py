@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from textual import on
 from textual.app import App, ComposeResult
@@ -13,7 +13,7 @@ from textual.widgets import Input, Static
 
 from oi_tui import paths
 from oi_tui.input.mentions import write_mention
-from oi_tui.runtimes.variables import Detail, Memory, is_table
+from oi_tui.runtimes.variables import Detail, Memory, VariableSource, is_table
 from oi_tui.screens.dialog import Page
 from oi_tui.screens.pager import PagerScreen
 from oi_tui.text import one_line
@@ -36,16 +36,6 @@ _TABLE_KEYS: Keys = (
 )
 #: While something runs, what is remembered is asked for again after so many seconds.
 _AGAIN = 1.0
-
-
-class Remembering(Protocol):
-    """The source of variables."""
-
-    def memories(self) -> tuple[Memory, ...]:
-        """The variables of each language; may take a moment."""
-
-    def look_at(self, language: str, name: str) -> Detail | None:
-        """The value of one variable."""
 
 
 def mention(language: str, name: str, memories: Sequence[Memory]) -> str:
@@ -82,7 +72,7 @@ class VariablesScreen(Page[str | None]):
         memories: tuple[Memory, ...]
 
     @dataclass
-    class Seen(Message):
+    class DetailLoaded(Message):
         """A variable was looked at."""
 
         language: str
@@ -91,7 +81,7 @@ class VariablesScreen(Page[str | None]):
 
     def __init__(
         self,
-        known: Remembering,
+        known: VariableSource,
         busy: Callable[[], bool] = lambda: False,
         sought: str = "",
         open_table: Callable[[str, str], None] | None = None,
@@ -230,15 +220,15 @@ class VariablesScreen(Page[str | None]):
             self._open_table(language, name)
             return
         self.run_worker(
-            lambda: self.post_message(self.Seen(language, name, self._known.look_at(language, name))),
+            lambda: self.post_message(self.DetailLoaded(language, name, self._known.look_at(language, name))),
             thread=True,
             group="look",
             exclusive=True,
             exit_on_error=False,
         )
 
-    @on(Seen)
-    def handle_seen(self, event: Seen) -> None:
+    @on(DetailLoaded)
+    def handle_detail_loaded(self, event: DetailLoaded) -> None:
         """Read it on a screen of its own."""
         show_detail(self.app, event.language, event.name, event.detail)
 

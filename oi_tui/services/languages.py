@@ -13,15 +13,15 @@ from oi_tui.engine.credentials.keys import find_token
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.window_actions import ActedWindow, GrantedWindow
 from oi_tui.engine.settings.profile import Profile, ProfileError
-from oi_tui.messages import Loss, Report
+from oi_tui.messages import Report, VariablesLost
 from oi_tui.runtimes.availability import Availability
 from oi_tui.runtimes.completions import Completions
 from oi_tui.runtimes.computer import Computer
 from oi_tui.runtimes.language import Choices, Language
 from oi_tui.runtimes.languages import LANGUAGES
-from oi_tui.runtimes.remote.target import Staying, TargetError
+from oi_tui.runtimes.remote.target import DetachOptions, TargetError
 from oi_tui.runtimes.tables import TableSource
-from oi_tui.runtimes.variables import Detail, Memory
+from oi_tui.runtimes.variables import VariableSource
 from oi_tui.services.cell_model import CellModel
 from oi_tui.services.mcp import McpService
 from oi_tui.services.sandbox_limits import read_limits
@@ -37,14 +37,8 @@ if TYPE_CHECKING:
     from oi_tui.runtimes.remote.link import LeftRun
 
 
-class Inspector(Protocol):
+class LanguageInspector(VariableSource, Protocol):
     """Reads what languages remember. It starts no language."""
-
-    def memories(self) -> tuple[Memory, ...]:
-        """The variables of each language; may take a moment."""
-
-    def look_at(self, language: str, name: str) -> Detail | None:
-        """The value of one variable, as far as it is reported."""
 
     def table(self, language: str, name: str) -> TableSource:
         """A table that a language remembers. Raises TableError where it cannot be asked."""
@@ -69,7 +63,7 @@ class Languages(protocols.Computer, Protocol):
         """The availability of every language; asks their programs, which takes a moment."""
 
     @property
-    def inspector(self) -> Inspector:
+    def inspector(self) -> LanguageInspector:
         """Variables, tables and completions of the languages at work."""
 
     def resize(self, columns: int, rows: int) -> None:
@@ -234,7 +228,7 @@ class LanguageService:
     def note_problem(self, text: str) -> None:
         """Have a problem beside the runs shown, where the languages are ours."""
         if self._own_computer:
-            self._own_computer.note_loss(Loss("", text.rstrip(".")))
+            self._own_computer.note_loss(VariablesLost("", text.rstrip(".")))
 
     def explain_unknown(self, names: Sequence[str]) -> list[str]:
         """Say which of these names are no languages."""
@@ -320,7 +314,7 @@ class LanguageService:
             share_keys=profile.share_keys,
             unlisted=self._mcp.languages,
             find_token=find_token,
-            staying=Staying(
+            staying=DetachOptions(
                 cut=profile.keep_running != "off",
                 at_end=profile.keep_running == "always",
                 seconds=profile.keep_running_days * 86400,

@@ -18,7 +18,7 @@ from pathlib import Path
 from oi_tui.input.table_file import TableFile
 from oi_tui.messages import Displayed, Printed, RunEnded
 from oi_tui.runtimes import Computer
-from oi_tui.runtimes.tables import TableError, View
+from oi_tui.runtimes.tables import TableError, TableQuery
 
 _LARGE = """import numpy, pandas
 large = pandas.DataFrame({name: numpy.random.rand(10_000_000) for name in "abcd"})"""
@@ -91,13 +91,13 @@ def measure_large(computer: Computer) -> None:
     places = iter(range(0, 10_000_000, 99_000))
 
     def open_table() -> None:
-        table.shape(View())
-        table.page(View(), 0, 100, 0, 20)
+        table.shape(TableQuery())
+        table.page(TableQuery(), 0, 100, 0, 20)
 
     print(f"10,000,000 rows, first page, p50 / p95: {timed(40, open_table)}")
-    scroll = timed(40, lambda: table.page(View(), next(places), 100, 0, 20))
+    scroll = timed(40, lambda: table.page(TableQuery(), next(places), 100, 0, 20))
     print(f"a page anywhere in them, p50 / p95: {scroll}")
-    print(f"sorting them, once: {timed(1, lambda: table.page(View(sort=0), 0, 100, 0, 20))}")
+    print(f"sorting them, once: {timed(1, lambda: table.page(TableQuery(sort=0), 0, 100, 0, 20))}")
     for before in ("large.gro", "large[", "numpy.ran"):
         took = timed(40, partial(computer.inspector.complete, "python", before))
         print(f"completion of {before}, p50 / p95: {took}")

@@ -285,7 +285,7 @@ async def models(stage: Stage, text: str, *, wanted: bool = False) -> None:
     screen = ModelsScreen(text, wanted=ModelChoice(text) if wanted else None, local=wanted)
     stage.open(screen)
     await stage.settle()
-    screen.post_message(screen.Found([LocalModel(text, text, text, 5)]))
+    screen.post_message(screen.ModelsFound([LocalModel(text, text, text, 5)]))
     await stage.pilot.pause()
     screen.post_message(screen.KeyLooked(ModelChoice(text, text, text), False, text))
     await stage.pilot.pause()

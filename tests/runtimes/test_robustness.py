@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from oi_tui.messages import Loss, Printed, Report
+from oi_tui.messages import Printed, Report, VariablesLost
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.processes import channel, process_table
 from oi_tui.runtimes.processes.marks import MarkReader, encode_mark
@@ -172,7 +172,7 @@ def test_a_language_that_ends_between_runs_says_so_within_a_second(
     play(computer, language, define)
     pid = computer._targets.current.runtimes[language]._process.pid  # type: ignore[attr-defined]
     os.kill(pid, signal.SIGKILL)
-    losses: list[Loss] = []
+    losses: list[VariablesLost] = []
     until(lambda: losses.extend(computer.take_losses()) or losses, 1)
     assert [loss.language for loss in losses] == [language]
     assert losses[0].reason.endswith(f" ended between runs (killed by SIGKILL); {lost}")

@@ -19,7 +19,7 @@ Kind = Literal["python profile", "profile from the network", "project profile", 
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ExternalContent:
     """Content from elsewhere, as it is shown to a person and as it is used afterwards.
 
     It is read once: what was shown and trusted is this very text, whatever the file says by then. `place` is
@@ -40,7 +40,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Trusted:
+class TrustEntry:
     """An entry of the record: what was trusted, and when (UTC, ISO 8601)."""
 
     kind: str
@@ -59,14 +59,14 @@ class Trust:
     def __init__(self, path: Path | None = None) -> None:
         self.path = path or paths.config() / "trusted.json"
 
-    def accepts(self, shown: Shown) -> bool:
+    def accepts(self, shown: ExternalContent) -> bool:
         """Whether exactly this was trusted before; a record that cannot be believed trusts nothing."""
         return any(
             (entry.kind, entry.place, entry.digest) == (shown.kind, shown.place, shown.digest)
             for entry in self.entries()
         )
 
-    def accept(self, shown: Shown) -> None:
+    def accept(self, shown: ExternalContent) -> None:
         """Remember that a person saw exactly this and trusts it. Raises OSError when it cannot be kept.
 
         What was trusted at the same place before is forgotten.
@@ -84,13 +84,13 @@ class Trust:
             record["trusted"] = left
         return was_trusted
 
-    def entries(self) -> list[Trusted]:
+    def entries(self) -> list[TrustEntry]:
         """Everything that is trusted, in the order in which it was."""
         try:
             if self.path.parent.exists() and not paths.is_safe_to_trust(self.path.parent):
                 _log.warning("Nothing is trusted: other users can write to %s", self.path.parent)
                 return []
-            return [Trusted(**entry) for entry in _read_entries(private_file.read(self.path))]
+            return [TrustEntry(**entry) for entry in _read_entries(private_file.read(self.path))]
         except OSError as error:
             _log.warning("Nothing is trusted: %s", error)
             return []

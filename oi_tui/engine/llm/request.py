@@ -21,7 +21,7 @@ from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import DETACHED, Message
 from oi_tui.text import repair_surrogates
 
-__all__ = ["Request", "Written", "estimate", "write"]
+__all__ = ["PreparedRequest", "Request", "estimate", "write"]
 
 _GO_ON = "Go on from where you stopped."
 _BEFORE = "(The conversation begins with your own message.)"
@@ -36,7 +36,7 @@ _ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class PreparedRequest:
     """A request, how many of the conversation's messages it leaves out, and its size in tokens (a guess).
 
     `window` is what the model can take in, in tokens, as far as anybody knows.
@@ -61,7 +61,7 @@ def write(
     longest_reply: int | None = None,
     pictures: Path | None = None,
     foreign: Sequence[foreign_tools.Tool] = (),
-) -> Written:
+) -> PreparedRequest:
     """The request for the next reply.
 
     With `tools` the model is offered the tool `execute`, and code that came as tool calls goes back as such;
@@ -88,7 +88,7 @@ def write(
         body.append({"role": "user", "content": profile.loop_message if profile.loop else _GO_ON})
     request = replace(make_request(profile, head + _merge(body), offered), max_tokens=longest_reply)
     total = fixed + sum(measure_size(message) for message in body)
-    return Written(request, left_out, total // CHARACTERS, window)
+    return PreparedRequest(request, left_out, total // CHARACTERS, window)
 
 
 def _sound(message: Message) -> Message:

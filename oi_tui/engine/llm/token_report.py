@@ -5,7 +5,7 @@ from typing import Any
 
 from oi_tui.engine.llm.base import Request
 from oi_tui.engine.llm.context_window import CHARACTERS, IMAGE, weight
-from oi_tui.engine.llm.request import Written
+from oi_tui.engine.llm.request import PreparedRequest
 from oi_tui.engine.llm.usage import UsageTotals
 from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.settings.profile import Profile
@@ -43,7 +43,7 @@ def split_parts(request: Request) -> dict[str, tuple[list[str], int]]:
 
 
 def report(
-    written: Written,
+    written: PreparedRequest,
     facts: ModelInfo,
     profile: Profile,
     ledger: UsageTotals,

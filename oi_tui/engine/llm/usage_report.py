@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from oi_tui.engine.events import Event, Noticed, UsageReported
 from oi_tui.engine.llm.base import Usage
-from oi_tui.engine.llm.request import Written
+from oi_tui.engine.llm.request import PreparedRequest
 from oi_tui.engine.llm.usage import UsageTotals
 from oi_tui.engine.models.known_windows import KnownWindows
 from oi_tui.engine.models.model_info import ModelInfo
@@ -87,7 +87,7 @@ class UsageTracker:
                 f"{format_dollars(limit)}."
             )
 
-    def tell_left_out(self, written: Written, *, assumed: bool = False) -> Iterator[Event]:
+    def tell_left_out(self, written: PreparedRequest, *, assumed: bool = False) -> Iterator[Event]:
         """Announce that messages are left out: when it begins, and when it has become much more."""
         if written.left_out > 2 * self._left_out:
             self._left_out = written.left_out
@@ -105,7 +105,7 @@ class UsageTracker:
         elif not written.left_out:
             self._left_out = 0
 
-    def tell_cut(self, written: Written) -> Iterator[Event]:
+    def tell_cut(self, written: PreparedRequest) -> Iterator[Event]:
         """Compare what Ollama read with what it was sent: it leaves the beginning out without a word."""
         model, last = written.request.model, self.ledger.last
         if not model.startswith("ollama") or model in self._cut or last is None:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from oi_tui.engine.llm.base import ErrorInfo, LlmError
-from oi_tui.engine.llm.request import Written
+from oi_tui.engine.llm.request import PreparedRequest
 from oi_tui.engine.llm.stated_limit import read_stated_limit
 from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.settings.profile import Profile
@@ -34,7 +34,7 @@ class KnownWindows:
             )
         return facts
 
-    def learn(self, profile: Profile, fault: ErrorInfo, written: Written) -> str | None:
+    def learn(self, profile: Profile, fault: ErrorInfo, written: PreparedRequest) -> str | None:
         """Take a model's window from its refusal. Returns what to say; None where nothing was learned."""
         stated = read_stated_limit(fault.detail) if fault.kind == "context" else None
         if stated is None:
@@ -52,7 +52,7 @@ class KnownWindows:
         )
 
 
-def check_size(written: Written, facts: ModelInfo, model: str) -> None:
+def check_size(written: PreparedRequest, facts: ModelInfo, model: str) -> None:
     """Raise LlmError where what must be sent is much longer than the model takes in."""
     window = written.window
     if window is None or written.tokens <= window * _CERTAINLY:

@@ -33,7 +33,7 @@ class LocalModel:
 
 
 @dataclass(frozen=True, slots=True)
-class OwnWords:
+class ReportedModelInfo:
     """The facts that a server on this machine reports about one of its models.
 
     `context_window` is what the model can take in, `loaded_window` what it was started with, in tokens;
@@ -174,7 +174,7 @@ def is_local(model: str, api_base: str | None) -> bool:
     return model.startswith(("ollama/", "ollama_chat/"))
 
 
-def ask(model: str, api_base: str | None, patience: float = 1.0) -> OwnWords | None:
+def ask(model: str, api_base: str | None, patience: float = 1.0) -> ReportedModelInfo | None:
     """Ask the model's server about it; None if that is not on this machine.
 
     Takes at most about `patience` seconds for each question, and never raises.
@@ -197,10 +197,10 @@ def ask(model: str, api_base: str | None, patience: float = 1.0) -> OwnWords | N
     ]
     reported = _with_window(by_name["llama.cpp"], listed, until)
     window = reported[0].context_window if reported else None
-    return OwnWords(f"the server at port {port}", loaded_window=window) if window else None
+    return ReportedModelInfo(f"the server at port {port}", loaded_window=window) if window else None
 
 
-def _find_ollama_words(shown: dict[str, Any]) -> OwnWords:
+def _find_ollama_words(shown: dict[str, Any]) -> ReportedModelInfo:
     details = shown.get("model_info")
     lengths = [
         value
@@ -209,7 +209,7 @@ def _find_ollama_words(shown: dict[str, Any]) -> OwnWords:
     ]
     reported = re.search(r"^num_ctx\s+(\d{1,9})$", str(shown.get("parameters") or ""), re.MULTILINE)
     able = shown.get("capabilities")
-    return OwnWords(
+    return ReportedModelInfo(
         "Ollama",
         lengths[0] if lengths else None,
         int(reported[1]) if reported else None,

@@ -124,14 +124,14 @@ def _read_refused(store: Store) -> set[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundConversations:
+class ReadConversation:
     """The messages of a file, and what is odd about it, in words."""
 
     contents: Contents
     problems: tuple[str, ...] = ()
 
 
-def read(path: Path) -> FoundConversations:
+def read(path: Path) -> ReadConversation:
     """The messages of one of the original's files. Raises ValueError in words when it has none.
 
     A list that is cut off, as the original leaves it behind when it is killed, is read as far as it goes.
@@ -171,7 +171,7 @@ def read(path: Path) -> FoundConversations:
     if count := sum(map(is_odd, contents.messages.values())):
         some = "1 entry is not a message" if count == 1 else f"{count:,} entries are not messages"
         problems.append(f"{some} and shown as stored")
-    return FoundConversations(contents, tuple(problems))
+    return ReadConversation(contents, tuple(problems))
 
 
 def _parse_whole_entries(raw: bytes) -> list[Any]:

@@ -88,7 +88,7 @@ class EarlierCode:
         elif language == "python":
             self._note_names(python_checker.read(code, self.find_folder(cwd), self))
 
-    def _note_names(self, seen: python_checker.Seen) -> None:
+    def _note_names(self, seen: python_checker.PythonReview) -> None:
         with self._lock:
             for name, kind in seen.names.items():
                 self._here.names[name] = python_names.merge_values(self._here.names.get(name), kind)

@@ -111,7 +111,7 @@ _DEEPEST = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Bare:
+class StrippedCode:
     """Code without its comments and texts.
 
     A space stands for each comment and `""` for each text; lines stay where they are. A text that holds code
@@ -123,7 +123,7 @@ class Bare:
     doubts: tuple[tuple[int, str], ...]
 
 
-def strip(language: str, code: str) -> Bare:
+def strip(language: str, code: str) -> StrippedCode:
     """Return the code without comments and texts."""
     quoting = _QUOTING[language]
     reader = _Reader(code, quoting, escape="`" if language == "powershell" else "\\")
@@ -131,7 +131,7 @@ def strip(language: str, code: str) -> Bare:
     bare, doubts = "".join(reader.parts), reader.doubts
     doubts += [(_line(bare, match.end()), match[0].strip()) for match in _find(quoting.doubtful, bare)]
     doubts += [(_line(code, match.start()), match[0].strip()) for match in _find(quoting.doubtful_raw, code)]
-    return Bare(bare, tuple(doubts))
+    return StrippedCode(bare, tuple(doubts))
 
 
 def _find(pattern: str, text: str) -> Iterator[re.Match[str]]:

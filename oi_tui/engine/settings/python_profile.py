@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from oi_tui.engine.credentials.trust import Shown
+from oi_tui.engine.credentials.trust import ExternalContent
 from oi_tui.engine.settings.migration import MOVED
 from oi_tui.engine.settings.profile import Profile, ProfileError, list_settings
 from oi_tui.engine.settings.setting import Setting
@@ -158,7 +158,7 @@ _FAULTS = {
 _NEEDLESS_CALLS = frozenset({"llm.load", "computer.vision.load"})
 
 
-def run(shown: Shown, languages: Sequence[KnownLanguage] = ()) -> Profile:
+def run(shown: ExternalContent, languages: Sequence[KnownLanguage] = ()) -> Profile:
     """Return the profile that the program makes. The caller has checked that the text is trusted.
 
     `interpreter` is there as in Open Interpreter, and takes what is assigned to it and its parts. `languages`
@@ -186,7 +186,7 @@ def run(shown: Shown, languages: Sequence[KnownLanguage] = ()) -> Profile:
     return profile
 
 
-def _execute(shown: Shown, languages: Sequence[KnownLanguage]) -> dict[str, Any]:
+def _execute(shown: ExternalContent, languages: Sequence[KnownLanguage]) -> dict[str, Any]:
     """Run the program in a process of its own. Returns what it set and called."""
     defaults = {setting.key: setting.default for setting in list_settings()}
     order = {"text": shown.text, "place": shown.place, "defaults": defaults, "languages": list(languages)}
@@ -243,7 +243,7 @@ def _read_code_call(path: str, words: Sequence[str], named: Mapping[str, str]) -
     return (given["language"], given["code"]) if {"language", "code"} <= given.keys() else None
 
 
-def _with(profile: Profile, path: str, kind: str, value: Any, shown: Shown) -> Profile:
+def _with(profile: Profile, path: str, kind: str, value: Any, shown: ExternalContent) -> Profile:
     """Return the profile with one assignment of the program. Raises ProfileError."""
     key = MOVED.get(path, path)
     if key == "llm.completions" and kind == "function":

@@ -36,7 +36,7 @@ _NO_PYTHON = (
 _CHANGED_KEY = "HOST IDENTIFICATION HAS CHANGED"
 
 
-class Stopped(Protocol):
+class StopSignal(Protocol):
     """Says whether what is waited for is still wanted."""
 
     def is_set(self) -> bool:
@@ -55,7 +55,7 @@ class ConnectingProgram:
         environment: Mapping[str, str],
         cwd: Path,
         ask: Ask | None,
-        stopped: Stopped,
+        stopped: StopSignal,
     ) -> None:
         """Start it, and wait for the greeting, unless `stopped` is set. Raises TargetError."""
         self._target = target
@@ -99,7 +99,7 @@ class ConnectingProgram:
 
     # -- the beginning
 
-    def _greet(self, stopped: Stopped) -> bytes:
+    def _greet(self, stopped: StopSignal) -> bytes:
         """Wait until the far end's Python speaks; what came after its first line."""
         received = b""
         until = time.monotonic() + self.patience

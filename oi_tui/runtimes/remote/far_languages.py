@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from oi_tui.messages import Displayed, Loss, Printed, Report, RunEnded
+from oi_tui.messages import Displayed, Printed, Report, RunEnded, VariablesLost
 from oi_tui.runtimes.language import Choices, Language
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.runtimes.pty_runtime import PtyRuntime
@@ -169,7 +169,7 @@ class FarLanguages:
             on_loss=self._tell_loss,
         )
 
-    def _tell_loss(self, loss: Loss) -> None:
+    def _tell_loss(self, loss: VariablesLost) -> None:
         self._outbox.send_in_order(**{"is": "loss", "loss": pack(loss)})
 
     # -- runs

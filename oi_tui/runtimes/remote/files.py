@@ -17,7 +17,7 @@ from typing import Protocol
 from oi_tui.file_changes.restore import Action
 from oi_tui.file_changes.snapshots import Step, read_step
 from oi_tui.file_changes.watcher import MOST_CHANGES
-from oi_tui.runtimes.remote.connecting import Stopped
+from oi_tui.runtimes.remote.connecting import StopSignal
 from oi_tui.runtimes.remote.far_files import appear, compute_checksum
 from oi_tui.runtimes.remote.file_answers import (
     LARGEST,
@@ -49,13 +49,13 @@ class FileError(Exception):
     """A file cannot be copied; the message says why in a sentence."""
 
 
-class Place(Protocol):
-    """The part of the place that its files need."""
+class PlaceConnection(Protocol):
+    """A place, as far as its name and the connection to it go."""
 
     title: str
     spelling: str
 
-    def connect(self, stopped: Stopped) -> tuple[Link, bool]:
+    def connect(self, stopped: StopSignal) -> tuple[Link, bool]:
         """The connection, and whether it is a new one. Raises TargetError."""
 
     @property
@@ -66,7 +66,7 @@ class Place(Protocol):
 class PlaceFiles:
     """The files of a place. Any thread may ask."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: PlaceConnection) -> None:
         self._place = place
         #: The id of the code whose changes of files are wanted; "" for none.
         self.watched = ""
@@ -151,7 +151,7 @@ class PlaceFiles:
 
     # -- copies
 
-    def get(self, there: str, here: Path, stopped: Stopped) -> Iterator[tuple[int, int]]:
+    def get(self, there: str, here: Path, stopped: StopSignal) -> Iterator[tuple[int, int]]:
         """Copy a file to this machine; how many bytes of how many are here, each time that is more.
 
         The file appears whole, in the place of no other. An interrupted copy is continued the next time.
@@ -183,7 +183,7 @@ class PlaceFiles:
         except OSError as error:
             raise FileError(f"{here}: {error.strerror or error}.") from None
 
-    def put(self, here: Path, there: str, stopped: Stopped) -> Iterator[tuple[int, int]]:
+    def put(self, here: Path, there: str, stopped: StopSignal) -> Iterator[tuple[int, int]]:
         """Copy a file of this machine there, like `get`. Raises FileError."""
         copy = _Copy(self._place, stopped)
         try:
@@ -254,7 +254,7 @@ def _open_part(here: Path, part: Path, size: int) -> Iterator["os.BufferedRandom
 class _Copy:
     """The requests of one copy."""
 
-    def __init__(self, place: Place, stopped: Stopped) -> None:
+    def __init__(self, place: PlaceConnection, stopped: StopSignal) -> None:
         self._title = place.title
         self._stopped = stopped
         self._sent: deque[tuple[str, queue.Queue[object]]] = deque()

@@ -18,7 +18,7 @@ from oi_tui.runtimes.remote.server_address import ServerAddress
 from oi_tui.runtimes.remote.target import TargetError
 
 if TYPE_CHECKING:
-    from oi_tui.runtimes.remote.connecting import Stopped
+    from oi_tui.runtimes.remote.connecting import StopSignal
 
 T = TypeVar("T")
 #: Finds a kept token by its name; None where there is none.
@@ -51,7 +51,7 @@ class JupyterServer:
         address: ServerAddress,
         find_token: FindToken | None,
         ask: Ask | None,
-        stopped: "Stopped | None" = None,
+        stopped: "StopSignal | None" = None,
     ) -> None:
         self.address = address
         self._stopped = stopped

@@ -11,13 +11,13 @@ from oi_tui.messages import (
     Displayed,
     InputReceived,
     InputRequested,
-    Loss,
     Printed,
     Report,
     RunEnded,
     Started,
     Starting,
     Stopping,
+    VariablesLost,
 )
 from oi_tui.runtimes.completions import Completions
 from oi_tui.runtimes.language import Language, Start
@@ -35,7 +35,7 @@ from oi_tui.runtimes.variables import Detail, Memory
 
 if TYPE_CHECKING:
     from oi_tui.runtimes.remote.askpass import Ask
-    from oi_tui.runtimes.remote.connecting import Stopped
+    from oi_tui.runtimes.remote.connecting import StopSignal
     from oi_tui.runtimes.remote.files import PlaceFiles
     from oi_tui.runtimes.remote.jupyter_server import FindToken
     from oi_tui.runtimes.remote.link import LeftRun
@@ -73,10 +73,10 @@ class KernelPlace:
         self,
         target: Target,
         *,
-        on_loss: Callable[[Loss], None],
+        on_loss: Callable[[VariablesLost], None],
         find_token: "FindToken | None" = None,
         ask: "Ask | None" = None,
-        stopped: "Stopped | None" = None,
+        stopped: "StopSignal | None" = None,
     ) -> None:
         self.spelling = target.spelling
         #: A kernel runs code; its protocol knows no files.
@@ -375,7 +375,7 @@ class KernelRuntime:
 
 
 def _connect(
-    target: Target, find_token: "FindToken | None", ask: "Ask | None", stopped: "Stopped | None"
+    target: Target, find_token: "FindToken | None", ask: "Ask | None", stopped: "StopSignal | None"
 ) -> KernelClient:
     """The kernel that the target names, by an address or a file. Raises TargetError."""
     if not target.is_address:

@@ -17,7 +17,7 @@ from oi_tui.runtimes.remote.target import TargetError
 if TYPE_CHECKING:
     from jupyter_client.blocking.client import BlockingKernelClient
 
-    from oi_tui.runtimes.remote.connecting import Stopped
+    from oi_tui.runtimes.remote.connecting import StopSignal
 
 Message = Mapping[str, Any]
 #: How long the kernel may take to answer when it is reached, in seconds; it may be busy.
@@ -225,7 +225,7 @@ def _find_file(place: str) -> Path:
     return path
 
 
-def request_info(client: KernelClient, stopped: "Stopped | None") -> Message:
+def request_info(client: KernelClient, stopped: "StopSignal | None") -> Message:
     """What the kernel says of itself. Raises TargetError where it says nothing; the client is closed then."""
     stopped = stopped or threading.Event()
     id_ = client.ask_info()

@@ -21,7 +21,7 @@ from oi_tui.runtimes.remote.target import TargetError
 if TYPE_CHECKING:
     from websockets.sync.client import ClientConnection
 
-    from oi_tui.runtimes.remote.connecting import Stopped
+    from oi_tui.runtimes.remote.connecting import StopSignal
 
 _MISSING = 'Addresses of Jupyter servers need another package: pip install "oi-tui[kernel]"'
 #: How often the server is asked whether it is there, and how long it may take to answer, in seconds.
@@ -56,7 +56,7 @@ class GatewayClient:
         *,
         find_token: FindToken | None = None,
         ask: Ask | None = None,
-        stopped: "Stopped | None" = None,
+        stopped: "StopSignal | None" = None,
     ) -> None:
         try:
             import websockets.sync.client  # noqa: F401 -- before a kernel is started in vain

@@ -12,11 +12,11 @@ from itertools import count
 from pathlib import Path
 
 from oi_tui.file_changes.snapshots import Step, read_step
-from oi_tui.messages import Loss, Report, RunEnded
+from oi_tui.messages import Report, RunEnded, VariablesLost
 from oi_tui.runtimes.remote import wire
 from oi_tui.runtimes.remote.askpass import Ask
 from oi_tui.runtimes.remote.bundle import make_bundle
-from oi_tui.runtimes.remote.connecting import LAST_WORDS, ConnectingProgram, Stopped
+from oi_tui.runtimes.remote.connecting import LAST_WORDS, ConnectingProgram, StopSignal
 from oi_tui.runtimes.remote.target import GoneError, Target, TargetError
 from oi_tui.runtimes.remote.wire import (
     BEAT,
@@ -96,11 +96,11 @@ class Link:
         *,
         environment: Mapping[str, str],
         cwd: Path,
-        on_loss: Callable[[Loss], None],
+        on_loss: Callable[[VariablesLost], None],
         on_end: Callable[[str], None],
         on_changes: Callable[[Step], None] = lambda _: None,
         ask: Ask | None = None,
-        stopped: Stopped | None = None,
+        stopped: StopSignal | None = None,
     ) -> None:
         self._target = target
         self._on_loss = on_loss
@@ -156,7 +156,7 @@ class Link:
         """How long nothing has come from the far end, in seconds."""
         return time.monotonic() - self._heard
 
-    def _wait_for_begin(self, stopped: Stopped) -> None:
+    def _wait_for_begin(self, stopped: StopSignal) -> None:
         until = time.monotonic() + self._program.patience
         while not self._begun.wait(_GLANCE):
             if stopped.is_set() or time.monotonic() > until:
@@ -285,7 +285,7 @@ class Link:
             case "loss":
                 self.seen += 1
                 loss = unpack(message["loss"])
-                if isinstance(loss, Loss):
+                if isinstance(loss, VariablesLost):
                     self._on_loss(loss)
             case "changes":
                 self.seen += 1

@@ -9,18 +9,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from oi_tui.file_changes.snapshots import Step
-from oi_tui.messages import Loss
+from oi_tui.messages import VariablesLost
 from oi_tui.runtimes.language import Choices, Language
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.runtimes.remote import left_targets, wire
 from oi_tui.runtimes.remote.askpass import Ask
 from oi_tui.runtimes.remote.bundle import compute_wire_version
-from oi_tui.runtimes.remote.connecting import Stopped
+from oi_tui.runtimes.remote.connecting import StopSignal
 from oi_tui.runtimes.remote.files import PlaceFiles
 from oi_tui.runtimes.remote.left_targets import LeftTarget
 from oi_tui.runtimes.remote.link import LeftRun, Link
 from oi_tui.runtimes.remote.runtime import RemoteRuntime
-from oi_tui.runtimes.remote.target import USUAL, Staying, Target, TargetError, is_running_container
+from oi_tui.runtimes.remote.target import USUAL, DetachOptions, Target, TargetError, is_running_container
 from oi_tui.runtimes.remote.wire import Frame
 from oi_tui.text import one_line
 from oi_tui.version import __version__
@@ -31,10 +31,10 @@ _PATIENCE = 10.0
 _LONGEST_NAME = 1000
 
 
-class EitherStopped:
+class CombinedStopSignal:
     """Set when one of two events is."""
 
-    def __init__(self, first: Stopped, second: Stopped) -> None:
+    def __init__(self, first: StopSignal, second: StopSignal) -> None:
         self._events = first, second
 
     def is_set(self) -> bool:
@@ -61,10 +61,10 @@ class RemotePlace:
         share_keys: bool,
         active_line: bool,
         size: tuple[int, int],
-        on_loss: Callable[[Loss], None],
+        on_loss: Callable[[VariablesLost], None],
         ask: Ask | None = None,
-        stopped: Stopped | None = None,
-        staying: Staying = USUAL,
+        stopped: StopSignal | None = None,
+        staying: DetachOptions = USUAL,
         left: LeftTarget | None = None,
     ) -> None:
         self.target = target
@@ -107,7 +107,7 @@ class RemotePlace:
         link = self._link
         return link if link is not None and link.lost is None else None
 
-    def connect(self, stopped: Stopped) -> tuple[Link, bool]:
+    def connect(self, stopped: StopSignal) -> tuple[Link, bool]:
         """The connection, and whether it is a new one. Raises TargetError."""
         with self._lock:
             if link := self.link:
@@ -128,7 +128,7 @@ class RemotePlace:
                 on_end=self._note_end,
                 on_changes=self._note_changes,
                 ask=self._ask,
-                stopped=EitherStopped(stopped, self._closing),
+                stopped=CombinedStopSignal(stopped, self._closing),
             )
             self._here, self._described = link.here, link.described
             if self._comes_back:
@@ -250,7 +250,7 @@ class RemotePlace:
         self._started = set()
         for name in sorted(started):
             self._on_loss(
-                Loss(
+                VariablesLost(
                     name, f"The connection to {self.title} ended ({reason}); the variables of {name} are lost"
                 )
             )
@@ -268,7 +268,7 @@ class RemotePlace:
                 f"The connection to {self.title} ended ({reason}). What runs there was left running; "
                 f"{left_targets.describe_way_back(self.spelling)}."
             )
-            self._on_loss(Loss("", self._left.rstrip(".")))
+            self._on_loss(VariablesLost("", self._left.rstrip(".")))
 
     @property
     def folder(self) -> str:

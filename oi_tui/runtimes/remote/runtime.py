@@ -9,7 +9,7 @@ from oi_tui.messages import DETACHED, Printed, Report, RunEnded, Starting
 from oi_tui.runtimes.completions import Completions, check_completions, cut_code_to_complete
 from oi_tui.runtimes.language import Language
 from oi_tui.runtimes.remote import wire
-from oi_tui.runtimes.remote.files import PlaceFiles
+from oi_tui.runtimes.remote.files import PlaceConnection, PlaceFiles
 from oi_tui.runtimes.remote.left_targets import describe_way_back, explain_detached
 from oi_tui.runtimes.remote.link import LeftRun, Link, LinkLostError, Run
 from oi_tui.runtimes.remote.target import TargetError
@@ -27,20 +27,11 @@ _LONGEST_LINE = 60
 _STARTUP_CELL = 0
 
 
-class Place(Protocol):
+class RuntimePlace(PlaceConnection, Protocol):
     """The part of the place that a language uses."""
 
-    title: str
-    spelling: str
     #: What runs there now, in words; "" for nothing.
     running: str
-
-    def connect(self, stopped: threading.Event) -> tuple[Link, bool]:
-        """The connection, and whether it is a new one. Raises TargetError."""
-
-    @property
-    def link(self) -> Link | None:
-        """The connection, where there is one."""
 
     def note_start(self, language: str) -> None:
         """The language has something to lose from now on."""
@@ -53,7 +44,7 @@ class Place(Protocol):
 class RemoteRuntime:
     """A language at a far end. `run` is for one thread at a time, all else for any."""
 
-    def __init__(self, language: Language, place: Place) -> None:
+    def __init__(self, language: Language, place: RuntimePlace) -> None:
         self.language = language
         self._place = place
         self._run: Run | None = None

@@ -91,7 +91,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Staying:
+class DetachOptions:
     """What keeps running on targets, and for how long."""
 
     #: Whether it does when the connection is lost, and when the application is left.
@@ -103,7 +103,7 @@ class Staying:
     conversation: Callable[[], str] = str
 
 
-USUAL = Staying()
+USUAL = DetachOptions()
 
 
 def parse(spelling: str) -> Target | None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any, Dict, get_args  # noqa: UP035
 
-from oi_tui.messages import Displayed, Loss, Printed, Report
+from oi_tui.messages import Displayed, Printed, Report, VariablesLost
 from oi_tui.runtimes.completions import Completion, Completions
 from oi_tui.runtimes.remote.file_answers import FileFacts, FilePart, FileRefused, FileWords
 from oi_tui.runtimes.variables import Detail, Memory, Variable
@@ -42,7 +42,7 @@ _ANSWERS = (
     Memory,
     Completion,
     Completions,
-    Loss,
+    VariablesLost,
     FileFacts,
     FilePart,
     FileWords,

@@ -27,7 +27,7 @@ class NotTlsError(Exception):
     """What arrived is no ClientHello."""
 
 
-class Beginning:
+class HandshakeReader:
     """Reads the beginning of what a socket sends, within a limit of time.
 
     `data` was read already.
@@ -64,7 +64,7 @@ class Beginning:
         return bytes(self._data)
 
 
-def read_host(beginning: Beginning, *, others: bool = False) -> str | None:
+def read_host(beginning: HandshakeReader, *, others: bool = False) -> str | None:
     """Read a ClientHello and return the host that it names, in lower case; None for no host.
 
     It may be spread over several records. With `others`, records of other types may come first. Raises
@@ -88,7 +88,7 @@ def read_host(beginning: Beginning, *, others: bool = False) -> str | None:
     return _host(bytes(hello[4:]))
 
 
-def wants_another(beginning: Beginning) -> bool:
+def wants_another(beginning: HandshakeReader) -> bool:
     """Whether a server answers by asking for a second ClientHello, in which another host could be named."""
     start, end = _RANDOM
     answer = beginning.fill(end)

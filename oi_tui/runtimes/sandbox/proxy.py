@@ -24,7 +24,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from oi_tui.runtimes.sandbox import client_hello
-from oi_tui.runtimes.sandbox.client_hello import Beginning, NotTlsError
+from oi_tui.runtimes.sandbox.client_hello import HandshakeReader, NotTlsError
 
 #: A head of a request that is longer is no request.
 _LONGEST_HEAD = 65_536
@@ -194,10 +194,10 @@ class HostProxy:
             return
         protocol = "an HTTP request" if request.port == _HTTP and not any_protocol else "a TLS handshake"
         try:
-            first = Beginning(client, rest, _PATIENCE).fill(1)
+            first = HandshakeReader(client, rest, _PATIENCE).fill(1)
             if first[:1] == _TLS_BEGINS:
                 protocol = "a TLS handshake"
-                client_begins = Beginning(client, first, _PATIENCE)
+                client_begins = HandshakeReader(client, first, _PATIENCE)
                 self._check_name(client_hello.read_host(client_begins), request, any_protocol)
             elif any_protocol or not first:
                 server.sendall(first)
@@ -227,11 +227,11 @@ class HostProxy:
         """Send the server a ClientHello, and the second one that it may ask for. Raises as above."""
         try:
             server.sendall(hello)
-            answer = Beginning(server, b"", _PATIENCE)
+            answer = HandshakeReader(server, b"", _PATIENCE)
             asks_again = client_hello.wants_another(answer)
             client.sendall(answer.take())
             if asks_again:
-                second = Beginning(client, b"", _PATIENCE)
+                second = HandshakeReader(client, b"", _PATIENCE)
                 name = client_hello.read_host(second, others=True)
                 self._check_name(name, request, any_protocol)
                 server.sendall(second.take())

@@ -36,7 +36,7 @@ class Completer:
     """Answers the prompt from a thread; a late answer is dropped."""
 
     @dataclass
-    class Found(Notification):
+    class OffersReady(Notification):
         """Offers for a query."""
 
         query: Query
@@ -68,7 +68,7 @@ class Completer:
         self._outdated = True
 
     def ask(self, query: Query) -> None:
-        """Look for what completes the query; `Found` tells it, and tells it again when more is known."""
+        """Look for what completes the query; `OffersReady` comes with it, and again when more is known."""
         if query.kind == "console" and not self.can_complete(query.language):
             return
         self._widget.run_worker(
@@ -144,7 +144,7 @@ class Completer:
                 for item in completions.found
             ]
         if not get_current_worker().is_cancelled:
-            self._widget.post_message(self.Found(query, offers, note))
+            self._widget.post_message(self.OffersReady(query, offers, note))
 
     def _complete_target(self, query: Query) -> None:
         """Offer places where code can run; running containers follow when they are listed."""
@@ -169,7 +169,7 @@ class Completer:
             CompletionOffer(item.spelling, one_line(item.spelling, 200), one_line(item.facts, 200))
             for item in matches[:_MOST]
         ]
-        self._widget.post_message(self.Found(query, offers, ""))
+        self._widget.post_message(self.OffersReady(query, offers, ""))
 
     def _tell(self, query: Query, names_there: Sequence[str] | None = None) -> None:
         """Offer variables and files: those of another machine, where its names are given."""
@@ -187,7 +187,7 @@ class Completer:
             offers.append(CompletionOffer(text.rstrip('"') if text.endswith('/"') else text, path))
         listing = self.files.listing and names_there is None
         note = "loading files…" if listing else "" if offers else "no file or variable of this name"
-        self._widget.post_message(self.Found(query, offers, note if query.text or offers else ""))
+        self._widget.post_message(self.OffersReady(query, offers, note if query.text or offers else ""))
 
     def _offered_resources(self, typed: str) -> Iterator[CompletionOffer]:
         """Resources of the MCP server whose name was typed, as `docs:`."""

@@ -252,8 +252,8 @@ class ChatView(Widget):
             self.prompt.load_text(edit_outside(self.app, self.prompt.full(self.prompt.text), ".md"))
             self.prompt.move_cursor(self.prompt.document.end)
 
-    @on(Completer.Found)
-    def handle_found(self, event: Completer.Found) -> None:
+    @on(Completer.OffersReady)
+    def handle_offers_ready(self, event: Completer.OffersReady) -> None:
         """Offer it, if it is still what somebody types."""
         event.stop()
         if event.query.kind == "code":

@@ -11,7 +11,7 @@ from oi_tui.text import one_line
 from oi_tui.widgets.lists.conversation_list import ConversationList
 
 
-class Place(Protocol):
+class NavigatorView(Protocol):
     """The screen that shows the results."""
 
     def tell(self, text: str) -> None:
@@ -24,7 +24,7 @@ class Place(Protocol):
 class NavigatorActions:
     """Names, pins, deletes, copies and exports; what the disk refuses is reported, and nothing is changed."""
 
-    def __init__(self, library: Library, rows: ConversationList, place: Place) -> None:
+    def __init__(self, library: Library, rows: ConversationList, place: NavigatorView) -> None:
         self._library = library
         self._rows = rows
         self._place = place

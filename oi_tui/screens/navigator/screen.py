@@ -202,7 +202,7 @@ class NavigatorScreen(Page[str | None]):
         self._say()
 
     @on(SearchFinished)
-    def handle_found(self, event: SearchFinished) -> None:
+    def handle_search_finished(self, event: SearchFinished) -> None:
         """Add what was found, unless something else is searched for by now."""
         if event.query != self._query:
             return

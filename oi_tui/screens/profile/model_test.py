@@ -29,7 +29,7 @@ class ModelTest(Dialog[None]):
     ]
 
     @dataclass
-    class Found(Message):
+    class CheckFinished(Message):
         """The next finding; None after the last one."""
 
         finding: CheckResult | None
@@ -52,8 +52,8 @@ class ModelTest(Dialog[None]):
         self._show("Requesting a few tokens ...")
         self.run_worker(self._ask, thread=True, exit_on_error=False)
 
-    @on(Found)
-    def handle_found(self, event: Found) -> None:
+    @on(CheckFinished)
+    def handle_check_finished(self, event: CheckFinished) -> None:
         """Add a line."""
         finding = event.finding
         if finding is not None:
@@ -68,11 +68,13 @@ class ModelTest(Dialog[None]):
     def _ask(self) -> None:
         try:
             for finding in self._findings:
-                self.post_message(self.Found(finding))
+                self.post_message(self.CheckFinished(finding))
         except Exception as error:  # noqa: BLE001 -- the end of the worker; it reports
             _log.exception("The test of a model failed")
-            self.post_message(self.Found(CheckResult("host", False, f"The test itself failed: {error}")))
-        self.post_message(self.Found(None))
+            self.post_message(
+                self.CheckFinished(CheckResult("host", False, f"The test itself failed: {error}"))
+            )
+        self.post_message(self.CheckFinished(None))
 
     def _show(self, more: str) -> None:
         rest = [Content.styled(more, "$text-muted")] if more else []

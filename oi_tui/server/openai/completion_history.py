@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
 from oi_tui.server.hosted_session import HostedSession
-from oi_tui.server.openai.completion_request import Spoken
+from oi_tui.server.openai.completion_request import ChatMessage
 
 #: So much is remembered of each session: messages, and characters of each.
 _MOST_MESSAGES = 1_000
@@ -13,7 +13,7 @@ _MOST_CHARACTERS = 20_000
 
 
 @dataclass(slots=True)
-class SpokenBefore:
+class ChatHistory:
     """What a session and its clients said to each other, as the clients know it."""
 
     items: list[tuple[str, str]] = field(default_factory=list)
@@ -29,7 +29,7 @@ class SpokenBefore:
         self.items.append((role, text[: _MOST_CHARACTERS * 2]))
         del self.items[:-_MOST_MESSAGES]
 
-    def count(self, spoken: Sequence[Spoken]) -> int:
+    def count(self, spoken: Sequence[ChatMessage]) -> int:
         """Count the messages at the start of a client's list with which the conversation here ends."""
         for count in range(min(len(spoken) - 1, len(self.items)), 0, -1):
             if all(map(_is_same, spoken[:count], self.items[-count:])):
@@ -41,13 +41,13 @@ class CompletionHistory:
     """Remembers what was said in each session, as long as there is the session."""
 
     def __init__(self) -> None:
-        self._sessions: WeakKeyDictionary[HostedSession, SpokenBefore] = WeakKeyDictionary()
+        self._sessions: WeakKeyDictionary[HostedSession, ChatHistory] = WeakKeyDictionary()
 
-    def recall(self, session: HostedSession) -> SpokenBefore:
+    def recall(self, session: HostedSession) -> ChatHistory:
         """What was said in this session."""
-        return self._sessions.setdefault(session, SpokenBefore())
+        return self._sessions.setdefault(session, ChatHistory())
 
-    def find(self, spoken: Sequence[Spoken]) -> tuple[HostedSession, int] | None:
+    def find(self, spoken: Sequence[ChatMessage]) -> tuple[HostedSession, int] | None:
         """Find the session that a client's list continues, and how many of its messages it has."""
         matches = [
             (count, session.used, session)
@@ -61,11 +61,11 @@ class CompletionHistory:
         return session, count
 
 
-def _is_answered(spoken: Sequence[Spoken]) -> bool:
+def _is_answered(spoken: Sequence[ChatMessage]) -> bool:
     return any(item.role == "assistant" for item in spoken)
 
 
-def _is_same(spoken: Spoken, known: tuple[str, str]) -> bool:
+def _is_same(spoken: ChatMessage, known: tuple[str, str]) -> bool:
     """Whether a client's message is one that is known; of a reply it may have got only the start."""
     role, text = known
     theirs, ours = _essence(spoken.text), _essence(text)

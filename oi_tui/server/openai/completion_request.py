@@ -29,7 +29,7 @@ _LAST = 'messages must end with a message of the role "user".'
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class ChatMessage:
     """A message of the user or the assistant in the client's list."""
 
     role: str
@@ -49,7 +49,7 @@ class CompletionRequest:
     stream: bool
     usage_in_stream: bool
     instructions: str
-    spoken: Sequence[Spoken]
+    spoken: Sequence[ChatMessage]
 
     @property
     def words(self) -> str:
@@ -80,7 +80,7 @@ def read_completion(body: Mapping[str, Any]) -> CompletionRequest:
     )
 
 
-def _read_messages(given: object) -> tuple[str, Sequence[Spoken]]:
+def _read_messages(given: object) -> tuple[str, Sequence[ChatMessage]]:
     """The instructions of a list of messages, and all that was said. Raises RefusedError."""
     if not isinstance(given, list) or not given:
         raise RefusedError(400, _LAST, param="messages")
@@ -95,7 +95,7 @@ def _read_messages(given: object) -> tuple[str, Sequence[Spoken]]:
         assert isinstance(item, dict)
         if role == "assistant" and not item.get("content"):
             continue
-        message = Spoken(role, content_messages(item.get("content"), f"messages[{number}].content"))
+        message = ChatMessage(role, content_messages(item.get("content"), f"messages[{number}].content"))
         if role in ("user", "assistant"):
             spoken.append(message)
         else:

@@ -19,8 +19,8 @@ from oi_tui.server.context import context_of, read_object, while_client_waits
 from oi_tui.server.event_log import EventReader, GapError, LogItem, Question
 from oi_tui.server.guard import RefusedError, error_body
 from oi_tui.server.hosted_session import HostedSession
-from oi_tui.server.openai.completion_history import SpokenBefore
-from oi_tui.server.openai.completion_request import CompletionRequest, Spoken, read_completion
+from oi_tui.server.openai.completion_history import ChatHistory
+from oi_tui.server.openai.completion_request import ChatMessage, CompletionRequest, read_completion
 from oi_tui.server.openai.content import MODEL, content_messages, input_notice
 from oi_tui.server.sessions import DEFAULT
 
@@ -103,7 +103,7 @@ async def _set_auto_run(request: Request, session: HostedSession, on: bool) -> N
     await asyncio.to_thread(session.backend.change, {"auto_run": on})
 
 
-async def _choose(request: Request, wanted: CompletionRequest) -> tuple[HostedSession, Sequence[Spoken]]:
+async def _choose(request: Request, wanted: CompletionRequest) -> tuple[HostedSession, Sequence[ChatMessage]]:
     """The session that a request continues, and what is new in it.
 
     That is the session of the header, or the one that had the conversation which the client sends. A
@@ -128,7 +128,7 @@ async def _choose(request: Request, wanted: CompletionRequest) -> tuple[HostedSe
     return session, spoken[count:]
 
 
-def _messages(instructions: str, spoken: Sequence[Spoken]) -> Iterator[Message]:
+def _messages(instructions: str, spoken: Sequence[ChatMessage]) -> Iterator[Message]:
     """What begins a turn: instructions, messages that the session does not have yet, and the last one."""
     if instructions:
         yield from content_messages(instructions)
@@ -140,7 +140,7 @@ def _messages(instructions: str, spoken: Sequence[Spoken]) -> Iterator[Message]:
 class _Reply:
     """The text of one reply, which ends with the turn, a question, or a program that waits for input."""
 
-    def __init__(self, session: HostedSession, before: SpokenBefore) -> None:
+    def __init__(self, session: HostedSession, before: ChatHistory) -> None:
         self._session = session
         self._before = before
         #: Why there is no whole reply; empty where there is. The status is that of an answer which says so.
@@ -151,7 +151,7 @@ class _Reply:
         self.usage: dict[str, int] | None = None
         self._over = False
 
-    async def texts(self, wanted: CompletionRequest, new: Sequence[Spoken]) -> AsyncGenerator[str, None]:
+    async def texts(self, wanted: CompletionRequest, new: Sequence[ChatMessage]) -> AsyncGenerator[str, None]:
         """Begin, then yield text; the first one is empty. A client that leaves stops the turn."""
         session = self._session
         with EventReader(session.log) as reader:
@@ -171,7 +171,9 @@ class _Reply:
     def _supersede(self) -> None:
         self.superseded = True
 
-    async def _begin(self, reader: EventReader, wanted: CompletionRequest, new: Sequence[Spoken]) -> None:
+    async def _begin(
+        self, reader: EventReader, wanted: CompletionRequest, new: Sequence[ChatMessage]
+    ) -> None:
         """Approve the code that waits, type to the program that waits, or begin a turn."""
         session, before = self._session, self._before
         question = session.question

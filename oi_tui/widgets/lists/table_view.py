@@ -14,14 +14,14 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from oi_tui.runtimes.tables import Cell, Row, Shape, View
+from oi_tui.runtimes.tables import Cell, TableQuery, TableRow, TableShape
 from oi_tui.text import visible
 
 #: Rows and columns of one page; pages that are kept before the oldest goes.
 ROWS, COLUMNS, _KEPT = 100, 40, 60
 _WIDEST, _NARROWEST, _HEADER = 32, 3, 2
 #: Where the place of a page among the others is: its number down, and its number to the right.
-Place = tuple[int, int]
+PageKey = tuple[int, int]
 
 
 class TableView(ScrollView, can_focus=True):
@@ -52,23 +52,23 @@ class TableView(ScrollView, can_focus=True):
     class Wanted(Message):
         """A page is in sight that is not here."""
 
-        place: Place
+        place: PageKey
 
     class Moved(Message):
         """Another cell is selected."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.shape: Shape | None = None
-        self.view = View()
+        self.shape: TableShape | None = None
+        self.view = TableQuery()
         self.row = self.column = 0
         self._left = 0
-        self._pages: dict[Place, Sequence[Row]] = {}
-        self._asked: set[Place] = set()
+        self._pages: dict[PageKey, Sequence[TableRow]] = {}
+        self._asked: set[PageKey] = set()
         self._widths: list[int] = []
         self._label_width = 1
 
-    def show(self, shape: Shape, view: View) -> None:
+    def show(self, shape: TableShape, view: TableQuery) -> None:
         """Show a table, or the same one in another order; the selected cell stays if it is still there."""
         if self.shape is None or self.shape.columns != shape.columns:
             self._widths = [_fit(column.name, column.type) for column in shape.columns]
@@ -79,7 +79,7 @@ class TableView(ScrollView, can_focus=True):
         self.virtual_size = Size(0, shape.rows + _HEADER)
         self._select(self.row, self.column)
 
-    def grow(self, shape: Shape) -> None:
+    def grow(self, shape: TableShape) -> None:
         """Show the same table with more rows below, and perhaps more columns; full pages stay."""
         fits = [_fit(column.name, column.type) for column in shape.columns]
         known = self._widths + [0] * (len(fits) - len(self._widths))
@@ -92,7 +92,7 @@ class TableView(ScrollView, can_focus=True):
         self.virtual_size = Size(0, shape.rows + _HEADER)
         self.refresh()
 
-    def put(self, place: Place, rows: Sequence[Row]) -> None:
+    def put(self, place: PageKey, rows: Sequence[TableRow]) -> None:
         """Take a page."""
         if place not in self._asked:
             return
@@ -110,11 +110,11 @@ class TableView(ScrollView, can_focus=True):
         self._reveal()
         self.refresh()
 
-    def give_up(self, place: Place) -> None:
+    def give_up(self, place: PageKey) -> None:
         """Let a page be asked for again that did not come."""
         self._asked.discard(place)
 
-    def row_at(self, number: int, column: int) -> Row | None:
+    def row_at(self, number: int, column: int) -> TableRow | None:
         """The row with this number, as far as its page is here."""
         page = self._pages.get((number // ROWS, column // COLUMNS))
         at = number % ROWS
@@ -231,7 +231,7 @@ class TableView(ScrollView, can_focus=True):
         text = _make_one_line(cell) if cell is not None else "NaN" if here else "…"
         return _fitted(text, self._widths[at], right=self.shape.columns[at].numeric)
 
-    def _want(self, place: Place) -> None:
+    def _want(self, place: PageKey) -> None:
         if place not in self._asked:
             self._asked.add(place)
             self.post_message(self.Wanted(place))

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from oi_tui.widgets.vi import motions
 from oi_tui.widgets.vi.command import Command
-from oi_tui.widgets.vi.motions import Kind, Motion, Place
-from oi_tui.widgets.vi.objects import Part, find_object
+from oi_tui.widgets.vi.motions import Kind, Motion, Position
+from oi_tui.widgets.vi.objects import TextRange, find_object
 
 #: The column of a caret that was sent to the end of its line, and stays at the ends.
 END = 1 << 30
@@ -26,7 +26,7 @@ class MotionFinder:
         flags = re.IGNORECASE if words == words.lower() else re.NOFLAG
         self._searched = re.compile(re.escape(words), flags)
 
-    def find(self, lines: Sequence[str], place: Place, rest: str, count: int | None) -> Motion | None:
+    def find(self, lines: Sequence[str], place: Position, rest: str, count: int | None) -> Motion | None:
         """Return where a motion leads; None for an unknown key, or a motion that leads nowhere."""
         (row, column), times = place, count or 1
         match rest:
@@ -45,7 +45,7 @@ class MotionFinder:
             case "w" | "W" | "b" | "B" | "e" | "E":
                 return _find_word(lines, place, rest, times)
             case "{" | "}":
-                target: Place | None = place
+                target: Position | None = place
                 for _ in range(times):
                     target = target and motions.find_paragraph(lines, target, 1 if rest == "}" else -1)
                 return target and Motion(target)
@@ -56,11 +56,11 @@ class MotionFinder:
                 return self._find_searched(lines, place, rest)
         return self._find_character(lines, place, rest, times)
 
-    def find_part(self, lines: Sequence[str], place: Place, command: Command) -> Part | None:
+    def find_part(self, lines: Sequence[str], place: Position, command: Command) -> TextRange | None:
         """Return what an operator takes."""
         rest = command.rest
         if rest == command.operator:
-            return Part((place[0], 0), (min(place[0] + command.times, len(lines)) - 1, 0), "lines")
+            return TextRange((place[0], 0), (min(place[0] + command.times, len(lines)) - 1, 0), "lines")
         if len(rest) == 2 and rest[0] in "ia":
             return find_object(lines, place, rest[1], around=rest[0] == "a")
         if rest in ("w", "W"):
@@ -71,17 +71,17 @@ class MotionFinder:
             return None
         start, end = sorted((place, motion.to))
         if motion.kind == "lines":
-            return Part(start, end, "lines")
+            return TextRange(start, end, "lines")
         if motion.kind == "inclusive":
             end = end[0], end[1] + 1
         elif rest in ("{", "}", "n", "N") and end[1] == 0 and end[0] > start[0]:
             # A motion that ends before a line takes all of the line before it.
             end = end[0] - 1, len(lines[end[0] - 1])
             if not lines[start[0]][: start[1]].strip():
-                return Part(start, end, "lines")
-        return Part(start, end)
+                return TextRange(start, end, "lines")
+        return TextRange(start, end)
 
-    def _find_row(self, lines: Sequence[str], place: Place, rest: str, count: int | None) -> Motion | None:
+    def _find_row(self, lines: Sequence[str], place: Position, rest: str, count: int | None) -> Motion | None:
         (row, column), times = place, count or 1
         if rest in ("G", "gg"):
             to = len(lines) - 1 if rest == "G" and count is None else times - 1
@@ -95,7 +95,7 @@ class MotionFinder:
         self.column = column if self.column is None else self.column
         return Motion((to, self.column), "lines")
 
-    def _find_searched(self, lines: Sequence[str], place: Place, rest: str) -> Motion | None:
+    def _find_searched(self, lines: Sequence[str], place: Position, rest: str) -> Motion | None:
         if rest == "*":
             part = find_object(lines, place, "w", around=False)
             word = lines[place[0]][part.start[1] : part.end[1]] if part else ""
@@ -105,7 +105,7 @@ class MotionFinder:
         target = motions.search(lines, place, self._searched, -1 if rest == "N" else 1)
         return target and Motion(target)
 
-    def _find_character(self, lines: Sequence[str], place: Place, rest: str, times: int) -> Motion | None:
+    def _find_character(self, lines: Sequence[str], place: Position, rest: str, times: int) -> Motion | None:
         again = rest in (";", ",")
         if again and self._found_by:
             key, wanted = self._found_by
@@ -120,7 +120,7 @@ class MotionFinder:
         return None if target is None else Motion((row, target), kind)
 
 
-def _find_word(lines: Sequence[str], place: Place, rest: str, times: int) -> Motion:
+def _find_word(lines: Sequence[str], place: Position, rest: str, times: int) -> Motion:
     move = {"w": motions.find_next_word, "b": motions.find_word_before, "e": motions.find_word_end}[
         rest.lower()
     ]
@@ -129,7 +129,7 @@ def _find_word(lines: Sequence[str], place: Place, rest: str, times: int) -> Mot
     return Motion(place, "inclusive" if rest in "eE" else "exclusive")
 
 
-def _words_taken(lines: Sequence[str], place: Place, command: Command) -> Part:
+def _words_taken(lines: Sequence[str], place: Position, command: Command) -> TextRange:
     """Return what w takes: c leaves the white space behind the word, and no word takes a line's end."""
     (row, column), big = place, command.rest == "W"
     if command.operator == "c" and lines[row][column : column + 1].strip():
@@ -137,8 +137,8 @@ def _words_taken(lines: Sequence[str], place: Place, command: Command) -> Part:
         end = (row, (part.end[1] if part else column + 1) - 1)
         for _ in range(command.times - 1):
             end = motions.find_word_end(lines, end, big=big)
-        return Part(place, (end[0], end[1] + 1))
+        return TextRange(place, (end[0], end[1] + 1))
     to = _find_word(lines, place, command.rest, command.times).to
     if to[0] > row and not lines[to[0]][: to[1]].strip():
         to = to[0] - 1, len(lines[to[0] - 1])
-    return Part(place, to)
+    return TextRange(place, to)

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-Place = tuple[int, int]
+#: A place in the text: its row and its column.
+Position = tuple[int, int]
 #: Whether an operator takes the character at the far end, leaves it out, or takes whole lines.
 Kind = Literal["exclusive", "inclusive", "lines"]
 
@@ -21,7 +22,7 @@ _OPENING = {end: begin for begin, end in BRACKETS.items()}
 class Motion:
     """A place, and what an operator takes on the way there."""
 
-    to: Place
+    to: Position
     kind: Kind = "exclusive"
 
 
@@ -38,7 +39,7 @@ def find_first_letter(line: str) -> int:
     return min(len(line) - len(line.lstrip()), max(len(line) - 1, 0))
 
 
-def find_next_word(lines: Sequence[str], place: Place, *, big: bool = False) -> Place:
+def find_next_word(lines: Sequence[str], place: Position, *, big: bool = False) -> Position:
     """Return the beginning of the next word, an empty line, or the end of the text."""
     row, column = place
     line = lines[row]
@@ -55,7 +56,7 @@ def find_next_word(lines: Sequence[str], place: Place, *, big: bool = False) -> 
             return row, 0
 
 
-def find_word_before(lines: Sequence[str], place: Place, *, big: bool = False) -> Place:
+def find_word_before(lines: Sequence[str], place: Position, *, big: bool = False) -> Position:
     """Return the beginning of the word before, an empty line, or the beginning of the text."""
     row, column = place[0], place[1] - 1
     while True:
@@ -76,7 +77,7 @@ def find_word_before(lines: Sequence[str], place: Place, *, big: bool = False) -
     return row, column
 
 
-def find_word_end(lines: Sequence[str], place: Place, *, big: bool = False) -> Place:
+def find_word_end(lines: Sequence[str], place: Position, *, big: bool = False) -> Position:
     """Return the last character of this word or of the next."""
     row, column = place[0], place[1] + 1
     while True:
@@ -94,7 +95,7 @@ def find_word_end(lines: Sequence[str], place: Place, *, big: bool = False) -> P
     return row, column
 
 
-def find_paragraph(lines: Sequence[str], place: Place, step: int) -> Place | None:
+def find_paragraph(lines: Sequence[str], place: Position, step: int) -> Position | None:
     """Return the empty line after or before this paragraph, or the end or beginning of the text.
 
     None from there on.
@@ -123,7 +124,7 @@ def find_in_line(line: str, column: int, key: str, wanted: str, count: int, *, a
     return at - step if key in "tT" else at
 
 
-def find_other_bracket(lines: Sequence[str], place: Place) -> Place | None:
+def find_other_bracket(lines: Sequence[str], place: Position) -> Position | None:
     """Return the partner of the first bracket from here to the end of the line."""
     row, column = place
     line = lines[row]
@@ -136,7 +137,7 @@ def find_other_bracket(lines: Sequence[str], place: Place) -> Place | None:
     return find_opening(lines, (row, found), _OPENING[bracket])
 
 
-def find_closing(lines: Sequence[str], place: Place, bracket: str) -> Place | None:
+def find_closing(lines: Sequence[str], place: Position, bracket: str) -> Position | None:
     """Return the end of the brackets that open at a place."""
     row, column = place
     depth = 0
@@ -148,7 +149,7 @@ def find_closing(lines: Sequence[str], place: Place, bracket: str) -> Place | No
     return None
 
 
-def find_opening(lines: Sequence[str], place: Place, bracket: str) -> Place | None:
+def find_opening(lines: Sequence[str], place: Position, bracket: str) -> Position | None:
     """Return where the brackets open that hold a place or close at it."""
     row, column = place
     depth = 1 if lines[row][column : column + 1] != BRACKETS[bracket] else 0
@@ -161,7 +162,7 @@ def find_opening(lines: Sequence[str], place: Place, bracket: str) -> Place | No
     return None
 
 
-def search(lines: Sequence[str], place: Place, wanted: re.Pattern[str], step: int) -> Place | None:
+def search(lines: Sequence[str], place: Position, wanted: re.Pattern[str], step: int) -> Position | None:
     """Return where the pattern is found next, around the ends of the text."""
     row, column = place
     for distance in range(len(lines) + 1):

@@ -4,22 +4,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from oi_tui.widgets.vi.motions import Place, classify, find_closing, find_opening
+from oi_tui.widgets.vi.motions import Position, classify, find_closing, find_opening
 
 #: The keys of brackets, by the bracket that opens.
 _KEYS = {"(": "()b", "[": "[]", "{": "{}B"}
 
 
 @dataclass(frozen=True)
-class Part:
+class TextRange:
     """A part of the text: up to but without `end`, or the whole lines of both places."""
 
-    start: Place
-    end: Place
+    start: Position
+    end: Position
     kind: Literal["exclusive", "lines"] = "exclusive"
 
 
-def find_object(lines: Sequence[str], place: Place, key: str, *, around: bool) -> Part | None:
+def find_object(lines: Sequence[str], place: Position, key: str, *, around: bool) -> TextRange | None:
     """Return the object that a key names; `around` takes what belongs to it as well, such as its quotes."""
     if key in "wW":
         return _find_word(lines[place[0]], place, big=key == "W", around=around)
@@ -33,7 +33,7 @@ def find_object(lines: Sequence[str], place: Place, key: str, *, around: bool) -
     return None
 
 
-def _find_word(line: str, place: Place, *, big: bool, around: bool) -> Part | None:
+def _find_word(line: str, place: Position, *, big: bool, around: bool) -> TextRange | None:
     row, column = place
     if not line:
         return None
@@ -46,7 +46,7 @@ def _find_word(line: str, place: Place, *, big: bool, around: bool) -> Part | No
         # White space at the beginning of a line does not belong to its first word.
         start = start if line[:start].strip() or after > end else _run(line, column, big=big)[0]
         end = after
-    return Part((row, start), (row, end))
+    return TextRange((row, start), (row, end))
 
 
 def _run(line: str, column: int, *, big: bool) -> tuple[int, int]:
@@ -60,7 +60,7 @@ def _run(line: str, column: int, *, big: bool) -> tuple[int, int]:
     return start, end
 
 
-def _quotation(line: str, place: Place, quote: str, *, around: bool) -> Part | None:
+def _quotation(line: str, place: Position, quote: str, *, around: bool) -> TextRange | None:
     row, column = place
     marks = [at for at, letter in enumerate(line) if letter == quote and not _is_escaped(line, at)]
     pairs = zip(marks[::2], marks[1::2], strict=False)
@@ -69,11 +69,11 @@ def _quotation(line: str, place: Place, quote: str, *, around: bool) -> Part | N
         return None
     start, end = pair
     if not around:
-        return Part((row, start + 1), (row, end))
+        return TextRange((row, start + 1), (row, end))
     after = len(line) - len(line[end + 1 :].lstrip())
     if after == end + 1:
         start = len(line[:start].rstrip())
-    return Part((row, start), (row, after))
+    return TextRange((row, start), (row, after))
 
 
 def _is_escaped(line: str, column: int) -> bool:
@@ -81,7 +81,7 @@ def _is_escaped(line: str, column: int) -> bool:
     return (len(before) - len(before.rstrip("\\"))) % 2 == 1
 
 
-def _brackets(lines: Sequence[str], place: Place, bracket: str, *, around: bool) -> Part | None:
+def _brackets(lines: Sequence[str], place: Position, bracket: str, *, around: bool) -> TextRange | None:
     begin = find_opening(lines, place, bracket)
     if begin is None and (after := lines[place[0]].find(bracket, place[1])) >= 0:
         begin = place[0], after
@@ -89,21 +89,21 @@ def _brackets(lines: Sequence[str], place: Place, bracket: str, *, around: bool)
     if begin is None or end is None:
         return None
     if around:
-        return Part(begin, (end[0], end[1] + 1))
+        return TextRange(begin, (end[0], end[1] + 1))
     alone = not lines[begin[0]][begin[1] + 1 :] and not lines[end[0]][: end[1]].strip()
     if alone and end[0] - begin[0] > 1:
         # Both brackets stand at an end of their lines: what they hold are whole lines.
-        return Part((begin[0] + 1, 0), (end[0] - 1, 0), "lines")
-    return Part((begin[0], begin[1] + 1), end)
+        return TextRange((begin[0] + 1, 0), (end[0] - 1, 0), "lines")
+    return TextRange((begin[0], begin[1] + 1), end)
 
 
-def _paragraph(lines: Sequence[str], row: int, *, around: bool) -> Part | None:
+def _paragraph(lines: Sequence[str], row: int, *, around: bool) -> TextRange | None:
     top, bottom = _find_block(lines, row)
     if around and bottom + 1 < len(lines):
         bottom = _find_block(lines, bottom + 1)[1]
     elif around and top > 0:
         top = _find_block(lines, top - 1)[0]
-    return Part((top, 0), (bottom, 0), "lines")
+    return TextRange((top, 0), (bottom, 0), "lines")
 
 
 def _find_block(lines: Sequence[str], row: int) -> tuple[int, int]:

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 
 from textual.widgets import TextArea
 
-from oi_tui.widgets.vi.motions import Place, find_first_letter
-from oi_tui.widgets.vi.objects import Part
+from oi_tui.widgets.vi.motions import Position, find_first_letter
+from oi_tui.widgets.vi.objects import TextRange
 
 
 class TextEdits:
@@ -24,13 +24,13 @@ class TextEdits:
         document = self._area.document
         return [document.get_line(row) for row in range(document.line_count)]
 
-    def replace(self, text: str, start: Place, end: Place) -> None:
+    def replace(self, text: str, start: Position, end: Position) -> None:
         """Put a text in place of another."""
         self._area.replace(text, start, end, maintain_selection_offset=False)
 
     # What operators do
 
-    def yank(self, part: Part) -> None:
+    def yank(self, part: TextRange) -> None:
         """Keep a part of the text in the register."""
         start, end = part.start, part.end
         if part.kind == "lines":
@@ -38,7 +38,7 @@ class TextEdits:
         else:
             self.register = self._area.get_text_range(start, end), False
 
-    def delete_lines(self, top: int, bottom: int) -> Place:
+    def delete_lines(self, top: int, bottom: int) -> Position:
         """Delete whole lines."""
         lines = self.lines
         last = bottom, len(lines[bottom])
@@ -50,14 +50,14 @@ class TextEdits:
             self.replace("", (0, 0), last)
         return self._letter_of(top)
 
-    def empty_lines(self, top: int, bottom: int) -> Place:
+    def empty_lines(self, top: int, bottom: int) -> Position:
         """Leave one line in place of these, with the indentation of the first."""
         lines = self.lines
         indent = lines[top][: len(lines[top]) - len(lines[top].lstrip())]
         self.replace(indent, (top, 0), (bottom, len(lines[bottom])))
         return top, len(indent)
 
-    def shift(self, top: int, bottom: int, step: int) -> Place:
+    def shift(self, top: int, bottom: int, step: int) -> Position:
         """Indent lines by one step, or by one less."""
         width = self._area.indent_width
         for row in range(top, bottom + 1):
@@ -69,7 +69,7 @@ class TextEdits:
                 self.replace("", (row, 0), (row, 1 if line[:1] == "\t" else min(blanks, width)))
         return self._letter_of(top)
 
-    def rewrite(self, part: Part, change: Callable[[str], str]) -> Place:
+    def rewrite(self, part: TextRange, change: Callable[[str], str]) -> Position:
         """Change the characters of a part."""
         start, end = part.start, part.end
         if part.kind == "lines":
@@ -79,7 +79,7 @@ class TextEdits:
 
     # Other changes
 
-    def put(self, place: Place, times: int, *, before: bool) -> Place:
+    def put(self, place: Position, times: int, *, before: bool) -> Position:
         """Insert the register before or behind the caret; lines come above or below its line."""
         text, whole_lines = self.register
         row, column = place
@@ -98,7 +98,7 @@ class TextEdits:
         # The caret stands on the last character, or on the first one of several lines.
         return at if "\n" in text else (row, at[1] + len(text) * times - 1)
 
-    def join(self, top: int, bottom: int) -> Place | None:
+    def join(self, top: int, bottom: int) -> Position | None:
         """Make one line of several; None for the last line, which has none to join."""
         place = None
         for _ in range(min(bottom, len(self.lines) - 1) - top):
@@ -109,7 +109,7 @@ class TextEdits:
             place = top, len(line) if rest else len(line) - 1
         return place
 
-    def overwrite(self, place: Place, name: str, times: int) -> Place | None:
+    def overwrite(self, place: Position, name: str, times: int) -> Position | None:
         """Do what r and ~ do with some characters; None where r has fewer than it needs."""
         row, column = place
         text = self.lines[row][column : column + times]
@@ -119,7 +119,7 @@ class TextEdits:
         self.replace(new, place, (row, column + len(text)))
         return row, column + len(text) - (name != "~")
 
-    def open_line(self, row: int, *, above: bool) -> Place:
+    def open_line(self, row: int, *, above: bool) -> Position:
         """Insert an empty line with the indentation of this one."""
         line = self.lines[row]
         indent = line[: len(line) - len(line.lstrip())]
@@ -129,7 +129,7 @@ class TextEdits:
             self.replace(f"\n{indent}", (row, len(line)), (row, len(line)))
         return row if above else row + 1, len(indent)
 
-    def _letter_of(self, row: int) -> Place:
+    def _letter_of(self, row: int) -> Position:
         """Return the first letter of a line, of the last one if there is no such line."""
         lines = self.lines
         row = min(row, len(lines) - 1)
@@ -148,7 +148,7 @@ class TextEdits:
         """Begin with another text."""
         self._marks.clear()
 
-    def undo(self, times: int) -> Place:
+    def undo(self, times: int) -> Position:
         """Take back changes."""
         history = self._area.history
         for _ in range(times):
@@ -158,7 +158,7 @@ class TextEdits:
                 self._area.undo()
         return self._area.cursor_location
 
-    def redo(self, times: int) -> Place:
+    def redo(self, times: int) -> Position:
         """Make changes again that were taken back."""
         history = self._area.history
         for _ in range(times):

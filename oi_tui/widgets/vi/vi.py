@@ -10,8 +10,8 @@ from textual.widgets.text_area import Selection
 
 from oi_tui.widgets.vi.command import Command, read
 from oi_tui.widgets.vi.motion_finder import END, MotionFinder
-from oi_tui.widgets.vi.motions import Motion, Place, find_first_letter
-from oi_tui.widgets.vi.objects import Part, find_object
+from oi_tui.widgets.vi.motions import Motion, Position, find_first_letter
+from oi_tui.widgets.vi.objects import TextRange, find_object
 from oi_tui.widgets.vi.text_edits import TextEdits, fill
 
 Mode = Literal["insert", "normal", "visual", "visual line"]
@@ -57,11 +57,11 @@ class Vi:
         #: The keys of the command that is not whole yet; a line that begins with : or /.
         self._typed = ""
         self._line = ""
-        self._anchor: Place = (0, 0)
-        self._at: Place = (0, 0)
+        self._anchor: Position = (0, 0)
+        self._at: Position = (0, 0)
         self._last: Command | None = None
         self._last_text = ""
-        self._inserting: tuple[Place, int] | None = None
+        self._inserting: tuple[Position, int] | None = None
 
     @property
     def shown(self) -> str:
@@ -250,27 +250,27 @@ class Vi:
             change = {"~": str.swapcase, "u": str.lower, "U": str.upper}.get(rest)
             self._go(edits.rewrite(part, change or (lambda text: fill(text, rest[1]))))
 
-    def _find_selected(self) -> Part:
+    def _find_selected(self) -> TextRange:
         (top, first), (bottom, last) = sorted((self._anchor, self._at))
         if self.mode == "visual line":
-            return Part((top, 0), (bottom, 0), "lines")
+            return TextRange((top, 0), (bottom, 0), "lines")
         lines = self._edits.lines
         if last >= len(lines[bottom]) and bottom + 1 < len(lines):
-            return Part((top, first), (bottom + 1, 0))
-        return Part((top, first), (bottom, min(last + 1, len(lines[bottom]))))
+            return TextRange((top, first), (bottom + 1, 0))
+        return TextRange((top, first), (bottom, min(last + 1, len(lines[bottom]))))
 
     # Places
 
     @property
-    def _place(self) -> Place:
+    def _place(self) -> Position:
         return self._area.cursor_location if self.mode in ("insert", "normal") else self._at
 
-    def _clamp(self, place: Place) -> Place:
+    def _clamp(self, place: Position) -> Position:
         lines = self._edits.lines
         row = min(max(place[0], 0), len(lines) - 1)
         return row, min(max(place[1], 0), max(len(lines[row]) - 1, 0))
 
-    def _go(self, place: Place, *, keep: bool = False, to_letter: bool = False) -> None:
+    def _go(self, place: Position, *, keep: bool = False, to_letter: bool = False) -> None:
         """Put the caret on a character; `keep` keeps the column that j and k want."""
         row, column = self._clamp(place)
         if to_letter:
@@ -280,7 +280,7 @@ class Vi:
         self._area.move_cursor((row, column))
         self._area.scroll_cursor_visible()
 
-    def _go_if(self, place: Place | None) -> None:
+    def _go_if(self, place: Position | None) -> None:
         if place is not None:
             self._go(place)
 
@@ -289,7 +289,7 @@ class Vi:
 
     # Operators
 
-    def _operate(self, operator: str, part: Part) -> None:
+    def _operate(self, operator: str, part: TextRange) -> None:
         start, end = part.start, part.end
         if operator in "<>":
             self._go(self._edits.shift(start[0], end[0], 1 if operator == ">" else -1))
@@ -322,7 +322,7 @@ class Vi:
         indent, after = len(line) - len(line.lstrip()), min(column + 1, len(line))
         self._start_insert((row, {"i": column, "a": after, "I": indent, "A": len(line)}[key]), times)
 
-    def _start_insert(self, place: Place, times: int) -> None:
+    def _start_insert(self, place: Position, times: int) -> None:
         self._area.move_cursor(place)
         self._inserting = place, times
         self._set_mode("insert")

@@ -16,13 +16,13 @@ from oi_tui.app import OiTui
 from oi_tui.input.table_file import TableFile
 from oi_tui.runtimes.tables import (
     Column,
-    Row,
-    Shape,
     Statistics,
     TableBusyError,
     TableError,
+    TableQuery,
+    TableRow,
+    TableShape,
     TableSource,
-    View,
 )
 from oi_tui.screens.pager import PagerScreen
 from oi_tui.screens.table import TableScreen, format_statistics
@@ -41,24 +41,26 @@ class Numbers:
 
     def __init__(self) -> None:
         self.busy = False
-        self.views: list[View] = []
+        self.views: list[TableQuery] = []
         self.fetched = 0
 
-    def shape(self, view: View) -> Shape:
+    def shape(self, view: TableQuery) -> TableShape:
         if self.busy:
             raise TableBusyError("Python is busy or not running")
         self.views.append(view)
         columns = tuple(Column(f"c{at}", "int64" if at else "str", at > 0) for at in range(90))
         rows = self.total if not view.words else int(view.words == "a")
-        return Shape("DataFrame", columns, rows, self.total, "id")
+        return TableShape("DataFrame", columns, rows, self.total, "id")
 
     def page(
-        self, view: View, start: int, count: int, first: int, columns: int, *, whole: bool = False
-    ) -> list[Row]:
+        self, view: TableQuery, start: int, count: int, first: int, columns: int, *, whole: bool = False
+    ) -> list[TableRow]:
         self.fetched += count
         last = min(first + columns, 90)
         end = min(start + count, 1 if view.words else self.total)
-        return [Row(f"r{n}", tuple(self.cell(n, at) for at in range(first, last))) for n in range(start, end)]
+        return [
+            TableRow(f"r{n}", tuple(self.cell(n, at) for at in range(first, last))) for n in range(start, end)
+        ]
 
     @staticmethod
     def cell(row: int, column: int) -> str | None:
@@ -130,7 +132,7 @@ async def test_a_column_is_sorted_both_ways_and_back(tmp_path: Path) -> None:
         await reached(lambda: "c1 ↓" in app.shown)
         await pilot.press("s")
         await reached(lambda: "↓" not in app.shown)
-        assert source.views[1:] == [View(sort=1), View(sort=1, descending=True), View()]
+        assert source.views[1:] == [TableQuery(sort=1), TableQuery(sort=1, descending=True), TableQuery()]
 
 
 async def test_a_filter_is_shown_and_removed(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from oi_tui.custom_languages import CustomLanguages
-from oi_tui.engine.credentials.trust import Shown, Trust
+from oi_tui.engine.credentials.trust import ExternalContent, Trust
 from oi_tui.engine.settings import python_profile
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.runtimes import Computer
@@ -145,7 +145,7 @@ def test_a_class_of_the_page_runs_python_in_its_sandbox(
 def test_the_profiles_of_the_page_allow_that_language_only(tmp_path: Path) -> None:
     written = tmp_path / "cloud.yaml"
     written.write_text(block("Use a class", "yaml"))
-    program = Shown("profile", str(tmp_path / "cloud_profile.py"), block("Use a class", "python"))
+    program = ExternalContent("profile", str(tmp_path / "cloud_profile.py"), block("Use a class", "python"))
     for profile in (Profile.load(written), python_profile.run(program)):
         assert profile.custom_languages == ("cloud_e2b.py",)
         assert profile.languages == ("e2b",)

@@ -10,7 +10,7 @@ import pytest
 
 from oi_tui.messages import InputRequested
 from oi_tui.runtimes import Computer
-from oi_tui.runtimes.tables import Row, TableError, View
+from oi_tui.runtimes.tables import TableError, TableQuery, TableRow
 from tests.runtimes.playing import check_cells, play, until
 
 pytestmark = pytest.mark.needs("node")
@@ -362,33 +362,37 @@ const big = Array.from({ length: 200000 }, (_, n) => ({ n }));
 def test_tables_are_opened_page_by_page(node: Computer) -> None:
     assert play(node, "javascript", TABLES).state == "finished"
     table = node.inspector.table("javascript", "sales")
-    shape = table.shape(View())
+    shape = table.shape(TableQuery())
     assert [(column.name, column.type, column.numeric) for column in shape.columns] == [
         ("item", "string", False),
         ("amount", "number", True),
         ("more", "Array", False),
     ]
-    assert table.page(View(), 1, 1, 0, 3) == [Row("1", ("Ä\\nx", None, None))]
-    assert table.page(View(), 3, 9, 1, 2) == [Row("3", ("2", "<Array of 1>"))]
-    assert [row.label for row in table.page(View(sort=1, descending=True), 0, 9, 0, 1)] == [
+    assert table.page(TableQuery(), 1, 1, 0, 3) == [TableRow("1", ("Ä\\nx", None, None))]
+    assert table.page(TableQuery(), 3, 9, 1, 2) == [TableRow("3", ("2", "<Array of 1>"))]
+    assert [row.label for row in table.page(TableQuery(sort=1, descending=True), 0, 9, 0, 1)] == [
         "0",
         "3",
         "2",
         "1",
     ]
-    assert [row.label for row in table.page(View(sort=0, words="b"), 0, 9, 0, 1)] == ["0", "3"]
+    assert [row.label for row in table.page(TableQuery(sort=0, words="b"), 0, 9, 0, 1)] == ["0", "3"]
     assert table.statistics(0).bars[0] == ("b", 2)
     facts = dict(table.statistics(1).facts)
     assert (facts["missing"], facts["median"], facts["std"]) == ("1", "2", "1.258306")
-    assert node.inspector.table("javascript", "pairs").page(View(), 1, 1, 0, 3) == [
-        Row("1", ("2", "y", "true"))
+    assert node.inspector.table("javascript", "pairs").page(TableQuery(), 1, 1, 0, 3) == [
+        TableRow("1", ("2", "y", "true"))
     ]
-    assert node.inspector.table("javascript", "words").page(View(), 0, 1, 0, 1) == [Row("0", ("one",))]
-    assert node.inspector.table("javascript", "typed").page(View(sort=0), 0, 3, 0, 1)[2].cells == (None,)
-    assert node.inspector.table("javascript", "lazy").page(View(), 0, 2, 0, 1)[0].cells == (None,)
-    assert node.inspector.table("javascript", "big").page(View(sort=0, descending=True), 0, 1, 0, 1)[
+    assert node.inspector.table("javascript", "words").page(TableQuery(), 0, 1, 0, 1) == [
+        TableRow("0", ("one",))
+    ]
+    assert node.inspector.table("javascript", "typed").page(TableQuery(sort=0), 0, 3, 0, 1)[2].cells == (
+        None,
+    )
+    assert node.inspector.table("javascript", "lazy").page(TableQuery(), 0, 2, 0, 1)[0].cells == (None,)
+    assert node.inspector.table("javascript", "big").page(TableQuery(sort=0, descending=True), 0, 1, 0, 1)[
         0
     ].cells == ("199999",)
     with pytest.raises(TableError, match="count is not a table: it is of type number"):
-        node.inspector.table("javascript", "count").shape(View())
+        node.inspector.table("javascript", "count").shape(TableQuery())
     assert play(node, "javascript", "console.log('still')").text == "still\n"

@@ -11,7 +11,7 @@ import pytest
 from oi_tui.messages import Displayed, LineReached, Printed, Report
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.runs.octave_line import mark_statements
-from oi_tui.runtimes.tables import Row, TableError, View
+from oi_tui.runtimes.tables import TableError, TableQuery, TableRow
 from tests.programs import OCTAVE_FIGURES
 from tests.runtimes.playing import play
 
@@ -127,7 +127,7 @@ def test_questions_between_runs_leave_the_variables_as_they_were(octave: Compute
     assert play(octave, "octave", "6 * 7;").state == "finished"
     assert octave.inspector.complete("octave", "onl")
     with pytest.raises(TableError):
-        octave.inspector.table("octave", "nothing").shape(View())
+        octave.inspector.table("octave", "nothing").shape(TableQuery())
     assert [item.summary for item in octave.inspector.variables("octave")] == ["42", "1"]
     assert play(octave, "octave", "ans").text == "ans = 42\n"
 
@@ -266,19 +266,28 @@ def test_tables_are_opened_page_by_page(octave: Computer) -> None:
     )
     assert play(octave, "octave", code).state == "finished"
     matrix = octave.inspector.table("octave", "m")
-    assert matrix.shape(View()).rows == 3
-    assert matrix.page(View(), 0, 2, 0, 2) == [Row("1", ("0.125", "0.5")), Row("2", (None, "0.625"))]
-    assert [row.label for row in matrix.page(View(sort=0, descending=True), 0, 3, 0, 1)] == ["3", "1", "2"]
+    assert matrix.shape(TableQuery()).rows == 3
+    assert matrix.page(TableQuery(), 0, 2, 0, 2) == [
+        TableRow("1", ("0.125", "0.5")),
+        TableRow("2", (None, "0.625")),
+    ]
+    assert [row.label for row in matrix.page(TableQuery(sort=0, descending=True), 0, 3, 0, 1)] == [
+        "3",
+        "1",
+        "2",
+    ]
     records = octave.inspector.table("octave", "s")
-    assert [column.type for column in records.shape(View()).columns] == ["double", "text"]
-    assert records.page(View(words="ä"), 0, 9, 0, 2) == [Row("2", ("2", "Ä"))]
+    assert [column.type for column in records.shape(TableQuery()).columns] == ["double", "text"]
+    assert records.page(TableQuery(words="ä"), 0, 9, 0, 2) == [TableRow("2", ("2", "Ä"))]
     columns = octave.inspector.table("octave", "t")
-    assert columns.page(View(sort=0), 0, 1, 0, 2) == [Row("2", ("1", "q"))]
+    assert columns.page(TableQuery(sort=0), 0, 1, 0, 2) == [TableRow("2", ("1", "q"))]
     assert columns.statistics(1).bars == (("p", 2), ("q", 1))
     facts = dict(columns.statistics(0).facts)
     assert (facts["rows"], facts["median"], facts["std"]) == ("3", "2", "1")
-    assert octave.inspector.table("octave", "c").page(View(), 1, 1, 0, 2) == [Row("2", ("2", None))]
-    assert octave.inspector.table("octave", "big").shape(View()).total == 1_000_000
+    assert octave.inspector.table("octave", "c").page(TableQuery(), 1, 1, 0, 2) == [
+        TableRow("2", ("2", None))
+    ]
+    assert octave.inspector.table("octave", "big").shape(TableQuery()).total == 1_000_000
     for name in ("w", "nothing"):
         with pytest.raises(TableError, match=name):
-            octave.inspector.table("octave", name).shape(View())
+            octave.inspector.table("octave", name).shape(TableQuery())

@@ -14,7 +14,7 @@ from oi_tui.actions.tables import find_table
 from oi_tui.messages import Printed
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.completions import Completions
-from oi_tui.runtimes.tables import Row, TableError, View
+from oi_tui.runtimes.tables import TableError, TableQuery, TableRow
 from oi_tui.widgets.conversation.inline_table import InlineTable
 from tests.programs import R_DATA_TABLE
 from tests.runtimes.playing import play
@@ -393,7 +393,7 @@ f <- function() 1
 def test_tables_are_opened_page_by_page(r: Computer) -> None:
     assert play(r, "r", TABLES).state == "finished"
     table = r.inspector.table("r", "d")
-    shape = table.shape(View())
+    shape = table.shape(TableQuery())
     assert (shape.kind, shape.rows, shape.total) == ("data.frame", 4, 4)
     assert [(column.name, column.type, column.numeric) for column in shape.columns] == [
         ("a", "numeric", True),
@@ -401,31 +401,34 @@ def test_tables_are_opened_page_by_page(r: Computer) -> None:
         ("day", "Date", False),
         ("l", "list", False),
     ]
-    assert table.page(View(), 1, 1, 1, 2) == [Row("2", ("y\\nz", "2024-01-02"))]
-    assert table.page(View(), 2, 1, 0, 1)[0].cells == ("0.3",)
-    assert table.page(View(), 2, 1, 0, 1, whole=True)[0].cells == ("0.30000000000000004",)
-    by_number = table.page(View(sort=0, descending=True), 0, 9, 0, 1)
+    assert table.page(TableQuery(), 1, 1, 1, 2) == [TableRow("2", ("y\\nz", "2024-01-02"))]
+    assert table.page(TableQuery(), 2, 1, 0, 1)[0].cells == ("0.3",)
+    assert table.page(TableQuery(), 2, 1, 0, 1, whole=True)[0].cells == ("0.30000000000000004",)
+    by_number = table.page(TableQuery(sort=0, descending=True), 0, 9, 0, 1)
     assert [row.label for row in by_number] == ["4", "1", "3", "2"]
-    assert [row.label for row in table.page(View(words="ä"), 0, 9, 0, 4)] == ["1"]
-    assert table.page(View(), 0, 9, 3, 1) == [
-        Row("1", ("1",)),
-        Row("2", ("<integer of 3>",)),
-        Row("3", ("q",)),
-        Row("4", (None,)),
+    assert [row.label for row in table.page(TableQuery(words="ä"), 0, 9, 0, 4)] == ["1"]
+    assert table.page(TableQuery(), 0, 9, 3, 1) == [
+        TableRow("1", ("1",)),
+        TableRow("2", ("<integer of 3>",)),
+        TableRow("3", ("q",)),
+        TableRow("4", (None,)),
     ]
     matrix = r.inspector.table("r", "m")
-    assert matrix.page(View(), 59, 1, 38, 2) == [Row("60", ("2340", "2400"))]
-    assert r.inspector.table("r", "v").page(View(), 0, 2, 0, 1) == [Row("low", ("1",)), Row("high", ("2",))]
+    assert matrix.page(TableQuery(), 59, 1, 38, 2) == [TableRow("60", ("2340", "2400"))]
+    assert r.inspector.table("r", "v").page(TableQuery(), 0, 2, 0, 1) == [
+        TableRow("low", ("1",)),
+        TableRow("high", ("2",)),
+    ]
     big = r.inspector.table("r", "big")
-    assert big.page(View(sort=1, descending=True), 0, 1, 0, 2) == [Row("4", ("4", "c"))]
-    assert find_table("v", cast("Languages", r)).shape(View()).kind == "numeric"
-    assert find_table("d", cast("Languages", r)).shape(View()).kind == "data.frame"
+    assert big.page(TableQuery(sort=1, descending=True), 0, 1, 0, 2) == [TableRow("4", ("4", "c"))]
+    assert find_table("v", cast("Languages", r)).shape(TableQuery()).kind == "numeric"
+    assert find_table("d", cast("Languages", r)).shape(TableQuery()).kind == "data.frame"
     for name, words in (
         ("f", "f is not a table: it is of class function."),
         ("nothing", "no variable nothing"),
     ):
         with pytest.raises(TableError, match=words):
-            r.inspector.table("r", name).shape(View())
+            r.inspector.table("r", name).shape(TableQuery())
 
 
 def test_a_column_is_described_in_figures(r: Computer) -> None:
@@ -449,14 +452,14 @@ def test_a_column_is_described_in_figures(r: Computer) -> None:
 def test_a_table_that_a_cell_showed_is_opened_by_its_key(r: Computer) -> None:
     _, table = shown_table(r, "head(mtcars)")
     assert (table["language"], table["name"]) == ("r", "")
-    assert r.inspector.table("r", table["key"]).shape(View()).rows == 6
+    assert r.inspector.table("r", table["key"]).shape(TableQuery()).rows == 6
     _, named = shown_table(r, "cars")
     assert named["key"] == "cars"
     view, matrix = shown_table(r, "matrix(1:2400, 60, 40)")
     assert view.startswith("matrix: 60 rows by 40 columns\nColumns: V1, V2, ")
     assert "V40, each of type integer\n" in view
-    assert r.inspector.table("r", matrix["key"]).shape(View()).rows == 60
-    _, viewed = shown_table(r, "View(cars)")
+    assert r.inspector.table("r", matrix["key"]).shape(TableQuery()).rows == 60
+    _, viewed = shown_table(r, "TableQuery(cars)")
     assert viewed["key"] == "cars"
     assert play(r, "r", "matrix(1:4, 2)").text == "     [,1] [,2]\n[1,]    1    3\n[2,]    2    4\n"
 

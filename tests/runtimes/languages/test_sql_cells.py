@@ -13,7 +13,7 @@ import pytest
 from oi_tui.messages import Printed
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.languages import LANGUAGES, python
-from oi_tui.runtimes.tables import Row, View
+from oi_tui.runtimes.tables import TableQuery, TableRow
 from tests.runtimes.playing import Played, living, play
 
 #: Python without DuckDB, so that SQLite is used wherever the tests run.
@@ -84,7 +84,7 @@ def test_each_query_is_a_table_for_the_person_and_whole_for_the_model(sql: Compu
     assert len(tables) == 2
     assert '"total": 2' in tables[0]
     opened = sql.inspector.table("sql", json.loads(tables[0])["key"])
-    assert opened.page(View(words="x;y"), 0, 9, 0, 2) == [Row("0", ("1", "x;y"))]
+    assert opened.page(TableQuery(words="x;y"), 0, 9, 0, 2) == [TableRow("0", ("1", "x;y"))]
     assert text(sql, "drop table t") == ""
 
 

@@ -22,7 +22,7 @@ from oi_tui.runtimes.remote.far_outbox import Outbox, Stream
 from oi_tui.runtimes.remote.left_targets import LeftTarget
 from oi_tui.runtimes.remote.link import LeftRun
 from oi_tui.runtimes.remote.place import RemotePlace
-from oi_tui.runtimes.remote.target import GoneError, Staying, TargetError
+from oi_tui.runtimes.remote.target import DetachOptions, GoneError, TargetError
 from oi_tui.runtimes.remote.wire import FrameReader, unpack_reports
 from tests.programs import PATH, why_not
 from tests.runtimes.playing import Played, alive, play, until
@@ -196,7 +196,7 @@ def test_nothing_new_begins_while_nobody_is_there_and_others_are_kept_out(make: 
 
 
 def test_what_was_left_ends_by_itself_and_is_gone_when_it_is_killed(make: Make) -> None:
-    computer = make(target="command:env", staying=Staying(seconds=0.3))
+    computer = make(target="command:env", staying=DetachOptions(seconds=0.3))
     below = everything_below(far_pid(computer))
     _, left = leave(computer, COUNT, "\n5\r")
     until(lambda: not any(map(alive, below)) and not Path(left.folder).exists())
@@ -227,7 +227,7 @@ def test_a_connection_that_is_cut_in_a_flood_loses_and_doubles_nothing_if_it_is_
     relay = TcpRelay(server.port)
     monkeypatch.setenv("PATH", f"{server.through(relay.port, tmp_path_factory.mktemp('client'))}:{PATH}")
     try:
-        computer = make(target=f"ssh:{HOST}", staying=Staying(cut=True, seconds=60.0))
+        computer = make(target=f"ssh:{HOST}", staying=DetachOptions(cut=True, seconds=60.0))
         pid = far_pid(computer)
         flood = "for n in range(200_000): print(n)"
         before = play(computer, "python", flood, on=when("\n30000\r", relay.cut))
@@ -256,8 +256,8 @@ def test_an_application_that_is_killed_leaves_running_what_is_to_stay(make: Make
     program = (
         "from oi_tui.messages import Printed\n"
         "from oi_tui.runtimes import Computer\n"
-        "from oi_tui.runtimes.remote.target import Staying\n"
-        "computer = Computer(target='command:env', staying=Staying(cut=True, seconds=60.0))\n"
+        "from oi_tui.runtimes.remote.target import DetachOptions\n"
+        "computer = Computer(target='command:env', staying=DetachOptions(cut=True, seconds=60.0))\n"
         f"for report in computer.run('python', {COUNT_ON!r}):\n"
         "    print(report.text if isinstance(report, Printed) else '', flush=True)\n"
     )

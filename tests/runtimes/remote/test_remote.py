@@ -741,7 +741,7 @@ def test_a_text_beside_other_reports_is_refused(reports: object, text: str | Non
         ["RunEnded", "exploded", 0, None],
         ["RunEnded", "finished", True, None],
         ["InputRequested", "x", 1],
-        ["Loss", "python", "x"],
+        ["VariablesLost", "python", "x"],
         ["Memory", "python", "known", [["Printed", "x", None]], 1],
         ["Displayed", "page", "/tmp/x.html", None],
         ["Completions", "1", [], ""],

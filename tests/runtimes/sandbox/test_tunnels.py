@@ -12,7 +12,7 @@ import pytest
 
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.sandbox import client_hello, proxy, sandbox
-from oi_tui.runtimes.sandbox.client_hello import Beginning, NotTlsError
+from oi_tui.runtimes.sandbox.client_hello import HandshakeReader, NotTlsError
 from oi_tui.runtimes.sandbox.proxy import HostProxy
 from tests.runtimes.playing import play
 
@@ -301,7 +301,7 @@ def read(data: bytes) -> str | None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         theirs.shutdown(socket.SHUT_WR)
-        return client_hello.read_host(Beginning(ours, data, 5))
+        return client_hello.read_host(HandshakeReader(ours, data, 5))
 
 
 def lengthened(record: bytes, extension: bytes) -> bytes:

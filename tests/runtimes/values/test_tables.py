@@ -10,7 +10,7 @@ import pytest
 
 from oi_tui.messages import Printed
 from oi_tui.runtimes import Computer
-from oi_tui.runtimes.tables import TableError, View
+from oi_tui.runtimes.tables import TableError, TableQuery
 from tests.runtimes.playing import play
 
 SETUP = """
@@ -41,33 +41,33 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Computer]:
 
 def test_a_frame_is_read_in_pages(python: Computer) -> None:
     table = python.inspector.table("python", "df")
-    shape = table.shape(View())
+    shape = table.shape(TableQuery())
     assert (shape.kind, shape.rows, shape.total, len(shape.columns)) == ("DataFrame", 1000, 1000, 61)
     assert shape.columns[0].numeric
     assert not shape.columns[60].numeric
-    page = table.page(View(), 1, 3, 59, 40)
+    page = table.page(TableQuery(), 1, 3, 59, 40)
     assert [(row.label, row.cells) for row in page] == [
         ("1", ("1.5", None)),
         ("2", ("3", "3")),
         ("3", ("4.5", "<object>")),
     ]
-    assert table.page(View(), 998, 100, 0, 1)[-1].label == "999"
+    assert table.page(TableQuery(), 998, 100, 0, 1)[-1].label == "999"
 
 
 def test_a_frame_is_sorted_and_filtered(python: Computer) -> None:
     table = python.inspector.table("python", "df")
-    down = View(sort=0, descending=True)
+    down = TableQuery(sort=0, descending=True)
     assert [row.label for row in table.page(down, 0, 2, 0, 1)] == ["999", "998"]
     assert table.page(down, 999, 1, 0, 1)[0].cells == (None,)
-    assert table.shape(View(words="PLAIN")).rows == 250
-    assert [row.label for row in table.page(View(sort=0, descending=True, words="plain"), 0, 1, 0, 1)] == [
-        "996"
-    ]
+    assert table.shape(TableQuery(words="PLAIN")).rows == 250
+    assert [
+        row.label for row in table.page(TableQuery(sort=0, descending=True, words="plain"), 0, 1, 0, 1)
+    ] == ["996"]
 
 
 def test_a_frame_that_changed_is_seen_after_a_reload(python: Computer) -> None:
     assert play(python, "python", "live = pandas.DataFrame({'a': [2, 1]})").state == "finished"
-    table, up = python.inspector.table("python", "live"), View(sort=0)
+    table, up = python.inspector.table("python", "live"), TableQuery(sort=0)
     assert [row.cells for row in table.page(up, 0, 9, 0, 1)] == [("1",), ("2",)]
     assert play(python, "python", "live.loc[0, 'a'] = 0").state == "finished"
     table.shape(up)
@@ -87,10 +87,10 @@ def test_other_tables(python: Computer, name: str, kind: str, first: tuple[str, 
     table = python.inspector.table("python", name)
     if not kind:
         with pytest.raises(TableError, match="There is no variable"):
-            table.shape(View())
+            table.shape(TableQuery())
         return
-    assert table.shape(View()).kind == kind
-    assert table.page(View(), 0, 1, 0, 9)[0].cells == first
+    assert table.shape(TableQuery()).kind == kind
+    assert table.page(TableQuery(), 0, 1, 0, 9)[0].cells == first
 
 
 @pytest.mark.parametrize("library", ["polars", "pyarrow"])
@@ -100,12 +100,12 @@ def test_frames_of_other_libraries(python: Computer, library: str) -> None:
     code = f"import {library}\nother = {make}({{'a': [3, 1, None], 'b': ['x', 'y', 'z']}})"
     assert play(python, "python", code).state == "finished"
     table = python.inspector.table("python", "other")
-    assert [column.numeric for column in table.shape(View()).columns] == [True, False]
+    assert [column.numeric for column in table.shape(TableQuery()).columns] == [True, False]
     for descending, first in ((True, "3"), (False, "1")):
-        view = View(sort=0, descending=descending)
+        view = TableQuery(sort=0, descending=descending)
         cells = [row.cells[0] for row in table.page(view, 0, 9, 0, 2)]
         assert (cells[0], cells[-1]) == (first, None)
-    assert table.shape(View(words="Y")).rows == 1
+    assert table.shape(TableQuery(words="Y")).rows == 1
     assert dict(table.statistics(0).facts)["max"] == "3"
 
 
@@ -134,7 +134,7 @@ DataFrame.__module__ = "polars.dataframe.frame"
 frame = DataFrame()
 """
     assert play(python, "python", code).state == "finished"
-    shape = python.inspector.table("python", "frame").shape(View())
+    shape = python.inspector.table("python", "frame").shape(TableQuery())
     assert {column.name: column.type for column in shape.columns} == names
 
 
@@ -149,16 +149,16 @@ def test_equal_numbers_keep_their_order_in_both_directions(python: Computer, kin
     assert play(python, "python", made).state == "finished"
     table = python.inspector.table("python", "ties")
 
-    def order(view: View) -> str:
+    def order(view: TableQuery) -> str:
         return "".join(row.label for row in table.page(view, 0, 9, 0, 1))
 
     expected = {"float": ("250314", "032514"), "int8": ("142503", "032514"), "bool": ("135024", "024135")}
-    assert (order(View(sort=0)), order(View(sort=0, descending=True))) == expected[kind]
+    assert (order(TableQuery(sort=0)), order(TableQuery(sort=0, descending=True))) == expected[kind]
 
 
 def test_what_cannot_be_compared_is_sorted_by_its_text_and_missing_values_come_last(python: Computer) -> None:
     table = python.inspector.table("python", "mixed")
-    assert [row.cells[0] for row in table.page(View(sort=0), 0, 9, 0, 1)] == ["1", "2", "b", None]
+    assert [row.cells[0] for row in table.page(TableQuery(sort=0), 0, 9, 0, 1)] == ["1", "2", "b", None]
 
 
 def test_columns_with_missing_integers_arrays_and_any_type_are_shown(python: Computer) -> None:
@@ -183,22 +183,22 @@ dirty"""
     first = json.loads(shown[0])["rows"]
     assert "1180591620717411303424" in str(first)
     table = python.inspector.table("python", "dirty")
-    assert [row.cells[0] for row in table.page(View(sort=0), 0, 9, 0, 11)] == ["1", "3", None]
+    assert [row.cells[0] for row in table.page(TableQuery(sort=0), 0, 9, 0, 11)] == ["1", "3", None]
     for column in range(11):
         assert dict(table.statistics(column).facts)["rows"] == "3"
-        table.page(View(sort=column), 0, 9, 0, 11)
-    assert table.shape(View(words="abc")).rows == 1
+        table.page(TableQuery(sort=column), 0, 9, 0, 11)
+    assert table.shape(TableQuery(words="abc")).rows == 1
 
 
 def test_objects_of_the_program_are_not_asked_for_their_text(python: Computer) -> None:
-    assert python.inspector.table("python", "loud").page(View(), 0, 1, 0, 1)[0].cells == ("<Loud>",)
+    assert python.inspector.table("python", "loud").page(TableQuery(), 0, 1, 0, 1)[0].cells == ("<Loud>",)
 
 
 def test_long_texts_are_cut_unless_they_are_wanted_whole(python: Computer) -> None:
     assert play(python, "python", "long = [{'t': 'ab\\n' * 500}]").state == "finished"
     table = python.inspector.table("python", "long")
-    (cut,) = table.page(View(), 0, 1, 0, 1)[0].cells
-    (whole,) = table.page(View(), 0, 1, 0, 1, whole=True)[0].cells
+    (cut,) = table.page(TableQuery(), 0, 1, 0, 1)[0].cells
+    (whole,) = table.page(TableQuery(), 0, 1, 0, 1, whole=True)[0].cells
     assert cut is not None
     assert "\n" not in cut
     assert cut.endswith("…")
@@ -217,7 +217,7 @@ def test_a_column_in_figures(python: Computer) -> None:
 def test_what_is_no_table_is_refused_in_a_sentence(python: Computer) -> None:
     assert play(python, "python", "number = 3").state == "finished"
     with pytest.raises(TableError, match="number is not a table: it is of type int"):
-        python.inspector.table("python", "number").shape(View())
+        python.inspector.table("python", "number").shape(TableQuery())
     with pytest.raises(TableError, match="cannot be opened"):
         python.inspector.table("shell", "x")
 
@@ -231,7 +231,7 @@ def test_two_who_ask_at_once_are_both_answered(python: Computer) -> None:
     def ask(column: int) -> None:
         table = python.inspector.table("python", "many")
         begin.wait(10)
-        answers.append(len(table.page(View(sort=column), 0, 5, 0, 2)))
+        answers.append(len(table.page(TableQuery(sort=column), 0, 5, 0, 2)))
 
     askers = [threading.Thread(target=ask, args=(column,)) for column in (0, 1)]
     for asker in askers:
@@ -242,7 +242,7 @@ def test_two_who_ask_at_once_are_both_answered(python: Computer) -> None:
 
 
 def test_the_language_stays_usable(python: Computer) -> None:
-    python.inspector.table("python", "df").page(View(), 0, 1, 0, 1)
+    python.inspector.table("python", "df").page(TableQuery(), 0, 1, 0, 1)
     played = play(python, "python", "print(len(df))")
     assert played.state == "finished"
     assert "1000" in str(played.reports)
@@ -264,7 +264,7 @@ def test_a_shown_frame_comes_with_its_first_and_last_rows_and_can_be_opened(pyth
     assert shown["columns"][0] == ["c0", "float64", True]
     assert len(shown["columns"]) == len(shown["rows"][0][1]) == 60
     assert shown["rows"][2][1][0] is None
-    assert python.inspector.table("python", shown["key"]).shape(View()).total == 1000
+    assert python.inspector.table("python", shown["key"]).shape(TableQuery()).total == 1000
 
 
 DATABASE = """
@@ -290,7 +290,7 @@ def test_columns_and_records_are_shown_as_tables(
     (shown,) = tables(python, code)
     assert [name for name, _, _ in shown["columns"]] == columns
     assert shown["total"] == total
-    assert python.inspector.table("python", shown["key"]).shape(View()).total == total
+    assert python.inspector.table("python", shown["key"]).shape(TableQuery()).total == total
 
 
 @pytest.mark.parametrize(
@@ -315,13 +315,13 @@ def test_other_lists_are_shown_as_they_print_themselves(python: Computer, code: 
 def test_a_frame_is_shown_as_it_was_after_its_name_means_something_else(python: Computer) -> None:
     (shown,) = tables(python, "old = pandas.DataFrame({'a': [1]})\nold")
     assert play(python, "python", "old = 3").state == "finished"
-    assert python.inspector.table("python", shown["key"]).page(View(), 0, 1, 0, 1)[0].cells == ("1",)
+    assert python.inspector.table("python", shown["key"]).page(TableQuery(), 0, 1, 0, 1)[0].cells == ("1",)
 
 
 def test_a_large_frame_that_the_program_let_go_is_not_kept_in_memory(python: Computer) -> None:
     (shown,) = tables(python, "display(pandas.concat([df] * 10))")
     with pytest.raises(TableError, match="Run its cell again"):
-        python.inspector.table("python", shown["key"]).shape(View())
+        python.inspector.table("python", shown["key"]).shape(TableQuery())
 
 
 @pytest.mark.parametrize(
@@ -345,7 +345,7 @@ def test_numbers_of_a_column_have_the_same_decimals(
 
 def test_a_class_of_the_program_derived_from_a_frame_is_a_table(python: Computer) -> None:
     (shown,) = tables(python, "class Mine(pandas.DataFrame): pass\nMine({'a': [1]})")
-    assert python.inspector.table("python", shown["key"]).shape(View()).kind == "Mine"
+    assert python.inspector.table("python", shown["key"]).shape(TableQuery()).kind == "Mine"
 
 
 def test_frames_with_odd_labels_are_shown(python: Computer) -> None:
@@ -367,7 +367,7 @@ def test_shown_frames_of_other_libraries(python: Computer, library: str) -> None
     make = {"polars": "polars.DataFrame", "pyarrow": "pyarrow.table"}[library]
     (shown,) = tables(python, f"import {library}\n{make}({{'a': [3.5, None], 'b': ['x', '東京']}})")
     assert [row for _, row in shown["rows"]] == [["3.5", "x"], [None, "東京"]]
-    assert python.inspector.table("python", shown["key"]).shape(View()).total == 2
+    assert python.inspector.table("python", shown["key"]).shape(TableQuery()).total == 2
 
 
 def statistics_of(python: Computer, code: str) -> tuple[dict[str, str], list[tuple[str, int]]]:
@@ -448,16 +448,16 @@ def test_numbers_with_few_digits_are_shown_with_no_more(python: Computer) -> Non
     code = "short = pandas.DataFrame({'s': numpy.float32([0.1, 3e20]), 'h': numpy.float16([0.1, 2])})"
     assert play(python, "python", code).state == "finished"
     table = python.inspector.table("python", "short")
-    assert [row.cells for row in table.page(View(), 0, 2, 0, 2)] == [("0.1", "0.1"), ("3e+20", "2")]
-    assert table.page(View(), 0, 1, 0, 1, whole=True)[0].cells == ("0.1",)
+    assert [row.cells for row in table.page(TableQuery(), 0, 2, 0, 2)] == [("0.1", "0.1"), ("3e+20", "2")]
+    assert table.page(TableQuery(), 0, 1, 0, 1, whole=True)[0].cells == ("0.1",)
 
 
 def test_a_filter_looks_at_the_labels_of_rows_too(python: Computer) -> None:
     code = "labelled = pandas.DataFrame({'v': [1, 2, 3]}, index=['Spain', 'Peru', 'Chad'])"
     assert play(python, "python", code).state == "finished"
-    assert python.inspector.table("python", "labelled").shape(View(words="peru")).rows == 1
+    assert python.inspector.table("python", "labelled").shape(TableQuery(words="peru")).rows == 1
     assert play(python, "python", "numbered = labelled.reset_index(drop=True)").state == "finished"
-    assert python.inspector.table("python", "numbered").shape(View(words="0")).rows == 0
+    assert python.inspector.table("python", "numbered").shape(TableQuery(words="0")).rows == 0
 
 
 @pytest.mark.parametrize(
@@ -475,8 +475,8 @@ def test_values_like_tables_open_as_tables(
     setup = "import collections\nPoint = collections.namedtuple('Point', 'x y')"
     assert play(python, "python", f"{setup}\nlike = {code}").state == "finished"
     table = python.inspector.table("python", "like")
-    assert [column.name for column in table.shape(View()).columns] == columns
-    assert table.page(View(), 0, 1, 0, 9)[0].cells == cells
+    assert [column.name for column in table.shape(TableQuery()).columns] == columns
+    assert table.page(TableQuery(), 0, 1, 0, 9)[0].cells == cells
 
 
 def test_a_column_of_lists_of_pyarrow_is_sorted_by_its_texts(python: Computer) -> None:
@@ -485,11 +485,11 @@ def test_a_column_of_lists_of_pyarrow_is_sorted_by_its_texts(python: Computer) -
 kind = pandas.ArrowDtype(pyarrow.list_(pyarrow.int64()))
 lists = pandas.DataFrame({"l": pandas.Series([[2], [1]], dtype=kind)})"""
     assert play(python, "python", code).state == "finished"
-    assert python.inspector.table("python", "lists").page(View(sort=0), 0, 1, 0, 1)[0].cells[0] == "[1]"
+    assert python.inspector.table("python", "lists").page(TableQuery(sort=0), 0, 1, 0, 1)[0].cells[0] == "[1]"
 
 
 def test_a_missing_decimal_is_missing(python: Computer) -> None:
     assert (
         play(python, "python", "import decimal\nnone = [{'d': decimal.Decimal('nan')}]").state == "finished"
     )
-    assert python.inspector.table("python", "none").page(View(), 0, 1, 0, 1)[0].cells == (None,)
+    assert python.inspector.table("python", "none").page(TableQuery(), 0, 1, 0, 1)[0].cells == (None,)

@@ -27,7 +27,7 @@ from oi_tui.engine.session import Session
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.storage.journal import Journal
 from oi_tui.engine.storage.store import Store
-from oi_tui.messages import Loss, Message
+from oi_tui.messages import Message, VariablesLost
 from tests.fakes import Computer, Llm, call
 
 
@@ -449,7 +449,7 @@ def test_what_a_language_notes_stands_in_the_system_message() -> None:
     assert "\n\nEvery block must print." in session.llm.requests[0].messages[0]["content"]
 
 
-LOSS = Loss("python", "Python ended between runs (killed by SIGKILL); its variables are lost: df")
+LOSS = VariablesLost("python", "Python ended between runs (killed by SIGKILL); its variables are lost: df")
 
 
 def test_a_language_that_ended_between_runs_is_reported_to_the_person_and_to_the_model() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from oi_tui.input import table_export
 from oi_tui.input.table_export import export
-from oi_tui.runtimes.tables import Column, Row, Shape, Statistics, TableError, View
+from oi_tui.runtimes.tables import Column, Statistics, TableError, TableQuery, TableRow, TableShape
 
 _TYPES = ("int64", "float64", "bool", "datetime64[ns]", "date", "object", "int64")
 _NAMES = ("n", "x", "ok", "at", "day", "text", "n")
@@ -26,22 +26,22 @@ class Few:
     def __init__(self, rows: tuple[tuple[str | None, ...], ...] = _ROWS, times: int = 1) -> None:
         self.rows = rows * times
 
-    def shape(self, _: View) -> Shape:
+    def shape(self, _: TableQuery) -> TableShape:
         columns = tuple(Column(name, of) for name, of in zip(_NAMES, _TYPES, strict=True))
-        return Shape("DataFrame", columns, len(self.rows), len(self.rows))
+        return TableShape("DataFrame", columns, len(self.rows), len(self.rows))
 
     def page(
-        self, view: View, start: int, count: int, first: int, columns: int, *, whole: bool = False
-    ) -> list[Row]:
+        self, view: TableQuery, start: int, count: int, first: int, columns: int, *, whole: bool = False
+    ) -> list[TableRow]:
         assert whole
-        return [Row("", row[first : first + columns]) for row in self.rows[start : start + count]]
+        return [TableRow("", row[first : first + columns]) for row in self.rows[start : start + count]]
 
     def statistics(self, _: int) -> Statistics:
         raise AssertionError
 
 
 def write(path: Path, source: Few, *pythons: str) -> None:
-    export(source, source.shape(View()), View(), path, pythons)
+    export(source, source.shape(TableQuery()), TableQuery(), path, pythons)
 
 
 def test_parquet_has_the_types_of_the_columns(tmp_path: Path) -> None:
@@ -105,9 +105,9 @@ def test_a_file_that_is_there_stays_as_it_is(tmp_path: Path) -> None:
 
 
 def test_a_table_that_is_too_long_for_excel_says_so_at_once(tmp_path: Path) -> None:
-    shape = Shape("DataFrame", (Column("a", "int64"),), 1_048_576, 1_048_576)
+    shape = TableShape("DataFrame", (Column("a", "int64"),), 1_048_576, 1_048_576)
     with pytest.raises(TableError, match=r"1,048,575 rows .* export this table as \.parquet"):
-        export(Few(), shape, View(), tmp_path / "a.xlsx")
+        export(Few(), shape, TableQuery(), tmp_path / "a.xlsx")
     assert list(tmp_path.iterdir()) == []
 
 

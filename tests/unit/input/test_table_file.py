@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from oi_tui.input.table_file import TableFile
-from oi_tui.runtimes.tables import TableError, View
+from oi_tui.runtimes.tables import TableError, TableQuery
 
 CSV = 'name,zip,price\nAnna,00123,10\nBob,00077,9.5\n"Zoë, the 1st",10115,\nDan,00001,100\n'
 
@@ -38,25 +38,30 @@ def prices(tmp_path: Path, opened: Callable[..., TableFile]) -> TableFile:
     return opened(tmp_path / "prices.csv")
 
 
-def cells(table: TableFile, view: View) -> list[tuple[str | None, ...]]:
+def cells(table: TableFile, view: TableQuery) -> list[tuple[str | None, ...]]:
     return [row.cells for row in table.page(view, 0, 100, 0, 100)]
 
 
 def test_a_csv_file_keeps_its_texts_and_knows_its_types(prices: TableFile) -> None:
-    shape = prices.shape(View())
+    shape = prices.shape(TableQuery())
     assert [(c.name, c.type, c.numeric) for c in shape.columns] == [
         ("name", "text", False),
         ("zip", "text", False),
         ("price", "float", True),
     ]
     assert shape.rows == shape.total == 4
-    assert cells(prices, View())[2] == ("Zoë, the 1st", "10115", None)
-    assert cells(prices, View())[0] == ("Anna", "00123", "10")
+    assert cells(prices, TableQuery())[2] == ("Zoë, the 1st", "10115", None)
+    assert cells(prices, TableQuery())[0] == ("Anna", "00123", "10")
 
 
 def test_numbers_sort_as_numbers_and_missing_ones_come_last(prices: TableFile) -> None:
-    assert [row[2] for row in cells(prices, View(sort=2))] == ["9.5", "10", "100", None]
-    assert [row[2] for row in cells(prices, View(sort=2, descending=True))] == ["100", "10", "9.5", None]
+    assert [row[2] for row in cells(prices, TableQuery(sort=2))] == ["9.5", "10", "100", None]
+    assert [row[2] for row in cells(prices, TableQuery(sort=2, descending=True))] == [
+        "100",
+        "10",
+        "9.5",
+        None,
+    ]
 
 
 @pytest.mark.parametrize("word", ["n/a", "N/A", "<NA>", "#N/A", "-nan", "NULL", " n/a "])
@@ -65,15 +70,15 @@ def test_words_for_missing_values_leave_a_column_its_numbers(
 ) -> None:
     (tmp_path / "gaps.csv").write_text(f"name,price\na,10\nb,{word}\nc,9.5\n", encoding="utf-8")
     table = opened(tmp_path / "gaps.csv")
-    assert [column.type for column in table.shape(View()).columns] == ["text", "float"]
-    assert [row[1] for row in cells(table, View(sort=1))] == ["9.5", "10", None]
+    assert [column.type for column in table.shape(TableQuery()).columns] == ["text", "float"]
+    assert [row[1] for row in cells(table, TableQuery(sort=1))] == ["9.5", "10", None]
 
 
 def test_a_filter_takes_its_text_literally(prices: TableFile) -> None:
-    assert [row[0] for row in cells(prices, View(words="anNA"))] == ["Anna"]
-    assert prices.shape(View(words="%")).rows == 0
-    assert prices.shape(View(words="_")).rows == 0
-    assert prices.shape(View(words="1")).rows == 3
+    assert [row[0] for row in cells(prices, TableQuery(words="anNA"))] == ["Anna"]
+    assert prices.shape(TableQuery(words="%")).rows == 0
+    assert prices.shape(TableQuery(words="_")).rows == 0
+    assert prices.shape(TableQuery(words="1")).rows == 3
 
 
 def test_a_column_in_figures(prices: TableFile) -> None:
@@ -97,8 +102,8 @@ def test_the_delimiter_is_found(
 ) -> None:
     (tmp_path / name).write_text(text)
     table = opened(tmp_path / name)
-    assert [column.name for column in table.shape(View()).columns] == ["x", "y"]
-    assert cells(table, View()) == [("1", "2")]
+    assert [column.name for column in table.shape(TableQuery()).columns] == ["x", "y"]
+    assert cells(table, TableQuery()) == [("1", "2")]
 
 
 #: What is wrong with files, and what is read: the kind, the names and the rows.
@@ -164,10 +169,10 @@ def test_odd_files_are_read_as_they_are_meant(
     data, kind, names, rows = ODD_FILES[case]
     (tmp_path / "odd.csv").write_bytes(data)
     table = opened(tmp_path / "odd.csv")
-    shape = table.shape(View())
+    shape = table.shape(TableQuery())
     assert shape.kind.startswith(kind)
     assert " ".join(column.name.removeprefix("column ") for column in shape.columns) == names
-    assert ["|".join(cell or "" for cell in row) for row in cells(table, View())] == rows
+    assert ["|".join(cell or "" for cell in row) for row in cells(table, TableQuery())] == rows
     for column in range(len(shape.columns)):
         table.statistics(column)
 
@@ -185,7 +190,7 @@ def test_encodings_of_other_scripts_are_found(
     pytest.importorskip("charset_normalizer", reason="charset_normalizer is not installed")
     (tmp_path / "a.csv").write_bytes(f"a,b\n{words * 20}".encode(encoding))
     assert [
-        ",".join(cell or "" for cell in row) for row in cells(opened(tmp_path / "a.csv"), View())[:2]
+        ",".join(cell or "" for cell in row) for row in cells(opened(tmp_path / "a.csv"), TableQuery())[:2]
     ] == words.splitlines()
 
 
@@ -199,9 +204,9 @@ def test_numbers_with_commas_are_sorted_and_added_as_numbers(
         ("b.csv", ["7", "99,25", "1.234,5"], "1234.5"),
     ):
         table = opened(tmp_path / name)
-        assert [row[0] for row in cells(table, View(sort=0))] == order
+        assert [row[0] for row in cells(table, TableQuery(sort=0))] == order
         assert dict(table.statistics(0).facts)["max"] == highest
-        assert table.shape(View()).columns[0].type == "float"
+        assert table.shape(TableQuery()).columns[0].type == "float"
 
 
 def test_packed_files_are_read(tmp_path: Path, opened: Callable[..., TableFile]) -> None:
@@ -210,7 +215,7 @@ def test_packed_files_are_read(tmp_path: Path, opened: Callable[..., TableFile])
     with zipfile.ZipFile(tmp_path / "a.csv.zip", "w") as archive:
         archive.writestr("a.csv", "a,b\n1,2\n")
     for name in ("a.csv.gz", "a.jsonl.xz", "a.csv.zip"):
-        assert cells(opened(tmp_path / name), View()) == [("1", "2")]
+        assert cells(opened(tmp_path / name), TableQuery()) == [("1", "2")]
 
 
 @pytest.mark.parametrize(
@@ -225,8 +230,8 @@ def test_packed_files_are_read(tmp_path: Path, opened: Callable[..., TableFile])
 def test_other_forms_of_json(tmp_path: Path, opened: Callable[..., TableFile], text: str) -> None:
     (tmp_path / "a.json").write_text(text)
     table = opened(tmp_path / "a.json")
-    assert [column.name for column in table.shape(View()).columns] == ["a", "b"]
-    assert cells(table, View()) == [("1", "x"), ("2", None)]
+    assert [column.name for column in table.shape(TableQuery()).columns] == ["a", "b"]
+    assert cells(table, TableQuery()) == [("1", "x"), ("2", None)]
 
 
 def test_json_lines_may_grow_columns_and_end_in_the_middle(
@@ -234,10 +239,10 @@ def test_json_lines_may_grow_columns_and_end_in_the_middle(
 ) -> None:
     (tmp_path / "a.jsonl").write_text('{"a": 1}\n' * 1500 + '{"a": 2, "z": 3}\n{"a": ')
     table = opened(tmp_path / "a.jsonl")
-    shape = table.shape(View())
+    shape = table.shape(TableQuery())
     assert shape.kind == "JSON lines, the last line is cut off"
     assert (shape.total, [column.name for column in shape.columns]) == (1501, ["a", "z"])
-    assert table.page(View(), 1500, 1, 0, 2)[0].cells == ("2", "3")
+    assert table.page(TableQuery(), 1500, 1, 0, 2)[0].cells == ("2", "3")
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
@@ -247,12 +252,12 @@ def test_records_of_json(tmp_path: Path, opened: Callable[..., TableFile], name:
     text = "\n".join(map(json.dumps, records)) if lines else json.dumps(records)
     (tmp_path / name).write_text(text)
     table = opened(tmp_path / name)
-    assert [(c.name, c.type) for c in table.shape(View()).columns] == [
+    assert [(c.name, c.type) for c in table.shape(TableQuery()).columns] == [
         ("a", "int"),
         ("b", "text"),
         ("c", "text"),
     ]
-    assert cells(table, View()) == [("1", "[1, 2]", None), (None, None, "x")]
+    assert cells(table, TableQuery()) == [("1", "[1, 2]", None), (None, None, "x")]
 
 
 def test_tables_of_a_database_are_named(tmp_path: Path, opened: Callable[..., TableFile]) -> None:
@@ -266,8 +271,8 @@ def test_tables_of_a_database_are_named(tmp_path: Path, opened: Callable[..., Ta
         TableFile(tmp_path / "a.db", "three")
     table = opened(tmp_path / "a.db")
     assert (table.name, table.table, table.tables) == ("a.db::one", "one", ("one", "two"))
-    assert cells(table, View(sort=1, words="x")) == [("7", "x")]
-    assert table.shape(View()).columns[0].numeric
+    assert cells(table, TableQuery(sort=1, words="x")) == [("7", "x")]
+    assert table.shape(TableQuery()).columns[0].numeric
     other = table.open_other("two")
     assert other.name == "a.db::two"
     other.close()
@@ -322,8 +327,8 @@ def test_parquet_opens_where_its_library_is(tmp_path: Path, opened: Callable[...
     feather.write_feather(arrow.table({"a": [1, 2], "b": ["x", None]}), str(tmp_path / "a.feather"))
     for name in ("a.parquet", "a.feather"):
         table = opened(tmp_path / name)
-        assert cells(table, View()) == [("1", "x"), ("2", None)]
-        assert [column.type for column in table.shape(View()).columns] == ["int64", "string"]
+        assert cells(table, TableQuery()) == [("1", "x"), ("2", None)]
+        assert [column.type for column in table.shape(TableQuery()).columns] == ["int64", "string"]
 
 
 def test_excel_opens_where_its_library_is(tmp_path: Path, opened: Callable[..., TableFile]) -> None:
@@ -334,16 +339,16 @@ def test_excel_opens_where_its_library_is(tmp_path: Path, opened: Callable[..., 
     book.create_sheet("More").append(["c"])
     book.save(tmp_path / "a.xlsx")
     table = opened(tmp_path / "a.xlsx")
-    shape = table.shape(View())
+    shape = table.shape(TableQuery())
     assert shape.kind == "Excel sheet Sheet, begins at row 3"
     assert [(column.name, column.type) for column in shape.columns] == [
         ("a", "float"),
         ("b", "text"),
         ("day", "date"),
     ]
-    assert cells(table, View()) == [("1", "x", "2024-01-02"), ("2.5", None, None)]
+    assert cells(table, TableQuery()) == [("1", "x", "2024-01-02"), ("2.5", None, None)]
     assert (table.name, table.tables) == ("a.xlsx::Sheet", ("Sheet", "More"))
-    assert opened(tmp_path / "a.xlsx", "More").shape(View()).columns[0].name == "c"
+    assert opened(tmp_path / "a.xlsx", "More").shape(TableQuery()).columns[0].name == "c"
     with pytest.raises(TableError, match=r"a\.xlsx has no sheet Less; it has Sheet, More"):
         opened(tmp_path / "a.xlsx", "Less")
 
@@ -383,12 +388,12 @@ def test_the_library_of_another_python_reads_a_file(tmp_path: Path, monkeypatch:
     rows = [["n", "word"], *([number, f"w{number}"] for number in range(2500)), [None, None]]
     (tmp_path / "a.xlsx").write_text(json.dumps(rows))
     table = TableFile(tmp_path / "a.xlsx", pythons=(str(python),), gradually=True)
-    first = table.shape(View())
+    first = table.shape(TableQuery())
     assert (first.kind, first.reading, first.columns[0].type) == ("Excel sheet One", True, "int")
     table.read_on(60)
-    assert table.shape(View()).total == 2500
+    assert table.shape(TableQuery()).total == 2500
     assert "OPENAI_API_KEY" not in (tmp_path / "environment").read_text()
-    assert cells(table, View(sort=0, descending=True))[0] == ("2499", "w2499")
+    assert cells(table, TableQuery(sort=0, descending=True))[0] == ("2499", "w2499")
     table.close()
     unread = TableFile(tmp_path / "a.xlsx", pythons=(str(python),), gradually=True)
     unread.close()
@@ -403,13 +408,13 @@ def test_a_file_is_read_a_part_at_a_time(tmp_path: Path) -> None:
     lines = ["id,zip", *(f"{number},1" for number in range(2400)), "2400,x,more"]
     (tmp_path / "long.csv").write_text("\n".join(lines))
     table = TableFile(tmp_path / "long.csv", gradually=True)
-    first = table.shape(View())
+    first = table.shape(TableQuery())
     assert (first.reading, first.total, first.columns[1].type) == (True, 1000, "int")
-    assert cells(table, View(sort=0, descending=True))[0] == ("999", "1")
+    assert cells(table, TableQuery(sort=0, descending=True))[0] == ("999", "1")
     assert table.read_on(0)
-    assert table.shape(View()).total == 2000
+    assert table.shape(TableQuery()).total == 2000
     assert not table.read_on(60)
-    whole = table.shape(View())
+    whole = table.shape(TableQuery())
     assert (whole.reading, whole.rows, whole.kind) == (False, 2401, "CSV, 1 row longer than the names")
     assert [column.type for column in whole.columns] == ["int", "text", "text"]
     assert not table.read_on(0)
@@ -421,7 +426,7 @@ def test_the_rows_before_a_damaged_part_are_shown(tmp_path: Path) -> None:
     (tmp_path / "log.jsonl").write_text("\n".join(lines))
     table = TableFile(tmp_path / "log.jsonl", gradually=True)
     assert not table.read_on(60)
-    shape = table.shape(View())
+    shape = table.shape(TableQuery())
     assert (shape.reading, shape.total) == (False, 6000)
     assert "the rest cannot be read: log.jsonl, line 6001: each record must be a JSON object" in shape.kind
     table.close()

@@ -98,7 +98,7 @@ def test_turns_do_not_get_dearer_as_a_conversation_grows(monkeypatch: pytest.Mon
     written: list[int] = []
     write = request.write
 
-    def counted(messages: list[Message], *more: Any, **named: Any) -> request.Written:
+    def counted(messages: list[Message], *more: Any, **named: Any) -> request.PreparedRequest:
         written.append(len(messages))
         return write(messages, *more, **named)
 

@@ -12,7 +12,7 @@ from PIL import Image
 
 from oi_tui.engine.llm import images
 from oi_tui.engine.llm import request as request_writer
-from oi_tui.engine.llm.request import Written
+from oi_tui.engine.llm.request import PreparedRequest
 from oi_tui.engine.llm.signed_reasoning import SIGNATURE
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import DETACHED, Message
@@ -21,7 +21,7 @@ from tests.servers.wires import OpenAi
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA2iEnWAAAAC0lEQVR4nGNgwAQAABUAAWxYp1gAAAAASUVORK5CYII="
 
 
-def write(messages: Sequence[Message], *, tools: bool = True, **changes: Any) -> Written:
+def write(messages: Sequence[Message], *, tools: bool = True, **changes: Any) -> PreparedRequest:
     how = {name: changes.pop(name) for name in ("vision", "window", "cwd") if name in changes}
     return request_writer.write(messages, Profile(**changes), ["python", "shell"], tools=tools, **how)
 

@@ -10,7 +10,7 @@ import pytest
 from oi_tui import OpenInterpreter
 from oi_tui.api.interpreter import TurnError
 from oi_tui.engine import exchange
-from oi_tui.engine.credentials.trust import Shown
+from oi_tui.engine.credentials.trust import ExternalContent
 from oi_tui.engine.llm.base import Delta, Finish, LlmError, Reasoning, Request, Text, ToolCallPiece, Usage
 from oi_tui.engine.models.function_model import FunctionModel
 from oi_tui.engine.settings import python_profile
@@ -200,7 +200,7 @@ interpreter.llm.supports_functions = False
 
 
 def from_profile(text: str) -> Profile:
-    return python_profile.run(Shown("python profile", "/home/me/mine.py", text))
+    return python_profile.run(ExternalContent("python profile", "/home/me/mine.py", text))
 
 
 def test_a_profiles_function_is_the_model_and_remembers() -> None:

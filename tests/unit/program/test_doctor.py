@@ -19,8 +19,8 @@ import pytest
 
 from oi_tui import paths
 from oi_tui.doctor import examination, folders, installation, place, server, terminal, work
+from oi_tui.doctor.active_profile import ActiveProfile
 from oi_tui.doctor.finding import Check, Finding
-from oi_tui.doctor.in_use import InUse
 from oi_tui.doctor.report import report, run
 from oi_tui.engine.settings.profile import Profile, list_settings
 from oi_tui.runtimes.sandbox import bubblewrap
@@ -615,6 +615,6 @@ def test_an_old_bubblewrap_is_remarked(monkeypatch: pytest.MonkeyPatch, tmp_path
         program.write_text(f"#!/bin/sh\necho '    {option} FD DEST'\n")
         program.chmod(0o755)
         bubblewrap._binds_descriptors.cache_clear()
-        _, *more = work.check_sandbox(InUse(Profile(sandbox=True)))
+        _, *more = work.check_sandbox(ActiveProfile(Profile(sandbox=True)))
         assert len(more) == remarks
     bubblewrap._binds_descriptors.cache_clear()

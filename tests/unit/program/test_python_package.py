@@ -23,7 +23,7 @@ from oi_tui.api import computer, llm_settings, notebook, shared_model, turns
 from oi_tui.api import interpreter as api_interpreter
 from oi_tui.api.interpreter import TurnError
 from oi_tui.api.shared_model import POOL, ModelPool
-from oi_tui.engine.credentials.trust import Shown, Trust
+from oi_tui.engine.credentials.trust import ExternalContent, Trust
 from oi_tui.engine.events import ApprovalRequested, TurnEnded
 from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.models import local_servers
@@ -1142,7 +1142,7 @@ def test_languages_in_files_of_a_profile_run_once_they_are_trusted(tmp_path: Pat
         assert [language.name for language in interpreter.computer.languages] == ["python", "shout"]
         with pytest.raises(ValueError, match="you do not trust yet"):
             interpreter.computer.run("shout", "hello")
-    Trust().accept(Shown("language", str(tmp_path / "shout.py"), SHOUT))
+    Trust().accept(ExternalContent("language", str(tmp_path / "shout.py"), SHOUT))
     with pytest.warns(UserWarning, match="missing"), OpenInterpreter(tmp_path / "mine.yaml") as interpreter:
         assert interpreter.computer.run("shout", "hello")[0]["content"] == "HELLO"
 
@@ -1152,6 +1152,6 @@ def test_the_code_of_a_python_profile_runs_first(tmp_path: Path) -> None:
     path.write_text("interpreter.computer.run('python', 'def tool(): return 42')\n")
     with pytest.raises(ProfileError, match="shown and trusted first"):
         OpenInterpreter(path)
-    Trust().accept(Shown("python profile", str(path), path.read_text()))
+    Trust().accept(ExternalContent("python profile", str(path), path.read_text()))
     with OpenInterpreter(path) as interpreter:
         assert interpreter.computer.run("python", "print(tool())")[0]["content"] == "42\n"

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from oi_tui import paths
-from oi_tui.engine.credentials.trust import Shown, Trust
+from oi_tui.engine.credentials.trust import ExternalContent, Trust
 
-HERE = Shown("project profile", "/work/.oi-tui.yaml", "auto_run: true\n")
+HERE = ExternalContent("project profile", "/work/.oi-tui.yaml", "auto_run: true\n")
 
 
 def test_exactly_what_was_trusted_is_trusted_and_nothing_else() -> None:
@@ -19,10 +19,10 @@ def test_exactly_what_was_trusted_is_trusted_and_nothing_else() -> None:
     trust.accept(HERE)
     assert Trust().accepts(HERE)
     for other in (
-        Shown("project profile", "/work/.oi-tui.yaml", "auto_run: true"),
-        Shown("project profile", "/work/.oi-tui.yaml", ""),
-        Shown("project profile", "/other/.oi-tui.yaml", HERE.text),
-        Shown("python profile", "/work/.oi-tui.yaml", HERE.text),
+        ExternalContent("project profile", "/work/.oi-tui.yaml", "auto_run: true"),
+        ExternalContent("project profile", "/work/.oi-tui.yaml", ""),
+        ExternalContent("project profile", "/other/.oi-tui.yaml", HERE.text),
+        ExternalContent("python profile", "/work/.oi-tui.yaml", HERE.text),
     ):
         assert not trust.accepts(other)
 
@@ -30,7 +30,7 @@ def test_exactly_what_was_trusted_is_trusted_and_nothing_else() -> None:
 def test_another_content_at_the_same_place_replaces_the_one_before() -> None:
     trust = Trust()
     trust.accept(HERE)
-    other = Shown(HERE.kind, HERE.place, "loop: true\n")
+    other = ExternalContent(HERE.kind, HERE.place, "loop: true\n")
     trust.accept(other)
     assert trust.accepts(other)
     assert not trust.accepts(HERE)
@@ -48,7 +48,7 @@ def test_trust_is_revoked() -> None:
 
 
 def test_the_record_is_for_its_owner_only_and_holds_no_content() -> None:
-    Trust().accept(Shown("python profile", "/p.py", "canary = 1"))
+    Trust().accept(ExternalContent("python profile", "/p.py", "canary = 1"))
     path = paths.config() / "trusted.json"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert "canary" not in path.read_text()
@@ -79,5 +79,7 @@ def test_a_record_that_cannot_be_believed_trusts_nothing(spoil: str, tmp_path: P
 
 
 def test_any_text_has_its_digest() -> None:
-    digests = {Shown("language", "/x.py", text).digest for text in ("", "\ud800", "\ufffd", "a\r\n", "a\n")}
+    digests = {
+        ExternalContent("language", "/x.py", text).digest for text in ("", "\ud800", "\ufffd", "a\r\n", "a\n")
+    }
     assert len(digests) == 5

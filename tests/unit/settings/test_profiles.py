@@ -13,7 +13,7 @@ import pytest
 from oi_tui import paths, profiles
 from oi_tui.actions import confirm_trust
 from oi_tui.cli import flags, main
-from oi_tui.engine.credentials.trust import Shown, Trust
+from oi_tui.engine.credentials.trust import ExternalContent, Trust
 from oi_tui.engine.settings import migration, presets, python_profile
 from oi_tui.engine.settings.profile import Profile, save
 from oi_tui.engine.settings.setting import ProfileError
@@ -29,9 +29,9 @@ class Asked:
 
     def __init__(self, answer: bool) -> None:
         self.answer = answer
-        self.seen: list[Shown] = []
+        self.seen: list[ExternalContent] = []
 
-    def __call__(self, shown: Shown) -> bool:
+    def __call__(self, shown: ExternalContent) -> bool:
         self.seen.append(shown)
         return self.answer
 
@@ -245,7 +245,7 @@ def test_a_program_is_run_only_after_it_was_trusted(folder: Path) -> None:
 )
 def test_a_program_that_fails_is_named_with_its_line(text: str, message: str) -> None:
     with pytest.raises(ProfileError) as caught:
-        python_profile.run(Shown("python profile", "/p.py", text))
+        python_profile.run(ExternalContent("python profile", "/p.py", text))
     assert str(caught.value).startswith("/p.py")
     assert message in str(caught.value)
 
@@ -253,7 +253,7 @@ def test_a_program_that_fails_is_named_with_its_line(text: str, message: str) ->
 def test_a_program_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(python_profile, "PATIENCE", 0.5)
     with pytest.raises(ProfileError, match="did not finish"):
-        python_profile.run(Shown("python profile", "/p.py", "while True: pass"))
+        python_profile.run(ExternalContent("python profile", "/p.py", "while True: pass"))
 
 
 # ---- Projects
@@ -442,4 +442,4 @@ def test_a_project_profile_that_is_not_read_is_named_with_the_reason(tmp_path: P
 
 def test_a_program_that_nobody_can_be_asked_about_says_how_to_trust_it() -> None:
     with pytest.raises(ProfileError, match=r"start oi-tui --profile /x/mine\.py once in a terminal"):
-        confirm_trust.ask(Shown("python profile", "/x/mine.py", "x = 1"))
+        confirm_trust.ask(ExternalContent("python profile", "/x/mine.py", "x = 1"))

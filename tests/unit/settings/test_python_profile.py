@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from oi_tui import paths, profiles
-from oi_tui.engine.credentials.trust import Shown
+from oi_tui.engine.credentials.trust import ExternalContent
 from oi_tui.engine.llm import system_message
 from oi_tui.engine.llm.base import Request, Text
 from oi_tui.engine.llm.transport.client import ModelProcess
@@ -18,7 +18,7 @@ _IMPORT = "from interpreter import interpreter\n"
 
 def made(text: str) -> Profile:
     """The profile that a trusted program makes."""
-    return profiles.make_profile(Shown("python profile", "/p.py", text))
+    return profiles.make_profile(ExternalContent("python profile", "/p.py", text))
 
 
 def refused(text: str) -> str:
@@ -251,7 +251,7 @@ def test_a_yaml_profile_with_older_keys_counts_wherever_it_is(tmp_path: Path) ->
     path.write_text(text)
     for profile in (
         profiles.open_profile(str(path))[0],
-        profiles.make_profile(Shown("profile from the network", "http://127.0.0.1/old.yaml", text)),
+        profiles.make_profile(ExternalContent("profile from the network", "http://127.0.0.1/old.yaml", text)),
     ):
         assert (profile.model, profile.max_budget, profile.temperature) == ("gpt-4", 0.5, 0.3)
         assert (profile.safe_mode, profile.offline) == ("ask", True)

@@ -43,7 +43,7 @@ _COMMAND_LINE = re.compile(
 )
 
 
-class Earlier(Protocol):
+class EarlierNames(Protocol):
     """Knowledge about the code that ran before."""
 
     @property
@@ -55,7 +55,7 @@ class Earlier(Protocol):
 
 
 @dataclass(slots=True)
-class Seen:
+class PythonReview:
     """The findings in a piece of code, the values of its names, and whether other names keep their
     meaning.
     """
@@ -67,7 +67,7 @@ class Seen:
     relied_on: dict[str, str] = field(default_factory=dict)
 
 
-def look(code: str, folder: Folder, earlier: Earlier | None = None) -> Iterator[Finding]:
+def look(code: str, folder: Folder, earlier: EarlierNames | None = None) -> Iterator[Finding]:
     """Find what is not understood in the code, or reads something that the user should see."""
     result = read(code, folder, earlier)
     yield from sorted(dict.fromkeys(result.findings), key=lambda finding: finding.line)
@@ -77,11 +77,13 @@ def look(code: str, folder: Folder, earlier: Earlier | None = None) -> Iterator[
         yield Finding("not understood", f"{module} in this folder may be loaded", 0)
 
 
-def read(code: str, folder: Folder, earlier: Earlier | None = None) -> Seen:
+def read(code: str, folder: Folder, earlier: EarlierNames | None = None) -> PythonReview:
     """Read the code; never raises."""
     tree = _tree(code)
     if tree is None:
-        return Seen([Finding("not understood", "code that is not plain Python", 0)], {}, keeps_meanings=False)
+        return PythonReview(
+            [Finding("not understood", "code that is not plain Python", 0)], {}, keeps_meanings=False
+        )
     before = dict(earlier.names) if earlier is not None else {}
     try:
         # Functions may be called above the place where they are defined.
@@ -90,11 +92,11 @@ def read(code: str, folder: Folder, earlier: Earlier | None = None) -> Seen:
             reader = _Checker(folder, before, names)
             reader.statements(tree.body)
             if reader.bound == names:
-                return Seen(reader.findings, reader.bound, reader.keeps_meanings, reader.relied_on)
+                return PythonReview(reader.findings, reader.bound, reader.keeps_meanings, reader.relied_on)
             names = reader.bound
     except RecursionError:
         pass
-    return Seen([Finding("not understood", "code nested this deeply", 0)], {}, keeps_meanings=False)
+    return PythonReview([Finding("not understood", "code nested this deeply", 0)], {}, keeps_meanings=False)
 
 
 def _tree(code: str) -> ast.Module | None:

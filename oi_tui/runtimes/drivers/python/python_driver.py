@@ -66,7 +66,7 @@ class Driver:
         self.sampler = Sampler(self)
         sys.modules["__main__"] = self.module
         self.imports = import_quietly("python_imports").Imports()
-        self.shows = import_quietly("python_shows").Shows(
+        self.shows = import_quietly("python_shows").ValueDisplay(
             self.channel, self.streams.flush, self.imports, import_quietly
         )
         self.imports.makers["oi_tui"] = _find_application

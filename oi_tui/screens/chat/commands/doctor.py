@@ -4,17 +4,17 @@ import threading
 
 from textual.app import App
 
-from oi_tui.doctor.in_use import InUse
+from oi_tui.doctor.active_profile import ActiveProfile
 from oi_tui.doctor.report import report
 from oi_tui.screens.pager import PagerScreen
 from oi_tui.widgets.pager.long_text import LongText
 
 
-def show(app: App[object], in_use: InUse) -> None:
+def show(app: App[object], active: ActiveProfile) -> None:
     """Examine in the background, then show the result."""
 
     def examine() -> None:
-        text, problems = report(in_use, ask_terminal=False)
+        text, problems = report(active, ask_terminal=False)
         summary = f"{problems} problem{'s' * (problems != 1)}" if problems else "no problem"
         app.call_later(lambda: app.push_screen(PagerScreen(f"Doctor: {summary}", LongText.of(text), _WHERE)))
 

@@ -80,11 +80,11 @@ class ChatScreens:
 
     def open_doctor(self) -> None:
         """Say on a page of its own what is wrong here and how to put it right."""
-        from oi_tui.doctor.in_use import InUse
+        from oi_tui.doctor.active_profile import ActiveProfile
         from oi_tui.screens.chat.commands.doctor import show
 
         workspace = self._view.workspace
-        show(self._chat.app, InUse(workspace.profile, workspace.profile_path))
+        show(self._chat.app, ActiveProfile(workspace.profile, workspace.profile_path))
 
     def _show(self, id: str | None, sought: str) -> None:
         """Show a conversation, where it says what was looked for."""

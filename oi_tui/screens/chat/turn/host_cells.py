@@ -27,7 +27,7 @@ _RESTART = (
 _NEVER_RAN = "The conversation was closed before the code ran."
 
 
-class View(Protocol):
+class HostCellsView(Protocol):
     """The chat view, as far as the code of other programs needs it."""
 
     workspace: Workspace
@@ -67,7 +67,7 @@ class _Cell:
 class HostCells:
     """Takes calls of other programs, and follows the turns of their code."""
 
-    view: View
+    view: HostCellsView
     _waiting: deque[_Cell] = field(default_factory=deque)
     _current: _Cell | None = None
     _listener: Listener | None = None

@@ -27,7 +27,7 @@ class RichOutput:
         return "<RichOutput of {}>".format(", ".join(self.data))
 
 
-class Captured:
+class CapturedOutput:
     """What was kept; called, or by `show`, it is put out after all."""
 
     def __init__(self, shows, stdout, stderr, outputs):
@@ -68,4 +68,4 @@ def run(driver, words, source):
         finally:
             texts = [stream.getvalue() for stream in streams.values()]
             for name in names:
-                driver.module.__dict__[name] = Captured(driver.shows, *texts, outputs)
+                driver.module.__dict__[name] = CapturedOutput(driver.shows, *texts, outputs)

@@ -34,7 +34,7 @@ def find(name):
 def give(driver):
     """Make `computer` a name that every cell knows; an older Python gets one that says what it needs."""
     if sys.version_info < _OBJECT:
-        builtins.computer = TooOld()
+        builtins.computer = UnavailableComputer()
         return builtins.computer
     from oi_tui.computer import cells, computer
 
@@ -44,7 +44,7 @@ def give(driver):
     return computer
 
 
-class TooOld:
+class UnavailableComputer:
     """Stands for the computer object where the interpreter is too old for it."""
 
     def __getattr__(self, name):

@@ -73,7 +73,7 @@ def answer(names, words):
     return {"typed": len(typed), "offers": offers, "note": note}
 
 
-class _Place:
+class _CaretContext:
     """Where the caret is: in a comment, in a text, and within which brackets."""
 
     def __init__(self, before):
@@ -112,7 +112,7 @@ class _Completer:
     def __init__(self, names, before):
         self._names = names
         self._before = before
-        self._place = _Place(before)
+        self._place = _CaretContext(before)
         self._line = before[before.rfind("\n") + 1 :]
 
     def found(self):

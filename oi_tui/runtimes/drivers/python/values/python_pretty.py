@@ -49,7 +49,7 @@ class _Group:
         self.waiting = 0
 
 
-class _Place:
+class _LineBreak:
     """A place where a line may be broken, what stands there otherwise, and how the next line is indented."""
 
     __slots__ = ("group", "indent", "text")
@@ -102,7 +102,7 @@ class Printer:
             self.flush()
             self._begin_line(self.indentation)
             return
-        self._waiting.append(_Place(group, sep, self.indentation))
+        self._waiting.append(_LineBreak(group, sep, self.indentation))
         self._waiting_width += len(sep)
         group.waiting += 1
         self._fit()

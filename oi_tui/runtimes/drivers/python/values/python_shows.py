@@ -30,7 +30,7 @@ _PLOTS = ("plotly", "altair", "bokeh")
 _MOST_VALUES = 1000
 
 
-class Shows:
+class ValueDisplay:
     """What `display()`, the last expression of a cell and the figures of matplotlib become."""
 
     def __init__(self, channel, flush, imports, import_quietly):

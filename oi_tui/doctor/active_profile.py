@@ -9,7 +9,7 @@ from oi_tui.engine.settings.profile import Profile, ProfileError
 
 
 @dataclass(frozen=True, slots=True)
-class InUse:
+class ActiveProfile:
     """A profile, and where its file is, if it has one.
 
     `problem` says why it is not the one that was asked for, in which case the defaults are looked at;
@@ -27,13 +27,13 @@ class InUse:
         learn_address(self.profile.api_base)
 
 
-def load_default_settings() -> InUse:
+def load_default_settings() -> ActiveProfile:
     """The settings of a start without flags. Writes nothing. Raises ProfileError or OSError."""
     profile, path = profiles.open_profile(None, write=False)
-    return InUse(profile.with_environment(), path)
+    return ActiveProfile(profile.with_environment(), path)
 
 
-def make_defaults(problem: ProfileError | OSError) -> InUse:
+def make_defaults(problem: ProfileError | OSError) -> ActiveProfile:
     """The defaults, instead of what cannot be used."""
     words = str(problem)
     if isinstance(problem, OSError):
@@ -46,4 +46,4 @@ def make_defaults(problem: ProfileError | OSError) -> InUse:
     else:
         fix = "Correct it, or leave it out."
     place = getattr(problem, "path", None)
-    return InUse(Profile(), place if isinstance(place, Path) else None, problem=words, fix=fix)
+    return ActiveProfile(Profile(), place if isinstance(place, Path) else None, problem=words, fix=fix)
