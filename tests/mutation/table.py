@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 REVIEW = (
     "tests/unit/review/test_scanner.py",
+    "tests/unit/review/test_overwriting.py",
     "tests/unit/review/test_checkers.py",
     "tests/unit/review/test_checker_positions.py",
     "tests/unit/engine/test_session.py",
@@ -59,7 +60,8 @@ GROUPS: Mapping[str, Mapping[str, Sequence[str]]] = {
     "review": _modules(
         "engine/review",
         "permissions scanner findings line_rules python/rules shell/rules python/checker "
-        "python/call_table python/references call_search shell/expansion "
+        "python/call_table python/references python/written_files call_search shell/expansion "
+        "shell/written_files "
         "python/names python/calls python/expressions python/syntax shell/checker earlier_code "
         "readable_files local_modules",
         REVIEW,

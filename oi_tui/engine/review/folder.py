@@ -12,7 +12,7 @@ Kind = Literal["file", "folder", "other", ""]
 
 
 class Folder(Protocol):
-    """A working directory. Names are paths without "..", relative to it."""
+    """A working directory. Names are paths without "..", relative to it or whole."""
 
     @property
     def path(self) -> Path:

@@ -116,7 +116,8 @@ def open_cell(code: str) -> tuple[str, list[Finding]]:
     if name in _SHELLS:
         findings = shell_rules.look(body)
     elif name in ("writefile", "file"):
-        return "", [Finding("writes", _file_of(rest), 1)]
+        file, adds = _file_of(rest), rest.startswith(("-a", "--append"))
+        return "", [Finding("writes", file, 1), *([] if adds else [Finding("overwrites", file, 1)])]
     elif name == "sql":
         findings = sql_rules.look(body)[0]
     elif (language := _OTHERS.get(name, name)) in PATTERNS and name not in _SHOWN:
@@ -167,7 +168,10 @@ def _look_at_magic(text: str) -> Iterator[Finding]:
         elif rest.startswith(("-d", "-z")):
             yield Finding("deletes", rest, 0)
         else:
-            yield Finding("writes", rest.rpartition(">")[2].strip(), 0)
+            file = rest.rpartition(">")[2].strip()
+            yield Finding("writes", file, 0)
+            if ">" in rest and ">>" not in rest:
+                yield Finding("overwrites", file, 0)
     elif name in _WRITING:
         _, mark, after = rest.partition(_WRITING[name]) if _WRITING[name] else ("", "", rest)
         if mark or not _WRITING[name]:

@@ -86,15 +86,42 @@ def _tools(language: str, code: str, earlier: EarlierCode | None) -> list[Findin
 
 
 def _locate(found: Iterable[Finding], folder: Folder, elsewhere: str) -> Iterator[Finding]:
-    """Files by how they lie to the folder: those outside of it are a finding of their own."""
+    """Judge files by the folder: those outside of it, and those that are there and would be overwritten."""
+    found = list(dict.fromkeys(found))
+    replaced: dict[int, list[Finding]] = {}
+    for item in found:
+        if item.kind == "overwrites" and _is_there(item.what, folder, elsewhere):
+            replaced.setdefault(item.line, []).append(item)
     for item in found:
         if item.kind == "writes" and item.what:
             path = _find_path(item.what, folder, elsewhere)
             if str(path) in _NO_FILES or str(path.parent) == "/dev/fd":
                 continue
-            yield Finding("writes" if _is_inside(path, folder) else "writes outside", item.what, item.line)
-        else:
+            if not _is_inside(path, folder):
+                yield Finding("writes outside", item.what, item.line)
+            elif not any(_is_about(other, item) for other in replaced.get(item.line, ())):
+                yield item
+        elif item.kind != "overwrites":
             yield item
+    for items in replaced.values():
+        yield from items
+
+
+def _is_about(replaced: Finding, written: Finding) -> bool:
+    """Return whether the file that is overwritten is the one that is written, or in that folder."""
+    return replaced.what == written.what or replaced.what.startswith(f"{written.what.rstrip('/')}/")
+
+
+def _is_there(name: str, folder: Folder, elsewhere: str) -> bool:
+    """Return whether there is a file of that name, as far as that is known."""
+    if not name:
+        return False
+    path = _find_path(name, folder, elsewhere)
+    try:
+        inside = path.is_relative_to(folder.path)
+        return folder.kind(str(path.relative_to(folder.path) if inside else path)) == "file"
+    except (OSError, RuntimeError, ValueError):
+        return False
 
 
 def _find_path(name: str, folder: Folder, elsewhere: str) -> Path:

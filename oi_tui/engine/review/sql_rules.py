@@ -361,6 +361,9 @@ def _look_at_copy(tokens: list[_Token], reader: _Reader) -> None:
         if token.kind == "text" and at and words[at - 1] in ("to", "from", "database", "program"):
             to_file = words[at - 1] == "to" or first.word == "export"
             reader.add("writes" if to_file else "reads", token.plain, token.line)
+            # The paths of servers, whose files are not here, are whole.
+            if first.word == "copy" and to_file and not token.plain.startswith("/"):
+                reader.add("overwrites", token.plain, token.line)
     if not writes:
         reader.add("database", " ".join(token.plain for token in tokens[:2]), first.line)
 

@@ -246,7 +246,7 @@ def test_code_on_a_target_is_judged_by_the_files_there(make: Make, tmp_path: Pat
     computer = make(target=f"ssh:{HOST}{there}")
     plain, leads_out = "print(open('a.csv').read())", "open('out/x', 'w')"
     # What ran last is seen by the next question.
-    codes = [plain, leads_out, "open('json.py', 'w').write('')", "import json"]
+    codes = [plain, leads_out, "open('a.csv', 'w')", "open('json.py', 'w').write('')", "import json"]
     session = make_session(computer, *([call(code)] for code in codes), [Text("Done.")])
     findings = []
     for event in session.turn("go"):
@@ -257,6 +257,7 @@ def test_code_on_a_target_is_judged_by_the_files_there(make: Make, tmp_path: Pat
     assert findings == [
         [],
         ["writes outside of the folder: out/x (line 1)"],
+        ["overwrites: a.csv (line 1)"],
         ["writes files: json.py"],
         ["not checked: json.py in this folder may be loaded"],
     ]

@@ -1,12 +1,15 @@
 """Resolves what Python code refers to: full names of functions, however it gets at them, and texts."""
 
 import ast
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 
 from oi_tui.engine.review.python import call_table as table
 
 #: Calls that give the namespace of what they are given, or of the code itself.
 _NAMESPACES = frozenset(("vars", "globals", "locals"))
+#: Calls that make a path of texts.
+_PATHS = frozenset(("Path", "PurePath", "expanduser"))
 #: Longer texts are not put together.
 _LONGEST = 1_000
 
@@ -66,25 +69,48 @@ class References:
                 self.names[target.id] = full
 
     def text(self, node: ast.expr | None) -> str:
-        """Return a text that is written in the code, or put together from such; "" for others."""
+        """Return a text or path that is written in the code, or put together from such; "" for others."""
         match node:
             case ast.Constant(str(value)):
                 return value
             case ast.Name(name):
                 return self.texts.get(name, "")
-            case ast.BinOp(left, ast.Add(), right):
-                first, second = self.text(left), self.text(right)
-                return (first + second)[:_LONGEST] if first and second else ""
-            case ast.JoinedStr(values) if all(isinstance(item, ast.Constant) for item in values):
-                return "".join(self.text(item) for item in values)
+            case ast.BinOp(op=ast.Add()):
+                return self._join(_operands(node, ast.Add), "")
+            case ast.JoinedStr(values):
+                texts = [self._formatted(item) for item in values]
+                return "".join(texts)[:_LONGEST] if all(texts) else ""
+            case ast.BinOp(op=ast.Div()):
+                return self._path(_operands(node, ast.Div))
             case ast.Call(ast.Attribute(owner, "join"), [ast.List(items) | ast.Tuple(items)], []):
-                texts = [self.text(item) for item in items]
                 glue = owner.value if isinstance(owner, ast.Constant) and isinstance(owner.value, str) else ""
-                return glue.join(texts)[:_LONGEST] if all(texts) else ""
+                return self._join(items, glue)
             case ast.Subscript(value, ast.Slice(None, None, ast.UnaryOp(ast.USub(), ast.Constant(1)))):
                 return self.text(value)[::-1]
+            case ast.Call(ast.Attribute(owner, "expanduser" | "resolve" | "absolute"), [], []):
+                return self.text(owner)
+            case ast.Call(ast.Name(name) | ast.Attribute(_, name), [_, *_]) if name in _PATHS:
+                return self._path(node.args)
+            case ast.Call(ast.Attribute(ast.Attribute(_, "path"), "join"), [_, *_]):
+                return self._path(node.args)
             case _:
                 return ""
+
+    def _formatted(self, node: ast.expr) -> str:
+        """Return a part of an f-string as a text; "" where that is not known."""
+        if isinstance(node, ast.FormattedValue):
+            return self.text(node.value) if node.conversion == -1 and node.format_spec is None else ""
+        return self.text(node)
+
+    def _join(self, parts: Sequence[ast.expr], glue: str) -> str:
+        """Return what texts are together; "" where one of them is not known."""
+        texts = [self.text(part) for part in parts]
+        return glue.join(texts)[:_LONGEST] if all(texts) else ""
+
+    def _path(self, parts: Sequence[ast.expr]) -> str:
+        """Return a path that is put together of texts; "" where one of them is not known."""
+        texts = [self.text(part) for part in parts]
+        return os.path.join(*texts)[:_LONGEST] if all(texts) else ""  # noqa: PTH118 -- "./a" stays as it is
 
     def full_name(self, node: ast.expr) -> str:
         """The name of what an expression refers to, from its module on; "" where that is not known."""
@@ -144,6 +170,15 @@ class References:
             and self.full_name(value) == "sys.modules"
         ):
             yield from key.split(".")
+
+
+def _operands(node: ast.expr, kind: type[ast.operator]) -> list[ast.expr]:
+    """Return the parts of `a + b + c` in their order."""
+    parts = list[ast.expr]()
+    while isinstance(node, ast.BinOp) and isinstance(node.op, kind):
+        parts.append(node.right)
+        node = node.left
+    return [node, *reversed(parts)]
 
 
 def _pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:

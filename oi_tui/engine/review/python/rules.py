@@ -9,6 +9,7 @@ from oi_tui.engine.review import notebook_rules, sql_rules
 from oi_tui.engine.review.findings import Finding, Kind, hosts, private
 from oi_tui.engine.review.python import call_table as table
 from oi_tui.engine.review.python.references import References
+from oi_tui.engine.review.python.written_files import COPIES, complete_name, find_replaced, named_file
 from oi_tui.engine.review.shell import rules as shell_rules
 
 _SUBPROCESSES = ("run", "call", "check_call", "check_output", "Popen", "getoutput", "getstatusoutput")
@@ -35,7 +36,10 @@ _TELLING = frozenset({"dir", "help", "id", "print", "repr", "str", "type"})
 
 
 def look(code: str) -> list[Finding] | None:
-    """Find what the code does, as far as it shows; None when it is not Python."""
+    """Find what the code does, as far as it shows; None when it is not Python, or nested too deep.
+
+    "overwrites" is what it replaces if it is there.
+    """
     if notebook_rules.has_notebook_prompt(code):
         code = notebook_rules.without_prompts(code)
     rest, of_the_cell = notebook_rules.open_cell(code)
@@ -44,7 +48,10 @@ def look(code: str) -> list[Finding] | None:
         bare = notebook_rules.without_prompts(code)
         return look(bare) if bare != code else None
     reader = _Visitor()
-    reader.visit(tree)
+    try:
+        reader.visit(tree)
+    except RecursionError:
+        return None
     return sorted([*of_the_cell, *findings, *reader.found], key=lambda entry: entry.line)
 
 
@@ -193,11 +200,12 @@ class _Visitor:
         elif kind == "programs":
             self._program(call, name)
         elif kind == "writes":
-            at = table.FILE_AT.get(name, 0)
             if name not in table.NO_FILE:
-                self._note("writes", self._literal(call.args[at]) if len(call.args) > at else "", call)
+                self._write(call, name, self._named(call, table.FILE_AT.get(name, 0)))
         elif kind:
             self._note(kind, "" if kind in ("network", "runs text") else self._first(call), call)
+            if name in COPIES:
+                self._write(call, name, self._named(call, 1))
         elif isinstance(call.func, ast.Attribute):
             self._method(call, call.func)
 
@@ -220,18 +228,16 @@ class _Visitor:
         if kind is None or of_texts:
             self._odd_method(call, function)
             return
-        if isinstance(function.value, ast.Call) and self._full_name(function.value.func).endswith("Path"):
-            what = self._first(function.value)
-        elif function.attr in table.UNNAMED:
-            what = ""
+        if function.attr in table.UNNAMED or self._is_path(function.value):
+            what = self._literal(function.value)
         else:
-            what = self._first(call)
-            named = (
-                what or call.args or any(keyword.arg and "path" in keyword.arg for keyword in call.keywords)
-            )
-            if function.attr in table.MAYBE and not named:
+            what = self._named(call, 0)
+            if function.attr in table.MAYBE and not (call.args or named_file(call)):
                 return
-        self._note(kind, what, call)
+        if kind == "writes":
+            self._write(call, function.attr, what)
+        else:
+            self._note(kind, what, call)
 
     def _odd_method(self, call: ast.Call, function: ast.Attribute) -> None:
         """Methods that do something by what they are given."""
@@ -245,20 +251,31 @@ class _Visitor:
             for item in shell_rules.look(first):
                 self._note(item.kind, item.what, call)
         elif function.attr == "save" and re.fullmatch(r"[^\n]*\.\w{1,8}", first):
-            self._note("writes", first, call)
+            self._write(call, function.attr, first)
         elif function.attr == "kill" and isinstance(function.value, ast.Call):
             self._note("processes", "", call)
-        elif function.attr in ("rename", "replace") and len(given) == 1 and self._is_path(function.value):
-            self._note("moves", first, call)
+        elif function.attr in ("rename", "replace") and len(given) == 1 and self._names_path(function.value):
+            self._note("moves", self._literal(function.value), call)
+            self._write(call, function.attr, first)
         elif function.attr in ("to_string", "info") and len(given) == 1 and first:
-            self._note("writes", first, call)
+            self._write(call, function.attr, first)
         elif function.attr in table.GIVEN_NAMES:
             for text in given:
                 if kind := table.METHODS.get(text) or table.CALLS.get(f"os.{text}"):
                     self._note(kind, f"by {text}", call)
 
+    def _write(self, call: ast.Call, function: str, file: str) -> None:
+        """Note a file that a function writes, and what it replaces where that is there."""
+        file = complete_name(function, file)
+        self._note("writes", file, call)
+        for name in find_replaced(function, file, call, self._literal):
+            self._note("overwrites", name, call)
+
     def _is_path(self, node: ast.expr) -> bool:
-        return isinstance(node, ast.Call) and self._full_name(node.func) in ("pathlib.Path", "Path")
+        return isinstance(node, ast.Call) and self._full_name(node.func).endswith("Path")
+
+    def _names_path(self, node: ast.expr) -> bool:
+        return self._is_path(node) or bool(self._literal(node))
 
     def _open(self, call: ast.Call, name: str) -> None:
         method = name not in table.OPENERS
@@ -266,11 +283,13 @@ class _Visitor:
         mode = next((self._literal(item) for item in given), "")
         if not _WRITING.fullmatch(mode.partition(":")[0]):
             return
-        owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-        if method and isinstance(owner, ast.Call) and self._full_name(owner.func).endswith("Path"):
-            self._note("writes", self._first(owner), call)
-        elif not method:
-            self._note("writes", self._first(call), call)
+        owner = call.func.value if method and isinstance(call.func, ast.Attribute) else None
+        if owner is not None and not self._names_path(owner):
+            return
+        file = self._named(call, 0) if owner is None else self._literal(owner)
+        self._note("writes", file, call)
+        if "w" in mode:
+            self._note("overwrites", file, call)
 
     def _program(self, call: ast.Call, name: str) -> None:
         first = call.args[0] if call.args else None
@@ -289,12 +308,12 @@ class _Visitor:
     def _first(self, call: ast.Call) -> str:
         return self._literal(call.args[0]) if call.args else ""
 
+    def _named(self, call: ast.Call, at: int) -> str:
+        """The file that is given at a place, or by a keyword; "" where that is not known."""
+        node = call.args[at] if len(call.args) > at else named_file(call)
+        return self._literal(node) if node is not None else ""
+
     def _literal(self, node: ast.expr) -> str:
-        """A text that stands in the code or is put together there, also within `Path(…)`; else ""."""
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute) and node.args:
-            named = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
-            if named in ("Path", "expanduser"):
-                return self._literal(node.args[0])
         return self._references.text(node)
 
     def _full_name(self, node: ast.expr) -> str:

@@ -8,6 +8,7 @@ from itertools import pairwise
 from oi_tui.engine.review import sql_rules
 from oi_tui.engine.review.findings import Finding, Kind, hosts, pieces, private
 from oi_tui.engine.review.shell.expansion import commands_in_texts, expand, here_strings
+from oi_tui.engine.review.shell.written_files import find_replaced, find_written
 
 _COMMANDS: dict[str, Kind] = {
     **dict.fromkeys(("rm", "rmdir", "unlink", "shred", "srm", "trash", "wipe"), "deletes"),
@@ -86,7 +87,10 @@ _WITH_WORD = ("-k", "-u", "-g", "-n", "-I", "-L", "-P", "-d")
 
 
 def look(code: str) -> list[Finding]:
-    """Find what the commands do, as far as it shows."""
+    """Find what the commands do, as far as it shows.
+
+    "overwrites" is what they replace if it is there.
+    """
     findings: list[Finding] = []
     variables: dict[str, str] = {}
     for number, line in _lines(code):
@@ -164,11 +168,13 @@ def _command(words: list[str], *, piped: bool) -> Iterator[tuple[Kind, str]]:
     plain = list[str]()
     redirection = ""
     for word in words:
-        if word and not word.strip("<>&"):
+        if word and not word.strip("<>&|"):
             redirection = word
         elif redirection:
             if ">" in redirection and not word.isdigit() and word != "-":
                 yield "writes", word
+                if ">>" not in redirection and redirection != "<>":
+                    yield "overwrites", word
             redirection = ""
         else:
             plain.append(word)
@@ -221,7 +227,8 @@ def _program(words: list[str], *, piped: bool) -> Iterator[tuple[Kind, str]]:
     else:
         for line in _lines_in_arguments(name, arguments, files):
             yield from _line(line)
-        yield from (("writes", file) for file in _written_files(name, arguments, files))
+        yield from (("writes", file) for file in find_written(name, arguments, files))
+        yield from (("overwrites", file) for file in find_replaced(name, arguments, files))
 
 
 def _by_name(name: str, arguments: list[str], files: list[str]) -> Iterator[tuple[Kind, str]]:
@@ -285,21 +292,6 @@ def _lines_in_arguments(name: str, arguments: list[str], files: list[str]) -> li
         return files[:1]
     if name == "alias":
         return [word.partition("=")[2] for word in files]
-    return []
-
-
-def _written_files(name: str, arguments: list[str], files: list[str]) -> list[str]:
-    """Return the files that a program writes; "" for one that it does not name."""
-    if name == "tee":
-        return files
-    if name in ("cp", "rsync", "scp", "mv"):
-        return files[-1:] if len(files) > 1 else []
-    if name == "dd":
-        return [word[3:] for word in arguments if word.startswith("of=")]
-    if name == "sed" and any(word.startswith(("-i", "--in-place")) for word in arguments):
-        return files[1:]
-    if name == "unzip" or (name in ("tar", "bsdtar") and re.match(r"-?-?\w*x", " ".join(arguments[:1]))):
-        return [""]
     return []
 
 
