@@ -13,6 +13,7 @@ import re
 import shlex
 
 import c_cell
+import rust_cell
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.S)
 
@@ -130,7 +131,10 @@ class Cpp(C):
 
 
 class Rust(Compiler):
-    """Rust. A cell without `fn main` becomes its body, as in the examples of Rust's own documentation."""
+    """Rust. A cell without `fn main` becomes its body, as in the examples of Rust's own documentation.
+
+    The value of its last expression is shown.
+    """
 
     variables = ("RUSTFLAGS", "RUSTUP_TOOLCHAIN")
     _MAIN = re.compile(r"^\s*(?:pub\s+)?(?:async\s+)?fn\s+main\s*\(", re.M)
@@ -143,14 +147,14 @@ class Rust(Compiler):
         if self._MAIN.search(_COMMENT.sub("", code)):
             return Unit({"cell.rs": code})
         place = self._top(code)
-        top, body = code[:place], code[place:]
+        top, (body, shows) = code[:place], rust_cell.show_value(code[place:])
         if self._QUESTION.search(body):
             opening = "fn main() -> Result<(), Box<dyn std::error::Error>> { "
             closing = "\n; Ok(()) }\n"
         else:
             opening, closing = "fn main() { ", "\n}\n"
         hint = "(The cell has no fn main: it was compiled as the body of one.)"
-        return Unit({"cell.rs": top + opening + body + closing}, hint=hint)
+        return Unit({"cell.rs": top + opening + body + closing + shows}, hint=hint)
 
     def _top(self, code):
         """Where the body begins: after the last line that must stay at the top, else at the beginning."""

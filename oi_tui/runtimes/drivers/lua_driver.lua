@@ -11,8 +11,11 @@ local traceback, hook_of, set_hook, registry = debug.traceback, debug.gethook, d
 local about, metatable, rawget = debug.getinfo, debug.getmetatable, rawget
 local find, format, gmatch, gsub, match, sub = string.find, string.format, string.gmatch, string.gsub, string.match, string.sub
 local byte, concat, unpack = string.byte, table.concat, table.unpack or unpack
+local pack = table.pack or function(...) return { n = select("#", ...), ... } end
 local errors, output = io.stderr, io.stdout
 local leave = os.exit
+-- As many lines of a cell are tried as its last expression.
+local most_lines = 50
 requests:setvbuf("no")
 events:setvbuf("no")
 terminal:setvbuf("no")
@@ -150,6 +153,24 @@ local function kept(code)
 	return concat(parts)
 end
 
+-- The code as a function that returns the values of its last lines behind a nil, where these are an expression by
+-- themselves, and whether that is a call; nothing where they are not. The nil keeps the cell in tracebacks, which a tail
+-- call is not in. A line that may go on with the call of the one before it is left to that.
+local function with_value(code, name)
+	local at = #code + 1
+	for _ = 1, most_lines do
+		while at > 1 and sub(code, at - 1, at - 1) ~= "\n" do at = at - 1 end
+		local before, last = sub(code, 1, at - 1), sub(code, at)
+		local said = gsub(last, "%-%-[^\n]*", "")
+		if find(said, "%S") and (at == 1 or not find(last, "^%s*[%(%[{'\"]")) and load("return " .. last) and load(before) then
+			local chunk = load(before .. "return nil, " .. last, name)
+			if chunk then return chunk, load(last) ~= nil end
+		end
+		if at == 1 then return end
+		at = at - 1
+	end
+end
+
 local cell = 0
 local function run(path)
 	local file = assert(open(path, "rb"))
@@ -159,18 +180,19 @@ local function run(path)
 	set_hook()
 	code = kept(gsub(code, "^#", "--#"))
 	local name = "=cell " .. cell
-	local chunk = load("return " .. code, name)
-	-- What is also a statement is a call, made for what it does rather than for its value.
-	local shows = chunk ~= nil and load(code, name) == nil
-	local err
+	local chunk, calls = with_value(code, name)
+	local first, err = chunk and 3 or 2, nil
 	if not chunk then chunk, err = load(code, name) end
 	if not chunk then
 		errors:write(err, "\n")
 		return "failed", err
 	end
-	local results = { catch_with(chunk, trouble) }
+	local results = pack(catch_with(chunk, trouble))
 	if results[1] then
-		if shows and #results > 1 then print(unpack(results, 2)) end
+		local value = results[first]
+		-- `io.write` and `os.execute` return only that they did it.
+		local done = calls and (kind_of(value) or value == true and results[first + 1] == "exit")
+		if results.n >= first and not done then print(unpack(results, first, results.n)) end
 		return "finished"
 	end
 	local why = results[2]

@@ -4,6 +4,7 @@ import codecs
 import re
 import time
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 from oi_tui.messages import Displayed, Printed, Report, ValueBegan, ValueEnded
 
@@ -42,6 +43,9 @@ class RunOutput:
         self._size = 0
         self._due = 0.0
         self._last_line = ""
+        #: The path of the cell's file without its number, which is shown as `cell `; and whether a part of it
+        #: at the end of the text has waited for the rest.
+        self._path, self._has_waited = "", False
         self.last_at = began
         #: What the model gets in place of what is printed now.
         self._view: str | None = None
@@ -74,6 +78,10 @@ class RunOutput:
     def prompt(self) -> str:
         """The text on the line of the cursor, as far as it was reported, without escape sequences."""
         return _ESCAPES.sub("", self._last_line)
+
+    def show_as_cell(self, path: Path) -> None:
+        """Show the path of the cell's file as `cell 3`, and those of earlier cells: they are ours alone."""
+        self._path = str(path).rstrip("0123456789")
 
     def take(self, data: bytes) -> None:
         """Take what the program printed."""
@@ -223,6 +231,19 @@ class RunOutput:
         self._log.clear()
         self._log_size = 0
 
+    def _name_cells(self, text: str, *, last: bool) -> str:
+        """Return the text with `cell 3` for paths of cells. The beginning of one waits for one frame."""
+        path = self._path
+        text = text.replace(path, "cell ")
+        sizes = range(min(len(path) - 1, len(text)), 0, -1)
+        size = next((size for size in sizes if text.endswith(path[:size])), 0)
+        if last or self._text or self._has_waited:
+            size = 0
+        self._has_waited = size > 0
+        if size:
+            self._text.append(text[-size:])
+        return text[: len(text) - size]
+
     def flush_if_due(self, now: float) -> None:
         """Report what was printed when its frame is over, or when it is long."""
         if self._text and (now >= self._due or self._size >= _LARGEST_PIECE):
@@ -246,6 +267,8 @@ class RunOutput:
             # Whether it begins a line again or ends one is seen with the next character.
             text = text[:-1]
             self._text.append("\r")
+        if self._path:
+            text = self._name_cells(text, last=last)
         self._size = 0
         self._due = (now or time.monotonic()) + FRAME
         if text:

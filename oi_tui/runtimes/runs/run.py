@@ -132,6 +132,7 @@ class Run:
             self._line.watch(process, language, self._code)
         try:
             path = process.channel.write_cell(self._code, self._number)
+            self._output.show_as_cell(path)
             process.channel.request(language.request(self._nonce, path))
         except (OSError, TimeoutError) as error:
             self._end("failed", f"the code could not be sent to the language: {error}")

@@ -4,6 +4,7 @@
 
 import os
 import pwd
+import re
 import shutil
 import tempfile
 import threading
@@ -165,6 +166,35 @@ def test_a_rust_cell_may_begin_as_a_crate_does(computer: Computer) -> None:
     played = play(computer, "rust", 'let v: Vec<i32> = vec![];\nprintln!("{}", v[1]);')
     assert played.reason == "exit status 101"
     assert "cell.rs:2:" in played.text
+
+
+@pytest.mark.needs("rustc")
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        (
+            "#[derive(Debug)]\n#[allow(dead_code)]\nstruct P { x: i32 }\nfn f() -> P { P { x: 2 } }\nf()",
+            "P { x: 2 }\n",
+        ),
+        ('let s = String::from("a;b"); // the text\nfor _ in 0..1 { print!("on "); }\n&s[..]', 'on "a;b"\n'),
+        ("let n: i32 = \"5\".parse()?;\nif n > 3 { 'y' } else { ';' }", "'y'\n"),
+        ("struct S;\nS", "(a value of type cell::main::S, without Debug)\n"),
+        ('match 5 { 5 => println!("five"), _ => {} }', "five\n"),
+        ("let x = 3;\nassert_eq!(x, 3);", ""),
+    ],
+)
+def test_the_value_of_the_last_expression_of_a_rust_cell_is_shown(
+    computer: Computer, code: str, text: str
+) -> None:
+    played = play(computer, "rust", code)
+    assert (played.text, played.state) == (text, "finished")
+
+
+@pytest.mark.needs("rustc")
+def test_an_error_in_the_last_expression_quotes_the_line_as_it_was_written(computer: Computer) -> None:
+    text = re.sub(r"\x1b\[[0-9;]*m", "", play(computer, "rust", 'let x = 1;\nx + "a"').text)
+    assert "cell.rs:2:3" in text
+    assert '\n2 | x + "a"\n' in text
 
 
 @pytest.mark.needs("gcc", "sandbox")

@@ -2,6 +2,7 @@
 
 # ruff: noqa: E501 - code of other languages, as it is
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -47,6 +48,38 @@ def test_what_is_local_to_a_cell_lasts_and_what_is_deeper_does_not(
 ) -> None:
     assert play(lua, "lua", code).state == "finished"
     assert play(lua, "lua", then).text == text
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("return 1, nil, 3", "1\tnil\t3\n"),
+        ("return", ""),
+        ("math.max(1, 2)", "2\n"),
+        ("v = {1, 2}\n#v\n-- end", "2\n"),
+        ("v = {1, 2}\nv[1] +\n  v[2]", "3\n"),
+        ("function g() return 1, 'a' end\ng()", "1\ta\n"),
+        ("for i = 1, 2 do\nprint(i)\nend", "1\n2\n"),
+        ("v = [[\nabc\n]]", ""),
+        ("v = print\n(5)", "5\n"),
+        ("v = print\n'five'", "five\n"),
+        ("local v <const> = 6\nv * 2", "12\n"),
+        ("io.write('written')", "written"),
+        ("os.execute('true')", ""),
+        ("os.execute('false')", "nil\texit\t1\n"),
+        ("-- nothing", ""),
+    ],
+)
+def test_the_values_of_the_last_lines_are_shown(lua: Computer, code: str, text: str) -> None:
+    played = play(lua, "lua", code)
+    assert (played.text, played.state) == (text, "finished")
+
+
+def test_an_error_in_a_call_on_the_last_line_names_both_lines(lua: Computer) -> None:
+    played = play(lua, "lua", "function fails() error('deep') end\nfails()")
+    assert re.sub(r"cell \d+", "cell", played.text) == (
+        "cell:1: deep\n\tcell:1: in function 'fails'\n\tcell:2: in main chunk\n"
+    )
 
 
 def test_lines_are_counted_as_they_were_written(lua: Computer) -> None:

@@ -77,6 +77,19 @@ def test_each_run_ends_in_a_defined_state_and_the_next_one_works(
     assert "alive\n" in after.text
 
 
+@pytest.mark.parametrize(
+    ("shell", "text"),
+    [
+        ("bash", "bash: cell 1: line 2: syntax error near unexpected token `)'"),
+        ("zsh", "cell 1:2: parse error near `)'"),
+        ("dash", 'dash: 2: cell 1: Syntax error: ")" unexpected'),
+    ],
+)
+def test_errors_name_the_cell(make: Make, shell: str, text: str) -> None:
+    played = play(make(shell=shell), "shell", "echo first\n)")
+    assert text in played.text
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "dash"])
 @pytest.mark.parametrize(
     ("code", "after"),
