@@ -38,7 +38,7 @@ _OS_MODE = (
 )
 
 
-class RefusedError(Exception):
+class QuestionRefusedError(Exception):
     """A question that cannot be answered; the text says why."""
 
 
@@ -236,7 +236,7 @@ class ComputerApi:
             return {"error": "The question is not understood, or longer than 64 MB."}
         try:
             return {"text": self._ask(text, images)}
-        except RefusedError as refused:
+        except QuestionRefusedError as refused:
             return {"error": str(refused)}
 
     def _describe_limits(self) -> dict[str, str]:

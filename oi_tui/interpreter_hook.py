@@ -11,7 +11,7 @@ import sysconfig
 from collections.abc import Sequence
 from pathlib import Path
 
-from oi_tui.interpreter_module import Finder
+from oi_tui.interpreter_module import InterpreterFinder
 
 _HOOK = "oi_tui_interpreter.pth"
 _MARK = "# Written by python -m oi_tui.interpreter_hook, which also removes it."
@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> str:
 
 def _describe(hook: Path) -> str:
     spec = importlib.util.find_spec("interpreter")
-    if spec and not isinstance(spec.loader, Finder):
+    if spec and not isinstance(spec.loader, InterpreterFinder):
         return f"{hook} is written, but `import interpreter` still finds {spec.origin}. Uninstall that first."
     return f"{hook} is written: `import interpreter` now finds oi-tui in this environment."
 

@@ -39,7 +39,7 @@ _ROOT = "interpreter"
 _TITLE = "Open Interpreter's Python interface, by oi-tui."
 
 
-class Finder:
+class InterpreterFinder:
     """Finds `interpreter` where nothing else does, and the modules inside of it where it is ours."""
 
     def find_spec(
@@ -135,8 +135,8 @@ class _ReadyInterpreter(_Classes):
 
 def provide() -> None:
     """Let `import interpreter` work from now on, behind whatever else is found."""
-    if not any(isinstance(finder, Finder) for finder in sys.meta_path):
-        sys.meta_path.append(Finder())
+    if not any(isinstance(finder, InterpreterFinder) for finder in sys.meta_path):
+        sys.meta_path.append(InterpreterFinder())
 
 
 provide()

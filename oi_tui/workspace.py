@@ -22,7 +22,7 @@ from oi_tui.engine.settings.profile import (
     save,
 )
 from oi_tui.engine.settings.setting import Value
-from oi_tui.engine.skills import Skills
+from oi_tui.engine.skills import SkillLibrary
 from oi_tui.engine.storage.journal import Journal
 from oi_tui.engine.storage.store import Store
 from oi_tui.file_changes.snapshots import Snapshots
@@ -88,7 +88,7 @@ class Workspace:
             lent=lent,
             earlier=earlier,
         )
-        self.skills = Skills(self.computer.cwd)
+        self.skills = SkillLibrary(self.computer.cwd)
         self.conversation = CurrentConversation(
             profile,
             self.store,

@@ -18,7 +18,7 @@ from oi_tui.messages import (
     VariablesLost,
 )
 from oi_tui.runtimes.availability import Availability
-from oi_tui.runtimes.completions import Completions
+from oi_tui.runtimes.completions import CompletionSet
 from oi_tui.runtimes.remote.link import LeftRun
 from oi_tui.runtimes.remote.target import TargetError, parse
 from oi_tui.runtimes.tables import TableError, TableSource
@@ -82,7 +82,7 @@ class Computer:
         self.ran: list[tuple[str, str]] = []
         self.remembered: tuple[Memory, ...] = ()
         self.tables: dict[tuple[str, str], TableSource] = {}
-        self.completions: dict[str, Completions] = {}
+        self.completions: dict[str, CompletionSet] = {}
         self.details: dict[tuple[str, str], Detail] = {}
         self.losses: list[VariablesLost] = []
         self.interrupted = threading.Event()
@@ -169,7 +169,7 @@ class Computer:
     def can_complete(self, language: str) -> bool:
         return language in self.completions
 
-    def complete(self, language: str, before: str) -> Completions | None:
+    def complete(self, language: str, before: str) -> CompletionSet | None:
         return self.completions.get(language)
 
     def why_no_sandbox(self) -> str | None:

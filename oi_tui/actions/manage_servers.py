@@ -10,7 +10,7 @@ from oi_tui.engine.credentials.keys import SecretError
 from oi_tui.engine.settings import mcp_servers
 from oi_tui.engine.settings.mcp_servers import McpServerError
 from oi_tui.engine.settings.profile import ProfileError, save
-from oi_tui.mcp_client.connection import CallError
+from oi_tui.mcp_client.connection import McpCallError
 from oi_tui.mcp_client.resources import Resources
 from oi_tui.mcp_client.servers import Status
 from oi_tui.system.opener import find_opener, view
@@ -75,7 +75,7 @@ class ServerManager:
             try:
                 self._workspace.mcp.servers.test(status)
                 return _describe_offers(Resources(self._workspace.mcp.servers), name), ""
-            except CallError as error:
+            except McpCallError as error:
                 return [], str(error)
 
         def then(found: tuple[list[str], str]) -> None:
@@ -115,7 +115,7 @@ class ServerManager:
         def begin() -> tuple[str, str]:
             try:
                 return servers.sign_in(status), ""
-            except CallError as error:
+            except McpCallError as error:
                 return "", str(error)
 
         self._ui.run_then(begin, then)
@@ -151,7 +151,7 @@ class ServerManager:
         def work() -> tuple[str, str]:
             try:
                 return Resources(self._workspace.mcp.servers).prompt(status.server.name, name, arguments), ""
-            except CallError as error:
+            except McpCallError as error:
                 return "", str(error)
 
         def then(found: tuple[str, str]) -> None:
@@ -211,7 +211,7 @@ def _try_work(work: Callable[[], None]) -> str:
     """Do the work; return why that failed, or ""."""
     try:
         work()
-    except CallError as error:
+    except McpCallError as error:
         return str(error)
     return ""
 

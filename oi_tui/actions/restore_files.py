@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 from oi_tui import paths
 from oi_tui.actions.interface import BUSY, UserInterface
 from oi_tui.file_changes import restore as restoring
-from oi_tui.file_changes.restore import Action
+from oi_tui.file_changes.restore import RestoreAction
 from oi_tui.file_changes.snapshots import Step
 from oi_tui.runtimes.remote.target import LOCAL
 from oi_tui.text import one_line
@@ -115,7 +115,7 @@ class FileRestorer:
             return
         question = f"{question[:-1]} on {target}?"
 
-        def confirm(planned: Sequence[Action] | str) -> None:
+        def confirm(planned: Sequence[RestoreAction] | str) -> None:
             if isinstance(planned, str):
                 self._ui.tell(planned, warning=True)
             else:
@@ -124,7 +124,7 @@ class FileRestorer:
         self._ui.run_then(lambda: _try(lambda: files.plan(step)), confirm)
 
     def _restore_elsewhere(self, files: "PlaceFiles", step: Step) -> None:
-        def tell(done: "tuple[Step, list[Action], list[str]] | str") -> None:
+        def tell(done: "tuple[Step, list[RestoreAction], list[str]] | str") -> None:
             if isinstance(done, str):
                 self._ui.tell(done, warning=True)
                 return
@@ -135,18 +135,18 @@ class FileRestorer:
 
         self._ui.run_then(lambda: _try(lambda: files.restore(step)), tell)
 
-    def _confirm(self, question: str, actions: Sequence[Action], act: Callable[[], None]) -> None:
+    def _confirm(self, question: str, actions: Sequence[RestoreAction], act: Callable[[], None]) -> None:
         details = [_describe(action) for action in actions]
         if not any(not action.obstacle for action in actions):
             self._ui.tell("\n".join(["Nothing can be restored:", *(f"  {detail}" for detail in details)]))
             return
         self._ui.confirm(question, details, act)
 
-    def _restore(self, step: Step, actions: Sequence[Action]) -> None:
+    def _restore(self, step: Step, actions: Sequence[RestoreAction]) -> None:
         back, problems = restoring.restore(self._workspace.snapshots, step, actions)
         self._tell(back, actions, problems)
 
-    def _tell(self, back: Step, actions: Sequence[Action], problems: Sequence[str]) -> None:
+    def _tell(self, back: Step, actions: Sequence[RestoreAction], problems: Sequence[str]) -> None:
         """Tell what was restored; `back` reverts it."""
         self._back = back
         count = len(back.changes)
@@ -200,7 +200,7 @@ def _list(step: Step) -> list[str]:
     return lines
 
 
-def _describe(action: Action) -> str:
+def _describe(action: RestoreAction) -> str:
     name = one_line(action.change.name, 200)
     if action.obstacle:
         return f"{name}: {action.obstacle}"

@@ -38,7 +38,7 @@ def describe_targets(target: str, where: str, connected: Sequence[str] = ()) -> 
     return "\n".join(lines)
 
 
-class Ask(Protocol):
+class AskPerson(Protocol):
     """Asks the person a question of the connecting program, and waits for the answer."""
 
     def __call__(
@@ -50,7 +50,7 @@ class Ask(Protocol):
 class _Attempt:
     """One attempt to reach a target, with the questions that come up."""
 
-    def __init__(self, name: str, ask: Ask | None) -> None:
+    def __init__(self, name: str, ask: AskPerson | None) -> None:
         self._name = name
         self._ask = ask
         self._stopped = threading.Event()
@@ -102,7 +102,7 @@ class _Attempt:
 class TargetActions:
     """Carries out `%target`."""
 
-    def __init__(self, ui: UserInterface, workspace: Workspace, ask: Ask | None = None) -> None:
+    def __init__(self, ui: UserInterface, workspace: Workspace, ask: AskPerson | None = None) -> None:
         self._ui = ui
         self._ask = ask
         self._workspace = workspace

@@ -13,7 +13,7 @@ from oi_tui import computer_api
 from oi_tui.api.finalizers import finalize
 from oi_tui.api.language_names import original, respell
 from oi_tui.api.model import ApiModel
-from oi_tui.api.notebook import Display
+from oi_tui.api.notebook import NotebookDisplay
 from oi_tui.api.replaced import ReplacedComputer
 from oi_tui.api.script_computer import ATTRIBUTES, ScriptComputer
 from oi_tui.api.settings import ApiSettings, SettingGroup
@@ -344,7 +344,7 @@ class ApiComputer(SettingGroup):
         self._note(language, code)
         writer = ChunkWriter()
         program_input = ProgramInput(self.runtimes.send_input, self._settings.on_input)
-        screen = Display()
+        screen = NotebookDisplay()
         with closing(self.runtimes.run(language, code)) as reports:
             for report in reports:
                 for chunk in _chunks_of(report, writer, program_input):

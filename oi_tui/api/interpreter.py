@@ -12,9 +12,9 @@ from oi_tui.api.computer import ApiComputer
 from oi_tui.api.llm_settings import LlmSettings
 from oi_tui.api.model import ApiModel
 from oi_tui.api.model_reply import openai_chunks, reply_chunks
-from oi_tui.api.notebook import Display, NotebookQuestion
+from oi_tui.api.notebook import NotebookDisplay, NotebookQuestion
 from oi_tui.api.settings import ApiSettings, SettingGroup
-from oi_tui.api.terminal import NoAnswerError, OnInput, approved
+from oi_tui.api.terminal import NoInputError, OnInput, approved
 from oi_tui.api.threads import AsyncStreams, BackgroundTurn
 from oi_tui.api.turns import OnApproval, Prompt, TurnError, Turns
 from oi_tui.engine.events import Event
@@ -347,7 +347,7 @@ class OpenInterpreter(SettingGroup):
 
     def display_message(self, message: str) -> None:
         """Print a text to the person."""
-        Display().show({"role": "computer", "type": "message", "content": f"{message}\n"})
+        NotebookDisplay().show({"role": "computer", "type": "message", "content": f"{message}\n"})
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} model={self.llm.model!r} messages={len(self.messages)}>"
@@ -373,7 +373,7 @@ class OpenInterpreter(SettingGroup):
 
     def _ask(self, chunks: Generator[Chunk, None, None], *, display: bool) -> Generator[Chunk, None, None]:
         """Pass chunks on, print them with `display`, and have the person decide about code."""
-        screen = Display()
+        screen = NotebookDisplay()
         with closing(chunks):
             for chunk in chunks:
                 if display:
@@ -463,6 +463,6 @@ def _confirm(chunks: Generator[Chunk, None, None], question: NotebookQuestion, *
             if not (approved() if answer is None else answer):
                 chunks.close()
             return
-        except NoAnswerError as error:
+        except NoInputError as error:
             why = f"standard input could not be read ({error})"
     chunks.throw(TurnError(f"The code was not run: it needs approval, and {why}. {_HOW_TO_APPROVE}"))

@@ -7,9 +7,9 @@ from oi_tui.api.finalizers import finalize
 from oi_tui.api.llm_settings import LlmSettings
 from oi_tui.api.settings import ApiSettings
 from oi_tui.api.shared_model import POOL
-from oi_tui.computer_api import RefusedError
+from oi_tui.computer_api import QuestionRefusedError
 from oi_tui.engine.llm.base import Llm, LlmError
-from oi_tui.engine.llm.question import Question
+from oi_tui.engine.llm.question import ModelQuestion
 from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.llm.usage_report import OverBudget, UsageTracker
 from oi_tui.engine.models.function_model import FunctionModel
@@ -30,7 +30,7 @@ class ApiModel:
         self._known = KnownModels(self._facts_of)
         self.account = UsageTracker()
         #: What code asks the model just now.
-        self._questions: set[Question] = set()
+        self._questions: set[ModelQuestion] = set()
         #: Names this interpreter to the pool of model processes; `id` may name another one later.
         self._lease = object()
         finalize(self, partial(POOL.release, self._lease))
@@ -65,12 +65,12 @@ class ApiModel:
     def ask(self, text: str, images: Sequence[str] = ()) -> str:
         """Ask the model outside of the conversation, on its account; blocks while it answers.
 
-        Raises RefusedError with the reason where there is no answer.
+        Raises QuestionRefusedError with the reason where there is no answer.
         """
         profile = self._settings.profile
         model, facts = self.choose()
         try:
-            question = Question(model, profile, text, images, self.account, facts(profile))
+            question = ModelQuestion(model, profile, text, images, self.account, facts(profile))
             self._questions.add(question)
             try:
                 return question.answer()
@@ -79,7 +79,7 @@ class ApiModel:
                 for _ in self.account.enter(question.used):
                     pass
         except (LlmError, OverBudget) as error:
-            raise RefusedError(str(error)) from None
+            raise QuestionRefusedError(str(error)) from None
 
     def stop_questions(self) -> None:
         """Give up what code asks the model, from any thread."""

@@ -11,7 +11,7 @@ from oi_tui.engine.open_interpreter.chunks import Chunk, ChunkPrinter
 _IMAGES = {"base64.png": "image/png", "base64.jpeg": "image/jpeg"}
 
 
-class Display:
+class NotebookDisplay:
     """Shows chunks as they come, outside of notebooks as lines. One is for one turn or run."""
 
     def __init__(self) -> None:

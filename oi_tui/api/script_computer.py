@@ -4,7 +4,7 @@ from oi_tui import paths
 from oi_tui.api.model import ApiModel
 from oi_tui.computer import Computer, ComputerError
 from oi_tui.computer.tool import TOOLS
-from oi_tui.computer_api import RefusedError
+from oi_tui.computer_api import QuestionRefusedError
 
 #: What a script reaches as attributes of `interpreter.computer`; `terminal` is that object itself.
 ATTRIBUTES = frozenset(TOOLS) - {"terminal"} | {"act", "screenshot", "view"}
@@ -24,5 +24,5 @@ class ScriptComputer(Computer):
         """Ask the interpreter's model. Raises ComputerError with the reason where there is no reply."""
         try:
             return self._model.ask(text, images or ())
-        except RefusedError as refused:
+        except QuestionRefusedError as refused:
             raise ComputerError(str(refused)) from None

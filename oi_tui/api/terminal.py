@@ -17,16 +17,16 @@ _NOBODY = "The program asked for input, but standard input had none. It got end 
 OnInput = Callable[[InputRequested], str | None]
 
 
-class NoAnswerError(Exception):
+class NoInputError(Exception):
     """A question could not be asked, or standard input ended before it was answered."""
 
 
 def approved() -> bool:
-    """Ask whether to run the code. Raises NoAnswerError."""
+    """Ask whether to run the code. Raises NoInputError."""
     try:
         return input("\nRun this code? (y/n) ").strip().lower() in ("y", "yes")
     except _UNREADABLE as error:
-        raise NoAnswerError(str(error) or type(error).__name__) from error
+        raise NoInputError(str(error) or type(error).__name__) from error
 
 
 class ProgramInput:

@@ -12,7 +12,7 @@ from oi_tui.engine.llm.transport.client import ModelProcess
 _TEXTS = ("content", "message", "code", "output")
 
 
-class _Counter:
+class _TokenCounter:
     """Has the model process that the interpreters share count."""
 
     def __init__(self) -> None:
@@ -24,7 +24,7 @@ class _Counter:
         return POOL.lease(self._lease)
 
 
-_counter = _Counter()
+_counter = _TokenCounter()
 
 
 def count_tokens(text: str = "", model: str = "gpt-4") -> int:

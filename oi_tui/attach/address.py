@@ -12,7 +12,7 @@ class AddressError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class SessionAddress:
     """A server, and the token if it is known already."""
 
     #: Scheme, host and port. For a Unix socket, a name that the server accepts.
@@ -31,14 +31,14 @@ class Address:
         return self.base.replace("http", "ws", 1)
 
 
-def parse(text: str, environment: Mapping[str, str] = os.environ) -> Address:
+def parse(text: str, environment: Mapping[str, str] = os.environ) -> SessionAddress:
     """Read `http://HOST:PORT`, the address of the page with its token, or the path of a Unix socket.
 
     Raises AddressError.
     """
     token = environment.get("INTERPRETER_API_KEY", "")
     if "://" not in text and ("/" in text or text.endswith(".sock")):
-        return Address("http://localhost", Path(text).expanduser().absolute(), token)
+        return SessionAddress("http://localhost", Path(text).expanduser().absolute(), token)
     try:
         parts = urlsplit(text if "://" in text else f"http://{text}")
         host, port = parts.hostname, parts.port
@@ -49,7 +49,9 @@ def parse(text: str, environment: Mapping[str, str] = os.environ) -> Address:
     if parts.username is not None:
         raise AddressError("--attach: the token must not stand before the @ of an address")
     name = f"[{host}]" if ":" in host else host
-    return Address(f"{parts.scheme}://{name}{f':{port}' if port else ''}", None, read_token(text) or token)
+    return SessionAddress(
+        f"{parts.scheme}://{name}{f':{port}' if port else ''}", None, read_token(text) or token
+    )
 
 
 def read_token(text: str) -> str:

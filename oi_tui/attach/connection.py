@@ -12,7 +12,7 @@ import httpx
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, InvalidURI
 from websockets.sync.client import ClientConnection, connect, unix_connect
 
-from oi_tui.attach.address import Address
+from oi_tui.attach.address import SessionAddress
 from oi_tui.text import one_line
 
 #: Seconds for one attempt to connect, and between attempts: the first and the longest wait.
@@ -32,7 +32,7 @@ class TokenRefusedError(AttachError):
     """The server does not accept the token."""
 
 
-def make_client(address: Address, seconds: float) -> httpx.Client:
+def make_client(address: SessionAddress, seconds: float) -> httpx.Client:
     """Return a client for a server; it trusts the certificates of the system and of SSL_CERT_FILE."""
     return httpx.Client(
         transport=httpx.HTTPTransport(uds=str(address.socket)) if address.socket else None,
@@ -44,7 +44,7 @@ def make_client(address: Address, seconds: float) -> httpx.Client:
     )
 
 
-def list_sessions(address: Address) -> list[Mapping[str, Any]]:
+def list_sessions(address: SessionAddress) -> list[Mapping[str, Any]]:
     """Return the sessions of a server. Raises AttachError."""
     try:
         with make_client(address, _PATIENCE) as client:
@@ -61,14 +61,14 @@ def list_sessions(address: Address) -> list[Mapping[str, Any]]:
         raise AttachError(f"The program at {address.shown} is not oi-tui --server.") from None
 
 
-class Connection:
+class SessionConnection:
     """Receives the records of a session, each once and in order, until it is closed.
 
     `ring` is called from another thread when there is something to take. What the connection itself has to
     say comes as records too: {"event": "connection.lost"}, "connection.back" and "connection.ended".
     """
 
-    def __init__(self, address: Address, session: str, ring: Callable[[], None]) -> None:
+    def __init__(self, address: SessionAddress, session: str, ring: Callable[[], None]) -> None:
         self._address = address
         self._session = session
         self._ring = ring

@@ -7,11 +7,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from oi_tui.attach.records import Records, is_of_person
+from oi_tui.attach.records import RecordReader, is_of_person
 from oi_tui.engine.tools import describe_tool, is_tool
 from oi_tui.messages import InputRequested, Message
 from oi_tui.plain.event_handler import PlainEventHandler
-from oi_tui.plain.keyboard import Keyboard
+from oi_tui.plain.stdin_reader import StdinReader
 from oi_tui.plain.wakeup import Wakeup
 from oi_tui.server.hosted_session import code_hash
 from oi_tui.terminal.external_editor import edit
@@ -32,7 +32,7 @@ _ELSEWHERE = {
 }
 
 
-class Link(Protocol):
+class SessionLink(Protocol):
     """A connection to a session."""
 
     def take(self) -> list[dict[str, Any]]:
@@ -67,9 +67,9 @@ class AttachedConversation:
 
     def __init__(
         self,
-        link: Link,
+        link: SessionLink,
         handler: PlainEventHandler,
-        keyboard: Keyboard,
+        keyboard: StdinReader,
         alarm: Wakeup,
         *,
         may_approve: bool,
@@ -80,7 +80,7 @@ class AttachedConversation:
         self._keyboard = keyboard
         self._alarm = alarm
         self._may_approve = may_approve
-        self._records = Records()
+        self._records = RecordReader()
         #: Whether the state of the session has come; until then, nothing is read or sent.
         self._known = False
         self._busy = True

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import httpx
 
 from oi_tui import paths
-from oi_tui.attach.address import Address
+from oi_tui.attach.address import SessionAddress
 from oi_tui.attach.connection import make_client
 from oi_tui.engine.llm import images
 from oi_tui.messages import Message
@@ -22,7 +22,7 @@ _FORMATS = {"image/png": "base64.png", "image/jpeg": "base64.jpeg"}
 class Images:
     """Fetches the images of one session."""
 
-    def __init__(self, address: Address, session: str) -> None:
+    def __init__(self, address: SessionAddress, session: str) -> None:
         self._address = address
         self._session = session
 

@@ -32,7 +32,7 @@ _MARKS = {"created": "+", "changed": "~", "deleted": "-"}
 _NAMED = 10
 
 
-class Records:
+class RecordReader:
     """Remembers what was shown of each message, so that a state sent again shows only what is new."""
 
     def __init__(self) -> None:

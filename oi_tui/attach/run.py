@@ -9,14 +9,14 @@ from dataclasses import replace
 from typing import Any
 
 from oi_tui import log
-from oi_tui.attach.address import Address, AddressError, read_token
-from oi_tui.attach.connection import AttachError, Connection, TokenRefusedError, list_sessions
+from oi_tui.attach.address import AddressError, SessionAddress, read_token
+from oi_tui.attach.connection import AttachError, SessionConnection, TokenRefusedError, list_sessions
 from oi_tui.attach.conversation import AttachedConversation
 from oi_tui.attach.images import Images
 from oi_tui.engine.credentials.redaction import learn
 from oi_tui.plain.event_handler import PlainEventHandler
-from oi_tui.plain.keyboard import Keyboard
 from oi_tui.plain.run import FAILED, note, run_guarded, say
+from oi_tui.plain.stdin_reader import StdinReader
 from oi_tui.plain.wakeup import Wakeup
 from oi_tui.text import one_line
 
@@ -28,7 +28,7 @@ _NO_TOKEN = (
 )
 
 
-def run(address: Address) -> int:
+def run(address: SessionAddress) -> int:
     """Join a session until the person leaves. Returns the exit code; raises AddressError without a token."""
     log.begin()
     if not address.token:
@@ -38,7 +38,7 @@ def run(address: Address) -> int:
     def work(stack: ExitStack) -> int:
         alarm = Wakeup()
         stack.callback(alarm.close)
-        keyboard = Keyboard(alarm)
+        keyboard = StdinReader(alarm)
         try:
             session = _choose_session(list_sessions(address), keyboard)
         except AttachError as error:
@@ -49,7 +49,7 @@ def run(address: Address) -> int:
         save = Images(address, session).save
         handler = PlainEventHandler(say, note, save, echoes=keyboard.is_terminal)
         handler.note(f"Attached to {address.shown}. ctrl+d leaves; the session continues.")
-        link = Connection(address, session, alarm.ring)
+        link = SessionConnection(address, session, alarm.ring)
         stack.callback(link.close)
         is_terminal = keyboard.is_terminal and sys.stdout.isatty()
         conversation = AttachedConversation(link, handler, keyboard, alarm, may_approve=is_terminal)
@@ -61,7 +61,7 @@ def run(address: Address) -> int:
     return run_guarded(work)
 
 
-def _ask_for_token(address: Address) -> str:
+def _ask_for_token(address: SessionAddress) -> str:
     """Ask for the token, which is not shown. Raises AddressError where nobody can be asked."""
     if not os.isatty(0):
         raise AddressError(_NO_TOKEN)
@@ -76,7 +76,7 @@ def _ask_for_token(address: Address) -> str:
     return token
 
 
-def _choose_session(found: Sequence[Mapping[str, Any]], keyboard: Keyboard) -> str | None:
+def _choose_session(found: Sequence[Mapping[str, Any]], keyboard: StdinReader) -> str | None:
     """Return the id of the session to join; with several, ask which. None if nobody chose."""
     if len(found) < 2 or not keyboard.is_terminal:
         waiting = [item for item in found if item.get("waiting") or item.get("busy")]

@@ -5,7 +5,7 @@ import json
 import re
 import shlex
 
-from oi_tui.demo.talk import Reply, Run, Say, Step, Talk, Think
+from oi_tui.demo.talk import CodeToRun, Reply, Say, Talk, TaskStep, Think
 from oi_tui.demo.task import Task, find_csv_name, quote_lines, report_unexpected, request_pattern
 
 LARGEST = r"""
@@ -75,7 +75,7 @@ def find_missing(talk: Talk, name: str) -> Reply | None:
     if step and "FileNotFoundError" in step.error:
         return [
             Say(f"The file `{name}` was not found. Let me see which CSV files there are.\n\n"),
-            Run("python", CSV_FILES.strip()),
+            CodeToRun("python", CSV_FILES.strip()),
         ]
     if step and step.code.strip() == CSV_FILES.strip() and not step.error:
         similar = find_similar_file(name, step)
@@ -88,7 +88,7 @@ def find_missing(talk: Talk, name: str) -> Reply | None:
     return None
 
 
-def find_similar_file(name: str, step: Step) -> str | None:
+def find_similar_file(name: str, step: TaskStep) -> str | None:
     """The listed file with the name most like `name`; the only one there is counts as similar."""
     files = [line.strip() for line in step.output.splitlines() if line.strip().lower().endswith(".csv")]
     by_name = {path.rsplit("/", 1)[-1].lower(): path for path in reversed(files)}
@@ -108,7 +108,7 @@ def _list_largest(talk: Talk) -> Reply:
     if step is None:
         return [
             Say("I will walk through the folder you started me in, and list the ten largest files.\n\n"),
-            Run("python", LARGEST.strip()),
+            CodeToRun("python", LARGEST.strip()),
         ]
     if step.error:
         return report_unexpected(step)
@@ -139,12 +139,12 @@ def _summarise(talk: Talk) -> Reply:
         return [
             Think("A CSV file. The standard library reads it; count, mean, least and greatest will do."),
             Say(f"I will read `{name}` and look at each of its columns.\n\n"),
-            Run("python", insert_name(SUMMARY, name)),
+            CodeToRun("python", insert_name(SUMMARY, name)),
         ]
     missing = find_missing(talk, name)
     if missing is not None:
         similar = find_similar_file(name, step) if not step.error else None
-        return [*missing, Run("python", insert_name(SUMMARY, similar))] if similar else missing
+        return [*missing, CodeToRun("python", insert_name(SUMMARY, similar))] if similar else missing
     if step.error:
         return report_unexpected(step)
     return [Say(_describe_table(_open(step, name), step.output))]
@@ -165,7 +165,7 @@ def _describe_table(name: str, output: str) -> str:
     return f"`{name}` has {counts[1]} rows. {of_numbers}{table}"
 
 
-def _open(step: Step, name: str) -> str:
+def _open(step: TaskStep, name: str) -> str:
     match = re.search(r"open\((\"(?:[^\"\\]|\\.)*\")", step.code)
     return str(json.loads(match[1])) if match else name
 

@@ -2,7 +2,7 @@
 
 import re
 
-from oi_tui.demo.talk import Reply, Run, Say, Talk, Think
+from oi_tui.demo.talk import CodeToRun, Reply, Say, Talk, Think
 from oi_tui.demo.task import Task, quote_lines, report_unexpected, request_pattern
 
 ASK = r"""
@@ -72,7 +72,7 @@ def _ask(talk: Talk) -> Reply:
     if step is None:
         return [
             Say("This code asks you two things while it runs. Answer in the field that appears.\n\n"),
-            Run("python", ASK.strip()),
+            CodeToRun("python", ASK.strip()),
         ]
     if "ValueError" in step.error:
         return [
@@ -80,7 +80,7 @@ def _ask(talk: Talk) -> Reply:
                 f"I cannot use that as a number: `{step.error}`. This time the code asks until it gets "
                 "one.\n\n"
             ),
-            Run("python", ASK_AGAIN.strip()),
+            CodeToRun("python", ASK_AGAIN.strip()),
         ]
     if step.error:
         return report_unexpected(step)
@@ -88,7 +88,7 @@ def _ask(talk: Talk) -> Reply:
     if not answer:
         return [
             Say("Python remembers what you said, so the next piece of code can use it.\n\n"),
-            Run("python", USE_ANSWER.strip()),
+            CodeToRun("python", USE_ANSWER.strip()),
         ]
     name, number, factors = answer[1].strip(), answer[2], answer[3].strip()
     kind = "a product of primes" if "x" in factors else "a prime itself"
@@ -101,7 +101,7 @@ def _break(talk: Talk) -> Reply:
         return [
             Think("One of the three prices must be a text, so that adding them up fails."),
             Say("I will make a mistake on purpose: adding up prices, one of which is a text.\n\n"),
-            Run("python", BROKEN.strip()),
+            CodeToRun("python", BROKEN.strip()),
         ]
     if step.code.strip() == REPAIRED.strip() and step.error:
         return report_unexpected(step)
@@ -111,7 +111,7 @@ def _break(talk: Talk) -> Reply:
                 f"It failed as it should: `{step.error}`. The price of the pears is a text. `basket` is "
                 "still in memory, so only the sum has to be done again.\n\n"
             ),
-            Run("python", REPAIRED.strip()),
+            CodeToRun("python", REPAIRED.strip()),
         ]
     text = next((line.strip() for line in step.output.splitlines() if line.strip()), "nothing")
     return [Say(f"Repaired: **{text}**.")]
@@ -125,7 +125,7 @@ def _count(talk: Talk) -> Reply:
                 "I will count to ten, slowly. Watch the line that runs now, or press escape to stop; "
                 "then say `go on`.\n\n"
             ),
-            Run("python", COUNT.strip().replace("PAUSE", "0.8")),
+            CodeToRun("python", COUNT.strip().replace("PAUSE", "0.8")),
         ]
     if step.error:
         return report_unexpected(step)
@@ -140,7 +140,7 @@ def _go_on(talk: Talk) -> Reply:
     if step is None:
         return [
             Say("The variable `number` outlives the code that was stopped, so I can go on from there.\n\n"),
-            Run("python", GO_ON.strip()),
+            CodeToRun("python", GO_ON.strip()),
         ]
     if "NameError" in step.error:
         return [

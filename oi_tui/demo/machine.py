@@ -2,7 +2,7 @@
 
 import re
 
-from oi_tui.demo.talk import Reply, Run, Say, Talk
+from oi_tui.demo.talk import CodeToRun, Reply, Say, Talk
 from oi_tui.demo.task import Task, quote_lines, report_unexpected, request_pattern
 
 MACHINE_FACTS = r"""
@@ -62,7 +62,7 @@ def _describe_machine(talk: Talk) -> Reply:
     if step is None:
         return [
             Say("I will ask the shell what this machine is, what time it is, and how full the disk is.\n\n"),
-            Run("shell", MACHINE_FACTS.strip()),
+            CodeToRun("shell", MACHINE_FACTS.strip()),
         ]
     if "largest entries" in step.output:
         rows = re.findall(r"^(\d+)\s+(.+?)\s*$", step.output, re.MULTILINE)
@@ -80,7 +80,7 @@ def _describe_machine(talk: Talk) -> Reply:
             f"This is `{first}`{disk}. The shell still knows `$here`, so I use it to see what takes the "
             "room; stop it with escape if the folder is very large.\n\n"
         ),
-        Run("shell", FOLDER_SIZES.strip()),
+        CodeToRun("shell", FOLDER_SIZES.strip()),
     ]
 
 
@@ -89,13 +89,13 @@ def _answer_javascript(talk: Talk) -> Reply:
     if step is None:
         return [
             Say("In JavaScript then: I count the kinds of files in this folder.\n\n"),
-            Run("javascript", KINDS.strip()),
+            CodeToRun("javascript", KINDS.strip()),
         ]
     counts = re.search(r"(\d+) names, (\d+) kinds", step.output)
     if counts:
         return [
             Say(f"Node found {counts[1]} names. It remembers `kinds`, so sorting them is a line.\n\n"),
-            Run("javascript", MOST_COMMON.strip()),
+            CodeToRun("javascript", MOST_COMMON.strip()),
         ]
     rows = re.findall(r"^ *(\d+) {2}(\S.*?)\s*$", step.output, re.MULTILINE)
     if rows:
@@ -104,7 +104,7 @@ def _answer_javascript(talk: Talk) -> Reply:
         reason = step.error or next(iter(step.output.splitlines()), "nothing")
         return [
             Say(f"JavaScript did not work here (`{reason.strip()}`), so I do it in Python.\n\n"),
-            Run("python", KINDS_IN_PYTHON.strip()),
+            CodeToRun("python", KINDS_IN_PYTHON.strip()),
         ]
     return report_unexpected(step) if step.error else [Say(f"It printed:\n\n{quote_lines(step.output)}")]
 

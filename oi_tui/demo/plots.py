@@ -3,7 +3,7 @@
 import re
 
 from oi_tui.demo.files import find_missing, find_similar_file, insert_name
-from oi_tui.demo.talk import Reply, Run, Say, Talk
+from oi_tui.demo.talk import CodeToRun, Reply, Say, Talk
 from oi_tui.demo.task import Task, find_csv_name, quote_lines, report_unexpected, request_pattern
 
 READ = r"""
@@ -148,7 +148,7 @@ def _draw_plot(talk: Talk) -> Reply:
     missing = find_missing(talk, name) if name else None
     if missing is not None:
         similar = find_similar_file(name or "", step) if not step.error else None
-        return [*missing, Run("python", _write_reading(similar))] if similar else missing
+        return [*missing, CodeToRun("python", _write_reading(similar))] if similar else missing
     if step.error:
         return report_unexpected(step)
     if "matplotlib:" in step.output:
@@ -166,11 +166,11 @@ def _reply_first(name: str | None) -> Reply:
     if name is None:
         return [
             Say("First I compute a damped wave; Python will remember it for the next step.\n\n"),
-            Run("python", COMPUTE.strip() + "\n" + REPORT.rstrip()),
+            CodeToRun("python", COMPUTE.strip() + "\n" + REPORT.rstrip()),
         ]
     return [
         Say(f"First I read the numbers of `{name}`; Python will remember them for the next step.\n\n"),
-        Run("python", _write_reading(name)),
+        CodeToRun("python", _write_reading(name)),
     ]
 
 
@@ -186,14 +186,14 @@ def _draw(output: str) -> Reply:
     if "matplotlib: installed" in output:
         return [
             Say(f"That gave {named}, and matplotlib is installed, so it can draw them.\n\n"),
-            Run("python", WITH_MATPLOTLIB.strip()),
+            CodeToRun("python", WITH_MATPLOTLIB.strip()),
         ]
     return [
         Say(
             f"That gave {named}. matplotlib is not installed here, so I write the points of a PNG "
             "myself; nothing needs to be installed for that.\n\n"
         ),
-        Run("python", BY_HAND.strip()),
+        CodeToRun("python", BY_HAND.strip()),
     ]
 
 

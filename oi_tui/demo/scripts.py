@@ -4,7 +4,7 @@ from oi_tui.demo.files import FILES
 from oi_tui.demo.lessons import LESSONS
 from oi_tui.demo.machine import MACHINE
 from oi_tui.demo.plots import PLOTS
-from oi_tui.demo.talk import Reply, Run, Say, Step, Talk
+from oi_tui.demo.talk import CodeToRun, Reply, Say, Talk, TaskStep
 from oi_tui.demo.task import Task, quote_lines
 
 #: Every task, in the order in which they are offered and tried.
@@ -56,26 +56,29 @@ def _make_label(reply: Reply) -> Reply:
     return [first, Say(f"{LABEL} "), *rest]
 
 
-def _answer_rejection(task: Task, talk: Talk, step: Step) -> Reply:
+def _answer_rejection(task: Task, talk: Talk, step: TaskStep) -> Reply:
     answer = f"You would rather not, because: “{step.reason}”." if step.reason else "You would rather not."
     if sum(item.outcome == "rejected" for item in talk.steps) > 1:
         return [Say(f"{answer} Then I leave it there; nothing was run. Ask me for something else.")]
     language, code = task.other_way(talk)
-    return [Say(f"{answer} Nothing was run. Here is another way, in {language}:\n\n"), Run(language, code)]
+    return [
+        Say(f"{answer} Nothing was run. Here is another way, in {language}:\n\n"),
+        CodeToRun(language, code),
+    ]
 
 
-def _answer_interruption(step: Step) -> str:
+def _answer_interruption(step: TaskStep) -> str:
     return (
         "You stopped it. This is what it had printed until then:\n\n"
         f"{quote_lines(step.output)}\n\nWhat it had worked out is still in memory."
     )
 
 
-def _suggest_other_way(step: Step) -> str:
+def _suggest_other_way(step: TaskStep) -> str:
     if step.error:
         return f"The other way failed too, with `{step.error}`. That is where this script ends."
     return f"The other way worked. It begins with:\n\n{quote_lines(step.output)}"
 
 
-def _describe_edit(step: Step) -> str:
+def _describe_edit(step: TaskStep) -> str:
     return "You edited my code, so I go by what your version printed. " if step.edited else ""

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
 from oi_tui.demo import scripts
-from oi_tui.demo.talk import Reply, Run, Say, Think, read
+from oi_tui.demo.talk import CodeToRun, Reply, Say, Think, read
 from oi_tui.system import environment_names
 
 #: What a request may weigh at most, in bytes: a conversation with many pictures.
@@ -179,11 +179,11 @@ def _make_chunks(request: dict[str, Any], reply: Reply) -> Iterator[dict[str, An
                 yield from (chunk({"content": piece}) for piece in _split_pieces(text))
             case Think(text):
                 yield from (chunk({"reasoning_content": piece}) for piece in _split_pieces(text))
-            case Run(language, code) if tool is None:
+            case CodeToRun(language, code) if tool is None:
                 yield from (
                     chunk({"content": piece}) for piece in _split_pieces(_write_fence(language, code))
                 )
-            case Run():
+            case CodeToRun():
                 begun = {**_call(tool, part), "index": calls}
                 arguments = begun["function"]["arguments"]
                 begun["function"] = {"name": tool, "arguments": ""}
@@ -199,7 +199,7 @@ def _make_chunks(request: dict[str, Any], reply: Reply) -> Iterator[dict[str, An
 def _make_whole_reply(request: dict[str, Any], reply: Reply) -> dict[str, Any]:
     """The reply as the single answer to a request that does not want a stream."""
     tool = _find_code_tool(request)
-    runs = [part for part in reply if isinstance(part, Run)]
+    runs = [part for part in reply if isinstance(part, CodeToRun)]
     text = "".join(part.text for part in reply if isinstance(part, Say))
     message: dict[str, Any] = {"role": "assistant", "content": text}
     if tool is None:
@@ -224,7 +224,7 @@ def _find_code_tool(request: dict[str, Any]) -> str | None:
     return next((str(function["name"]) for function in takes_code), None)
 
 
-def _call(tool: str, run: Run) -> dict[str, Any]:
+def _call(tool: str, run: CodeToRun) -> dict[str, Any]:
     arguments = json.dumps({"language": run.language, "code": run.code}, ensure_ascii=False)
     function = {"name": tool, "arguments": arguments}
     return {"id": f"call_{secrets.token_hex(8)}", "type": "function", "function": function}
@@ -240,5 +240,5 @@ def _split_pieces(text: str) -> Sequence[str]:
 
 def _count_usage(request: dict[str, Any], reply: Reply) -> dict[str, int]:
     tokens = len(json.dumps(request.get("messages"))) // _PIECE
-    replied = sum(len(part.code if isinstance(part, Run) else part.text) for part in reply) // _PIECE
+    replied = sum(len(part.code if isinstance(part, CodeToRun) else part.text) for part in reply) // _PIECE
     return {"prompt_tokens": tokens, "completion_tokens": replied, "total_tokens": tokens + replied}

@@ -31,18 +31,18 @@ class Think:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class CodeToRun:
     """Code that the reply asks to run."""
 
     language: str
     code: str
 
 
-Reply = Sequence[Say | Think | Run]
+Reply = Sequence[Say | Think | CodeToRun]
 
 
 @dataclass(frozen=True)
-class Step:
+class TaskStep:
     """A piece of code that was offered, and what came back for it."""
 
     language: str
@@ -87,11 +87,11 @@ class Talk:
     """A request and the steps taken since; `before` is the one that came earlier."""
 
     request: str
-    steps: tuple[Step, ...] = ()
+    steps: tuple[TaskStep, ...] = ()
     before: "Talk | None" = None
 
     @property
-    def last(self) -> Step | None:
+    def last(self) -> TaskStep | None:
         """The latest step."""
         return self.steps[-1] if self.steps else None
 
@@ -110,9 +110,9 @@ def read(messages: Sequence[Mapping[str, Any]]) -> Talk:
             fenced = blocks[-1] if blocks else None
         elif role == "tool":
             language, code = codes.get(str(message.get("tool_call_id")), ("", ""))
-            talk = Talk(talk.request, (*talk.steps, Step(language, code, text)), talk.before)
+            talk = Talk(talk.request, (*talk.steps, TaskStep(language, code, text)), talk.before)
         elif role == "user" and fenced is not None:
-            talk = Talk(talk.request, (*talk.steps, Step(*fenced, text)), talk.before)
+            talk = Talk(talk.request, (*talk.steps, TaskStep(*fenced, text)), talk.before)
             fenced = None
         elif role == "user" and text.strip():
             # A picture that a run showed comes from the user's side too; it is not a new request.

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from oi_tui.demo.talk import Reply, Say, Step, Talk
+from oi_tui.demo.talk import Reply, Say, Talk, TaskStep
 
 _WORD = re.compile(r"@?([^\s'\"`“”@]+\.csv)\b", re.IGNORECASE)
 _QUOTED = re.compile(r"""['"`“]([^'"`“”\n]+\.csv)['"`”]""", re.IGNORECASE)
@@ -43,6 +43,6 @@ def quote_lines(output: str, lines: int = 6) -> str:
     return "\n".join(f"- `{line}`" for line in lines_kept[:lines]) + more if lines_kept else "- (nothing)"
 
 
-def report_unexpected(step: Step) -> Reply:
+def report_unexpected(step: TaskStep) -> Reply:
     """The end of a script whose code failed in a way that it has no answer for."""
     return [Say(f"That ended with an error which is not in my script: `{step.error}`. I stop here.")]

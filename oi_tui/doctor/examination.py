@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from oi_tui.doctor import folders, installation, place, terminal, work
-from oi_tui.doctor.finding import Check, Finding
+from oi_tui.doctor.finding import Check, Diagnosis
 
 if TYPE_CHECKING:
     from oi_tui.doctor.active_profile import ActiveProfile
@@ -57,14 +57,14 @@ def list_checks(active: "ActiveProfile | None" = None, *, ask_terminal: bool) ->
     )
 
 
-def examine(parts: Sequence[Check], patience: float = PATIENCE) -> Iterator[tuple[str, list[Finding]]]:
+def examine(parts: Sequence[Check], patience: float = PATIENCE) -> Iterator[tuple[str, list[Diagnosis]]]:
     """Run all checks in order. A check that fails or takes too long is itself a finding."""
     for name in IMPORTED:
         # The part that needs it reports what cannot be imported.
         with contextlib.suppress(Exception):
             importlib.import_module(name)
     until = time.monotonic() + patience
-    findings: list[list[Finding]] = [[] for _ in parts]
+    findings: list[list[Diagnosis]] = [[] for _ in parts]
     # Daemons: what hangs must not keep the program from ending.
     threads = [
         threading.Thread(target=_look, args=(part, results), name=f"doctor-{part.title}", daemon=True)
@@ -75,16 +75,16 @@ def examine(parts: Sequence[Check], patience: float = PATIENCE) -> Iterator[tupl
     for part, thread, results in zip(parts, threads, findings, strict=True):
         thread.join(max(0.0, until - time.monotonic()))
         if thread.is_alive():
-            late = Finding(None, f"some checks did not finish within {patience:.0f} seconds")
+            late = Diagnosis(None, f"some checks did not finish within {patience:.0f} seconds")
             yield part.title, [*results, late]
         else:
             yield part.title, results
 
 
-def _look(part: Check, results: list[Finding]) -> None:
+def _look(part: Check, results: list[Diagnosis]) -> None:
     try:
         for finding in part.look():
             results.append(finding)
     except Exception as error:  # noqa: BLE001 -- the end of a worker; it reports
         words = f"could not be checked: {type(error).__name__}: {error}"
-        results.append(Finding(False, words, "Install oi-tui again: pip install --force-reinstall ."))
+        results.append(Diagnosis(False, words, "Install oi-tui again: pip install --force-reinstall ."))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Diagnosis:
     """One thing that was looked at, in words. `good` is None for a fact that is neither good nor bad.
 
     `fix` says what to do, for each problem and wherever something could be better.
@@ -21,4 +21,4 @@ class Check:
     """A part of the examination, under a title. `look` may be slow, and may fail: that is reported too."""
 
     title: str
-    look: Callable[[], Iterable[Finding]]
+    look: Callable[[], Iterable[Diagnosis]]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from oi_tui import paths
-from oi_tui.doctor.finding import Finding
+from oi_tui.doctor.finding import Diagnosis
 from oi_tui.system import environment_names
 
 #: Less room than this is a problem, in bytes.
@@ -16,31 +16,31 @@ LEAST_ROOM = 200_000_000
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
-def check_folders() -> Iterator[Finding]:
+def check_folders() -> Iterator[Diagnosis]:
     """Our own folders, the working directory, and the one for temporary files."""
     home = os.environ.get("HOME", "")
     if not home:
-        yield Finding(None, "HOME is not set; the home folder is taken from the system's list of users")
+        yield Diagnosis(None, "HOME is not set; the home folder is taken from the system's list of users")
     elif not Path(home).is_dir():
-        yield Finding(False, f"HOME is {home}, which is not a folder", "Set HOME to your home folder.")
+        yield Diagnosis(False, f"HOME is {home}, which is not a folder", "Set HOME to your home folder.")
     for name, find in (("data", paths.data), ("settings", paths.config), ("state", paths.state)):
         yield _check_folder(name, find())
     try:
         here = Path.cwd()
     except OSError:
-        yield Finding(False, "the working directory is gone", "Change to another folder, and start again.")
+        yield Diagnosis(False, "the working directory is gone", "Change to another folder, and start again.")
     else:
         good = os.access(here, os.R_OK | os.X_OK)
         writable = "" if os.access(here, os.W_OK) else ", which programs cannot write to"
-        yield Finding(good, f"working directory {paths.shorten(here)}{writable}")
+        yield Diagnosis(good, f"working directory {paths.shorten(here)}{writable}")
     try:
         with tempfile.TemporaryFile():
-            yield Finding(True, f"temporary files go to {tempfile.gettempdir()}")
+            yield Diagnosis(True, f"temporary files go to {tempfile.gettempdir()}")
     except OSError as error:
-        yield Finding(False, f"no temporary file can be made: {error}", "Make room, or set TMPDIR.")
+        yield Diagnosis(False, f"no temporary file can be made: {error}", "Make room, or set TMPDIR.")
 
 
-def _check_folder(name: str, folder: Path) -> Finding:
+def _check_folder(name: str, folder: Path) -> Diagnosis:
     short = paths.shorten(folder)
     there = folder
     while not there.exists() and there != there.parent:
@@ -50,18 +50,18 @@ def _check_folder(name: str, folder: Path) -> Finding:
     if problem and problem.errno not in _NO_ROOM:
         here = paths.shorten(there)
         fix = f"Make {here} a folder that you can write to, or set {environment_names.HOME} to one."
-        return Finding(False, f"{about}: cannot be written to ({problem.strerror})", fix)
+        return Diagnosis(False, f"{about}: cannot be written to ({problem.strerror})", fix)
     try:
         room = shutil.disk_usage(there).free
     except OSError:
         room = LEAST_ROOM
     if problem or room < LEAST_ROOM:
         words = "nothing more can be written" if problem else f"{room / 1e6:.0f} MB are free"
-        return Finding(False, f"{about}: {words}", "Make room on that disk.")
+        return Diagnosis(False, f"{about}: {words}", "Make room on that disk.")
     if there == folder and folder.stat().st_mode & 0o077:
         mode = f"{folder.stat().st_mode & 0o777:o}"
-        return Finding(False, f"{about}: other users can read it (mode {mode})", f"chmod 700 {short}")
-    return Finding(True, f"{about}, {room / 1e9:.1f} GB free")
+        return Diagnosis(False, f"{about}: other users can read it (mode {mode})", f"chmod 700 {short}")
+    return Diagnosis(True, f"{about}, {room / 1e9:.1f} GB free")
 
 
 def _try_to_write(folder: Path) -> OSError | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
-from oi_tui.doctor.finding import Finding
+from oi_tui.doctor.finding import Diagnosis
 
 #: The oldest Python that works.
 OLDEST = (3, 11)
@@ -19,25 +19,25 @@ _STOLEN = ("1.82.7", "1.82.8")
 _REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)\s*(.*)")
 
 
-def check_python() -> Iterator[Finding]:
+def check_python() -> Iterator[Diagnosis]:
     """The interpreter that runs us."""
     version = ".".join(map(str, sys.version_info[:3]))
     where = f"Python {version}, {sys.executable or 'of unknown place'}"
     if sys.version_info < OLDEST:
         text = ".".join(map(str, OLDEST))
-        yield Finding(False, where, f"Python {text} or newer is needed: make PYTHON=python{text}")
+        yield Diagnosis(False, where, f"Python {text} or newer is needed: make PYTHON=python{text}")
     else:
-        yield Finding(True, where)
+        yield Diagnosis(True, where)
     if sys.prefix == sys.base_prefix:
-        yield Finding(None, "no virtual environment: packages are shared with the rest of the system")
+        yield Diagnosis(None, "no virtual environment: packages are shared with the rest of the system")
 
 
-def check_packages() -> Iterator[Finding]:
+def check_packages() -> Iterator[Diagnosis]:
     """Every package that we were declared to need, in a version that works, and importable."""
     try:
         wanted = metadata.requires("oi-tui") or []
     except metadata.PackageNotFoundError:
-        yield Finding(False, "oi-tui itself is not installed", "pip install . in its folder")
+        yield Diagnosis(False, "oi-tui itself is not installed", "pip install . in its folder")
         return
     good = []
     for line in wanted:
@@ -51,35 +51,35 @@ def check_packages() -> Iterator[Finding]:
         else:
             good.append(f"{name} {metadata.version(name)}")
     if good:
-        yield Finding(True, ", ".join(good))
+        yield Diagnosis(True, ", ".join(good))
 
 
-def check_files() -> Iterator[Finding]:
+def check_files() -> Iterator[Diagnosis]:
     """Our own files that are no modules."""
     styles = _ROOT / "styles" if (_ROOT / "styles").is_dir() else _ROOT.parent / "styles"
     python = _ROOT / "runtimes" / "drivers" / "python"
     missing = [str(path) for path in (styles / "app.tcss", python / "python_driver.py") if not path.is_file()]
     if missing:
-        yield Finding(False, f"not there: {', '.join(missing)}", "Install oi-tui again.")
+        yield Diagnosis(False, f"not there: {', '.join(missing)}", "Install oi-tui again.")
     else:
-        yield Finding(True, f"style sheets and drivers are in {_ROOT}")
+        yield Diagnosis(True, f"style sheets and drivers are in {_ROOT}")
 
 
-def _check_package(name: str, limits: str) -> Finding | None:
+def _check_package(name: str, limits: str) -> Diagnosis | None:
     """Check a package; None when nothing is wrong."""
     fix = f"{sys.executable} -m pip install '{name}{limits}'"
     try:
         version = metadata.version(name)
     except metadata.PackageNotFoundError:
-        return Finding(False, f"{name} is missing", fix)
+        return Diagnosis(False, f"{name} is missing", fix)
     if name == "litellm" and version in _STOLEN:
-        return Finding(
+        return Diagnosis(
             False,
             f"litellm {version} was compromised by an attacker",
             f"Remove it now ({fix}), and replace every key on this machine.",
         )
     if not _is_within(version, limits):
-        return Finding(False, f"{name} {version} does not match {limits}", fix)
+        return Diagnosis(False, f"{name} {version} does not match {limits}", fix)
     usual = re.sub(r"[-_.]+", "-", name).lower()
     module = _MODULES.get(usual, usual.replace("-", "_"))
     try:
@@ -87,7 +87,7 @@ def _check_package(name: str, limits: str) -> Finding | None:
     except (ImportError, ValueError):
         there = False
     if not there:
-        return Finding(
+        return Diagnosis(
             False, f"{name} {version} is installed, but cannot be imported", f"{fix} --force-reinstall"
         )
     return None

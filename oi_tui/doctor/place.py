@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from oi_tui.doctor.finding import Finding
+from oi_tui.doctor.finding import Diagnosis
 from oi_tui.system.environment import list_withheld
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _FIXES = {
 }
 
 
-def check_target(profile: "Profile") -> Iterator[Finding]:
+def check_target(profile: "Profile") -> Iterator[Diagnosis]:
     """Whether the target can be reached, as whom, and which languages are there."""
     from oi_tui.engine.credentials.keys import find_token
     from oi_tui.runtimes.computer import Computer
@@ -37,7 +37,7 @@ def check_target(profile: "Profile") -> Iterator[Finding]:
 
     if profile.sandbox:
         words = "the sandbox is on and works on this machine only, so nothing can run there"
-        yield Finding(False, words, "Set sandbox: false, or target: local.")
+        yield Diagnosis(False, words, "Set sandbox: false, or target: local.")
     began = time.monotonic()
     fix = "Correct the setting target."
     try:
@@ -52,7 +52,7 @@ def check_target(profile: "Profile") -> Iterator[Finding]:
             find_token=find_token,
         )
     except TargetError as error:
-        yield Finding(False, str(error), fix)
+        yield Diagnosis(False, str(error), fix)
         return
     try:
         yield from _check_there(computer, time.monotonic() - began)
@@ -60,25 +60,25 @@ def check_target(profile: "Profile") -> Iterator[Finding]:
         computer.close()
 
 
-def _check_there(computer: "Computer", seconds: float) -> Iterator[Finding]:
+def _check_there(computer: "Computer", seconds: float) -> Iterator[Diagnosis]:
     from oi_tui.runtimes.remote.place import RemotePlace
 
     about = computer.place
     assert about is not None
     if not isinstance(about, RemotePlace):
-        yield Finding(True, f"code runs {about.where}; connected in {seconds:.1f} s")
-        yield from (Finding(True, about.describe(language)) for language in about.languages)
+        yield Diagnosis(True, f"code runs {about.where}; connected in {seconds:.1f} s")
+        yield from (Diagnosis(True, about.describe(language)) for language in about.languages)
         return
-    yield Finding(True, f"code runs {about.where}: {about.system}; connected in {seconds:.1f} s")
+    yield Diagnosis(True, f"code runs {about.where}: {about.system}; connected in {seconds:.1f} s")
     way = about.round_trip()
-    yield Finding(None if way > _SLOW else True, f"the round trip takes {way * 1000:.0f} ms")
+    yield Diagnosis(None if way > _SLOW else True, f"the round trip takes {way * 1000:.0f} ms")
     if not about.writable:
         words = f"files cannot be written in {about.folder}"
-        yield Finding(None, words, "Name another folder: ssh:HOST/FOLDER.")
+        yield Diagnosis(None, words, "Name another folder: ssh:HOST/FOLDER.")
     about.wait_for_versions(_ANSWERED)
     # Without these two there is little that a model could do.
     for name in dict.fromkeys(("python", "shell", *computer.languages)):
         if problem := computer.missing(name):
-            yield Finding(False if name == "python" else None, problem)
+            yield Diagnosis(False if name == "python" else None, problem)
         else:
-            yield Finding(True, computer.describe(name))
+            yield Diagnosis(True, computer.describe(name))

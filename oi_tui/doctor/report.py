@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from oi_tui import paths
 from oi_tui.doctor import place
 from oi_tui.doctor.examination import PATIENCE, examine, list_checks
-from oi_tui.doctor.finding import Finding
+from oi_tui.doctor.finding import Diagnosis
 from oi_tui.text import visible
 from oi_tui.version import __version__
 
@@ -53,7 +53,7 @@ def report(active: "ActiveProfile | None" = None, *, ask_terminal: bool) -> tupl
     return _anonymise("\n".join([*lines, "", verdict])), problems
 
 
-def _format_lines(findings: Iterable[Finding]) -> Iterable[str]:
+def _format_lines(findings: Iterable[Diagnosis]) -> Iterable[str]:
     for finding in findings:
         yield from _wrap(f"  {_MARKS[finding.good]:<{_INDENT - 2}}", visible(finding.words))
         if finding.fix:

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 
-from oi_tui.doctor.finding import Finding
+from oi_tui.doctor.finding import Diagnosis
 from oi_tui.terminal.color_system import is_colourful_xterm
 from oi_tui.terminal.graphics import ask_tmux, manner
 from oi_tui.terminal.queries import TerminalQueries
@@ -30,11 +30,11 @@ _MULTIPLEXERS = ("tmux", "screen")
 _TOOLS = ("wl-copy", "xclip", "xsel", "pbcopy", "clip.exe")
 
 
-def check_terminal(*, ask: bool = True) -> Iterator[Finding]:
+def check_terminal(*, ask: bool = True) -> Iterator[Diagnosis]:
     """Check the terminal and what lies between; `ask` it only when nobody else reads its keys."""
     environment = os.environ
     if not (_is_terminal(sys.stdin) and _is_terminal(sys.stdout)):
-        yield Finding(None, "standard input or output is not a terminal: oi-tui would start in plain mode")
+        yield Diagnosis(None, "standard input or output is not a terminal: oi-tui would start in plain mode")
         ask = False
     yield from _check_kind(environment)
     yield from _check_size()
@@ -46,29 +46,29 @@ def check_terminal(*, ask: bool = True) -> Iterator[Finding]:
         yield from _check_answers(_query())
 
 
-def _check_kind(environment: Mapping[str, str]) -> Iterator[Finding]:
+def _check_kind(environment: Mapping[str, str]) -> Iterator[Diagnosis]:
     term = environment.get("TERM", "")
     program = environment.get("TERM_PROGRAM", "")
     if not term:
-        yield Finding(False, "TERM is not set", "export TERM=xterm-256color, or the name of your terminal")
+        yield Diagnosis(False, "TERM is not set", "export TERM=xterm-256color, or the name of your terminal")
     elif term == "dumb":
-        yield Finding(None, "TERM is dumb: oi-tui starts in plain mode", "export TERM=xterm-256color")
+        yield Diagnosis(None, "TERM is dumb: oi-tui starts in plain mode", "export TERM=xterm-256color")
     else:
-        yield Finding(True, f"TERM is {term}" + (f", in {program}" if program else ""))
+        yield Diagnosis(True, f"TERM is {term}" + (f", in {program}" if program else ""))
 
 
-def _check_size() -> Iterator[Finding]:
+def _check_size() -> Iterator[Diagnosis]:
     try:
         columns, rows = os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ else 1)
     except (OSError, ValueError):
         return
     if columns < 80 or rows < 24:
-        yield Finding(None, f"{columns} columns, {rows} rows", "80 by 24 or more is comfortable.")
+        yield Diagnosis(None, f"{columns} columns, {rows} rows", "80 by 24 or more is comfortable.")
     else:
-        yield Finding(True, f"{columns} columns, {rows} rows")
+        yield Diagnosis(True, f"{columns} columns, {rows} rows")
 
 
-def _check_encoding(environment: Mapping[str, str]) -> Iterator[Finding]:
+def _check_encoding(environment: Mapping[str, str]) -> Iterator[Diagnosis]:
     lines = next((environment[n] for n in ("LC_ALL", "LC_CTYPE", "LANG") if environment.get(n)), "")
     try:
         encoding = codecs.lookup(locale.getpreferredencoding(False)).name
@@ -77,46 +77,46 @@ def _check_encoding(environment: Mapping[str, str]) -> Iterator[Finding]:
     if encoding != "utf-8" or (lines and "utf" not in lines.lower()):
         usual = "en_US.UTF-8" if sys.platform == "darwin" else "C.UTF-8"
         fix = f"export LC_ALL={usual}, or another locale of `locale -a` that ends in UTF-8"
-        yield Finding(False, f"the locale is {lines or 'not set'}, which is not UTF-8", fix)
+        yield Diagnosis(False, f"the locale is {lines or 'not set'}, which is not UTF-8", fix)
     else:
-        yield Finding(True, f"UTF-8, locale {lines or 'not set'}")
+        yield Diagnosis(True, f"UTF-8, locale {lines or 'not set'}")
 
 
-def _check_colours(environment: Mapping[str, str]) -> Finding:
+def _check_colours(environment: Mapping[str, str]) -> Diagnosis:
     term = environment.get("TERM", "")
     if environment.get("NO_COLOR"):
-        return Finding(None, "NO_COLOR is set: no colours are used")
+        return Diagnosis(None, "NO_COLOR is set: no colours are used")
     named = environment.get("COLORTERM", "").lower() in ("truecolor", "24bit")
     if named or is_colourful_xterm(environment):
-        return Finding(True, "16 million colours")
+        return Diagnosis(True, "16 million colours")
     if "256" in term or "direct" in term or "kitty" in term:
         fix = "If the terminal supports more: export COLORTERM=truecolor"
-        return Finding(None, "256 colours", fix)
-    return Finding(None, "16 colours", "If the terminal supports more: export COLORTERM=truecolor")
+        return Diagnosis(None, "256 colours", fix)
+    return Diagnosis(None, "16 colours", "If the terminal supports more: export COLORTERM=truecolor")
 
 
-def _check_between(environment: Mapping[str, str]) -> Iterator[Finding]:
+def _check_between(environment: Mapping[str, str]) -> Iterator[Diagnosis]:
     """Check tmux, screen and SSH between the program and the terminal."""
     if environment.get("TMUX"):
         yield from _check_tmux(environment)
     elif environment.get("STY"):
-        yield Finding(None, "GNU screen: no images, no clipboard outside it, and no mouse before %mouse on")
+        yield Diagnosis(None, "GNU screen: no images, no clipboard outside it, and no mouse before %mouse on")
     if environment.get("SSH_CONNECTION") or environment.get("SSH_TTY"):
-        yield Finding(None, "over SSH: copying goes through the terminal (OSC 52)")
+        yield Diagnosis(None, "over SSH: copying goes through the terminal (OSC 52)")
 
 
-def _check_tmux(environment: Mapping[str, str]) -> Iterator[Finding]:
+def _check_tmux(environment: Mapping[str, str]) -> Iterator[Diagnosis]:
     tmux = ask_tmux()
     around = [term for term, _, _ in tmux.clients if term.startswith(_MULTIPLEXERS)] if tmux else []
     if around:
         fix = "These tmux settings are needed in the outer one too."
-        yield Finding(None, f"in tmux, within another tmux or screen ({around[0]})", fix)
+        yield Diagnosis(None, f"in tmux, within another tmux or screen ({around[0]})", fix)
     else:
-        yield Finding(None, "in tmux" if tmux else "in tmux, which does not answer")
+        yield Diagnosis(None, "in tmux" if tmux else "in tmux, which does not answer")
     term = environment.get("TERM", "")
     if term != "dumb" and not term.startswith(_MULTIPLEXERS):
         fix = "In ~/.tmux.conf: set -g default-terminal tmux-256color; and set no TERM in your shell's files."
-        yield Finding(False, f"TERM is {term or 'not set'}, which is not tmux", fix)
+        yield Diagnosis(False, f"TERM is {term or 'not set'}, which is not tmux", fix)
     wanted = (
         (
             "set-clipboard",
@@ -140,7 +140,7 @@ def _check_tmux(environment: Mapping[str, str]) -> Iterator[Finding]:
     for option, good, loss, fix in wanted:
         value = _read_tmux_option(option)
         if value is not None and value not in good:
-            yield Finding(None, f"tmux: {option} is {value or 'off'}, so {loss}", f"In ~/.tmux.conf: {fix}")
+            yield Diagnosis(None, f"tmux: {option} is {value or 'off'}, so {loss}", f"In ~/.tmux.conf: {fix}")
 
 
 def _read_tmux_option(name: str) -> str | None:
@@ -157,35 +157,35 @@ def _read_tmux_option(name: str) -> str | None:
     return done.stdout.decode("utf-8", "replace").strip() if done.returncode == 0 else None
 
 
-def _check_clipboard(environment: Mapping[str, str]) -> Finding:
+def _check_clipboard(environment: Mapping[str, str]) -> Diagnosis:
     display = sys.platform == "darwin" or environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY")
     tool = next((name for name in _TOOLS if shutil.which(name)), None)
     if display and not environment.get("SSH_CONNECTION"):
         if tool:
-            return Finding(True, f"copying uses {tool}")
-        return Finding(
+            return Diagnosis(True, f"copying uses {tool}")
+        return Diagnosis(
             None,
             "copying uses the terminal (OSC 52), which may not support it",
             "Install xclip or wl-clipboard.",
         )
-    return Finding(None, "copying uses the terminal (OSC 52), which cannot confirm it")
+    return Diagnosis(None, "copying uses the terminal (OSC 52), which cannot confirm it")
 
 
-def _check_answers(answer: bytes | None) -> Iterator[Finding]:
+def _check_answers(answer: bytes | None) -> Iterator[Diagnosis]:
     if answer is None:
-        yield Finding(None, "the terminal did not report its features in time")
+        yield Diagnosis(None, "the terminal did not report its features in time")
         return
     yield _check_images(answer)
     if re.search(rb"\x1b\[\?\d+u", answer):
-        yield Finding(True, "the keyboard protocol distinguishes all keys")
+        yield Diagnosis(True, "the keyboard protocol distinguishes all keys")
     else:
-        yield Finding(None, "the keyboard cannot distinguish ctrl+enter from enter; f6 does the same")
+        yield Diagnosis(None, "the keyboard cannot distinguish ctrl+enter from enter; f6 does the same")
     frames = re.search(rb"\x1b\[\?2026;(\d)\$y", answer)
     if frames and frames[1] in b"123":
-        yield Finding(True, "frames are drawn without tearing (synchronized output)")
+        yield Diagnosis(True, "frames are drawn without tearing (synchronized output)")
 
 
-def _check_images(answer: bytes) -> Finding:
+def _check_images(answer: bytes) -> Diagnosis:
     """Report how images are shown where the setting `images` is auto."""
     replies = TerminalQueries(number=_NUMBER)
     replies.questions()
@@ -193,11 +193,11 @@ def _check_images(answer: bytes) -> Finding:
         replies.read(reply)
     match manner("auto", replies.answers, ask_tmux()):
         case "kitty":
-            return Finding(True, "images by the Kitty protocol")
+            return Diagnosis(True, "images by the Kitty protocol")
         case "sixel":
-            return Finding(True, "images by sixel, where they do not move")
+            return Diagnosis(True, "images by sixel, where they do not move")
         case _:
-            return Finding(None, "images are shown as half blocks")
+            return Diagnosis(None, "images are shown as half blocks")
 
 
 def _query() -> bytes | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from oi_tui import paths
 from oi_tui.doctor import server
-from oi_tui.doctor.finding import Finding
+from oi_tui.doctor.finding import Diagnosis
 from oi_tui.system.environment import can_be_closed
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _SWITCH = "Review code before you press y, or turn it on: --sandbox"
 _ENDINGS = ("_API_KEY", "_API_TOKEN")
 
 
-def check_settings(active: "ActiveProfile | None" = None) -> Iterator[Finding]:
+def check_settings(active: "ActiveProfile | None" = None) -> Iterator[Diagnosis]:
     """The profile in use, the others of its folder, and what cannot act on this machine."""
     from oi_tui import profiles
     from oi_tui.engine.settings.profile import ProfileError
@@ -41,41 +41,41 @@ def check_settings(active: "ActiveProfile | None" = None) -> Iterator[Finding]:
         try:
             profile = profiles.load(path, write=False)
         except (ProfileError, OSError) as error:
-            yield Finding(False, str(error), f"Correct {paths.shorten(path)}, or move it away.")
+            yield Diagnosis(False, str(error), f"Correct {paths.shorten(path)}, or move it away.")
             continue
-        yield Finding(None, f"another profile is {paths.shorten(path)}: the model is {profile.model}")
+        yield Diagnosis(None, f"another profile is {paths.shorten(path)}: the model is {profile.model}")
         yield from _list_remarks(profile, path)
     for setting in declared():
         if reason := setting.cannot():
-            yield Finding(None, f"{setting.key} has no effect: {reason}")
+            yield Diagnosis(None, f"{setting.key} has no effect: {reason}")
 
 
-def _describe_active(active: "ActiveProfile") -> Iterator[Finding]:
+def _describe_active(active: "ActiveProfile") -> Iterator[Diagnosis]:
     """The settings in effect, where they come from, and what is wrong with them."""
     from oi_tui.engine.settings.profile import Profile, ProfileError
     from oi_tui.engine.settings.profile import list_settings as declared
 
     profile, path = active.profile, active.path
     if active.problem:
-        yield Finding(False, f"{active.problem}; the defaults are checked instead", active.fix)
+        yield Diagnosis(False, f"{active.problem}; the defaults are checked instead", active.fix)
         return
     model = f"the model is {profile.model}"
     broken = ""
     if path is None:
-        yield Finding(True, f"the profile in use is not one of your files: {model}")
+        yield Diagnosis(True, f"the profile in use is not one of your files: {model}")
     elif path.exists():
         try:
             Profile.load(path) if path.suffix != ".py" else None
         except (ProfileError, OSError) as error:
             broken = str(error)
             fix = f"Correct {paths.shorten(path)}, or move it away."
-            yield Finding(False, f"{broken}; the defaults are used instead", fix)
+            yield Diagnosis(False, f"{broken}; the defaults are used instead", fix)
         else:
-            yield Finding(True, f"profile {paths.shorten(path)}: {model}")
+            yield Diagnosis(True, f"profile {paths.shorten(path)}: {model}")
     elif path.stem == "default":
-        yield Finding(True, f"no profile yet: the defaults are used, {model}")
+        yield Diagnosis(True, f"no profile yet: the defaults are used, {model}")
     else:
-        yield Finding(True, f"preset profile {path.stem}: {model}")
+        yield Diagnosis(True, f"preset profile {path.stem}: {model}")
     for origin, words in (
         ("environment", "the environment"),
         ("flag", "flags"),
@@ -83,11 +83,11 @@ def _describe_active(active: "ActiveProfile") -> Iterator[Finding]:
     ):
         keys = [item.key for item in declared() if profile.origins.get(item.name) == origin]
         if keys:
-            yield Finding(None, f"set by {words}: {', '.join(keys)}")
+            yield Diagnosis(None, f"set by {words}: {', '.join(keys)}")
     yield from _list_remarks(profile, path, broken)
 
 
-def _list_remarks(profile: "Profile", path: Path | None, broken: str = "") -> Iterator[Finding]:
+def _list_remarks(profile: "Profile", path: Path | None, broken: str = "") -> Iterator[Diagnosis]:
     """The remarks on a profile that were not made elsewhere."""
     from oi_tui.engine.settings.profile import explain_no_effect
 
@@ -95,13 +95,13 @@ def _list_remarks(profile: "Profile", path: Path | None, broken: str = "") -> It
         if not (broken and broken in remark):
             # What begins with a line is about the file.
             place = f"{path.name}, " if path and remark.startswith("line ") else ""
-            yield Finding(None, f"{place}{remark}")
+            yield Diagnosis(None, f"{place}{remark}")
     if path and profile.api_key and profile.origins.get("api_key") == "profile":
         fix = "f2, then f3 in oi-tui moves it into private storage."
-        yield Finding(None, f"{path.name} contains an API key, which anyone with the file can read", fix)
+        yield Diagnosis(None, f"{path.name} contains an API key, which anyone with the file can read", fix)
 
 
-def check_languages(active: "ActiveProfile | None" = None) -> Iterator[Finding]:
+def check_languages(active: "ActiveProfile | None" = None) -> Iterator[Diagnosis]:
     """Every language that is known, with its program's version or how to get it."""
     from oi_tui.runtimes.computer import Computer
     from oi_tui.runtimes.languages import LANGUAGES
@@ -116,32 +116,32 @@ def check_languages(active: "ActiveProfile | None" = None) -> Iterator[Finding]:
         ):
             if language.name in there:
                 named = words.startswith((language.title, language.name))
-                yield Finding(True, words if named else f"{language.title}: {words}")
+                yield Diagnosis(True, words if named else f"{language.title}: {words}")
             elif language.name in chosen:
-                yield Finding(False, f"{language.title}: {chosen[language.name]} not found", language.hint)
+                yield Diagnosis(False, f"{language.title}: {chosen[language.name]} not found", language.hint)
             else:
-                yield Finding(None, f"{language.title} is not installed", language.hint)
+                yield Diagnosis(None, f"{language.title} is not installed", language.hint)
 
 
-def check_sandbox(active: "ActiveProfile | None" = None) -> Iterator[Finding]:
+def check_sandbox(active: "ActiveProfile | None" = None) -> Iterator[Diagnosis]:
     """Check whether the sandbox is on, and whether it works, by trying it."""
     from oi_tui.runtimes.sandbox import sandbox as walls
 
     finding = walls.find_problem()
     on = (active or _try_default_settings()).profile.sandbox
     if on and finding:
-        yield Finding(False, f"the sandbox is on, and nothing can run: {finding[0]}", finding[1])
+        yield Diagnosis(False, f"the sandbox is on, and nothing can run: {finding[0]}", finding[1])
     elif on:
-        yield Finding(True, "the sandbox is on: programs can reach only the working directory")
+        yield Diagnosis(True, "the sandbox is on: programs can reach only the working directory")
         if weakness := walls.weakness():
-            yield Finding(None, *weakness)
+            yield Diagnosis(None, *weakness)
     else:
-        yield Finding(None, "the sandbox is off: code that you approve runs with your permissions", _SWITCH)
+        yield Diagnosis(None, "the sandbox is off: code that you approve runs with your permissions", _SWITCH)
         if finding:
-            yield Finding(None, f"it would not work on this machine: {finding[0]}", finding[1])
+            yield Diagnosis(None, f"it would not work on this machine: {finding[0]}", finding[1])
 
 
-def check_kept_keys(active: "ActiveProfile | None" = None) -> Iterator[Finding]:
+def check_kept_keys(active: "ActiveProfile | None" = None) -> Iterator[Diagnosis]:
     """The keys that were given to us to keep, by name, the model's own, and where a new one would go."""
     from oi_tui.engine.credentials import private_file
     from oi_tui.engine.credentials.key_source import find_key_source
@@ -151,19 +151,19 @@ def check_kept_keys(active: "ActiveProfile | None" = None) -> Iterator[Finding]:
     try:
         names = sorted(private_file.read(secrets.path))
     except OSError as error:
-        yield Finding(False, str(error), f"Check {paths.shorten(secrets.path)}, or move it away.")
+        yield Diagnosis(False, str(error), f"Check {paths.shorten(secrets.path)}, or move it away.")
     else:
         for name in names:
-            yield Finding(True, f"{name} is saved in {paths.shorten(secrets.path)}")
+            yield Diagnosis(True, f"{name} is saved in {paths.shorten(secrets.path)}")
     profile = (active or _try_default_settings()).profile
     place = find_key_source(profile, secrets)
     if place.name:
         fix = "" if place.found else "Type it in the settings: f2 in oi-tui."
-        yield Finding(place.found or None, f"{profile.model}: {place.words}", fix)
-    yield Finding(True, f"a new API key would be saved in {secrets.place()}. {ORDER}")
+        yield Diagnosis(place.found or None, f"{profile.model}: {place.words}", fix)
+    yield Diagnosis(True, f"a new API key would be saved in {secrets.place()}. {ORDER}")
 
 
-def check_models(active: "ActiveProfile | None" = None) -> Iterator[Finding]:
+def check_models(active: "ActiveProfile | None" = None) -> Iterator[Diagnosis]:
     """Keys, by name and never by value; servers on this machine; and whether the model's own one answers."""
     from oi_tui.engine.credentials.keys import find_provider
     from oi_tui.engine.llm import endpoint
@@ -174,46 +174,46 @@ def check_models(active: "ActiveProfile | None" = None) -> Iterator[Finding]:
     for name in keys:
         value = os.environ[name]
         if value != value.strip() or value[:1] in "\"'":
-            yield Finding(False, f"{name} has spaces or quotation marks around it", f"Set {name} again.")
+            yield Diagnosis(False, f"{name} has spaces or quotation marks around it", f"Set {name} again.")
         else:
-            yield Finding(True, f"{name} is set")
+            yield Diagnosis(True, f"{name} is set")
     if not keys:
-        yield Finding(None, "no provider's API key is in the environment")
+        yield Diagnosis(None, "no provider's API key is in the environment")
     elif not can_be_closed():
-        yield Finding(None, _READABLE, "Keep keys in the settings instead: f2 in oi-tui.")
+        yield Diagnosis(None, _READABLE, "Keep keys in the settings instead: f2 in oi-tui.")
     found = local_servers.find()
     for name, served in groupby(found, key=lambda entry: entry.server):
         names = [item.model for item in served]
         more = f" and {len(names) - 4} more" if len(names) > 4 else ""
-        yield Finding(True, f"{name} is running: {', '.join(names[:4])}{more}")
+        yield Diagnosis(True, f"{name} is running: {', '.join(names[:4])}{more}")
     if not found:
-        yield Finding(None, "no model server found on this machine")
+        yield Diagnosis(None, "no model server found on this machine")
     if endpoint.find_base(profile):
         yield server.check_server(profile)
     elif find_provider(profile.model) in ("ollama", "ollama_chat"):
         yield from _check_ollama(profile.model, found)
     elif not (found or keys or profile.api_key or profile.model == "demo"):
-        yield Finding(
+        yield Diagnosis(
             None,
             "no model is available yet: without one, oi-tui is only a console for its languages",
             "export OPENAI_API_KEY=…, or get Ollama from https://ollama.com; oi-tui --demo needs neither.",
         )
 
 
-def _check_ollama(model: str, found: "Sequence[LocalModel]") -> Iterator[Finding]:
+def _check_ollama(model: str, found: "Sequence[LocalModel]") -> Iterator[Diagnosis]:
     """Whether Ollama on this machine can be asked for the model."""
     from oi_tui.engine.models.local_servers import is_named
 
     there = [item for item in found if item.server == "Ollama"]
     if not there:
         fix = "Start it (ollama serve), or choose another model: %model lists those on this machine."
-        yield Finding(False, f"{model} needs Ollama, which does not answer or has no model", fix)
+        yield Diagnosis(False, f"{model} needs Ollama, which does not answer or has no model", fix)
     elif not any(is_named(item, model) for item in there):
         fix = (
             f"ollama pull {model.partition('/')[2]}, or choose another model: %model lists those on this "
             "machine."
         )
-        yield Finding(False, f"Ollama has no model {model.partition('/')[2]}", fix)
+        yield Diagnosis(False, f"Ollama has no model {model.partition('/')[2]}", fix)
 
 
 def _try_default_settings() -> "ActiveProfile":

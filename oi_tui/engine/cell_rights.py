@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from oi_tui.engine import cell_target
 from oi_tui.engine.cell_requests import CellRequests, explain_off
-from oi_tui.engine.protocols import Computer
+from oi_tui.engine.protocols import CodeRunner
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.model_calls import ModelCalls, find_calls
 from oi_tui.engine.review.permissions import Permissions
@@ -20,7 +20,7 @@ class CellRights:
     """
 
     def __init__(
-        self, computer: Computer, grants: Permissions, earlier: EarlierCode, *, reaches_model: bool
+        self, computer: CodeRunner, grants: Permissions, earlier: EarlierCode, *, reaches_model: bool
     ) -> None:
         self._computer = computer
         self._grants = grants

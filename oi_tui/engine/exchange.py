@@ -18,7 +18,7 @@ from oi_tui.engine.llm import compaction, request_gate
 from oi_tui.engine.llm import request as request_writer
 from oi_tui.engine.llm.base import (
     BROKEN_OFF,
-    Connection,
+    ConnectionState,
     Delta,
     ErrorInfo,
     Finish,
@@ -42,7 +42,7 @@ from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.reply.message_builders import ReplyBuilder
 from oi_tui.engine.reply.parser import ReplyParser
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.engine.tools import Tool, index_by_function
+from oi_tui.engine.tools import McpTool, index_by_function
 from oi_tui.messages import Message
 
 #: The pauses before a request with a temporary failure is sent again, in seconds.
@@ -86,10 +86,10 @@ class Exchange:
         stopped: threading.Event,
         account: UsageTracker | None = None,
         pictures: Path | None = None,
-        tools: Callable[[], Sequence[Tool]] = tuple,
+        tools: Callable[[], Sequence[McpTool]] = tuple,
     ) -> None:
         self._tools = tools
-        self._offered: Sequence[Tool] = ()
+        self._offered: Sequence[McpTool] = ()
         self.account = account or UsageTracker()
         self.window: int | None = None
         self._pictures = pictures
@@ -258,7 +258,7 @@ class Exchange:
         fault = usage = None
         try:
             for delta in deltas:
-                if isinstance(delta, Connection):
+                if isinstance(delta, ConnectionState):
                     yield ModelConnecting(delta.accepted)
                     continue
                 if isinstance(delta, Signed):
@@ -363,9 +363,9 @@ class Exchange:
             asking.join(0.02)
         return self.complete(results[0] if results else ModelInfo(), profile)
 
-    def _ask_for_tools(self) -> Sequence[Tool]:
+    def _ask_for_tools(self) -> Sequence[McpTool]:
         """Return the tools of other programs. Can take seconds while these start; a stop ends the wait."""
-        results: list[Sequence[Tool]] = []
+        results: list[Sequence[McpTool]] = []
         asking = threading.Thread(target=lambda: results.append(self._tools()), daemon=True)
         asking.start()
         while asking.is_alive():

@@ -22,7 +22,8 @@ from oi_tui.engine.events import (
     Steps,
 )
 from oi_tui.engine.message_log import MessageLog
-from oi_tui.engine.protocols import Computer
+from oi_tui.engine.output_recorder import OutputRecorder
+from oi_tui.engine.protocols import CodeRunner
 from oi_tui.engine.reply.message_builders import RunBuilder
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.folder import ListedFolder, read_listing
@@ -30,7 +31,6 @@ from oi_tui.engine.review.model_calls import ModelCalls
 from oi_tui.engine.review.permissions import Permission, Permissions
 from oi_tui.engine.review.scanner import look_through
 from oi_tui.engine.review.window_actions import GrantedWindow
-from oi_tui.engine.run_output import RunOutput
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.tools import (
     CALLING_LANGUAGES,
@@ -74,7 +74,7 @@ class Execution:
 
     def __init__(
         self,
-        computer: Computer,
+        computer: CodeRunner,
         log: MessageLog,
         grants: Permissions,
         stopped: threading.Event,
@@ -102,7 +102,7 @@ class Execution:
         self._in_windows = False
         #: The database that each language used when it was last asked for.
         self._databases: dict[str, str] = {}
-        self._output = RunOutput(computer, log)
+        self._output = OutputRecorder(computer, log)
 
     @property
     def granted_windows(self) -> tuple[GrantedWindow, ...] | None:

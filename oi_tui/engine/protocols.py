@@ -22,7 +22,7 @@ class RemoteFiles(Protocol):
         """What is in the folder in which code runs, for `read_listing`; "" where nobody answers soon."""
 
 
-class Computer(Protocol):
+class CodeRunner(Protocol):
     """Runs code."""
 
     @property

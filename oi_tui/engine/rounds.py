@@ -8,7 +8,7 @@ from oi_tui.engine.events import Event, Noticed, Steps, TurnEnded
 from oi_tui.engine.exchange import Exchange
 from oi_tui.engine.execution import Execution
 from oi_tui.engine.message_log import MessageLog
-from oi_tui.engine.protocols import Computer
+from oi_tui.engine.protocols import CodeRunner
 from oi_tui.engine.reply import code_in_text
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Message
@@ -30,7 +30,7 @@ class Rounds:
         exchange: Exchange,
         execution: Execution,
         log: MessageLog,
-        computer: Computer,
+        computer: CodeRunner,
         stopped: threading.Event,
         notes: Callable[[], Sequence[str]],
     ) -> None:

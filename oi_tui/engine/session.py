@@ -26,7 +26,7 @@ from oi_tui.engine.llm.token_report import Count
 from oi_tui.engine.llm.usage_report import OverBudget, UsageTracker
 from oi_tui.engine.message_log import MessageLog
 from oi_tui.engine.models.model_info import ModelInfo
-from oi_tui.engine.protocols import Computer, Recorder
+from oi_tui.engine.protocols import CodeRunner, Recorder
 from oi_tui.engine.reply import code_in_text
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.model_calls import ModelCalls
@@ -34,7 +34,7 @@ from oi_tui.engine.review.permissions import Permissions
 from oi_tui.engine.review.window_actions import GrantedWindow
 from oi_tui.engine.rounds import Rounds
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.engine.tools import CallableTools, Tool
+from oi_tui.engine.tools import CallableTools, McpTool
 from oi_tui.file_changes.watcher import FileWatcher
 from oi_tui.messages import Message
 from oi_tui.text import one_line
@@ -54,7 +54,7 @@ class Session:
         self,
         profile: Profile,
         llm: Llm,
-        computer: Computer,
+        computer: CodeRunner,
         recorder: Recorder,
         messages: Sequence[Message] = (),
         *,
@@ -65,7 +65,7 @@ class Session:
         earlier: EarlierCode | None = None,
         notes: Callable[[], Sequence[str]] = tuple,
         live_names: Callable[[], str] = lambda: "",
-        tools: Callable[[], Sequence[Tool]] = tuple,
+        tools: Callable[[], Sequence[McpTool]] = tuple,
         cells_reach_model: bool = False,
     ) -> None:
         """`notes` are sent to the model with each request, after those of the languages.

@@ -57,7 +57,7 @@ class Skill:
     package: str = ""
 
 
-class Skills:
+class SkillLibrary:
     """The skills of a person, those of a project's folder, and those of installed packages."""
 
     def __init__(self, cwd: Path, trust: Trust | None = None) -> None:

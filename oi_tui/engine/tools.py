@@ -37,7 +37,7 @@ _IN_CODE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class McpTool:
     """A tool: its server, its name, what its server says of it, and the schema of its arguments.
 
     `original` is what the server calls it, where `name` is another one.
@@ -85,7 +85,7 @@ class CallableTools:
     named: frozenset[str] = frozenset()
     granted: frozenset[str] | None = None
 
-    def allows(self, tool: Tool) -> bool:
+    def allows(self, tool: McpTool) -> bool:
         """Whether the run may call the tool."""
         return tool.python_path in self.named and (self.granted is None or tool.language in self.granted)
 
@@ -174,7 +174,7 @@ def write_arguments(arguments: Mapping[str, Any]) -> str:
     return json.dumps(arguments, indent=2, ensure_ascii=False)
 
 
-def describe_tools(tools: Sequence[Tool], *, as_text: bool) -> tuple[str, ...]:
+def describe_tools(tools: Sequence[McpTool], *, as_text: bool) -> tuple[str, ...]:
     """The description of the tools for a model; `as_text` for one that has no functions to call."""
     if not tools:
         return ()
@@ -187,6 +187,6 @@ def describe_tools(tools: Sequence[Tool], *, as_text: bool) -> tuple[str, ...]:
     return ("\n".join((f"{_AS_TEXT} {_IN_CODE}", *lines)),)
 
 
-def index_by_function(tools: Iterable[Tool]) -> dict[str, str]:
+def index_by_function(tools: Iterable[McpTool]) -> dict[str, str]:
     """Return the language of each tool by the name by which models call it."""
     return {tool.function: tool.language for tool in tools}

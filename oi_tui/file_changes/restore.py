@@ -16,7 +16,7 @@ _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, slots=True)
-class Action:
+class RestoreAction:
     """A planned change of one file: write its earlier contents, or remove it.
 
     `obstacle` says why it cannot be done, "" when it can; `since` is true when the file changed again since.
@@ -54,12 +54,12 @@ def _join(first: Change, last: Change) -> Change:
     return replace(first, what="changed", after=last.after, why=first.why or last.why)
 
 
-def plan(snapshots: Snapshots, step: Step) -> list[Action]:
+def plan(snapshots: Snapshots, step: Step) -> list[RestoreAction]:
     """Plan the changes that restore every file of the step."""
     return [_action(snapshots, Path(step.folder), change) for change in step.changes]
 
 
-def restore(snapshots: Snapshots, step: Step, actions: Sequence[Action]) -> tuple[Step, list[str]]:
+def restore(snapshots: Snapshots, step: Step, actions: Sequence[RestoreAction]) -> tuple[Step, list[str]]:
     """Do what has no obstacle. Returns the step that takes it back, and what could not be done, in sentences.
 
     A copy of each file is kept before it is changed; a file that cannot be kept is left alone. How to revert
@@ -67,7 +67,7 @@ def restore(snapshots: Snapshots, step: Step, actions: Sequence[Action]) -> tupl
     """
     root = Path(step.folder)
     back = replace(step, id=make_revert_id(step.id), changes=(), note="")
-    ready: list[tuple[Action, Change]] = []
+    ready: list[tuple[RestoreAction, Change]] = []
     problems: list[str] = []
     for action in actions:
         if action.obstacle:
@@ -102,9 +102,9 @@ def make_revert_id(id: str) -> str:
     return id if id.startswith("back-") else f"back-{id}"
 
 
-def _action(snapshots: Snapshots, root: Path, change: Change) -> Action:
+def _action(snapshots: Snapshots, root: Path, change: Change) -> RestoreAction:
     removes = change.what == "created"
-    action = Action(change, removes)
+    action = RestoreAction(change, removes)
     path = _resolve_inside(root, change.path)
     if path is None:
         return replace(action, obstacle="a link is in its place")
@@ -146,7 +146,7 @@ def _can_be_kept(snapshots: Snapshots, path: Path, status: os.stat_result, chang
         return False
 
 
-def _invert(snapshots: Snapshots, root: Path, action: Action) -> Change:
+def _invert(snapshots: Snapshots, root: Path, action: RestoreAction) -> Change:
     """Build the action's inverse; the current contents are saved. Raises OSError."""
     change = action.change
     path = _resolve_inside(root, change.path)
@@ -164,7 +164,7 @@ def _invert(snapshots: Snapshots, root: Path, action: Action) -> Change:
     return Change(change.path, "changed", now, change.before, mode)
 
 
-def _carry_out(snapshots: Snapshots, root: Path, action: Action) -> None:
+def _carry_out(snapshots: Snapshots, root: Path, action: RestoreAction) -> None:
     """Write the file as it was, or remove it. It is the one or the other at any moment. Raises OSError."""
     change = action.change
     content = snapshots.content(change.before or "")

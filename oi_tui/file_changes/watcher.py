@@ -123,7 +123,7 @@ def _is_ignored(path: Path, avoid: Path | None) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _FileState:
     stamp: tuple[int, ...]
     mode: int
     content: str | None
@@ -143,7 +143,7 @@ class FileWatcher:
         self.snapshots = snapshots
         self.folder = folder
         self._lock = threading.Lock()
-        self._known: dict[str, _Known] = {}
+        self._known: dict[str, _FileState] = {}
         self._before: FolderListing | None = None
         self._reported = False
         self._kept = 0
@@ -184,7 +184,7 @@ class FileWatcher:
     def _look(self, stopped: Callable[[], bool]) -> FolderListing:
         listing = scan(self.folder, stopped, avoid=paths.data(), shallow=self._shallow)
         end = time.monotonic() + KEEP_SECONDS
-        known: dict[str, _Known] = {}
+        known: dict[str, _FileState] = {}
         for path, status in listing.files.items():
             stamp = (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
             old = self._known.get(path)
@@ -208,12 +208,12 @@ class FileWatcher:
                     self._kept += status.st_size
                 except OSError as error:
                     why = f"it could not be saved ({error.strerror or error})"
-            known[path] = _Known(stamp, stat.S_IMODE(status.st_mode), content, why)
+            known[path] = _FileState(stamp, stat.S_IMODE(status.st_mode), content, why)
         self._known = known
         return listing
 
     def _find_changes(
-        self, before: FolderListing, known: dict[str, _Known], now: FolderListing
+        self, before: FolderListing, known: dict[str, _FileState], now: FolderListing
     ) -> list[Change]:
         changes: list[Change] = []
         for path, new in self._known.items():

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import IO, Any
 
-from oi_tui.input.table_records import Records, find_header
+from oi_tui.input.table_records import TableRecords, find_header
 
 _SAMPLE_BYTES, _SAMPLE_LINES = 64 * 1024, 200
 _DELIMITERS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
@@ -57,7 +57,7 @@ class _Form:
         )
 
 
-def read(ending: str, opener: Callable[[], IO[bytes]]) -> Records:
+def read(ending: str, opener: Callable[[], IO[bytes]]) -> TableRecords:
     """Find out how the file is written, and begin to read it."""
     csv.field_size_limit(_LIMIT)
     with opener() as file:
@@ -87,7 +87,7 @@ def read(ending: str, opener: Callable[[], IO[bytes]]) -> Records:
     if form.delimiter not in (",", _NONE) and ending == ".csv":
         kind += f" with {_DELIMITERS.get(form.delimiter, repr(form.delimiter))}"
     comma = form.delimiter != "," and _has_decimal_commas(body, certain=form.delimiter == ";")
-    return Records(kind, names, chain(body, rows), comma=comma, notes=notes)
+    return TableRecords(kind, names, chain(body, rows), comma=comma, notes=notes)
 
 
 def _split(rows: list[list[str]], at: int, width: int) -> tuple[list[str], list[list[str]]]:

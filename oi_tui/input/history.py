@@ -18,7 +18,7 @@ _SECRET = re.compile(
 )
 
 
-class History:
+class PromptHistory:
     """A file with a JSON string a line, oldest first, for its owner only.
 
     A folder that cannot be written to costs the memory of later sessions and nothing else.

@@ -15,7 +15,7 @@ from typing import Any
 
 from oi_tui.input import table_readers
 from oi_tui.input.table_readers import PACKED
-from oi_tui.input.table_records import Records
+from oi_tui.input.table_records import TableRecords
 from oi_tui.runtimes.tables import Cell, Column, Statistics, TableError, TableQuery, TableRow, TableShape
 
 _DATABASES = (".sqlite", ".sqlite3", ".db")
@@ -93,7 +93,7 @@ class TableFile:
         self._shape: tuple[Column, ...] = ()
         #: The columns whose numbers have commas, and how these are written.
         self._written: dict[str, str] = {}
-        self._records: Records | None = None
+        self._records: TableRecords | None = None
         #: What is still to be read, a batch at a time, and how many rows have been.
         self._rest: Iterator[None] = iter(())
         self._is_whole = True
@@ -171,7 +171,7 @@ class TableFile:
                 self._records.notes.append(f"the rest cannot be read: {error}")
             return not self._is_whole
 
-    def _fill(self, records: Records) -> Iterator[None]:
+    def _fill(self, records: TableRecords) -> Iterator[None]:
         """Copy the rows into the database, batch by batch, and learn what the columns hold."""
         names = records.names
         self._names = []
@@ -212,7 +212,7 @@ class TableFile:
         self._describe_columns(records)
         self._is_whole = True
 
-    def _describe_columns(self, records: Records) -> None:
+    def _describe_columns(self, records: TableRecords) -> None:
         """Learn the shape from the rows that were read so far."""
         names = [*records.names, *[""] * (len(self._names) - len(records.names))]
         if not records.names and not self._kinds[0]:

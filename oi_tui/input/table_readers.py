@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from oi_tui.input import delimited_text
-from oi_tui.input.table_records import Records, find_header
+from oi_tui.input.table_records import TableRecords, find_header
 from oi_tui.runtimes.language import DRIVERS
 from oi_tui.runtimes.tables import TableError
 from oi_tui.system.environment import public_variables
@@ -51,7 +51,7 @@ def find_ending(name: str) -> str:
     return path.suffix if path.suffix in ENDINGS else ""
 
 
-def read(path: Path, table: str, pythons: Sequence[str] = ()) -> Records:
+def read(path: Path, table: str, pythons: Sequence[str] = ()) -> TableRecords:
     """Begin to read a file; of a workbook, the sheet `table`. Raises TableError, OSError and ValueError.
 
     `pythons` are interpreters that may have the libraries for Parquet and Excel if ours has not.
@@ -90,7 +90,7 @@ def _open_text(path: Path) -> IO[str]:
     return io.TextIOWrapper(open_bytes(path), encoding="utf-8-sig")
 
 
-def _read_json_lines(path: Path, _: str) -> Records:
+def _read_json_lines(path: Path, _: str) -> TableRecords:
     names: dict[str, None] = {}
     notes: list[str] = []
     rows = _rows_of_json_lines(path, names, notes)
@@ -121,20 +121,20 @@ def _rows_of_json_lines(path: Path, names: dict[str, None], notes: list[str]) ->
         notes.append("the last line is cut off")
 
 
-def _read_json(path: Path, _: str) -> Records:
+def _read_json(path: Path, _: str) -> TableRecords:
     with _open_text(path) as file:
         records = _list_in(json.load(file))
     if isinstance(records, dict):
         columns = list(records.values())
         rows: Iterable[Sequence[object]] = zip(*columns, strict=True)
-        return Records("JSON", list(records), rows)
+        return TableRecords("JSON", list(records), rows)
     if records is None:
         raise TableError(f"{path.name} is not a table: it holds no list of objects.")
     if all(isinstance(row, list) for row in records):
         width = max(map(len, records), default=0)
         header = records[0] if records and all(isinstance(name, str) for name in records[0]) else None
         names = list(header) if header else [""] * width
-        return Records("JSON", names, records[1:] if header else records)
+        return TableRecords("JSON", names, records[1:] if header else records)
     if not all(isinstance(record, dict) for record in records):
         raise TableError(f"{path.name} is not a table: {_NO_RECORD}.")
     keys: dict[str, None] = {}
@@ -173,7 +173,7 @@ def _as_records(
     first: list[list[object]],
     rest: Iterable[Sequence[object]],
     notes: list[str],
-) -> Records:
+) -> TableRecords:
     """Records whose names are known from all of the rows that were read so far, and grow with the rest."""
     if not first:
         raise TableError(f"The file is not a table: {_NO_RECORD}.")
@@ -185,13 +185,13 @@ def _as_records(
             shown.extend(list(names)[len(shown) :])
             yield row
 
-    return Records(kind, shown, rows(), notes=notes)
+    return TableRecords(kind, shown, rows(), notes=notes)
 
 
 # -- Parquet, Arrow and Excel, in a Python that has the library
 
 
-def _read_with_library(path: Path, table: str, pythons: Sequence[str]) -> Records:
+def _read_with_library(path: Path, table: str, pythons: Sequence[str]) -> TableRecords:
     for python in dict.fromkeys((sys.executable, *pythons)):
         reader = _Reader(python, path, table)
         facts = reader.read_line()
@@ -254,13 +254,13 @@ class _Reader:
         self._errors.close()
 
 
-def _read_columns(reader: _Reader, facts: Mapping[str, Any]) -> Records:
+def _read_columns(reader: _Reader, facts: Mapping[str, Any]) -> TableRecords:
     words = ("int", "uint", "float", "double", "halffloat", "decimal")
     types = tuple((kind, kind.startswith(words)) for kind in facts["types"])
-    return Records(facts["kind"], facts["names"], reader.rows(), types, close=reader.close)
+    return TableRecords(facts["kind"], facts["names"], reader.rows(), types, close=reader.close)
 
 
-def _read_sheet(reader: _Reader, path: Path, facts: Mapping[str, Any], table: str) -> Records:
+def _read_sheet(reader: _Reader, path: Path, facts: Mapping[str, Any], table: str) -> TableRecords:
     sheets = facts["sheets"]
     if table and table not in sheets:
         reader.close()
@@ -270,7 +270,7 @@ def _read_sheet(reader: _Reader, path: Path, facts: Mapping[str, Any], table: st
     at = find_header(sample, max(map(len, sample), default=0))
     header = sample[at] if sample else []
     shown = table or sheets[0]
-    return Records(
+    return TableRecords(
         f"Excel sheet {shown}",
         ["" if name is None else str(name) for name in header],
         chain(sample[at + 1 :], rows),
@@ -296,7 +296,7 @@ def _drop_end(rows: Iterable[Sequence[object]]) -> Iterator[list[object]]:
         yield cells
 
 
-_READERS: dict[str, Callable[[Path, str], Records]] = {
+_READERS: dict[str, Callable[[Path, str], TableRecords]] = {
     ".jsonl": _read_json_lines,
     ".ndjson": _read_json_lines,
     ".json": _read_json,

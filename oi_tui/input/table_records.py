@@ -8,7 +8,7 @@ _TITLE = 10
 
 
 @dataclass
-class Records:
+class TableRecords:
     """What a file holds. `names` and `notes` may still grow while the rows are read."""
 
     kind: str

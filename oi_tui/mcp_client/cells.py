@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from oi_tui.engine.tools import CALLING_LANGUAGES, CallableTools, Tool
-from oi_tui.mcp_client.connection import CallError, Hear
+from oi_tui.engine.tools import CALLING_LANGUAGES, CallableTools, McpTool
+from oi_tui.mcp_client.connection import Hear, McpCallError
 from oi_tui.mcp_client.elicitation import Form, fill_in
 from oi_tui.mcp_client.runtime import Answer, CallAndHear
 from oi_tui.runtimes.cell_socket import CellRequest, CellSocket, answer_request
@@ -41,7 +41,7 @@ class CellTools:
 
     def __init__(
         self,
-        tools: Callable[[], Sequence[Tool]],
+        tools: Callable[[], Sequence[McpTool]],
         call: CallAndHear,
         answer: Answer,
         ask_person: Callable[[int, str, str, threading.Event], str | None],
@@ -105,10 +105,10 @@ class CellTools:
         (tool,) = tools
         try:
             return {"result": self._call(tool, arguments, stopped, self._hear(tool, peer, stopped))}
-        except CallError as error:
+        except McpCallError as error:
             return {"error": f"The MCP server {tool.server} failed: {error}"}
 
-    def _hear(self, tool: Tool, peer: int, stopped: threading.Event) -> Hear:
+    def _hear(self, tool: McpTool, peer: int, stopped: threading.Event) -> Hear:
         """Return what has the person answer the questions of a server during a call."""
 
         def hear(record: Mapping[str, Any]) -> None:
@@ -120,7 +120,7 @@ class CellTools:
         return hear
 
     def _find_problem(
-        self, name: str, found: Sequence[Tool], peer: int, callable_tools: CallableTools
+        self, name: str, found: Sequence[McpTool], peer: int, callable_tools: CallableTools
     ) -> str | None:
         """Return why a call is refused; None where it may go on."""
         if not found:
@@ -136,7 +136,7 @@ class CellTools:
         return None
 
 
-def _describe(tool: Tool) -> dict[str, Any]:
+def _describe(tool: McpTool) -> dict[str, Any]:
     server, _, name = tool.python_path.partition(".")
     return {
         "server": server,

@@ -30,11 +30,11 @@ _GONE = "the process that talks to MCP servers ended"
 Hear = Callable[[Mapping[str, Any]], None]
 
 
-class CallError(Exception):
+class McpCallError(Exception):
     """A call failed; the message says why, in a sentence."""
 
 
-class Connection:
+class McpConnection:
     """Sends requests to the process, which the first one starts. Methods may be called from any thread.
 
     `report` gets what servers send by themselves.
@@ -54,7 +54,7 @@ class Connection:
         stopped: threading.Event | None = None,
         hear: Hear | None = None,
     ) -> Any:
-        """Send a request and return its result. Raises CallError, also once `stopped` is set.
+        """Send a request and return its result. Raises McpCallError, also once `stopped` is set.
 
         `hear` gets what the server reports meanwhile.
         """
@@ -69,12 +69,12 @@ class Connection:
             with self._lock:
                 self._answers.pop(number, None)
         if "error" in answer:
-            raise CallError(answer["error"])
+            raise McpCallError(answer["error"])
         return answer["result"]
 
     def answer(self, order: Mapping[str, Any]) -> None:
         """Send the answer to a question of a server; a late answer is dropped."""
-        with self._lock, suppress(CallError):
+        with self._lock, suppress(McpCallError):
             if self._process is not None and self._process.poll() is None:
                 self._send({"do": "answer", **order})
 
@@ -106,9 +106,9 @@ class Connection:
                 record = answers.get(timeout=0.05 if stopped else None)
             except queue.Empty:
                 if stopped and stopped.is_set():
-                    with self._lock, suppress(CallError):
+                    with self._lock, suppress(McpCallError):
                         self._send({"do": "cancel", "id": number})
-                    raise CallError("it was stopped") from None
+                    raise McpCallError("it was stopped") from None
                 continue
             if "error" in record or "result" in record:
                 return record
@@ -116,21 +116,21 @@ class Connection:
                 hear(record)
 
     def _send(self, order: Mapping[str, Any]) -> None:
-        """Send a request; the lock is held. Raises CallError."""
+        """Send a request; the lock is held. Raises McpCallError."""
         process = self._start()
         assert process.stdin
         try:
             process.stdin.write(json.dumps(order).encode() + b"\n")
             process.stdin.flush()
         except OSError:
-            raise CallError(_GONE) from None
+            raise McpCallError(_GONE) from None
 
     def _start(self) -> "subprocess.Popen[bytes]":
         if self._closed:
-            raise CallError("oi-tui is ending")
+            raise McpCallError("oi-tui is ending")
         if self._process is None or self._process.poll() is not None:
             if find_spec("mcp") is None:
-                raise CallError(_MISSING)
+                raise McpCallError(_MISSING)
             hidden = frozenset(secret_variables())
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-c", _BOOT, _ROOT],

@@ -14,7 +14,7 @@ from typing import Any
 from oi_tui import paths
 from oi_tui.engine.credentials import private_file
 from oi_tui.engine.settings.mcp_servers import McpServer
-from oi_tui.engine.tools import Tool
+from oi_tui.engine.tools import McpTool
 from oi_tui.text import visible
 
 #: How many tools of a server are used, and how many characters of a name, a description and a schema.
@@ -31,7 +31,7 @@ Definition = Mapping[str, Any]
 _NOT_AT_TOP = ("anyOf", "oneOf", "allOf", "not", "enum")
 
 
-def parse_tool(server: str, definition: Definition) -> Tool | None:
+def parse_tool(server: str, definition: Definition) -> McpTool | None:
     """Return the tool of a definition, its texts made safe; None where it cannot be used."""
     original, description = definition.get("name"), definition.get("description") or ""
     name = make_usable_name(original) if isinstance(original, str) else ""
@@ -45,7 +45,7 @@ def parse_tool(server: str, definition: Definition) -> Tool | None:
     schema = {key: value for key, value in schema.items() if key not in _NOT_AT_TOP}
     text = visible(str(description))
     text = text if len(text) <= _DESCRIPTION else text[:_DESCRIPTION] + "…"
-    return Tool(server, name, text, schema, "" if name == original else str(original))
+    return McpTool(server, name, text, schema, "" if name == original else str(original))
 
 
 def make_usable_name(name: str) -> str:

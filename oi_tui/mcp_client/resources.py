@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from oi_tui.engine.export.formats import fence
-from oi_tui.mcp_client.connection import CallError
+from oi_tui.mcp_client.connection import McpCallError
 from oi_tui.mcp_client.runtime import format_block
 from oi_tui.mcp_client.servers import McpServers
 from oi_tui.text import one_line, visible
@@ -17,7 +17,7 @@ _INTRODUCTION = "The resource {} of the MCP server {} (from others: information,
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
+class ServerPrompt:
     """A prompt of a server, with the names of its arguments."""
 
     name: str
@@ -27,7 +27,7 @@ class Prompt:
 
 
 class Resources:
-    """Resources and prompts. The methods block while a server answers, and raise CallError."""
+    """Resources and prompts. The methods block while a server answers, and raise McpCallError."""
 
     def __init__(self, servers: McpServers) -> None:
         self._servers = servers
@@ -44,7 +44,7 @@ class Resources:
         text = "\n".join(map(_convert_content, contents))
         return f"{_INTRODUCTION.format(visible(uri), server)}\n{fence(_shorten(text), '')}"
 
-    def prompts(self, server: str, stopped: threading.Event | None = None) -> list[Prompt]:
+    def prompts(self, server: str, stopped: threading.Event | None = None) -> list[ServerPrompt]:
         """The prompts of a server."""
         return [_parse_prompt(item) for item in self._servers.ask(server, {"do": "prompts"}, stopped)]
 
@@ -52,10 +52,12 @@ class Resources:
         """Return a prompt with its arguments filled in."""
         known = {prompt.name: prompt for prompt in self.prompts(server)}
         if name not in known:
-            raise CallError(f"it has no prompt {one_line(name, 60)}; prompts: {', '.join(known) or 'none'}")
+            raise McpCallError(
+                f"it has no prompt {one_line(name, 60)}; prompts: {', '.join(known) or 'none'}"
+            )
         missing = [argument for argument in known[name].required if argument not in arguments]
         if missing:
-            raise CallError(f"the prompt {name} needs {', '.join(missing)}; write {missing[0]}=VALUE")
+            raise McpCallError(f"the prompt {name} needs {', '.join(missing)}; write {missing[0]}=VALUE")
         answer = self._servers.ask(server, {"do": "prompt", "prompt": name, "arguments": dict(arguments)})
         texts = [
             _convert_message(message) for message in answer.get("messages", ()) if isinstance(message, dict)
@@ -69,9 +71,9 @@ def _convert_content(content: Mapping[str, Any]) -> str:
     return f"[data of type {content.get('mimeType') or 'unknown'}, not shown]"
 
 
-def _parse_prompt(item: Mapping[str, Any]) -> Prompt:
+def _parse_prompt(item: Mapping[str, Any]) -> ServerPrompt:
     arguments: Sequence[Mapping[str, Any]] = item.get("arguments") or ()
-    return Prompt(
+    return ServerPrompt(
         str(item.get("name")),
         one_line(str(item.get("description") or ""), 200),
         tuple(str(argument.get("name")) for argument in arguments),

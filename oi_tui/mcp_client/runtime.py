@@ -8,24 +8,24 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Any
 
 from oi_tui.engine.llm.foreign_images import read_image
-from oi_tui.engine.tools import Tool, parse_arguments
-from oi_tui.mcp_client.connection import CallError, Hear
+from oi_tui.engine.tools import McpTool, parse_arguments
+from oi_tui.mcp_client.connection import Hear, McpCallError
 from oi_tui.mcp_client.elicitation import Form
 from oi_tui.messages import InputReceived, InputRequested, Printed, Report, RunEnded, Started
 from oi_tui.runtimes.language import Choices, Language, RuntimeWithoutTerminal, Start
 from oi_tui.text import one_line, visible
 
-#: Calls a tool; `Hear` gets what its server says. Raises CallError, also once the event is set.
-CallAndHear = Callable[[Tool, Mapping[str, Any], threading.Event, Hear], Mapping[str, Any]]
+#: Calls a tool; `Hear` gets what its server says. Raises McpCallError, also once the event is set.
+CallAndHear = Callable[[McpTool, Mapping[str, Any], threading.Event, Hear], Mapping[str, Any]]
 #: Gives a server the answer to its question during a call, which has a number.
-Answer = Callable[[Tool, int, Mapping[str, Any]], None]
+Answer = Callable[[McpTool, int, Mapping[str, Any]], None]
 #: Seconds between two looks at what was typed.
 _FRAME = 0.05
 #: Removes a line of progress.
 _ERASE = "\r\x1b[K"
 
 
-def make_language(tool: Tool, reached: str, call: CallAndHear, answer: Answer) -> Language:
+def make_language(tool: McpTool, reached: str, call: CallAndHear, answer: Answer) -> Language:
     """Return the language that stands for a tool; `reached` says how its server is reached."""
 
     def find(_: Choices) -> str:
@@ -51,7 +51,7 @@ def make_language(tool: Tool, reached: str, call: CallAndHear, answer: Answer) -
 class ToolRuntime(RuntimeWithoutTerminal):
     """A tool at work; it remembers nothing."""
 
-    def __init__(self, language: Language, tool: Tool, call: CallAndHear, answer: Answer) -> None:
+    def __init__(self, language: Language, tool: McpTool, call: CallAndHear, answer: Answer) -> None:
         self.language = language
         self._tool = tool
         self._call = call
@@ -78,7 +78,7 @@ class ToolRuntime(RuntimeWithoutTerminal):
         yield Started()
         try:
             result = yield from self._carry_out(arguments)
-        except CallError as error:
+        except McpCallError as error:
             seconds = time.monotonic() - began
             if self._stop.is_set():
                 yield RunEnded("interrupted", seconds)
@@ -92,13 +92,13 @@ class ToolRuntime(RuntimeWithoutTerminal):
         yield RunEnded("failed" if failed else "finished", time.monotonic() - began)
 
     def _carry_out(self, arguments: Mapping[str, Any]) -> Generator[Report, None, Mapping[str, Any]]:
-        """Call the tool, show its progress, and ask the person what it asks. Raises CallError."""
-        messages: queue.SimpleQueue[Mapping[str, Any] | CallError] = queue.SimpleQueue()
+        """Call the tool, show its progress, and ask the person what it asks. Raises McpCallError."""
+        messages: queue.SimpleQueue[Mapping[str, Any] | McpCallError] = queue.SimpleQueue()
 
         def work() -> None:
             try:
                 messages.put({"result": self._call(self._tool, arguments, self._stop, messages.put)})
-            except CallError as error:
+            except McpCallError as error:
                 messages.put(error)
 
         threading.Thread(target=work, name=f"{self.language.name} call", daemon=True).start()
@@ -109,7 +109,7 @@ class ToolRuntime(RuntimeWithoutTerminal):
                 if progress:
                     yield Printed(_ERASE)
                     progress = False
-                if isinstance(record, CallError):
+                if isinstance(record, McpCallError):
                     raise record
                 if "result" in record:
                     return dict(record["result"])

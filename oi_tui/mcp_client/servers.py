@@ -15,9 +15,9 @@ from oi_tui.engine.llm.hosts import is_near, is_this_machine
 from oi_tui.engine.settings import mcp_servers
 from oi_tui.engine.settings.mcp_servers import McpServer, McpServerError
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.engine.tools import Tool
+from oi_tui.engine.tools import McpTool
 from oi_tui.mcp_client import definitions
-from oi_tui.mcp_client.connection import CallError, Connection, Hear
+from oi_tui.mcp_client.connection import Hear, McpCallError, McpConnection
 from oi_tui.mcp_client.definitions import Definition, Pins
 from oi_tui.mcp_client.runtime import make_language
 from oi_tui.mcp_client.sign_ins import SignIns, can_sign_in
@@ -39,7 +39,7 @@ class Status:
     #: Why it failed, in words that follow its name.
     problem: str = ""
     #: The tools that are used, and all definitions that it offers.
-    tools: tuple[Tool, ...] = ()
+    tools: tuple[McpTool, ...] = ()
     offered: Sequence[Definition] = ()
     used: Sequence[Definition] = ()
     #: What is different here from what the server offers, in sentences: other names, tools that are left out.
@@ -72,9 +72,9 @@ class McpServers:
         self._pins = pins or Pins()
         self._sign_ins = SignIns(secrets or Secrets())
         self._lock = threading.RLock()
-        self._connection = Connection(self._take_record)
+        self._connection = McpConnection(self._take_record)
         self._servers: dict[str, Status] = {}
-        self._languages: dict[str, tuple[Tool, Language]] = {}
+        self._languages: dict[str, tuple[McpTool, Language]] = {}
         self._closed = False
         self.use(profile)
 
@@ -118,7 +118,7 @@ class McpServers:
         for status in waiting:
             threading.Thread(target=self._connect_first, args=(status,), daemon=True).start()
 
-    def tools(self) -> Sequence[Tool]:
+    def tools(self) -> Sequence[McpTool]:
         """The tools that the model may call; waits a moment for servers that start."""
         if not self._servers or self._profile.sandbox:
             return ()
@@ -148,12 +148,12 @@ class McpServers:
 
     def call(
         self,
-        tool: Tool,
+        tool: McpTool,
         arguments: Mapping[str, Any],
         stopped: threading.Event | None = None,
         hear: Hear | None = None,
     ) -> Mapping[str, Any]:
-        """Call a tool; a server that has ended is started again. Raises CallError.
+        """Call a tool; a server that has ended is started again. Raises McpCallError.
 
         `hear` gets what the server says meanwhile; without it, the server cannot ask the person.
         """
@@ -161,7 +161,7 @@ class McpServers:
         order = {"do": "call", "tool": name, "arguments": arguments, "may_ask": hear is not None}
         return dict(self.ask(tool.server, order, stopped, needs=tool, hear=hear))
 
-    def answer(self, tool: Tool, call: int, result: Mapping[str, Any]) -> None:
+    def answer(self, tool: McpTool, call: int, result: Mapping[str, Any]) -> None:
         """Answer what a server has asked the person during a call."""
         self._connection.answer({"server": tool.server, "id": call, "result": result})
 
@@ -170,38 +170,38 @@ class McpServers:
         name: str,
         order: Mapping[str, Any],
         stopped: threading.Event | None = None,
-        needs: Tool | None = None,
+        needs: McpTool | None = None,
         hear: Hear | None = None,
     ) -> Any:
-        """Have a server carry out an order. Raises CallError; also where it has no tool like `needs`."""
+        """Have a server carry out an order. Raises McpCallError; also where it has no tool like `needs`."""
         status = self.find(name)
         if status is None:
-            raise CallError("it is not in the profile")
+            raise McpCallError("it is not in the profile")
         try:
             # The settings may have changed since the server was connected.
             self._require_allowed(status.server)
         except McpServerError as error:
-            raise CallError(str(error)) from None
+            raise McpCallError(str(error)) from None
         self._make_ready(status, stopped)
         if needs and needs not in status.tools:
-            raise CallError(f"its tool {needs.name} has changed, or is gone")
+            raise McpCallError(f"its tool {needs.name} has changed, or is gone")
         return self._connection.ask({**order, "server": name}, stopped, hear)
 
     def test(self, status: Status) -> None:
-        """Connect again. Raises CallError."""
+        """Connect again. Raises McpCallError."""
         self._connect_again(status)
         if status.problem:
-            raise CallError(status.problem)
+            raise McpCallError(status.problem)
 
     def sign_in(self, status: Status) -> str:
         """Begin to sign in; return the address that the person opens, "" where that is not needed.
 
-        Blocks while the server answers. Raises CallError.
+        Blocks while the server answers. Raises McpCallError.
         """
         if self._profile.sandbox:
-            raise CallError("MCP servers run outside of the sandbox, which is on")
+            raise McpCallError("MCP servers run outside of the sandbox, which is on")
         if not can_sign_in(status.server):
-            raise CallError("it does not use a sign-in: it is a program, or the profile has a key for it")
+            raise McpCallError("it does not use a sign-in: it is a program, or the profile has a key for it")
         status.addresses = queue.SimpleQueue()
         attempt = threading.Thread(target=self._connect_again, args=(status, True), daemon=True)
         attempt.start()
@@ -214,10 +214,10 @@ class McpServers:
                     return ""
 
     def finish_sign_in(self, status: Status) -> None:
-        """Wait until the person has signed in. Raises CallError."""
+        """Wait until the person has signed in. Raises McpCallError."""
         status.settled.wait()
         if status.problem:
-            raise CallError(status.problem)
+            raise McpCallError(status.problem)
 
     def sign_out(self, status: Status) -> bool:
         """Forget what a server gave at a sign-in; return whether there was something. Raises SecretError."""
@@ -246,14 +246,14 @@ class McpServers:
         for status in self.status:
             status.settled.set()
 
-    def _make_language(self, tool: Tool, reached: str) -> Language:
+    def _make_language(self, tool: McpTool, reached: str) -> Language:
         return make_language(tool, reached, self.call, self.answer)
 
     # -- connections -----------------------------------------------------------------------------
 
     def _make_ready(self, status: Status, stopped: threading.Event | None) -> None:
         if self._profile.sandbox:
-            raise CallError("MCP servers run outside of the sandbox, which is on")
+            raise McpCallError("MCP servers run outside of the sandbox, which is on")
         with self._lock:
             idle = status.state in ("not started", "failed")
             if idle:
@@ -263,9 +263,9 @@ class McpServers:
             threading.Thread(target=self._connect_first, args=(status,), daemon=True).start()
         while not status.settled.wait(0.05):
             if stopped and stopped.is_set():
-                raise CallError("it was stopped")
+                raise McpCallError("it was stopped")
         if status.state == "failed":
-            raise CallError(status.problem)
+            raise McpCallError(status.problem)
 
     def _connect_first(self, status: Status) -> None:
         with status.connecting:
@@ -302,7 +302,7 @@ class McpServers:
             }
             offered = self._connection.ask({"do": "connect", "server": server.name, "spec": spec})
             self._take(status, offered["tools"])
-        except (CallError, McpServerError, OSError) as error:
+        except (McpCallError, McpServerError, OSError) as error:
             self._fail(status, one_line(str(error), 500))
         status.settled.set()
 
@@ -365,7 +365,7 @@ class McpServers:
     def _end(self, name: str) -> None:
         try:
             self._connection.ask({"do": "end", "server": name})
-        except CallError:
+        except McpCallError:
             return
 
     def _take_record(self, record: Mapping[str, Any]) -> None:
@@ -397,8 +397,8 @@ class McpServers:
 def _describe_names(
     given: Sequence[Definition],
     offered: Sequence[Definition],
-    read: Sequence[Tool | None],
-    used: Sequence[Tool],
+    read: Sequence[McpTool | None],
+    used: Sequence[McpTool],
 ) -> Iterator[str]:
     """Say which tools have another name here, and which are left out."""
     if renamed := [f"“{tool.original[:60]}” is {tool.name[:60]}" for tool in used if tool.original]:
@@ -414,9 +414,9 @@ def _describe_names(
         )
 
 
-def _drop_duplicates(tools: Iterable[Tool], key: Callable[[Tool], str]) -> list[Tool]:
+def _drop_duplicates(tools: Iterable[McpTool], key: Callable[[McpTool], str]) -> list[McpTool]:
     """Return the tools without those that are called as an earlier one."""
-    found: dict[str, Tool] = {}
+    found: dict[str, McpTool] = {}
     for tool in tools:
         found.setdefault(key(tool), tool)
     return list(found.values())

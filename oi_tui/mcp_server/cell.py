@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from oi_tui.messages import InputRequested, Message
-from oi_tui.server.event_log import EventReader, GapError, Question
+from oi_tui.server.event_log import ApprovalQuestion, EventReader, GapError
 from oi_tui.server.hosted_session import ConflictError, HostedSession
 
 #: Seconds between two reports that a run goes on.
@@ -17,7 +17,7 @@ _Answer = TypeVar("_Answer")
 Pulse = Callable[[float], Coroutine[Any, Any, None]]
 
 
-class Cell:
+class HostCell:
     """One piece of code. `token` names it to a host that comes back with an answer."""
 
     def __init__(self, session: HostedSession, language: str, code: str) -> None:
@@ -32,7 +32,7 @@ class Cell:
         self._reader = EventReader(session.log)
         session.propose(language, code)
 
-    async def next(self, pulse: Pulse) -> Question | InputRequested | None:
+    async def next(self, pulse: Pulse) -> ApprovalQuestion | InputRequested | None:
         """Wait until somebody has to answer something; None when all is over.
 
         Calls `pulse` every second with the seconds so far.
@@ -63,11 +63,11 @@ class Cell:
         finally:
             asking.cancel()
 
-    def run(self, question: Question) -> None:
+    def run(self, question: ApprovalQuestion) -> None:
         """Answer a question with yes."""
         self._answer(question, "run")
 
-    def reject(self, question: Question, reason: str = "") -> None:
+    def reject(self, question: ApprovalQuestion, reason: str = "") -> None:
         """Answer a question with no."""
         self._answer(question, "reject", reason=reason)
 
@@ -93,6 +93,6 @@ class Cell:
         """The code, with what became of it, and what it printed and showed."""
         return self._session.messages[self._before :]
 
-    def _answer(self, question: Question, decision: str, reason: str = "") -> None:
+    def _answer(self, question: ApprovalQuestion, decision: str, reason: str = "") -> None:
         with suppress(ConflictError):
             self._session.answer(question.id, question.hash, decision, reason=reason)

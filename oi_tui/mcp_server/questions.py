@@ -7,7 +7,7 @@ from mcp.types import ElicitRequest, ElicitRequestFormParams, ElicitResult
 
 from oi_tui.engine.export.formats import fence
 from oi_tui.messages import InputRequested
-from oi_tui.server.event_log import Question
+from oi_tui.server.event_log import ApprovalQuestion
 from oi_tui.text import one_line, visible
 
 _RUN = "Run"
@@ -26,7 +26,7 @@ _LINE = {
 }
 
 
-def approval(question: Question) -> ElicitRequest:
+def approval(question: ApprovalQuestion) -> ElicitRequest:
     """Ask whether code may run; the whole of it is shown."""
     message = question.request.message
     language = message.format or "code"

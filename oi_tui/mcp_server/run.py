@@ -9,10 +9,10 @@ from mcp.server.lowlevel import Server
 from oi_tui import log
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.mcp_server.stdio import messages
-from oi_tui.mcp_server.tools import Tools
+from oi_tui.mcp_server.tools import HostTools
 from oi_tui.server.backend import WorkspaceBackend
 from oi_tui.server.hosted_session import HostedSession
-from oi_tui.server.options import Limits
+from oi_tui.server.options import ServerLimits
 from oi_tui.system.environment import close_to_others
 from oi_tui.version import __version__
 from oi_tui.workspace import Workspace
@@ -29,12 +29,12 @@ def run(profile: Profile, profile_path: Path | None) -> int:
     log.keep_others()
     close_to_others()
     workspace = Workspace(profile, profile_path)
-    asyncio.run(_serve(workspace, HostedSession("mcp", WorkspaceBackend(workspace), Limits())))
+    asyncio.run(_serve(workspace, HostedSession("mcp", WorkspaceBackend(workspace), ServerLimits())))
     return 0
 
 
 async def _serve(workspace: Workspace, session: HostedSession) -> None:
-    tools = Tools(workspace, session)
+    tools = HostTools(workspace, session)
     server: Server = Server(
         "oi-tui",
         version=__version__,

@@ -17,14 +17,14 @@ from mcp.types import (
 )
 
 from oi_tui.mcp_server import questions, results, windows
-from oi_tui.mcp_server.cell import Cell
+from oi_tui.mcp_server.cell import HostCell
 from oi_tui.mcp_server.definitions import definitions
 from oi_tui.messages import InputRequested
 from oi_tui.runtimes.variables import is_name
-from oi_tui.server.event_log import Question
+from oi_tui.server.event_log import ApprovalQuestion
 from oi_tui.server.hosted_session import HostedSession
 from oi_tui.text import one_line
-from oi_tui.window.client import Window, WindowClosedError, WindowError
+from oi_tui.window.client import WindowClient, WindowClosedError, WindowError
 from oi_tui.window.report import find_outcome, list_changed_files, read_variables
 from oi_tui.workspace import Workspace
 
@@ -46,11 +46,11 @@ _MOVED = {
 _TOO_LATE = "This question is no longer open. Call the tool again."
 
 
-class ToolError(Exception):
+class ToolCallError(Exception):
     """A call that cannot be carried out; the message says what to change."""
 
 
-class Tools:
+class HostTools:
     """The tools of one host, which work in one conversation."""
 
     def __init__(self, workspace: Workspace, session: HostedSession) -> None:
@@ -59,7 +59,7 @@ class Tools:
         #: One piece of code runs at a time; others wait.
         self._slot = asyncio.Lock()
         #: Cells whose question was handed to the host, by the token it comes back with.
-        self._asking: dict[str, tuple[Cell, asyncio.TimerHandle]] = {}
+        self._asking: dict[str, tuple[HostCell, asyncio.TimerHandle]] = {}
         self._ending: set[asyncio.Task[None]] = set()
         self._windows = windows.Windows(workspace.computer.cwd)
         #: Where code ran before: "window", "own", or nowhere yet.
@@ -82,14 +82,14 @@ class Tools:
                     return await self._run_in(window, context, arguments)
                 return await self._run(context, params, arguments)
             return await getattr(self, f"_{params.name}")(arguments, window)  # type: ignore[no-any-return]
-        except (ToolError, WindowError) as error:
+        except (ToolCallError, WindowError) as error:
             return results.make_text_result(str(error), failed=True)
         except WindowClosedError:
             return results.make_text_result(
                 "The person's oi-tui window was closed. Call the tool again.", failed=True
             )
 
-    async def _window(self, context: Context, params: CallToolRequestParams) -> Window | None:
+    async def _window(self, context: Context, params: CallToolRequestParams) -> WindowClient | None:
         """Return the person's open window, where code is asked for and runs; None where there is none.
 
         A person who lets code run without a question wants no window to ask one.
@@ -118,33 +118,35 @@ class Tools:
         return tuple(name for name in computer.languages if not wanted or name in wanted)
 
     def _check_arguments(self, params: CallToolRequestParams) -> Mapping[str, str]:
-        """Return the arguments. Raises ToolError where they do not fit the tool."""
+        """Return the arguments. Raises ToolCallError where they do not fit the tool."""
         known = {tool.name: tool for tool in definitions(self._languages, self._workspace.profile)}
         if params.name not in known:
-            raise ToolError(f"There is no tool {one_line(params.name, 60)}. Tools: {', '.join(known)}.")
+            raise ToolCallError(f"There is no tool {one_line(params.name, 60)}. Tools: {', '.join(known)}.")
         schema, arguments = known[params.name].input_schema, params.arguments or {}
         for name in schema["required"]:
             if name not in arguments:
-                raise ToolError(f"{params.name} needs the argument {name}.")
+                raise ToolCallError(f"{params.name} needs the argument {name}.")
         for name, value in arguments.items():
             if name not in schema["properties"]:
-                raise ToolError(f"{params.name} takes no argument {one_line(name, 60)}.")
+                raise ToolCallError(f"{params.name} takes no argument {one_line(name, 60)}.")
             if not isinstance(value, str):
-                raise ToolError(f"{name} must be text.")
+                raise ToolCallError(f"{name} must be text.")
         return arguments
 
     def _language(self, arguments: Mapping[str, str]) -> str:
         given = arguments["language"]
         language = self._workspace.computer.resolve(given)
         if language is None or language not in self._languages:
-            raise ToolError(
+            raise ToolCallError(
                 f"Unknown language {one_line(given, 60)}. Languages: {', '.join(self._languages)}."
             )
         return language
 
     # -- code ----------------------------------------------------------------------------------
 
-    async def _run_in(self, window: Window, context: Context, arguments: Mapping[str, str]) -> CallToolResult:
+    async def _run_in(
+        self, window: WindowClient, context: Context, arguments: Mapping[str, str]
+    ) -> CallToolResult:
         language = self._language(arguments)
         ended = await windows.run(window, language, arguments["code"], _pulse(context))
         return results.describe_run(ended, "window", self._describe_move("window"))
@@ -169,27 +171,27 @@ class Tools:
         self._slot.release()
         return self._result(cell)
 
-    async def _cell(self, params: CallToolRequestParams, language: str, code: str) -> Cell:
+    async def _cell(self, params: CallToolRequestParams, language: str, code: str) -> HostCell:
         """Return a new cell, or the one whose question the host comes back to answer."""
         if params.request_state is None:
             await self._slot.acquire()
             try:
-                return Cell(self._session, language, code)
+                return HostCell(self._session, language, code)
             except BaseException:
                 self._slot.release()
                 raise
         if params.request_state not in self._asking:
-            raise ToolError(_TOO_LATE)
+            raise ToolCallError(_TOO_LATE)
         cell, timer = self._asking.pop(params.request_state)
         timer.cancel()
         if (cell.language, cell.code) != (language, code):
             self._end(cell)
-            raise ToolError(_OTHER_CODE)
+            raise ToolCallError(_OTHER_CODE)
         answer = (params.input_responses or {}).get(_ANSWER)
         self._take(cell, answer if isinstance(answer, ElicitResult) else None)
         return cell
 
-    async def _work(self, context: Context, cell: Cell) -> ElicitRequest | None:
+    async def _work(self, context: Context, cell: HostCell) -> ElicitRequest | None:
         """Have a cell run to its end. Returns what the host has to ask before it goes on, if it has to."""
         while waiting := await cell.next(_pulse(context)):
             question = _request(waiting)
@@ -201,7 +203,7 @@ class Tools:
                 return question
         return None
 
-    def _take(self, cell: Cell, answer: ElicitResult | None) -> None:
+    def _take(self, cell: HostCell, answer: ElicitResult | None) -> None:
         """Give the answer of the host to the question or the program; what is no clear yes is a no."""
         question = self._session.question
         if question is None:
@@ -213,15 +215,15 @@ class Tools:
         else:
             cell.reject(question, questions.reason(answer))
 
-    def _take_line(self, cell: Cell, answer: ElicitResult | None) -> None:
+    def _take_line(self, cell: HostCell, answer: ElicitResult | None) -> None:
         line = questions.line_of(answer)
         if line is None:
             self._session.stop()
         elif self._session.waits_for:
             cell.type(line)
 
-    def _refuse(self, cell: Cell, waiting: Question | InputRequested) -> None:
-        if isinstance(waiting, Question):
+    def _refuse(self, cell: HostCell, waiting: ApprovalQuestion | InputRequested) -> None:
+        if isinstance(waiting, ApprovalQuestion):
             cell.refuse(_CANNOT_ASK)
             return
         kind = "a password, which hosts must not ask for" if waiting.masked else "input"
@@ -229,17 +231,17 @@ class Tools:
         self._session.waits_for = None
         self._session.stop()
 
-    def _hand_over(self, cell: Cell, asked: ElicitRequest) -> InputRequiredResult:
+    def _hand_over(self, cell: HostCell, asked: ElicitRequest) -> InputRequiredResult:
         """Let the host ask, and come back with the answer."""
         timer = asyncio.get_running_loop().call_later(PATIENCE, self._forget, cell)
         self._asking[cell.token] = cell, timer
         return InputRequiredResult(input_requests={_ANSWER: asked}, request_state=cell.token)
 
-    def _forget(self, cell: Cell) -> None:
+    def _forget(self, cell: HostCell) -> None:
         if self._asking.pop(cell.token, None):
             self._end(cell)
 
-    def _end(self, cell: Cell) -> None:
+    def _end(self, cell: HostCell) -> None:
         """Stop a cell that nobody waits for any more; the next one begins when it has ended."""
 
         async def end() -> None:
@@ -250,21 +252,21 @@ class Tools:
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
 
-    def _result(self, cell: Cell) -> CallToolResult:
+    def _result(self, cell: HostCell) -> CallToolResult:
         profile, snapshots = self._workspace.profile, self._workspace.snapshots
         ended = find_outcome(cell.messages, snapshots, profile.max_output, cell.refusal)
         return results.describe_run(ended, "own", self._describe_move("own"))
 
     # -- the other tools -----------------------------------------------------------------------
 
-    async def _variables(self, arguments: Mapping[str, str], window: Window | None) -> CallToolResult:
+    async def _variables(self, arguments: Mapping[str, str], window: WindowClient | None) -> CallToolResult:
         language = self._language(arguments) if "language" in arguments else None
         if window:
             return results.describe_variables(await window.call("variables", language=language))
         memories = await asyncio.to_thread(self._workspace.computer.inspector.memories)
         return results.describe_variables(read_variables(memories, language))
 
-    async def _inspect(self, arguments: Mapping[str, str], window: Window | None) -> CallToolResult:
+    async def _inspect(self, arguments: Mapping[str, str], window: WindowClient | None) -> CallToolResult:
         language, name = self._language(arguments), arguments["name"]
         found: Mapping[str, Any] = {}
         if window:
@@ -273,12 +275,12 @@ class Tools:
             detail = await asyncio.to_thread(self._workspace.computer.inspector.look_at, language, name)
             found = {"description": detail.description, "preview": detail.preview} if detail else {}
         if not found:
-            raise ToolError(
+            raise ToolCallError(
                 f"{language} reports no variable {one_line(name, 60)}. It may be busy or not running."
             )
         return results.make_text_result(f"{found['description']}\n{found['preview']}", found)
 
-    async def _interrupt(self, _: Mapping[str, str], window: Window | None) -> CallToolResult:
+    async def _interrupt(self, _: Mapping[str, str], window: WindowClient | None) -> CallToolResult:
         if window:
             return results.make_text_result(windows.describe_interrupt(await window.call("interrupt")))
         if not self._session.busy:
@@ -287,7 +289,7 @@ class Tools:
         ended = await asyncio.to_thread(self._session.wait, 5.0)
         return results.make_text_result(windows.describe_interrupt({"stopped": True, "ended": ended}))
 
-    async def _restart(self, _: Mapping[str, str], window: Window | None) -> CallToolResult:
+    async def _restart(self, _: Mapping[str, str], window: WindowClient | None) -> CallToolResult:
         if window:
             await window.call("restart")
         self._session.give_up_question()
@@ -297,11 +299,11 @@ class Tools:
             if await asyncio.to_thread(self._session.wait, seconds):
                 break
         else:
-            raise ToolError("The running code could not be ended.")
+            raise ToolCallError("The running code could not be ended.")
         await asyncio.to_thread(self._workspace.conversation.reset_languages)
         return results.make_text_result("All languages were ended. Their variables are lost.")
 
-    async def _files_changed(self, _: Mapping[str, str], window: Window | None) -> CallToolResult:
+    async def _files_changed(self, _: Mapping[str, str], window: WindowClient | None) -> CallToolResult:
         if window:
             files = list((await window.call("files_changed"))["files"])
         else:
@@ -337,9 +339,9 @@ def _can_ask(context: Context) -> bool:
     return known.elicitation.form is not None or known.elicitation.url is None
 
 
-def _request(waiting: Question | InputRequested) -> ElicitRequest | None:
+def _request(waiting: ApprovalQuestion | InputRequested) -> ElicitRequest | None:
     """Return how to ask for what is waited for; None where that must not be asked."""
-    if isinstance(waiting, Question):
+    if isinstance(waiting, ApprovalQuestion):
         return questions.approval(waiting)
     return None if waiting.masked else questions.input_line(waiting)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import Any
 
-from oi_tui.window.client import Window, WindowClosedError, find
+from oi_tui.window.client import WindowClient, WindowClosedError, find
 from oi_tui.window.report import Outcome
 
 _CLOSED = "The window was closed before the code ended; how it ended is not known."
@@ -19,10 +19,10 @@ class Windows:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._window: Window | None = None
+        self._window: WindowClient | None = None
         self._lock = asyncio.Lock()
 
-    async def find(self, host: str) -> Window | None:
+    async def find(self, host: str) -> WindowClient | None:
         """Return the window in use, or another one that is open now."""
         async with self._lock:
             if self._window is None or not self._window.is_open:
@@ -36,7 +36,7 @@ class Windows:
 
 
 async def run(
-    window: Window, language: str, code: str, pulse: Callable[[float], Coroutine[Any, Any, None]]
+    window: WindowClient, language: str, code: str, pulse: Callable[[float], Coroutine[Any, Any, None]]
 ) -> Outcome:
     """Have code run in a window. Calls `pulse` every second with the seconds so far. Raises WindowError.
 

@@ -12,9 +12,9 @@ from oi_tui.engine.events import Event
 from oi_tui.engine.export.plain_text import write_plain_text
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.plain.event_handler import PlainEventHandler
-from oi_tui.plain.keyboard import Keyboard
 from oi_tui.plain.reading import SCREEN_ONLY, PlainReading
 from oi_tui.plain.screens import PlainScreens
+from oi_tui.plain.stdin_reader import StdinReader
 from oi_tui.plain.turns import PlainTurns
 from oi_tui.terminal.external_editor import edit, is_named
 from oi_tui.workspace import Workspace
@@ -29,7 +29,7 @@ class Interface(Protocol):
     """The plain conversation, as its commands see it."""
 
     handler: PlainEventHandler
-    keyboard: Keyboard
+    keyboard: StdinReader
     #: Set to end the session.
     left: bool
 

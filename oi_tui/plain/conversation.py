@@ -20,12 +20,12 @@ from oi_tui.engine.events import (
 from oi_tui.engine.review.permissions import Permission
 from oi_tui.engine.review.scanner import look_through
 from oi_tui.engine.tools import describe_tool, is_tool
-from oi_tui.input.history import History
+from oi_tui.input.history import PromptHistory
 from oi_tui.input.multiline import is_open, remove_quotes
 from oi_tui.messages import InputReceived, InputRequested, Message
 from oi_tui.plain.commands import PlainCommands
 from oi_tui.plain.event_handler import PlainEventHandler
-from oi_tui.plain.keyboard import Keyboard
+from oi_tui.plain.stdin_reader import StdinReader
 from oi_tui.plain.wakeup import Wakeup
 from oi_tui.terminal.external_editor import edit
 from oi_tui.text import one_line
@@ -53,7 +53,7 @@ class PlainConversation:
         self,
         workspace: Workspace,
         handler: PlainEventHandler,
-        keyboard: Keyboard,
+        keyboard: StdinReader,
         alarm: Wakeup,
         *,
         seen: bool,
@@ -65,7 +65,7 @@ class PlainConversation:
         self._alarm = alarm
         self._may_approve = seen and keyboard.is_terminal and reads
         self._reads = reads
-        self._history = History()
+        self._history = PromptHistory()
         self._sent = self._history.load() if keyboard.is_terminal else []
         self.commands = PlainCommands(self, workspace)
         self.left = False

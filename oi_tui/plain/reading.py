@@ -3,7 +3,7 @@
 from oi_tui.actions.interface import UserInterface
 from oi_tui.engine.export.plain_text import write_plain_text
 from oi_tui.engine.output.plain import make_plain
-from oi_tui.input.history import History
+from oi_tui.input.history import PromptHistory
 from oi_tui.input.history_browser import HistoryBrowser
 from oi_tui.text import one_line, visible
 from oi_tui.workspace import Workspace
@@ -47,7 +47,7 @@ class PlainReading:
 
     def search_history(self, text: str) -> None:
         """List earlier messages that contain the words."""
-        entries = HistoryBrowser(History().load()).find_containing(text, _LISTED)
+        entries = HistoryBrowser(PromptHistory().load()).find_containing(text, _LISTED)
         listed = "\n".join(f"  {one_line(item, 200)}" for item in entries)
         self._ui.tell(f"Matches, newest first:\n{listed}" if entries else "No matching messages.")
 

@@ -17,7 +17,7 @@ from oi_tui.engine.open_interpreter import setup
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.plain.conversation import PlainConversation
 from oi_tui.plain.event_handler import INDENT, PlainEventHandler
-from oi_tui.plain.keyboard import Keyboard
+from oi_tui.plain.stdin_reader import StdinReader
 from oi_tui.plain.wakeup import Wakeup
 from oi_tui.system.environment import close_to_others
 from oi_tui.text import one_line
@@ -115,7 +115,7 @@ def _begin(
     stack.callback(workspace.close)
     alarm = Wakeup()
     stack.callback(alarm.close)
-    keyboard = Keyboard(alarm)
+    keyboard = StdinReader(alarm)
     handler = PlainEventHandler(
         say,
         notes,

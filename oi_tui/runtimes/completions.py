@@ -25,7 +25,7 @@ class Completion:
 
 
 @dataclass(frozen=True, slots=True)
-class Completions:
+class CompletionSet:
     """What completes the last `typed` characters before the caret. `note` describes the function called."""
 
     typed: int
@@ -41,7 +41,7 @@ def cut_code_to_complete(before: str) -> str:
     return end.partition("\n")[2] or end
 
 
-def complete_names(memory: Memory, before: str) -> Completions | None:
+def complete_names(memory: Memory, before: str) -> CompletionSet | None:
     """Return the variables whose names begin with the word before the caret; None if unknown."""
     if memory.state != "known":
         return None
@@ -52,10 +52,10 @@ def complete_names(memory: Memory, before: str) -> Completions | None:
         for variable in reversed(memory.variables)
         if typed and variable.name.startswith(typed) and variable.name != typed
     ]
-    return Completions(len(typed), tuple(item for item in names if item.text.isprintable())[:MOST])
+    return CompletionSet(len(typed), tuple(item for item in names if item.text.isprintable())[:MOST])
 
 
-def read_completions(answer: Mapping[str, object], hidden: Collection[str] = ()) -> Completions | None:
+def read_completions(answer: Mapping[str, object], hidden: Collection[str] = ()) -> CompletionSet | None:
     """Read a driver's answer, and check its form.
 
     The values of what is named like a secret, and what was typed into a hidden field, are not shown.
@@ -73,12 +73,12 @@ def read_completions(answer: Mapping[str, object], hidden: Collection[str] = ())
             secret = is_private(text.rstrip("="), facts) or holds(facts, hidden)
             completions.append(Completion(text, "not shown" if secret else facts))
     shown = note if isinstance(note, str) and not holds(note, hidden) else ""
-    return Completions(typed, tuple(completions), _DEFAULT.sub(_describe_withheld, shown))
+    return CompletionSet(typed, tuple(completions), _DEFAULT.sub(_describe_withheld, shown))
 
 
-def check_completions(found: object) -> Completions | None:
+def check_completions(found: object) -> CompletionSet | None:
     """Return what a far end offers, if its form is valid."""
-    if not isinstance(found, Completions):
+    if not isinstance(found, CompletionSet):
         return None
     offers = [[item.text, item.facts] for item in found.found]
     return read_completions({"typed": found.typed, "offers": offers, "note": found.note})

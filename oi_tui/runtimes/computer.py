@@ -18,7 +18,7 @@ from oi_tui.runtimes.pty_runtime import PtyRuntime
 from oi_tui.runtimes.remote.target import LOCAL, DetachOptions
 from oi_tui.runtimes.remote.target import USUAL as USUAL_STAYING
 from oi_tui.runtimes.sandbox.confinement import Confinement
-from oi_tui.runtimes.sandbox.limits import USUAL, Limits
+from oi_tui.runtimes.sandbox.limits import USUAL, SandboxLimits
 from oi_tui.runtimes.targets import RuntimeOptions, Targets
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Computer:
         private: Sequence[Path] = (),
         passed: Sequence[str] = (),
         writable: Sequence[str] = (),
-        limits: Limits = USUAL,
+        limits: SandboxLimits = USUAL,
         hosts: Sequence[str] = (),
         startup: Sequence[tuple[str, str]] = (),
         target: str = LOCAL,

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Generator
 
 from oi_tui.messages import Report
-from oi_tui.runtimes.completions import Completions
+from oi_tui.runtimes.completions import CompletionSet
 from oi_tui.runtimes.language import Language
 from oi_tui.runtimes.pty_runtime import PtyRuntime
 from oi_tui.runtimes.variables import Detail, Memory
@@ -33,7 +33,7 @@ class GuestRuntime:
     def look_at(self, name: str) -> Detail | None:
         """Return None: single values are those of the host."""
 
-    def complete(self, before: str) -> Completions | None:
+    def complete(self, before: str) -> CompletionSet | None:
         """Return what completes the code before the caret."""
         return self.host.complete(before, self.language)
 

@@ -1,6 +1,6 @@
 """Reads what languages remember: variables, tables, and completions of code."""
 
-from oi_tui.runtimes.completions import Completions
+from oi_tui.runtimes.completions import CompletionSet
 from oi_tui.runtimes.guest_runtime import GuestRuntime
 from oi_tui.runtimes.language import Runtime
 from oi_tui.runtimes.language_catalog import LanguageCatalog
@@ -63,7 +63,7 @@ class Inspector:
         """Whether the language is at work and offers completions; does not wait."""
         return self._find_idle_runtime(language) is not None
 
-    def complete(self, language: str, before: str) -> Completions | None:
+    def complete(self, language: str, before: str) -> CompletionSet | None:
         """What completes the code before the caret; None where that is not known, as during a run."""
         runtime = self._find_idle_runtime(language)
         return runtime.complete(before) if runtime else None

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from oi_tui.messages import Report
-from oi_tui.runtimes.completions import Completions, complete_names
+from oi_tui.runtimes.completions import CompletionSet, complete_names
 from oi_tui.runtimes.variables import Detail, Memory
 
 DRIVERS = Path(__file__).with_name("drivers")
@@ -63,7 +63,7 @@ class Runtime(Protocol):
     def look_at(self, name: str) -> Detail | None:
         """The value of one variable; None where it is not reported."""
 
-    def complete(self, before: str) -> Completions | None:
+    def complete(self, before: str) -> CompletionSet | None:
         """What completes the code before the caret; None where that is not known, as during a run."""
 
     def send_input(self, text: str) -> None:
@@ -95,7 +95,7 @@ class RuntimeWithoutTerminal:
         """Nothing is reported."""
         return None
 
-    def complete(self, before: str) -> Completions | None:  # noqa: ARG002
+    def complete(self, before: str) -> CompletionSet | None:  # noqa: ARG002
         """Nothing is known."""
         return None
 
@@ -106,7 +106,7 @@ class RuntimeWithoutTerminal:
         """Ignore it."""
 
 
-def _complete_names(memory: Memory, before: str, _: Path) -> Completions | None:
+def _complete_names(memory: Memory, before: str, _: Path) -> CompletionSet | None:
     return complete_names(memory, before)
 
 
@@ -152,7 +152,7 @@ class Language:
     #: A request for completions; `{name}` is the code before the caret as hexadecimal JSON.
     completion_request: str | None = None
     #: Completes code where the driver does not, from the variables, the code and the working directory.
-    complete: Callable[[Memory, str, Path], Completions | None] = _complete_names
+    complete: Callable[[Memory, str, Path], CompletionSet | None] = _complete_names
     #: A request to end, for a language that has something to save first; it is given a moment.
     leave_request: str | None = None
     #: How long the program may take to begin, in seconds.

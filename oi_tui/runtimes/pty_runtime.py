@@ -12,12 +12,12 @@ from pathlib import Path
 
 from oi_tui.messages import Report, RunEnded, Started, Starting, VariablesLost
 from oi_tui.runtimes.completions import (
-    Completions,
+    CompletionSet,
     cut_code_to_complete,
     read_completions,
 )
 from oi_tui.runtimes.language import Language
-from oi_tui.runtimes.processes.channel import Channel, Event
+from oi_tui.runtimes.processes.channel import CellChannel, Event
 from oi_tui.runtimes.processes.process import Ended, Item, LanguageProcess, wait_for
 from oi_tui.runtimes.runs.output import RunOutput
 from oi_tui.runtimes.runs.run import Cell, Run
@@ -230,7 +230,7 @@ class PtyRuntime:
         answer = self._ask("table", request, words) if request else None
         return answer[0] if answer else None
 
-    def complete(self, before: str, language: Language | None = None) -> Completions | None:
+    def complete(self, before: str, language: Language | None = None) -> CompletionSet | None:
         """What completes the code before the caret, of the language or of a guest.
 
         None while the language runs, or when it is slow.
@@ -397,7 +397,7 @@ class PtyRuntime:
         return process, f"{self.language.title} restarted {where}; its variables are lost"
 
     def _begin(self, stopped: threading.Event) -> LanguageProcess:
-        channel = Channel()
+        channel = CellChannel()
         try:
             channel.write_size(*self._size)
             start = self.language.start(self._program, channel.folder)
@@ -513,7 +513,7 @@ def _spell_question(question: Mapping[str, object]) -> str:
     return json.dumps(question, ensure_ascii=False).encode("utf-8", "replace").hex()
 
 
-def _take_file(channel: Channel, name: object, nonce: str) -> bytes | None:
+def _take_file(channel: CellChannel, name: object, nonce: str) -> bytes | None:
     """Read and remove the file that a driver wrote with an answer."""
     if not isinstance(name, str) or nonce not in name:
         return None

@@ -4,7 +4,7 @@ import os
 import re
 from pathlib import Path
 
-from oi_tui.runtimes.completions import MOST, Completion, Completions, complete_names
+from oi_tui.runtimes.completions import MOST, Completion, CompletionSet, complete_names
 from oi_tui.runtimes.variables import Memory
 
 #: The word before the caret, with what is escaped or in quotation marks.
@@ -21,7 +21,7 @@ _MARKS = re.compile(r"""\\(.)|['"]""")
 _SPECIAL = re.compile(r"([^\w@%+=:,./~-])")
 
 
-def complete(memory: Memory, before: str, folder: Path) -> Completions | None:
+def complete(memory: Memory, before: str, folder: Path) -> CompletionSet | None:
     """Return what completes the code before the caret; `folder` is where the shell is."""
     line = before.rpartition("\n")[2]
     if _VARIABLE.search(line):
@@ -29,7 +29,7 @@ def complete(memory: Memory, before: str, folder: Path) -> Completions | None:
     match = _WORD.search(line)
     word = match.group() if match else ""
     if not word or _is_comment(line):
-        return Completions(0, ())
+        return CompletionSet(0, ())
     quote = match["open"][0] if match and match["open"] else ""
     typed = match["open"][1:] if match and quote else _MARKS.sub(lambda mark: mark[1] or "", word)
     offers: list[Completion] = []
@@ -38,7 +38,7 @@ def complete(memory: Memory, before: str, folder: Path) -> Completions | None:
     offers += _complete_files(typed, folder, quote)
     written = len(match["open"]) - 1 if match and quote else len(word)
     named = [item for item in offers if item.text != word and item.text.isprintable()]
-    return Completions(written, tuple(named[:MOST]))
+    return CompletionSet(written, tuple(named[:MOST]))
 
 
 def _is_comment(line: str) -> bool:

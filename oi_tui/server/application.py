@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from oi_tui.server import conversations, documents, native, original, page
 from oi_tui.server.backend import Backend
 from oi_tui.server.context import ServerContext, read_object
-from oi_tui.server.guard import Guard, Receive, RefusedError, Scope, Send, error_body
+from oi_tui.server.guard import Receive, RequestGuard, RequestRefusedError, Scope, Send, error_body
 from oi_tui.server.hosted_session import ConflictError
 from oi_tui.server.kernels import login, notebook_sessions
 from oi_tui.server.kernels import routes as kernels
@@ -97,7 +97,7 @@ class Application(Starlette):
             ConflictError: _handle_conflict,
             NoRoomError: _handle_full,
             UnknownSessionError: _handle_unknown,
-            RefusedError: _handle_refused,
+            RequestRefusedError: _handle_refused,
             HTTPException: _handle_no_route,
             500: _handle_failure,
         }
@@ -112,7 +112,7 @@ class Application(Starlette):
 
     def use(self, options: ServerOptions) -> None:
         """Serve with these options from now on."""
-        self._guard = Guard(super().__call__, options)
+        self._guard = RequestGuard(super().__call__, options)
         self._sessions.may_grant = options.allow_settings
         self.state.context = ServerContext(
             options, self._sessions, self._guard, self._kernels, self._responses, self._completions
@@ -174,7 +174,7 @@ async def _handle_unknown(_request: Request, problem: Exception) -> Response:
 
 
 async def _handle_refused(_request: Request, problem: Exception) -> Response:
-    assert isinstance(problem, RefusedError)
+    assert isinstance(problem, RequestRefusedError)
     return JSONResponse(problem.body, problem.status)
 
 

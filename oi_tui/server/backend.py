@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from oi_tui.computer_api import RefusedError
+from oi_tui.computer_api import QuestionRefusedError
 from oi_tui.engine import rerun
 from oi_tui.engine.events import Event, Noticed
 from oi_tui.engine.llm import images
@@ -133,7 +133,7 @@ class WorkspaceBackend:
         """Ask the model outside of the conversation; blocks while it answers. Raises NoAnswerError."""
         try:
             return self._workspace.side_requests.ask(text)
-        except RefusedError as problem:
+        except QuestionRefusedError as problem:
             raise NoAnswerError(str(problem)) from None
 
     def findings(self, language: str, code: str) -> Findings:

@@ -13,7 +13,7 @@ from oi_tui.engine.events import (
 )
 from oi_tui.engine.open_interpreter.chunks import Chunk, ChunkWriter
 from oi_tui.messages import InputRequested, LineReached, Message
-from oi_tui.server.event_log import LogItem, Question
+from oi_tui.server.event_log import ApprovalQuestion, LogItem
 
 #: The answer to a message is complete, or waits for "go". The documentation of Open Interpreter shows both
 #: forms, the program itself sent the second one.
@@ -30,7 +30,7 @@ def error(text: str) -> Chunk:
     return {"role": "server", "type": "error", "content": text}
 
 
-class EventChunks:
+class ClientChunks:
     """Turns events into chunks, for one client."""
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class EventChunks:
                 yield from writer.grow(known, text)
             case MessageRecorded(Message(type="image", role="computer") as message):
                 yield from writer.piece("computer", "image", message.format, message.content)
-            case Question():
+            case ApprovalQuestion():
                 yield from writer.end()
                 yield _review(item)
                 yield from COMPLETE
@@ -80,7 +80,7 @@ class EventChunks:
         yield from COMPLETE
 
 
-def _review(question: Question) -> Chunk:
+def _review(question: ApprovalQuestion) -> Chunk:
     content = SAFE if question.harmless else "; ".join(question.findings)
     caution = question.request.caution
     return {

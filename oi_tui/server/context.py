@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from starlette.requests import HTTPConnection, Request
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from oi_tui.server.guard import PROTOCOL, Guard, RefusedError
+from oi_tui.server.guard import PROTOCOL, RequestGuard, RequestRefusedError
 from oi_tui.server.openai.completion_history import CompletionHistory
 from oi_tui.server.openai.response_store import ResponseStore
 from oi_tui.server.options import ServerOptions
@@ -30,7 +30,7 @@ class ServerContext:
 
     options: ServerOptions
     sessions: Sessions
-    guard: Guard
+    guard: RequestGuard
     #: Jupyter's kernels by their ids.
     kernels: dict[str, Any]
     responses: ResponseStore
@@ -60,25 +60,27 @@ def context_of(connection: HTTPConnection) -> ServerContext:
 
 
 async def read_object(request: Request) -> Mapping[str, Any]:
-    """Return the body, a JSON object. Raises RefusedError."""
+    """Return the body, a JSON object. Raises RequestRefusedError."""
     try:
         body = json.loads(await request.body())
         # Half of a pair of \\u escapes is no character, and could not be sent back.
         json.dumps(body, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        raise RefusedError(400, "The body has an escape that is not a character: half of a pair.") from None
+        raise RequestRefusedError(
+            400, "The body has an escape that is not a character: half of a pair."
+        ) from None
     except (ValueError, RecursionError):
-        raise RefusedError(400, "The body is not JSON in UTF-8 without compression.") from None
+        raise RequestRefusedError(400, "The body is not JSON in UTF-8 without compression.") from None
     if not isinstance(body, dict):
-        raise RefusedError(400, "The body must be a JSON object.")
+        raise RequestRefusedError(400, "The body must be a JSON object.")
     return body
 
 
 def read_text(body: Mapping[str, Any], name: str, default: str | None = None) -> str:
-    """Return a text of the body. Raises RefusedError where it is missing or no text."""
+    """Return a text of the body. Raises RequestRefusedError where it is missing or no text."""
     value = body.get(name, default)
     if not isinstance(value, str):
-        raise RefusedError(400, f"{name} must be text.", param=name)
+        raise RequestRefusedError(400, f"{name} must be text.", param=name)
     return value
 
 

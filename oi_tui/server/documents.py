@@ -135,9 +135,9 @@ def _action_schema() -> Document:
 def _event_schema() -> Document:
     """The events, with the names of their fields."""
     schemas = []
-    # The session puts a Question in the place of an ApprovalRequested.
+    # The session puts an ApprovalQuestion in the place of an ApprovalRequested.
     for kind in (item for item in get_args(LogItem) if item.__name__ in wire.NAMES):
-        names = {"Question": ["question"], "RunReported": ["id", "report", *_report_fields()]}.get(
+        names = {"ApprovalQuestion": ["question"], "RunReported": ["id", "report", *_report_fields()]}.get(
             kind.__name__
         )
         names = names or [field.name for field in fields(kind)]

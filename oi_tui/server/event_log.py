@@ -18,7 +18,7 @@ _BATCH = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ApprovalQuestion:
     """Asks whether code may run. An answer names the id and the hash of the code that was shown."""
 
     id: str
@@ -42,11 +42,11 @@ class QuestionAnswered:
 
 
 #: What a log holds.
-LogItem = Event | Question | QuestionAnswered
+LogItem = Event | ApprovalQuestion | QuestionAnswered
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LogEntry:
     """An event and its number, counted from 1."""
 
     number: int
@@ -63,7 +63,7 @@ class EventLog:
     def __init__(self, most_bytes: int) -> None:
         self._most = most_bytes
         self._lock = threading.Lock()
-        self._entries: deque[tuple[Entry, int]] = deque()
+        self._entries: deque[tuple[LogEntry, int]] = deque()
         self._bytes = 0
         self._last = 0
         self._readers: set[EventReader] = set()
@@ -88,7 +88,7 @@ class EventLog:
         with self._lock:
             self._last += 1
             size = _OVERHEAD + _size(item)
-            self._entries.append((Entry(self._last, item), size))
+            self._entries.append((LogEntry(self._last, item), size))
             self._bytes += size
             while self._bytes > self._most and len(self._entries) > 1:
                 self._bytes -= self._entries.popleft()[1]
@@ -96,7 +96,7 @@ class EventLog:
         for reader in readers:
             reader.wake()
 
-    def after(self, number: int) -> Sequence[Entry]:
+    def after(self, number: int) -> Sequence[LogEntry]:
         """Return some events that follow `number`. Raises GapError where the next one is gone."""
         with self._lock:
             if number >= self._last:
@@ -147,7 +147,7 @@ class EventReader:
         """Go on behind the newest event."""
         self.number = self._log.last
 
-    async def next(self, timeout: float | None = None) -> Sequence[Entry]:
+    async def next(self, timeout: float | None = None) -> Sequence[LogEntry]:
         """Return the next events, at least one; none after `timeout` seconds. Raises GapError."""
         while True:
             self._ready.clear()
@@ -166,6 +166,6 @@ def _size(item: LogItem) -> int:
             return len(text)
         case MessageRecorded(message):
             return len(message.content)
-        case Question(request=request):
+        case ApprovalQuestion(request=request):
             return len(request.message.content)
     return 0

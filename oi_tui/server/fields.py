@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from oi_tui.server.guard import RefusedError
+from oi_tui.server.guard import RequestRefusedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +22,13 @@ Fields = Mapping[str, Field]
 
 
 def check_fields(body: Mapping[str, Any], fields: Fields, place: str = "") -> None:
-    """Check each field that is there. Raises RefusedError, which names the field with its path."""
+    """Check each field that is there. Raises RequestRefusedError, which names the field with its path."""
     for name, field in fields.items():
         value, path = body.get(name), f"{place}{name}"
         if value is None:
             continue
         if not field.accepts(value):
-            raise RefusedError(400, f"{path} must be {field.expected}.", param=path)
+            raise RequestRefusedError(400, f"{path} must be {field.expected}.", param=path)
         if field.inside and isinstance(value, dict):
             check_fields(value, field.inside, f"{path}.")
 

@@ -43,7 +43,7 @@ _HEADERS = (
 )
 
 
-class RefusedError(Exception):
+class RequestRefusedError(Exception):
     """A request that goes no further."""
 
     def __init__(self, status: int, why: str, *, param: str | None = None, code: str | None = None) -> None:
@@ -78,7 +78,7 @@ def error_body(
     return {"error": {"message": message, "type": kind, "param": param, "code": code}}
 
 
-class Guard:
+class RequestGuard:
     """Checks Host, Origin and token of each request before anything else sees it.
 
     A WebSocket is refused before it is accepted. The body of a request is limited in bytes and in time.
@@ -102,7 +102,7 @@ class Guard:
         headers = _Headers(scope["headers"])
         try:
             cors = self._check(scope, headers)
-        except RefusedError as refusal:
+        except RequestRefusedError as refusal:
             await _refuse(scope, send, refusal)
             return
         if scope["type"] == "websocket":
@@ -116,22 +116,24 @@ class Guard:
         try:
             if await body.read():
                 await self._app(scope, body, guarded)
-        except RefusedError as refusal:
+        except RequestRefusedError as refusal:
             if not guarded.begun:
                 await _refuse(scope, guarded, refusal)
 
     def _check(self, scope: Scope, headers: "_Headers") -> list[tuple[bytes, bytes]]:
-        """Raise RefusedError for what must not pass. Returns the headers that let a foreign page read on."""
+        """Raise RequestRefusedError for what must not pass. Returns headers that let another page read on."""
         self._check_host(scope, headers)
         origin = self._check_origin(scope, headers)
         if scope["type"] == "http":
             self._check_method(scope, headers)
         query = scope["query_string"].lower()
         if any(part.startswith(_SECRET_PARAMETERS) for part in query.split(b"&")):
-            raise RefusedError(400, _in_address(scope))
+            raise RequestRefusedError(400, _in_address(scope))
         preflight = scope["type"] == "http" and scope["method"] == "OPTIONS" and origin is not None
         if not preflight and not _is_public(scope) and not _signs_in(scope) and not self._may(scope, headers):
-            raise RefusedError(401, "Send the token that oi-tui --server printed: Authorization: Bearer …")
+            raise RequestRefusedError(
+                401, "Send the token that oi-tui --server printed: Authorization: Bearer …"
+            )
         return _cors(origin) if origin in self._options.origins else []
 
     def _check_host(self, scope: Scope, headers: "_Headers") -> None:
@@ -143,41 +145,45 @@ class Guard:
         here = str(server[1]) if server[1] else None
         usual = {"https": "443", "wss": "443"}.get(scope["scheme"], "80")
         if name not in self._options.names or (here is not None and (port or usual) != here):
-            raise RefusedError(421, "This host name is not allowed; --allow-host NAME allows it.")
+            raise RequestRefusedError(421, "This host name is not allowed; --allow-host NAME allows it.")
 
     def _check_origin(self, scope: Scope, headers: "_Headers") -> str | None:
         given = headers.all(b"origin")
         if len(given) > 1:
-            raise RefusedError(400, "There is more than one Origin header.")
+            raise RequestRefusedError(400, "There is more than one Origin header.")
         if not given:
             if b"cross-site" in headers.all(b"sec-fetch-site") and not _is_public(scope):
-                raise RefusedError(403, "Requests from pages of other servers are not allowed.")
+                raise RequestRefusedError(403, "Requests from pages of other servers are not allowed.")
             return None
         origin = given[0].decode("latin-1")
         scheme = {"ws": "http", "wss": "https"}.get(scope["scheme"], scope["scheme"])
         own = f"{scheme}://{headers.only(b'host', 400).decode('latin-1').lower()}"
         if origin != own and origin not in self._options.origins:
-            raise RefusedError(403, "This origin is not allowed; --allow-origin ORIGIN allows it.")
+            raise RequestRefusedError(403, "This origin is not allowed; --allow-origin ORIGIN allows it.")
         return origin
 
     def _check_method(self, scope: Scope, headers: "_Headers") -> None:
         method = scope["method"]
         if method not in _METHODS:
-            raise RefusedError(405, "This method is not allowed.")
+            raise RequestRefusedError(405, "This method is not allowed.")
         lengths = headers.all(b"content-length")
         try:
             length = int(lengths[0]) if lengths else 0
         except ValueError:
-            raise RefusedError(400, "Content-Length is not a number.") from None
+            raise RequestRefusedError(400, "Content-Length is not a number.") from None
         if length > self._options.limits.message_bytes:
-            raise RefusedError(413, f"A request may have {self._options.limits.message_bytes:,} bytes.")
+            raise RequestRefusedError(
+                413, f"A request may have {self._options.limits.message_bytes:,} bytes."
+            )
         kind = b"".join(headers.all(b"content-type")).split(b";")[0].strip().lower()
         has_body = length > 0 or bool(headers.all(b"transfer-encoding"))
         if has_body and kind not in _body_types(scope):
-            raise RefusedError(415, "The body must be JSON, with Content-Type: application/json.")
+            raise RequestRefusedError(415, "The body must be JSON, with Content-Type: application/json.")
         codings = {item.strip().lower() for item in headers.all(b"content-encoding")}
         if codings - {b"identity"}:
-            raise RefusedError(415, "The body must not be compressed: send it without Content-Encoding.")
+            raise RequestRefusedError(
+                415, "The body must not be compressed: send it without Content-Encoding."
+            )
 
     def _may(self, scope: Scope, headers: "_Headers") -> bool:
         """Whether the request has the token or, for kernels, their password or the cookie for it.
@@ -210,7 +216,7 @@ class _Headers:
         """The value of a header that must come exactly once."""
         values = self.all(name)
         if len(values) != 1:
-            raise RefusedError(status, f"There must be one {name.decode().title()} header.")
+            raise RequestRefusedError(status, f"There must be one {name.decode().title()} header.")
         return values[0]
 
 
@@ -233,13 +239,13 @@ class _Body:
             try:
                 message = await asyncio.wait_for(self._receive(), max(left, 0))
             except TimeoutError:
-                raise RefusedError(408, "The request did not arrive in time.") from None
+                raise RequestRefusedError(408, "The request did not arrive in time.") from None
             if message["type"] != "http.request":
                 return False
             pieces.append(message.get("body", b""))
             size += len(pieces[-1])
             if size > self._most:
-                raise RefusedError(413, "The request is too large.")
+                raise RequestRefusedError(413, "The request is too large.")
             if not message.get("more_body", False):
                 self._whole = {"type": "http.request", "body": b"".join(pieces), "more_body": False}
                 return True
@@ -310,7 +316,7 @@ def _tokens(headers: _Headers) -> list[bytes]:
     for name in (b"x-api-key", b"authorization"):
         if len(headers.all(name)) > 1:
             # Whoever stands between may have read the other one.
-            raise RefusedError(400, f"There is more than one {name.decode().title()} header.")
+            raise RequestRefusedError(400, f"There is more than one {name.decode().title()} header.")
     tokens = list(headers.all(b"x-api-key"))
     for value in headers.all(b"authorization"):
         kind, _, token = value.partition(b" ")
@@ -319,7 +325,7 @@ def _tokens(headers: _Headers) -> list[bytes]:
     offered = [item.strip() for value in headers.all(b"sec-websocket-protocol") for item in value.split(b",")]
     of_pages = [item[len(SUBPROTOCOL) :] for item in offered if item.startswith(SUBPROTOCOL.encode())]
     if len(of_pages) > 1:
-        raise RefusedError(400, "There is more than one token among the subprotocols.")
+        raise RequestRefusedError(400, "There is more than one token among the subprotocols.")
     return [*tokens, *of_pages]
 
 
@@ -327,7 +333,7 @@ def _digest(token: bytes) -> bytes:
     return hashlib.sha256(token).digest()
 
 
-async def _refuse(scope: Scope, send: Send, refusal: RefusedError) -> None:
+async def _refuse(scope: Scope, send: Send, refusal: RequestRefusedError) -> None:
     body = json.dumps(refusal.body).encode()
     if scope["type"] == "http":
         await _answer(send, refusal.status, body)

@@ -24,8 +24,8 @@ from oi_tui.engine.session import Prompt
 from oi_tui.messages import InputReceived, InputRequested, Message, RunEnded
 from oi_tui.runtimes.runs.stopping import UNATTENDED
 from oi_tui.server.backend import Backend
-from oi_tui.server.event_log import EventLog, LogItem, Question, QuestionAnswered
-from oi_tui.server.options import Limits
+from oi_tui.server.event_log import ApprovalQuestion, EventLog, LogItem, QuestionAnswered
+from oi_tui.server.options import ServerLimits
 from oi_tui.text import one_line
 from oi_tui.turn_worker import TurnWorker
 
@@ -52,7 +52,7 @@ class Snapshot(NamedTuple):
     #: The messages, unfinished ones too, and the ids of those.
     messages: list[Message]
     unfinished: frozenset[str]
-    question: Question | None
+    question: ApprovalQuestion | None
     waits_for: InputRequested | None
     #: How the newest turn ended; None while one goes on.
     ended: TurnEnded | None
@@ -61,12 +61,12 @@ class Snapshot(NamedTuple):
 class HostedSession:
     """All methods may be called from any thread."""
 
-    def __init__(self, id: str, backend: Backend, limits: Limits) -> None:
+    def __init__(self, id: str, backend: Backend, limits: ServerLimits) -> None:
         self.id = id
         self.backend = backend
         self.log = EventLog(limits.history_bytes)
         self.created = self.used = time.time()
-        self.question: Question | None = None
+        self.question: ApprovalQuestion | None = None
         self.waits_for: InputRequested | None = None
         #: Whether clients may approve later code too, as “always” in the window does.
         self.may_grant = False
@@ -256,7 +256,7 @@ class HostedSession:
         message = request.message
         language, computer = message.format or "", self.backend.computer
         findings = self.backend.findings(language, message.content)
-        question = Question(
+        question = ApprovalQuestion(
             secrets.token_urlsafe(16),
             request,
             code_hash(message.content),
@@ -278,7 +278,7 @@ class HostedSession:
         permissions = offers(computer.resolve(language) or language, code, computer.cwd)
         return tuple(offer for offer in permissions if offer.scope in _GRANTS)
 
-    def _close_question(self, question: Question, answer: Run | Reject, decision: str) -> None:
+    def _close_question(self, question: ApprovalQuestion, answer: Run | Reject, decision: str) -> None:
         self.question = None
         if not question.request.reply(answer):
             decision = "withdrawn"

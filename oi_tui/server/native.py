@@ -15,9 +15,9 @@ from oi_tui.engine.storage.store import NoConversationError, StoreError
 from oi_tui.server import wire
 from oi_tui.server.backend import picture
 from oi_tui.server.context import Tempo, context_of, read_object, read_text, subprotocol, while_connected
-from oi_tui.server.event_log import EventReader, GapError, Question
+from oi_tui.server.event_log import ApprovalQuestion, EventReader, GapError
 from oi_tui.server.fields import SWITCH, check_fields, make_whole
-from oi_tui.server.guard import RefusedError
+from oi_tui.server.guard import RequestRefusedError
 from oi_tui.server.hosted_session import ConflictError, HostedSession
 from oi_tui.server.openai.content import content_messages
 from oi_tui.server.sessions import UnknownSessionError
@@ -42,7 +42,7 @@ async def create_session(request: Request) -> Response:
     try:
         session = await sessions.open(wanted) if wanted else await sessions.create()
     except StoreError as error:
-        raise RefusedError(
+        raise RequestRefusedError(
             404 if isinstance(error, NoConversationError) else 409, visible(str(error))
         ) from None
     return JSONResponse(wire.describe_state(session), 201)
@@ -72,7 +72,7 @@ async def show_image(request: Request) -> Response:
     message = next((item for item in session.messages if item.id == wanted), None)
     image = await asyncio.to_thread(picture, message) if message else None
     if image is None:
-        raise RefusedError(404, "There is no such image.")
+        raise RequestRefusedError(404, "There is no such image.")
     return Response(image[0], media_type=image[1])
 
 
@@ -89,7 +89,7 @@ async def _lines(session: HostedSession, after: int | None, seconds: float) -> A
 
     Nothing else shows whether anybody still reads. Whoever does connects again, as browsers do by themselves.
     """
-    asked: Question | None = None
+    asked: ApprovalQuestion | None = None
     since = 0.0
     async for record in _records(session, after, min(_HEARTBEAT, seconds)):
         if record is None:
@@ -167,16 +167,16 @@ async def _receive(socket: WebSocket, session: HostedSession, send: _SendRecord,
             try:
                 order = json.loads(text)
                 if not isinstance(order, dict):
-                    raise RefusedError(400, "A message must be a JSON object.")
+                    raise RequestRefusedError(400, "A message must be a JSON object.")
                 act(session, str(order.get("do")), order)
-            except (RefusedError, ConflictError) as problem:
+            except (RequestRefusedError, ConflictError) as problem:
                 await send({"event": "error", "message": str(problem)})
             except (ValueError, RecursionError):
                 await send({"event": "error", "message": "This is not JSON."})
 
 
 def act(session: HostedSession, action: str, body: Mapping[str, Any]) -> None:
-    """Do what a client asks for. Raises RefusedError or ConflictError."""
+    """Do what a client asks for. Raises RequestRefusedError or ConflictError."""
     match action:
         case "say":
             session.say(content_messages(body.get("content")))
@@ -189,20 +189,20 @@ def act(session: HostedSession, action: str, body: Mapping[str, Any]) -> None:
         case "stop":
             session.stop()
         case _:
-            raise RefusedError(404, "The actions are say, propose, answer, input and stop.")
+            raise RequestRefusedError(404, "The actions are say, propose, answer, input and stop.")
 
 
 def _answer(session: HostedSession, body: Mapping[str, Any]) -> None:
     decision = read_text(body, "decision")
     if decision not in _DECISIONS:
-        raise RefusedError(400, f"decision must be one of {', '.join(_DECISIONS)}.", param="decision")
+        raise RequestRefusedError(400, f"decision must be one of {', '.join(_DECISIONS)}.", param="decision")
     code = read_text(body, "code") if decision == "edit" else ""
     check_fields(body, _ANSWER)
     reason, stop = read_text(body, "reason", ""), body.get("stop") is True
     question, shown = read_text(body, "question"), read_text(body, "hash")
     grant = body.get("grant") if decision == "always" else 0
     if grant is None:
-        raise RefusedError(400, "grant must be a whole number of at least 1.", param="grant")
+        raise RequestRefusedError(400, "grant must be a whole number of at least 1.", param="grant")
     session.answer(question, shown, decision, code=code, reason=reason, stop=stop, grant=int(grant))
 
 

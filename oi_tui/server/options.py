@@ -24,7 +24,7 @@ class OptionError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ServerLimits:
     """How much the server takes from its clients."""
 
     #: Bytes of a request's body, or of a WebSocket message.
@@ -62,7 +62,7 @@ class ServerOptions:
     allow_settings: bool = False
     #: Whether a client of the original's protocol must acknowledge each chunk.
     acknowledge: bool = False
-    limits: Limits = Limits()
+    limits: ServerLimits = ServerLimits()
 
     def __post_init__(self) -> None:
         """Refuse what would not be safe or cannot work. Raises OptionError."""

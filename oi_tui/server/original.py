@@ -14,9 +14,9 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from oi_tui.engine.llm.foreign_images import UNREADABLE, read_image
 from oi_tui.engine.open_interpreter.chunks import Chunk
 from oi_tui.messages import Message
-from oi_tui.server.chunks import EventChunks, error
+from oi_tui.server.chunks import ClientChunks, error
 from oi_tui.server.context import ServerContext, Tempo, context_of, read_object, subprotocol, while_connected
-from oi_tui.server.event_log import EventReader, GapError, Question
+from oi_tui.server.event_log import ApprovalQuestion, EventReader, GapError
 from oi_tui.server.hosted_session import ConflictError, HostedSession
 from oi_tui.server.sessions import DEFAULT, NoRoomError, UnknownSessionError
 
@@ -35,7 +35,7 @@ class BadChunkError(ValueError):
     """A chunk that cannot be understood; the message says what to send instead."""
 
 
-class Parts:
+class MessageAssembler:
     """Puts a person's message together, from its start flag to its end flag."""
 
     def __init__(self) -> None:
@@ -98,15 +98,15 @@ def _message(kind: str, shape: str | None, content: str) -> Message:
     return Message(role="user", type="file" if kind in _FILES else "message", content=content)
 
 
-class Connection:
+class OriginalClient:
     """One client at its WebSocket."""
 
     def __init__(self, socket: WebSocket, context: ServerContext, session: HostedSession) -> None:
         self._socket = socket
         self._context = context
         self._session = session
-        self._chunks = EventChunks()
-        self._parts = Parts()
+        self._chunks = ClientChunks()
+        self._parts = MessageAssembler()
         self._sending = asyncio.Lock()
         self._acknowledged: dict[str, asyncio.Event] = {}
         #: The question whose code was sent, so that "go" cannot mean another one.
@@ -190,7 +190,7 @@ class Connection:
                 return
             for entry in entries:
                 for chunk in self._chunks.convert(entry.item):
-                    if isinstance(entry.item, Question) and chunk["type"] == "status":
+                    if isinstance(entry.item, ApprovalQuestion) and chunk["type"] == "status":
                         self._shown = entry.item.id
                     if not await self._send(chunk):
                         return
@@ -230,7 +230,7 @@ async def chat(socket: WebSocket) -> None:
         await socket.close(1008)
         return
     await socket.accept(subprotocol=subprotocol(socket))
-    await Connection(socket, context, session).serve()
+    await OriginalClient(socket, context, session).serve()
 
 
 async def heartbeat(_request: Request) -> Response:

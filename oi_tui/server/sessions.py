@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from oi_tui.server.backend import Backend
 from oi_tui.server.hosted_session import HostedSession
-from oi_tui.server.options import Limits
+from oi_tui.server.options import ServerLimits
 
 #: The session of clients that name none, as in the original.
 DEFAULT = "default"
@@ -26,7 +26,7 @@ class UnknownSessionError(Exception):
 class Sessions:
     """Makes sessions, finds them by id, and ends them. For one event loop."""
 
-    def __init__(self, make: Callable[[], Backend], limits: Limits) -> None:
+    def __init__(self, make: Callable[[], Backend], limits: ServerLimits) -> None:
         self._make = make
         self._limits = limits
         #: Whether clients of new sessions may approve later code too.

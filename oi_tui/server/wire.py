@@ -6,7 +6,7 @@ from typing import Any
 
 from oi_tui.engine.events import FilesChanged, MessageRecorded, MessageStarted, RunReported
 from oi_tui.messages import Message
-from oi_tui.server.event_log import Entry, LogItem, Question
+from oi_tui.server.event_log import ApprovalQuestion, LogEntry, LogItem
 from oi_tui.server.hosted_session import HostedSession
 from oi_tui.text import list_hidden_characters, one_line
 
@@ -19,7 +19,7 @@ NAMES = {
     "MessageStarted": "message.started",
     "MessageGrew": "message.grew",
     "MessageRecorded": "message.recorded",
-    "Question": "question.asked",
+    "ApprovalQuestion": "question.asked",
     "QuestionAnswered": "question.answered",
     "RunReported": "run.reported",
     "FilesChanged": "files.changed",
@@ -45,7 +45,7 @@ REPORTS = {
 }
 
 
-def encode_entry(entry: Entry, session: str) -> dict[str, Any]:
+def encode_entry(entry: LogEntry, session: str) -> dict[str, Any]:
     """An event with its number, by which a client resumes behind it."""
     return {"number": entry.number, **encode_event(entry.item, session)}
 
@@ -54,7 +54,7 @@ def encode_event(item: LogItem, session: str) -> dict[str, Any]:
     """An event without its number."""
     head = {"event": NAMES[type(item).__name__]}
     match item:
-        case Question():
+        case ApprovalQuestion():
             return {**head, "question": describe_question(item)}
         case MessageStarted(message) | MessageRecorded(message):
             return {**head, "message": describe_message(message, session)}
@@ -66,7 +66,7 @@ def encode_event(item: LogItem, session: str) -> dict[str, Any]:
     return {**head, **_values(item)}
 
 
-def describe_question(question: Question) -> dict[str, Any]:
+def describe_question(question: ApprovalQuestion) -> dict[str, Any]:
     """A question as an object: the exact code, its hash, and what is known of it."""
     message = question.request.message
     return {

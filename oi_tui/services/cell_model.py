@@ -14,7 +14,7 @@ from oi_tui.engine.cell_requests import USUAL_REPLY, CellLimit, CellRequests, ex
 from oi_tui.engine.exchange import LONGEST_WAIT, RETRIES
 from oi_tui.engine.llm.base import Llm, LlmError
 from oi_tui.engine.llm.context_window import estimate_tokens
-from oi_tui.engine.llm.question import Question, write_request
+from oi_tui.engine.llm.question import ModelQuestion, write_request
 from oi_tui.engine.llm.usage_report import OverBudget
 from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.session import Session
@@ -74,7 +74,7 @@ class _Job:
     profile: Profile
     facts: ModelInfo
     rights: CellRequests
-    work: "_Work"
+    work: "_CallRequests"
 
 
 class CellModel:
@@ -133,7 +133,7 @@ class CellModel:
     def _answer(self, connection: socket.socket) -> None:
         # What began in an earlier cell does not get the rights of this one.
         rights = self._session().cell_requests
-        work = _Work()
+        work = _CallRequests()
 
         def answer(request: CellRequest) -> None:
             try:
@@ -152,7 +152,9 @@ class CellModel:
 
         answer_request(connection, _LONGEST, answer, work.stop)
 
-    def _carry_out(self, call: _Call, rights: CellRequests, request: CellRequest, work: "_Work") -> None:
+    def _carry_out(
+        self, call: _Call, rights: CellRequests, request: CellRequest, work: "_CallRequests"
+    ) -> None:
         """Ask for each prompt, and send each answer as it comes; equal prompts are asked once."""
         # Slow to load, and not needed for the first frame.
         from concurrent.futures import ThreadPoolExecutor
@@ -225,7 +227,7 @@ class CellModel:
         try:
             if work.is_stopped:
                 raise _Stopped
-            question = Question(
+            question = ModelQuestion(
                 self._llm(),
                 profile,
                 prompt,
@@ -324,7 +326,7 @@ class CellModel:
             self._cached -= _measure_size(key, text)
 
 
-class _Work:
+class _CallRequests:
     """The requests of one call, which can be given up from any thread."""
 
     def __init__(self) -> None:
@@ -332,7 +334,7 @@ class _Work:
         self.failed = ""
         self._lock = threading.Lock()
         self._stopped = threading.Event()
-        self._questions: set[Question] = set()
+        self._questions: set[ModelQuestion] = set()
 
     @property
     def is_stopped(self) -> bool:
@@ -342,14 +344,14 @@ class _Work:
         """Wait so long, or until the work is given up; whether it was."""
         return self._stopped.wait(seconds)
 
-    def add(self, question: Question) -> None:
+    def add(self, question: ModelQuestion) -> None:
         with self._lock:
             self._questions.add(question)
             stopped = self._stopped.is_set()
         if stopped:
             question.cancel()
 
-    def remove(self, question: Question) -> None:
+    def remove(self, question: ModelQuestion) -> None:
         with self._lock:
             self._questions.discard(question)
 

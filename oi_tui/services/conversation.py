@@ -8,7 +8,7 @@ from oi_tui import paths
 from oi_tui.engine.rerun import note_for_model
 from oi_tui.engine.session import Session
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.engine.skills import Skills
+from oi_tui.engine.skills import SkillLibrary
 from oi_tui.engine.storage.journal import Journal
 from oi_tui.engine.storage.records import make_copy_title, make_title
 from oi_tui.engine.storage.store import Store
@@ -36,7 +36,7 @@ class CurrentConversation:
         model: ModelService,
         languages: LanguageService,
         mcp: McpService,
-        skills: Skills,
+        skills: SkillLibrary,
         saved: tuple[Journal, Sequence[Message]] | None = None,
     ) -> None:
         """`saved` is where to go on."""

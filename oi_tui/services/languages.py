@@ -15,7 +15,7 @@ from oi_tui.engine.review.window_actions import ActedWindow, GrantedWindow
 from oi_tui.engine.settings.profile import Profile, ProfileError
 from oi_tui.messages import Report, VariablesLost
 from oi_tui.runtimes.availability import Availability
-from oi_tui.runtimes.completions import Completions
+from oi_tui.runtimes.completions import CompletionSet
 from oi_tui.runtimes.computer import Computer
 from oi_tui.runtimes.language import Choices, Language
 from oi_tui.runtimes.languages import LANGUAGES
@@ -46,11 +46,11 @@ class LanguageInspector(VariableSource, Protocol):
     def can_complete(self, language: str) -> bool:
         """Whether the language offers completions now; does not wait."""
 
-    def complete(self, language: str, before: str) -> Completions | None:
+    def complete(self, language: str, before: str) -> CompletionSet | None:
         """Return what completes the code before the caret; may take a moment. None if unknown."""
 
 
-class Languages(protocols.Computer, Protocol):
+class Languages(protocols.CodeRunner, Protocol):
     """Runs code, and reports what the user wants to know."""
 
     def describe(self, language: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from oi_tui.engine.credentials.keys import Secrets
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.engine.tools import Tool
+from oi_tui.engine.tools import McpTool
 from oi_tui.runtimes.language import Language
 from oi_tui.text import one_line
 
@@ -63,7 +63,7 @@ class McpService:
         if self._profile.mcp_servers and self._offered:
             threading.Thread(target=lambda: self.servers.start(), daemon=True).start()
 
-    def tools(self) -> Sequence[Tool]:
+    def tools(self) -> Sequence[McpTool]:
         """Return the tools of the servers, for the model; may take a moment."""
         return self.servers.tools() if self._profile.mcp_servers and self._offered else ()
 
@@ -78,24 +78,24 @@ class McpService:
         """
         if not self._has(server):
             return ""
-        from oi_tui.mcp_client.connection import CallError
+        from oi_tui.mcp_client.connection import McpCallError
         from oi_tui.mcp_client.resources import Resources
 
         try:
             return Resources(self.servers).read(server, uri, self._stop_signal())
-        except CallError as error:
+        except McpCallError as error:
             return f"(The resource {one_line(uri)} of {server} could not be read: {one_line(str(error))})"
 
     def resources(self, server: str) -> Sequence[tuple[str, str]]:
         """Return the addresses and names of a server's resources; blocks while the server answers."""
         if not self._has(server):
             return ()
-        from oi_tui.mcp_client.connection import CallError
+        from oi_tui.mcp_client.connection import McpCallError
         from oi_tui.mcp_client.resources import Resources
 
         try:
             return Resources(self.servers).listed(server)
-        except CallError:
+        except McpCallError:
             return ()
 
     def close(self) -> None:

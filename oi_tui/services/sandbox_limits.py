@@ -1,11 +1,11 @@
 """The limits of the sandbox that a profile sets."""
 
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.runtimes.sandbox.limits import Limits
+from oi_tui.runtimes.sandbox.limits import SandboxLimits
 
 
-def read_limits(profile: Profile) -> Limits:
+def read_limits(profile: Profile) -> SandboxLimits:
     """The limits of programs in the sandbox, from the settings of a profile."""
-    return Limits(
+    return SandboxLimits(
         profile.sandbox_memory, profile.sandbox_processes, profile.sandbox_disk, profile.sandbox_time
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from oi_tui import computer_api
 from oi_tui.engine.llm import titles
 from oi_tui.engine.llm.base import LlmError
-from oi_tui.engine.llm.question import Question
+from oi_tui.engine.llm.question import ModelQuestion
 from oi_tui.engine.llm.usage_report import OverBudget
 from oi_tui.engine.models import model_check
 from oi_tui.engine.models.model_check import CheckResult
@@ -25,7 +25,7 @@ class SideRequests:
         #: Conversations whose title the model was asked for; it is asked once.
         self._asked_for_title: set[str] = set()
         #: What running code asks the model just now.
-        self._questions: set[Question] = set()
+        self._questions: set[ModelQuestion] = set()
 
     def check(self, profile: Profile) -> Iterator[CheckResult]:
         """Try a profile's model with a few tokens; blocks while the model answers."""
@@ -35,12 +35,12 @@ class SideRequests:
     def ask(self, text: str, images: Sequence[str] = ()) -> str:
         """Ask the model for running code; blocks while it answers.
 
-        Raises computer_api.RefusedError with the reason where there is no answer.
+        Raises computer_api.QuestionRefusedError with the reason where there is no answer.
         """
         model, session = self._model, self._conversation.session
         profile = session.profile
         try:
-            question = Question(model.llm, profile, text, images, session.account, model.facts(profile))
+            question = ModelQuestion(model.llm, profile, text, images, session.account, model.facts(profile))
             self._questions.add(question)
             try:
                 return question.answer()
@@ -48,7 +48,7 @@ class SideRequests:
                 self._questions.discard(question)
                 session.enter(question.used)
         except (LlmError, OverBudget) as error:
-            raise computer_api.RefusedError(str(error)) from None
+            raise computer_api.QuestionRefusedError(str(error)) from None
 
     def stop_questions(self) -> None:
         """Give up what running code asks the model."""

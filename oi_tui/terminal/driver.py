@@ -17,7 +17,7 @@ from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 
-from oi_tui.terminal.input_filter import InputFilter, Pasted, Reply, Unit
+from oi_tui.terminal.input_filter import InputFilter, InputUnit, Pasted, TerminalReply
 from oi_tui.terminal.queries import Answers, TerminalQueries
 
 _log = logging.getLogger("oi_tui.terminal")
@@ -103,13 +103,13 @@ class TerminalDriver(LinuxDriver):
                 self._dispatch(units.tick())
             early = False
 
-    def _dispatch(self, units: Sequence[Unit]) -> None:
+    def _dispatch(self, units: Sequence[InputUnit]) -> None:
         """Post an event for each key, click or paste, and keep what the terminal answers."""
         for unit in units:
             match unit:
                 case Pasted(text):
                     self.process_message(events.Paste(text.replace("\x00", "")))
-                case Reply(text):
+                case TerminalReply(text):
                     self._replies.read(text)
                 case str():
                     self._press(unit)

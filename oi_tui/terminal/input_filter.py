@@ -71,7 +71,7 @@ class Pasted:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class TerminalReply:
     """Input that only a terminal sends: a string without its end (`ESC _ Gi=1;OK`), or a report that is no
     key.
     """
@@ -80,7 +80,7 @@ class Reply:
 
 
 #: What input is split into. Text is what Textual's parser reads: characters, or one sequence.
-Unit = str | Pasted | Reply
+InputUnit = str | Pasted | TerminalReply
 
 
 class InputFilter:
@@ -121,11 +121,11 @@ class InputFilter:
             return None
         return REPLY_DELAY if self._is_reply_expected() else ESCAPE_DELAY
 
-    def feed(self, text: str) -> list[Unit]:
+    def feed(self, text: str) -> list[InputUnit]:
         """Take what arrived and return the units that are complete now."""
         self._fed = self._clock()
         text, self._held = self._held + text, ""
-        units: list[Unit] = []
+        units: list[InputUnit] = []
         at = 0
         while at < len(text):
             if self._paste is not None:
@@ -145,7 +145,7 @@ class InputFilter:
                 at = len(text)
         return units
 
-    def tick(self) -> list[Unit]:
+    def tick(self) -> list[InputUnit]:
         """Return what was held for so long that nothing more belongs to it."""
         if self.wait != 0.0:
             return []
@@ -162,7 +162,7 @@ class InputFilter:
         self._held = text[at:]
         return len(text)
 
-    def _read_paste(self, text: str, at: int, units: list[Unit]) -> int:
+    def _read_paste(self, text: str, at: int, units: list[InputUnit]) -> int:
         assert self._paste is not None
         end = text.find(_PASTE_ENDS, at)
         if end >= 0:
@@ -175,7 +175,7 @@ class InputFilter:
         self._paste.append(text[at:rest])
         return self._hold(text, rest)
 
-    def _read_string(self, text: str, at: int, ends: re.Pattern[str], units: list[Unit]) -> int:
+    def _read_string(self, text: str, at: int, ends: re.Pattern[str], units: list[InputUnit]) -> int:
         end = ends.search(text, at)
         stop = end.start() if end else len(text) - text.endswith("\x1b")
         self._string += text[at:stop][: _LONGEST - len(self._string)]
@@ -183,10 +183,10 @@ class InputFilter:
             return self._hold(text, stop)
         self._until = None
         if end[0] in _COMPLETE:
-            units.append(Reply(self._string))
+            units.append(TerminalReply(self._string))
         return end.start() if end[0] == "\x1b" else end.end()
 
-    def _read_sequence(self, text: str, at: int, units: list[Unit]) -> int:
+    def _read_sequence(self, text: str, at: int, units: list[InputUnit]) -> int:
         """Read what begins with the ESC at `at`; return where to go on."""
         letter = text[at + 1 : at + 2]
         if not letter:
@@ -206,7 +206,7 @@ class InputFilter:
         units.append(_ALT.get(letter, text[at : at + 2]))
         return at + 2
 
-    def _read_ss3(self, text: str, at: int, units: list[Unit]) -> int:
+    def _read_ss3(self, text: str, at: int, units: list[InputUnit]) -> int:
         sequence = text[at : at + 3]
         if len(sequence) < 3:
             return self._hold(text, at)
@@ -214,7 +214,7 @@ class InputFilter:
         units.append(sequence if known else sequence[:2])
         return at + (3 if known else 2)
 
-    def _read_csi(self, text: str, at: int, units: list[Unit]) -> int:
+    def _read_csi(self, text: str, at: int, units: list[InputUnit]) -> int:
         if text.startswith(("\x1b[[", "\x1b[M"), at):
             return self._read_old_csi(text, at, units)
         match = _CSI.match(text, at)
@@ -232,12 +232,12 @@ class InputFilter:
         if match[0] == _PASTE_BEGINS:
             self._paste = []
         elif _REPORT.fullmatch(match[0]):
-            units.append(Reply(match[0]))
+            units.append(TerminalReply(match[0]))
         elif len(match[0]) <= _LONGEST and (passed := _translate(match)):
             units.append(passed)
         return match.end()
 
-    def _read_old_csi(self, text: str, at: int, units: list[Unit]) -> int:
+    def _read_old_csi(self, text: str, at: int, units: list[InputUnit]) -> int:
         """Read a function key of the Linux console (`ESC[[A`), or drop xterm's oldest mouse report."""
         length = 4 if text.startswith("\x1b[[", at) else 6
         sequence = text[at : at + length]

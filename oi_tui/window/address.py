@@ -23,7 +23,7 @@ _PROCESS = re.compile(r"[0-9]{1,9}")
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class WindowAddress:
     """Where one window listens. Whoever shows `token` can read its file, and so is its owner."""
 
     name: str
@@ -59,28 +59,28 @@ def directory(*, make: bool = True) -> Path:
     return parent / home
 
 
-def create(folder: Path) -> Address:
+def create(folder: Path) -> WindowAddress:
     """Return a new address for a window that works in this folder. Raises OSError."""
-    address = Address(f"{os.getpid()}-{secrets.token_hex(4)}", secrets.token_urlsafe(32), str(folder))
+    address = WindowAddress(f"{os.getpid()}-{secrets.token_hex(4)}", secrets.token_urlsafe(32), str(folder))
     if len(os.fsencode(address.socket)) > _LONGEST:
         raise OSError(f"{address.socket} is too long for a socket")
     return address
 
 
-def publish(address: Address) -> None:
+def publish(address: WindowAddress) -> None:
     """Let others find the window; to be called once it listens. Raises OSError."""
     descriptor = os.open(address.file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with open(descriptor, "w", encoding="utf-8") as file:  # noqa: PTH123 -- for its owner from the beginning
         json.dump({"version": VERSION, "token": address.token, "folder": address.folder}, file)
 
 
-def touch(address: Address) -> None:
+def touch(address: WindowAddress) -> None:
     """Note that the person works in this window now."""
     with suppress(OSError):
         os.utime(address.file, (time.time(), time.time()))
 
 
-def withdraw(address: Address) -> None:
+def withdraw(address: WindowAddress) -> None:
     """Remove what `publish` and the socket left, and the folder where no other window uses it."""
     with suppress(OSError):
         folder = directory(make=False)
@@ -89,7 +89,7 @@ def withdraw(address: Address) -> None:
         folder.rmdir()
 
 
-def published(folder: Path) -> list[Address]:
+def published(folder: Path) -> list[WindowAddress]:
     """Return the windows that say they are open: those that work in this folder first, then the last used.
 
     What windows left that were killed is removed.
@@ -128,11 +128,11 @@ def _is_answered(path: Path) -> bool:
     return True
 
 
-def _read_all(folder: Path) -> Iterator[tuple[Path, Address]]:
+def _read_all(folder: Path) -> Iterator[tuple[Path, WindowAddress]]:
     for file in list(folder.glob("*.json")):
         with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
             values = json.loads(file.read_text(encoding="utf-8"))
-            address = Address(file.stem, str(values["token"]), str(values["folder"]))
+            address = WindowAddress(file.stem, str(values["token"]), str(values["folder"]))
             if not _is_running(int(file.stem.partition("-")[0])):
                 withdraw(address)
             elif values["version"] == VERSION:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from oi_tui.window import address
-from oi_tui.window.address import Address
+from oi_tui.window.address import WindowAddress
 
 _log = logging.getLogger(__name__)
 #: Seconds for a window to say that it is there.
@@ -27,7 +27,7 @@ class WindowClosedError(Exception):
     """The window was closed, or does not answer any more."""
 
 
-class Window:
+class WindowClient:
     """A connection to an open window. Use `find`."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -88,7 +88,7 @@ class Window:
             future.set_result(answer["result"])
 
 
-async def find(host: str, folder: Path) -> Window | None:
+async def find(host: str, folder: Path) -> WindowClient | None:
     """Connect to an open window, rather one that works in this folder. `host` is who asks."""
     for published in await asyncio.to_thread(address.published, folder):
         with suppress(OSError, ValueError, TimeoutError):
@@ -97,7 +97,7 @@ async def find(host: str, folder: Path) -> Window | None:
     return None
 
 
-async def _connect(found: Address, host: str) -> Window:
+async def _connect(found: WindowAddress, host: str) -> WindowClient:
     reader, writer = await asyncio.open_unix_connection(str(found.socket), limit=LONGEST_ANSWER)
     try:
         writer.write(json.dumps({"token": found.token, "host": host}).encode() + b"\n")
@@ -106,4 +106,4 @@ async def _connect(found: Address, host: str) -> Window:
     except BaseException:
         writer.transport.abort()
         raise
-    return Window(reader, writer)
+    return WindowClient(reader, writer)

@@ -20,7 +20,7 @@ from typing import Any
 
 from oi_tui.text import one_line
 from oi_tui.window import address
-from oi_tui.window.address import Address
+from oi_tui.window.address import WindowAddress
 
 _log = logging.getLogger(__name__)
 #: The longest line, in bytes.
@@ -31,7 +31,7 @@ _MOST_CONNECTIONS = 16
 _MOST_CALLS = 16
 
 
-class CallError(Exception):
+class WindowCallError(Exception):
     """A call that cannot be carried out; the message says why."""
 
 
@@ -54,7 +54,7 @@ class Listener:
     def __init__(self, handler: Handler) -> None:
         self._handler = handler
         self._server: asyncio.Server | None = None
-        self._address: Address | None = None
+        self._address: WindowAddress | None = None
         self._connections: set[asyncio.Task[None]] = set()
 
     async def open(self, folder: Path) -> None:
@@ -160,7 +160,7 @@ class _Connection:
     async def _carry_out(self, id: int, name: str, arguments: Mapping[str, Any]) -> None:
         try:
             self.send({"id": id, "result": await self._handler(self._host, name, arguments)})
-        except CallError as error:
+        except WindowCallError as error:
             self.send({"id": id, "error": str(error)})
         except Exception:  # noqa: BLE001 -- the end of the task; it reports
             _log.exception("A call of another program failed")

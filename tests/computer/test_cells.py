@@ -13,7 +13,7 @@ from oi_tui.computer import Computer as ComputerObject
 from oi_tui.computer import cells as cells_module
 from oi_tui.computer.documentation import document_computer
 from oi_tui.computer.tool import TOOLS
-from oi_tui.computer_api import ComputerApi, RefusedError
+from oi_tui.computer_api import ComputerApi, QuestionRefusedError
 from oi_tui.engine.llm.base import Text, Usage
 from oi_tui.engine.review.scanner import look_through
 from oi_tui.engine.settings.profile import Profile
@@ -28,7 +28,7 @@ from tests.fakes import Llm
 
 def answer(text: str, images: Sequence[str]) -> str:
     if text == "no":
-        raise RefusedError("The budget is spent.")
+        raise QuestionRefusedError("The budget is spent.")
     return f"{text[:20]}, {len(images)} images"
 
 
@@ -215,7 +215,7 @@ def test_questions_of_code_count_for_the_budget_of_the_conversation(own_world: P
         assert [part["type"] for part in content] == ["text", "image_url"]
         assert workspace.session.account.spent == 0.75
         workspace.use(profile.with_changes("flag", max_budget=0.5))
-        with pytest.raises(RefusedError, match=r"budget of \$0\.50"):
+        with pytest.raises(QuestionRefusedError, match=r"budget of \$0\.50"):
             workspace.side_requests.ask("again")
         assert len(llm.requests) == 1
     finally:

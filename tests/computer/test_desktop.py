@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from oi_tui.computer import bridge
-from oi_tui.computer.desktop.guard import Guard
-from oi_tui.computer.desktop.session import Session
+from oi_tui.computer.desktop.guard import InputGuard
+from oi_tui.computer.desktop.session import DesktopSession
 from oi_tui.computer.desktop.x11 import X11
 from oi_tui.computer_api import ComputerApi
 from oi_tui.engine.events import TurnEnded
@@ -510,7 +510,7 @@ def test_a_movement_and_escape_twice_stop_within_20_ms(
     monkeypatch.setattr(bridge, "stop", lambda: stops.append(time.monotonic()) or True)
     monkeypatch.delenv(bridge.VARIABLE, raising=False)
     read, write = os.pipe()
-    guard = Guard(X11(cells.display), os.getpid())
+    guard = InputGuard(X11(cells.display), os.getpid())
     serving = threading.Thread(target=guard.serve, args=[read])
     serving.start()
     hand, taken = X11(cells.display), []
@@ -603,7 +603,7 @@ def test_what_stays_pressed_without_any_guard_is_released_at_the_next_start(cell
     # What another program holds is left to it.
     control = cells.eyes.key_code("Control_L")[0]
     cells.eyes.key(control, True)
-    Session(X11(cells.display))
+    DesktopSession(X11(cells.display))
     until(lambda: cells.pressed() == ["Control_L"], "the release")
     cells.eyes.key(control, False)
     until(lambda: cells.pressed() == [], "the other release")

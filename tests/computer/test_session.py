@@ -3,7 +3,7 @@
 import pytest
 
 from oi_tui.computer import bridge, cells
-from oi_tui.computer.desktop.session import Session
+from oi_tui.computer.desktop.session import DesktopSession
 from oi_tui.computer.errors import Paused
 
 
@@ -33,9 +33,9 @@ def test_it_is_reported_once_why_code_stops_wherever_the_interrupt_comes(
 ) -> None:
     monkeypatch.setattr(cells, "_when_stopped", [])
     monkeypatch.setattr(cells, "_when_ended", [])
-    monkeypatch.setattr(Session, "_tell", lambda *_: None)  # there is no guard
+    monkeypatch.setattr(DesktopSession, "_tell", lambda *_: None)  # there is no guard
     pointer = Pointer()
-    session = Session(pointer)  # type: ignore[arg-type]
+    session = DesktopSession(pointer)  # type: ignore[arg-type]
     session.move(50, 50)
     pointer.move(900, 700)
 
@@ -56,7 +56,7 @@ def test_a_hand_at_the_moment_of_a_movement_is_told_from_an_edge(
 ) -> None:
     monkeypatch.setattr(cells, "_when_stopped", [])
     monkeypatch.setattr(cells, "_when_ended", [])
-    monkeypatch.setattr(Session, "_tell", lambda *_: None)  # there is no guard
+    monkeypatch.setattr(DesktopSession, "_tell", lambda *_: None)  # there is no guard
     stops: list[bool] = []
     monkeypatch.setattr(bridge, "stop", lambda: stops.append(True))
 
@@ -71,7 +71,7 @@ def test_a_hand_at_the_moment_of_a_movement_is_told_from_an_edge(
             if hand and self.moves == 2:
                 self.at = 400, 400
 
-    session = Session(Held())  # type: ignore[arg-type]
+    session = DesktopSession(Held())  # type: ignore[arg-type]
     session.move(50, 50)
     if hand:
         with pytest.raises(Paused):

@@ -20,7 +20,7 @@ _TIMES = {1: "", 2: "double-", 3: "triple-"}
 
 
 @dataclass
-class Action:
+class LoggedAction:
     """Something that was done `count` times in a window."""
 
     text: str
@@ -43,7 +43,7 @@ class ActionLog:
     def __init__(self, desktop: Desktop, look: Callable[[Region], Picture | None]) -> None:
         self._desktop = desktop
         self._look = look
-        self._actions: list[Action] = []
+        self._actions: list[LoggedAction] = []
         self._left_out = 0
         self._before: Picture | None = None
         self._region: Region | None = None
@@ -119,7 +119,7 @@ class ActionLog:
         if last and (last.text, last.window) == (text, window):
             last.count += count
         elif len(self._actions) < _MOST:
-            self._actions.append(Action(text, window, count))
+            self._actions.append(LoggedAction(text, window, count))
         else:
             self._left_out += count
 

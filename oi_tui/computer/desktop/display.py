@@ -13,7 +13,7 @@ from oi_tui.computer.desktop import elements as found_elements
 from oi_tui.computer.desktop import masking
 from oi_tui.computer.desktop.base import UNKNOWN_PLACE, Region, Window
 from oi_tui.computer.desktop.elements import Element, Elements
-from oi_tui.computer.desktop.ocr import Word, words_of
+from oi_tui.computer.desktop.ocr import RecognizedWord, words_of
 from oi_tui.computer.desktop.pictures import Picture
 from oi_tui.computer.desktop.session import session
 from oi_tui.computer.errors import ComputerError
@@ -147,7 +147,7 @@ class Display(Tool):
         """Return the text on the screen: lines of words."""
         return [[word.text for word in line] for line in self._lines(screenshot)]
 
-    def _lines(self, screenshot: Picture | None) -> list[list[Word]]:
+    def _lines(self, screenshot: Picture | None) -> list[list[RecognizedWord]]:
         if screenshot is None:
             screenshot = look(Region(0, 0, *self.size))
         return words_of(screenshot.png())
@@ -214,7 +214,7 @@ def _is_in(window: Window, element: Element) -> bool:
     return inside and element.window == found_elements.one_spaced(window.title)
 
 
-def _places(line: list[Word], wanted: list[str]) -> list[int]:
+def _places(line: list[RecognizedWord], wanted: list[str]) -> list[int]:
     """Where the words begin in a line; the first and last word may have more around them."""
     count = len(wanted)
     phrase = " ".join(wanted)
@@ -225,7 +225,7 @@ def _places(line: list[Word], wanted: list[str]) -> list[int]:
     ]
 
 
-def _match(words: list[Word]) -> dict[str, Any]:
+def _match(words: list[RecognizedWord]) -> dict[str, Any]:
     left, top = min(word.x for word in words), min(word.y for word in words)
     right = max(word.x + word.width for word in words)
     bottom = max(word.y + word.height for word in words)

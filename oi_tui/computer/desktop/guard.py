@@ -30,7 +30,7 @@ _INTERVAL = 0.005
 _TWICE = 0.6
 
 
-class Guard:
+class InputGuard:
     """Knows what is held down. `process` is the one that holds it."""
 
     def __init__(self, desktop: Desktop, process: int) -> None:
@@ -128,7 +128,7 @@ class Guard:
 
 def main() -> None:
     """Guard the process whose number is the argument."""
-    guard = Guard(open_desktop(), int(sys.argv[1]))
+    guard = InputGuard(open_desktop(), int(sys.argv[1]))
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     guard.serve(0)

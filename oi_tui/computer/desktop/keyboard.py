@@ -6,7 +6,7 @@ import time
 import unicodedata
 from typing import Any
 
-from oi_tui.computer.desktop.session import Session, session
+from oi_tui.computer.desktop.session import DesktopSession, session
 from oi_tui.computer.errors import ComputerError
 from oi_tui.computer.tool import Tool
 
@@ -132,7 +132,7 @@ def _can_be_typed(character: str) -> bool:
     return character in _NAMES or unicodedata.category(character) not in ("Cc", "Cs")
 
 
-def _code(desktop: Session, name: str) -> tuple[int, bool]:
+def _code(desktop: DesktopSession, name: str) -> tuple[int, bool]:
     if not isinstance(name, str) or not name or not all(map(_can_be_typed, name)):
         raise ComputerError(f"There is no key {name!r:.80}.")
     symbol = _NAMES.get(name) or (_NAMES.get(name.lower()) if len(name) > 1 else None) or name
@@ -140,7 +140,7 @@ def _code(desktop: Session, name: str) -> tuple[int, bool]:
     return desktop.desktop.key_code(symbol)
 
 
-def _stroke(desktop: Session, name: str) -> None:
+def _stroke(desktop: DesktopSession, name: str) -> None:
     code, shifted = _code(desktop, name)
     shift = _code(desktop, "shift")[0]
     try:

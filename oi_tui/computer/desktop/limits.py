@@ -44,7 +44,7 @@ class Limit:
         return " and ".join(_WORDS[kind] for kind in _WORDS if kind in self.kinds) + f" in {self.title!r}"
 
 
-class Limits:
+class ActionLimits:
     """All that running code may do with mouse and keyboard, where it was let through by such grants."""
 
     def __init__(self, limits: Sequence[Limit]) -> None:
@@ -78,17 +78,17 @@ class Limits:
         return [window for window in desktop.windows() if any(limit.is_for(window) for limit in self._limits)]
 
 
-def parse(text: str | None) -> Limits | None:
+def parse(text: str | None) -> ActionLimits | None:
     """Read what oi-tui says; None where code is not confined. What is not understood grants nothing."""
     if text is None:
         return None
     try:
         rows: Any = json.loads(text)
-        return Limits(
+        return ActionLimits(
             [
                 Limit(int(id_), str(title), int(process), frozenset(kinds))
                 for id_, title, process, kinds in rows
             ]
         )
     except (ValueError, TypeError):
-        return Limits([])
+        return ActionLimits([])

@@ -9,7 +9,7 @@ from typing import Any
 from oi_tui.computer.desktop.base import UNKNOWN_PLACE
 from oi_tui.computer.desktop.elements import Element, only, tree
 from oi_tui.computer.desktop.pictures import Picture
-from oi_tui.computer.desktop.session import Session, session
+from oi_tui.computer.desktop.session import DesktopSession, session
 from oi_tui.computer.errors import ComputerError
 from oi_tui.computer.tool import Tool
 
@@ -226,7 +226,7 @@ def _name_of(args: tuple[Any, ...], icon: str | None, text: str | None) -> str:
     return text or icon or (first if isinstance(first, str) else "")
 
 
-def _press(desktop: Session, number: int) -> None:
+def _press(desktop: DesktopSession, number: int) -> None:
     desktop.button(number, True)
     desktop.button(number, False)
 

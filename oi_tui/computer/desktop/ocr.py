@@ -20,7 +20,7 @@ _MISSING = (
 
 
 @dataclass(frozen=True)
-class Word:
+class RecognizedWord:
     """A word in a picture, in pixels of it."""
 
     text: str
@@ -30,13 +30,13 @@ class Word:
     height: int
 
 
-def words_of(png: bytes) -> list[list[Word]]:
+def words_of(png: bytes) -> list[list[RecognizedWord]]:
     """Return the words in a picture, line by line."""
     rows = [line.split("\t") for line in _tesseract(png, "tsv").splitlines()[1:]]
     # level, page, block, paragraph, line, word, left, top, width, height, confidence, text
     words = [row for row in rows if len(row) == 12 and row[11].strip() and float(row[10]) >= _SURE]
     return [
-        [Word(row[11].strip(), *map(int, row[6:10])) for row in line]
+        [RecognizedWord(row[11].strip(), *map(int, row[6:10])) for row in line]
         for _, line in groupby(words, key=lambda row: row[1:5])
     ]
 

@@ -19,7 +19,7 @@ from oi_tui.computer.desktop import limits as confining
 from oi_tui.computer.desktop import masking
 from oi_tui.computer.desktop.action_log import ActionLog
 from oi_tui.computer.desktop.base import Desktop, Region, Window
-from oi_tui.computer.desktop.limits import Limits
+from oi_tui.computer.desktop.limits import ActionLimits
 from oi_tui.computer.desktop.pictures import Picture
 from oi_tui.computer.desktop.wayland.driver import Wayland
 from oi_tui.computer.desktop.x11 import X11
@@ -59,7 +59,7 @@ _SETTLING_SECONDS = 0.005
 Look = Callable[[Region], "Picture | None"]
 
 
-class Session:
+class DesktopSession:
     """A desktop, with a guard process that lets go of everything when this process ends."""
 
     def __init__(self, desktop: Desktop, look: Look | None = None) -> None:
@@ -73,7 +73,7 @@ class Session:
         #: How often the person took over before this cell.
         self._takeovers = 0
         #: What this cell is confined to; None where it is not.
-        self._limits: Limits | None = None
+        self._limits: ActionLimits | None = None
         #: The window that oi-tui was told last that this cell acts in.
         self._acted: tuple[int | None, int] | None = None
         #: Whether it was printed why this cell is stopped.
@@ -137,7 +137,7 @@ class Session:
         elif takeovers != self._takeovers or self._has_moved():
             self._hand_back(asked=takeovers != self._takeovers)
 
-    def limits(self) -> Limits | None:
+    def limits(self) -> ActionLimits | None:
         """What the running code is confined to; None where it is not."""
         return confining.parse(bridge.confinement()) if cells.are_counted() else None
 
@@ -316,15 +316,15 @@ def open_desktop() -> Desktop:
 
 #: They end with this process, which need not wait for them.
 _started: list[subprocess.Popen[bytes]] = []
-_sessions: dict[tuple[int, str, str], Session] = {}
+_sessions: dict[tuple[int, str, str], DesktopSession] = {}
 
 
-def session() -> Session:
+def session() -> DesktopSession:
     """The desktop that the environment names, opened at the first use; a forked process opens its own."""
     key = os.getpid(), os.environ.get("DISPLAY", ""), os.environ.get("WAYLAND_DISPLAY", "")
     if key not in _sessions:
         desktop = open_desktop()
-        _sessions[key] = Session(desktop, lambda region: masking.look(desktop, region, ask=False))
+        _sessions[key] = DesktopSession(desktop, lambda region: masking.look(desktop, region, ask=False))
     return _sessions[key]
 
 

@@ -93,13 +93,13 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class ConnectionState:
     """The server is slow to accept the request, or has accepted it after all (`accepted`)."""
 
     accepted: bool
 
 
-Delta = Text | Reasoning | ToolCallPiece | Signed | Usage | Finish | Gap | Connection
+Delta = Text | Reasoning | ToolCallPiece | Signed | Usage | Finish | Gap | ConnectionState
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ IMAGE = 4000
 
 
 @dataclass(slots=True)
-class Unit:
+class MessageGroup:
     """Messages that stay or go together: a person's words, or one reply with all that came of it."""
 
     person: bool
@@ -54,7 +54,7 @@ def room(window: int, max_tokens: int | None) -> int:
     return (window - reply - 25) * CHARACTERS
 
 
-def trim(units: list[Unit], room: int | None) -> int:
+def trim(units: list[MessageGroup], room: int | None) -> int:
     """Take the oldest units out until the rest fits; returns how many messages went with them.
 
     The person's last words stay, and a request begins with words of the person wherever it can.

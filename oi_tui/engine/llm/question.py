@@ -23,7 +23,7 @@ from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.settings.profile import Profile
 
 
-class Question:
+class ModelQuestion:
     """Asks once, with a text and images as data URLs. `used` is the usage, once it is reported.
 
     `is_cut` says that the reply came to the longest length.

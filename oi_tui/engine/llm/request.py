@@ -12,7 +12,7 @@ from oi_tui.engine import tools as foreign_tools
 from oi_tui.engine.llm import images, reasoning, signed_reasoning, system_message
 from oi_tui.engine.llm.base import Request
 from oi_tui.engine.llm.compaction import split_at_summary
-from oi_tui.engine.llm.context_window import CHARACTERS, IMAGE, Unit, measure_size, room, trim
+from oi_tui.engine.llm.context_window import CHARACTERS, IMAGE, MessageGroup, measure_size, room, trim
 from oi_tui.engine.llm.profile_request import make_request
 from oi_tui.engine.llm.signed_reasoning import SIGNATURE
 from oi_tui.engine.output.model_output import shorten_for_model
@@ -60,7 +60,7 @@ def write(
     window: int | None = None,
     longest_reply: int | None = None,
     pictures: Path | None = None,
-    foreign: Sequence[foreign_tools.Tool] = (),
+    foreign: Sequence[foreign_tools.McpTool] = (),
 ) -> PreparedRequest:
     """The request for the next reply.
 
@@ -150,7 +150,7 @@ class _Conversation:
         self._ids: set[str] = set()
         self._last_words: str | None = None
 
-    def units(self, messages: Sequence[Message]) -> list[Unit]:
+    def units(self, messages: Sequence[Message]) -> list[MessageGroup]:
         """The conversation in units."""
         summary, messages = split_at_summary(messages)
         self._reasoning = reasoning.collect_reasoning(messages, self._profile)
@@ -185,7 +185,7 @@ class _Conversation:
                 self._results.setdefault(parent, []).append(message)
                 last_result[parent] = place
                 latest = parent
-        units = [Unit(True, True, 1, [_summarise(_sound(summary))])] if summary else []
+        units = [MessageGroup(True, True, 1, [_summarise(_sound(summary))])] if summary else []
         reply: list[Message] = []
         for message in spoken:
             if message.role == "assistant" or message.type == "code":
@@ -200,7 +200,9 @@ class _Conversation:
             if reply:
                 units.append(self._reply(reply))
                 reply = []
-            units.append(Unit(message.role == "user", sources=1, messages=[self._format_message(message)]))
+            units.append(
+                MessageGroup(message.role == "user", sources=1, messages=[self._format_message(message)])
+            )
         if reply:
             units.append(self._reply(reply))
         return units
@@ -260,9 +262,9 @@ class _Conversation:
 
     # -- a reply and what came of it ----------------------------------------------------------
 
-    def _reply(self, reply: Sequence[Message]) -> Unit:
+    def _reply(self, reply: Sequence[Message]) -> MessageGroup:
         """Write one reply: its text, its calls, the answer to each call, and the images of their runs."""
-        unit = Unit(person=False)
+        unit = MessageGroup(person=False)
         words: list[str] = []
         calls: list[dict[str, Any]] = []
         answers: list[dict[str, Any]] = []

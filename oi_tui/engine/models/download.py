@@ -36,7 +36,7 @@ class DownloadError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class DownloadProgress:
     """Downloaded bytes, and the total (None: unknown)."""
 
     done: int
@@ -62,7 +62,7 @@ def make_file_name(url: str) -> str:
 
 def fetch(
     url: str, folder: Path, *, stopped: threading.Event, sha256: str | None = None
-) -> Iterator[Progress]:
+) -> Iterator[DownloadProgress]:
     """Download the file into `folder` under its own name, going on where an earlier attempt ended.
 
     `sha256` is what its checksum must be; it may also stand at the end of the address, as #sha256=..., and
@@ -75,7 +75,7 @@ def fetch(
         raise DownloadError("The checksum is not valid: sha256 takes 64 hexadecimal digits.")
     target = folder / make_file_name(address)
     if target.exists():
-        yield Progress(target.stat().st_size, target.stat().st_size)
+        yield DownloadProgress(target.stat().st_size, target.stat().st_size)
         return
     try:
         paths.make_private(folder)
@@ -96,7 +96,7 @@ class _Download:
         self._sha256 = sha256
         self._total: int | None = None
 
-    def work(self) -> Iterator[Progress]:
+    def work(self) -> Iterator[DownloadProgress]:
         """Download the file, and resume when the connection breaks."""
         failures = 0
         while True:
@@ -121,7 +121,7 @@ class _Download:
         self._part.rename(self._target)
         self._about.unlink(missing_ok=True)
 
-    def _once(self) -> Iterator[Progress]:
+    def _once(self) -> Iterator[DownloadProgress]:
         at, known = self._count_here(), self._read_validators()
         headers = {"User-Agent": "oi-tui", "Accept-Encoding": "identity"}
         if at:
@@ -154,7 +154,7 @@ class _Download:
                 while piece := answer.read(_PIECE):
                     file.write(piece)
                     at += len(piece)
-                    yield Progress(at, self._total)
+                    yield DownloadProgress(at, self._total)
                     if self._stopped.is_set():
                         raise DownloadError(self._describe_stop())
         if self._total is not None and at < self._total:

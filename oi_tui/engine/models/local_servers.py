@@ -48,7 +48,7 @@ class ReportedModelInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class ServerKind:
     """A kind of model server: where it usually listens, and how to get it going."""
 
     name: str
@@ -62,7 +62,7 @@ class Server:
 
 
 SERVERS = (
-    Server(
+    ServerKind(
         "Ollama",
         11434,
         ("/api/tags",),
@@ -70,7 +70,7 @@ SERVERS = (
         "",
         "https://ollama.com, then get a model: ollama pull llama3.1",
     ),
-    Server(
+    ServerKind(
         "LM Studio",
         1234,
         ("/api/v0/models", "/v1/models"),
@@ -78,7 +78,7 @@ SERVERS = (
         "/v1",
         "https://lmstudio.ai, then start its server (Developer tab)",
     ),
-    Server(
+    ServerKind(
         "llama.cpp",
         8080,
         ("/v1/models",),
@@ -86,7 +86,7 @@ SERVERS = (
         "/v1",
         "llama-server -m MODEL.gguf --jinja",
     ),
-    Server(
+    ServerKind(
         "Jan",
         1337,
         ("/v1/models",),
@@ -94,7 +94,7 @@ SERVERS = (
         "/v1",
         "https://jan.ai, then start its local API server (settings)",
     ),
-    Server(
+    ServerKind(
         "vLLM",
         8000,
         ("/v1/models",),
@@ -111,7 +111,7 @@ def find_with(api_base: str | None) -> list[LocalModel]:
     return find((own, *SERVERS)) if own else find()
 
 
-def find_server(api_base: str | None) -> Server | None:
+def find_server(api_base: str | None) -> ServerKind | None:
     """The server at an address of this machine; None for other addresses, and for ports of `SERVERS`."""
     try:
         parts = urlsplit(api_base or "")
@@ -123,10 +123,10 @@ def find_server(api_base: str | None) -> Server | None:
     if any(server.port == port for server in SERVERS):
         return None
     suffix = parts.path.rstrip("/")
-    return Server(f"the server at port {port}", port, (f"{suffix}/models",), "openai/", suffix, "")
+    return ServerKind(f"the server at port {port}", port, (f"{suffix}/models",), "openai/", suffix, "")
 
 
-def find(servers: Iterable[Server] = SERVERS, patience: float = PATIENCE) -> list[LocalModel]:
+def find(servers: Iterable[ServerKind] = SERVERS, patience: float = PATIENCE) -> list[LocalModel]:
     """The models of all servers that answer on 127.0.0.1, in the order of `servers`.
 
     Takes at most about `patience` seconds, and never raises. `OLLAMA_HOST` is read as Ollama reads it,
@@ -139,7 +139,7 @@ def find(servers: Iterable[Server] = SERVERS, patience: float = PATIENCE) -> lis
     ]
     models_by_port: dict[int, list[LocalModel]] = {}
 
-    def ask(number: int, server: Server) -> None:
+    def ask(number: int, server: ServerKind) -> None:
         models_by_port[number] = _parse_models(server, until)
 
     # Daemons: one that is fed a byte now and then must not keep the application from ending.
@@ -151,7 +151,7 @@ def find(servers: Iterable[Server] = SERVERS, patience: float = PATIENCE) -> lis
     return [model for number in range(len(asked)) for model in models_by_port.get(number, ())]
 
 
-def list_hints(servers: Iterable[Server] = SERVERS) -> list[str]:
+def list_hints(servers: Iterable[ServerKind] = SERVERS) -> list[str]:
     """Explain how to start each kind of server, for a user who has none."""
     lines = [f"{server.name}: {server.hint}" for server in servers]
     return [*lines, "Llamafile: give its address (https://...) or its file below"]
@@ -236,7 +236,7 @@ def _find_ollama_port(usual: int) -> int:
         return usual
 
 
-def _parse_models(server: Server, until: float) -> list[LocalModel]:
+def _parse_models(server: ServerKind, until: float) -> list[LocalModel]:
     for path in server.lists:
         answer = _get(server.port, path, until)
         listed = answer.get("models" if path == "/api/tags" else "data") if isinstance(answer, dict) else None
@@ -247,7 +247,7 @@ def _parse_models(server: Server, until: float) -> list[LocalModel]:
     return []
 
 
-def _parse_model(server: Server, entry: dict[str, Any]) -> LocalModel | None:
+def _parse_model(server: ServerKind, entry: dict[str, Any]) -> LocalModel | None:
     name = entry.get("name") or entry.get("id")
     kind = entry.get("type", "llm")
     if not isinstance(name, str) or not name or kind in ("embeddings", "embedding"):
@@ -269,7 +269,7 @@ def _parse_model(server: Server, entry: dict[str, Any]) -> LocalModel | None:
     )
 
 
-def _with_window(server: Server, models: list[LocalModel], until: float) -> list[LocalModel]:
+def _with_window(server: ServerKind, models: list[LocalModel], until: float) -> list[LocalModel]:
     """Add the context window, which llama.cpp reports at another address."""
     if server.name != "llama.cpp" or not models or models[0].context_window:
         return models

@@ -26,7 +26,7 @@ _LONGEST_HELD = 64
 _CLOSING_TAG_PERHAPS = re.compile(r"[ \t]*</?[a-z_]{0,14}>?[ \t\r]*")
 
 
-class Block(Protocol):
+class FencedBlock(Protocol):
     """The inside of a fenced block."""
 
     #: The block has ended; the cursor stands behind it.
@@ -67,7 +67,7 @@ class ThoughtEnd:
         return not self._begun and CLOSING_LINE_PERHAPS.fullmatch(start) is not None
 
 
-class ProseBlock:
+class LiteralBlock:
     """A block that is shown as it came, fences and all. One within it, as models write, belongs to it."""
 
     def __init__(self, fence: Fence) -> None:

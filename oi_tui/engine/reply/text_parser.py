@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from oi_tui.engine.reply.code_blocks import Block, CodeBlock, ProseBlock, UntaggedBlock
+from oi_tui.engine.reply.code_blocks import CodeBlock, FencedBlock, LiteralBlock, UntaggedBlock
 from oi_tui.engine.reply.cursor import Cursor
 from oi_tui.engine.reply.fences import (
     LONGEST_INFO,
@@ -114,7 +114,7 @@ class TextParser:
         self._line = ProseLine()
         #: What the states other than PROSE read.
         self._thought_end = THOUGHT_END
-        self._block: Block | None = None
+        self._block: FencedBlock | None = None
         self._call: _PossibleCall | None = None
         self._form: TextToolCall | None = None
         #: Whether strings of a language are believed, after a fence within one turned out to be real.
@@ -327,13 +327,13 @@ class TextParser:
         self._state = State.BLOCK
         return True
 
-    def _block_of(self, info: str, fence: Fence, opening: str, *, prompt: bool) -> Block:
+    def _block_of(self, info: str, fence: Fence, opening: str, *, prompt: bool) -> FencedBlock:
         """Classify a block; `prompt`: it begins like a console session."""
         word = self._language(info) if self._fences else None
         kind = (words(info) or [""])[-1]
         if not self._fences or only_shown(info) or not (word or kind in _UNTAGGED or kind in _SESSIONS):
             self._parts.append(TextPart(opening))
-            return ProseBlock(fence)
+            return LiteralBlock(fence)
         if kind in _SESSIONS or prompt:
             return UntaggedBlock(fence, opening, self._resolve, word=_SESSIONS.get(kind) or word or "")
         if word is None:

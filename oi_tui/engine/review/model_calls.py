@@ -49,10 +49,10 @@ def find_calls(code: str) -> ModelCalls | None:
     functions = tuple(sorted(named - own))
     if not functions:
         return None
-    return ModelCalls(functions, _Counter(functions, tree).most)
+    return ModelCalls(functions, _RequestCounter(functions, tree).most)
 
 
-class _Counter:
+class _RequestCounter:
     """Counts the requests of calls whose number the code itself says."""
 
     def __init__(self, functions: tuple[str, ...], tree: ast.Module) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from oi_tui.engine.settings.setting import ProfileError
-from oi_tui.engine.settings.yaml_file import Entry
+from oi_tui.engine.settings.yaml_file import YamlEntry
 from oi_tui.engine.settings.yaml_file import read as read_entries
 
 KEY = "mcp_servers"
@@ -100,7 +100,7 @@ def check_line(line: str) -> str | None:
     return None
 
 
-def fold_groups(entries: Mapping[str, Entry]) -> Mapping[str, Entry]:
+def fold_groups(entries: Mapping[str, YamlEntry]) -> Mapping[str, YamlEntry]:
     """Return a profile's entries with servers that are written as groups of settings as lines.
 
     Raises ProfileError.
@@ -108,7 +108,7 @@ def fold_groups(entries: Mapping[str, Entry]) -> Mapping[str, Entry]:
     if not any(key.startswith(f"{KEY}.") for key in entries):
         return entries
     rest = {key: entry for key, entry in entries.items() if not key.startswith(f"{KEY}.")}
-    groups: dict[str, dict[str, Entry]] = {}
+    groups: dict[str, dict[str, YamlEntry]] = {}
     for key, entry in entries.items():
         if key.startswith(f"{KEY}."):
             _, name, *inner = key.split(".", 2)
@@ -128,7 +128,7 @@ def refuse_groups(path: Path) -> None:
             raise ProfileError(problem, key=KEY, path=path, line=entry.line)
 
 
-def _format_line(name: str, group: Mapping[str, Entry]) -> str:
+def _format_line(name: str, group: Mapping[str, YamlEntry]) -> str:
     command: list[str] = []
     url = ""
     values: dict[str, str] = {}

@@ -49,7 +49,7 @@ class Profile(ApplicationSettings, PromptSettings, ExecutionSettings, ModelSetti
         return cls.from_entries(yaml_file.read(path), path)
 
     @classmethod
-    def from_entries(cls, entries: Mapping[str, yaml_file.Entry], path: object) -> Self:
+    def from_entries(cls, entries: Mapping[str, yaml_file.YamlEntry], path: object) -> Self:
         """Make a profile of the entries of a file. Raises ProfileError."""
         try:
             entries = mcp_servers.fold_groups(entries)

@@ -34,7 +34,7 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class YamlEntry:
     """A value of the file, where it stands (line counted from 1; characters counted from 0)."""
 
     value: object
@@ -48,7 +48,7 @@ class Entry:
     group: str
 
 
-def read(path: Path) -> dict[str, Entry]:
+def read(path: Path) -> dict[str, YamlEntry]:
     """The settings in the file by dotted key. Raises ProfileError or OSError; never hangs on a pipe."""
     return parse(read_text(path), path)
 
@@ -73,7 +73,7 @@ def read_text(path: Path) -> str:
         raise ProfileError(f"not UTF-8 text (byte {raw[error.start]:#04x})", path=path, line=line) from None
 
 
-def parse(text: str, path: object = None) -> dict[str, Entry]:
+def parse(text: str, path: object = None) -> dict[str, YamlEntry]:
     """The settings in YAML text by dotted key. Raises ProfileError with the line."""
     text = repair_surrogates(text.removeprefix("\ufeff"))
     try:
@@ -83,7 +83,7 @@ def parse(text: str, path: object = None) -> dict[str, Entry]:
         raise _explain_error(error, text, path) from None
     except RecursionError:
         raise ProfileError("too deeply nested", path=path) from None
-    entries: dict[str, Entry] = {}
+    entries: dict[str, YamlEntry] = {}
     if root is not None:
         _refuse_circles(root, path)
     if root is None or (isinstance(root, yaml.ScalarNode) and not root.value):
@@ -142,7 +142,7 @@ def _refuse_circles(root: yaml.Node, path: object) -> None:
     walk(root, frozenset())
 
 
-def _list_entries(node: yaml.MappingNode, group: str, path: object) -> Iterator[tuple[str, Entry]]:
+def _list_entries(node: yaml.MappingNode, group: str, path: object) -> Iterator[tuple[str, YamlEntry]]:
     for key_node, value_node in node.value:
         line = key_node.start_mark.line + 1
         if not isinstance(key_node, yaml.ScalarNode):
@@ -154,7 +154,7 @@ def _list_entries(node: yaml.MappingNode, group: str, path: object) -> Iterator[
             continue
         yield (
             one_line(key, 100),
-            Entry(
+            YamlEntry(
                 value=_read_value(value_node, path),
                 line=line,
                 key_start=key_node.start_mark.index,
@@ -253,12 +253,12 @@ def change_text(text: str, changes: Mapping[str, Value], path: object = None) ->
     return text
 
 
-def _set(entries: Mapping[str, Entry]) -> dict[str, object]:
+def _set(entries: Mapping[str, YamlEntry]) -> dict[str, object]:
     """The values that the entries set; a key without a value, or a group without keys, sets nothing."""
     return {name: entry.value for name, entry in entries.items() if entry.value not in (None, {})}
 
 
-def _splice(text: str, before: Mapping[str, Entry], key: str, value: Value, *, flat: bool = False) -> str:
+def _splice(text: str, before: Mapping[str, YamlEntry], key: str, value: Value, *, flat: bool = False) -> str:
     entry = before.get(key)
     if entry is None:
         return _insert(text, before, key, value, flat=flat)
@@ -295,7 +295,7 @@ def _splice(text: str, before: Mapping[str, Entry], key: str, value: Value, *, f
     return before_value + written + rest
 
 
-def _insert(text: str, before: Mapping[str, Entry], key: str, value: Value, *, flat: bool) -> str:
+def _insert(text: str, before: Mapping[str, YamlEntry], key: str, value: Value, *, flat: bool) -> str:
     group, _, name = key.rpartition(".")
     siblings = [entry for entry in before.values() if group and entry.group == group]
     below = [entry for entry in before.values() if f"{entry.group}.".startswith(f"{group}.")]
@@ -319,7 +319,7 @@ def _insert(text: str, before: Mapping[str, Entry], key: str, value: Value, *, f
     return text + newline + line
 
 
-def _rewrite(text: str, _before: Mapping[str, Entry], key: str, value: Value) -> str:
+def _rewrite(text: str, _before: Mapping[str, YamlEntry], key: str, value: Value) -> str:
     from ruamel.yaml import YAML
     from ruamel.yaml.comments import CommentedMap
     from ruamel.yaml.scalarstring import LiteralScalarString

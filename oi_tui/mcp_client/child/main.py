@@ -13,7 +13,7 @@ from oi_tui.mcp_client.child.errors import ServerError
 from oi_tui.mcp_client.child.owner import Owner
 
 
-class Child:
+class McpHost:
     """The servers, and the orders in progress."""
 
     def __init__(self, target: int) -> None:
@@ -91,4 +91,4 @@ def main() -> None:
 
 
 async def _serve(target: int) -> None:
-    await Child(target).serve()
+    await McpHost(target).serve()

@@ -35,7 +35,7 @@ class _Abandoned(BaseException):
     """Raised in the thread of a run that nobody waits for any more."""
 
 
-class _Work:
+class _RunThread:
     """One run, in a thread of its own: `reports` has what it reports, and None at its end.
 
     `run` is called with what takes a report, and gives the chunks.
@@ -90,7 +90,7 @@ class CustomRuntime(RuntimeWithoutTerminal):
         self._make = make
         self._object: Any = None
         self._lock = threading.RLock()
-        self._work: _Work | None = None
+        self._work: _RunThread | None = None
         self._stopping = 0
         self._stop_at = 0.0
         self._pressed_at = 0.0
@@ -109,7 +109,7 @@ class CustomRuntime(RuntimeWithoutTerminal):
         began = time.monotonic()
         with self._lock:
             self._stopping = 0
-            self._work = work = _Work(self.language.name, lambda report: self._begin(code, report))
+            self._work = work = _RunThread(self.language.name, lambda report: self._begin(code, report))
             if stopped.is_set():
                 self.interrupt()
         ended = False
@@ -203,7 +203,7 @@ class CustomRuntime(RuntimeWithoutTerminal):
         thread.start()
         return thread
 
-    def _yield_reports(self, work: _Work, began: float) -> Iterator[Report]:
+    def _yield_reports(self, work: _RunThread, began: float) -> Iterator[Report]:
         """Yield reports, with text joined for a frame, until the run ends or the time is over."""
         text: list[str] = []
         due = 0.0
@@ -234,7 +234,7 @@ class CustomRuntime(RuntimeWithoutTerminal):
                 yield from self._end(work, time.monotonic() - began)
                 return
 
-    def _end(self, work: _Work, seconds: float) -> Iterator[Report]:
+    def _end(self, work: _RunThread, seconds: float) -> Iterator[Report]:
         yield LineReached(None)
         title = self.language.title
         if self._stopping > 1:

@@ -23,7 +23,7 @@ def has_code(code):
     return bool(_COMMENT.sub("", code).strip())
 
 
-class Unit:
+class CompilationUnit:
     """What is given to the compiler for a cell: files by name, or the problem that there is with it.
 
     `hint` is printed when the compiler refuses the files.
@@ -104,12 +104,14 @@ class C(Compiler):
         files = {self.cell: code}
         if c_cell.has_main(code):
             files[self.source] = '#line 1 "{}"\n{}\n'.format(self.cell, code)
-            return Unit(files)
+            return CompilationUnit(files)
         outside, inside = c_cell.split(code)
         files[self.source] = '#line 1 "{0}"\n{1}\n{2}\n#line 1 "{0}"\n{3}\n;return 0;}}\n'.format(
             self.cell, outside, self.opening, inside
         )
-        return Unit(files, hint="(The cell has no main(): its statements were compiled as main().)")
+        return CompilationUnit(
+            files, hint="(The cell has no main(): its statements were compiled as main().)"
+        )
 
     def command(self, folder):
         """The compiler works beside the cell, so that it calls it by its short name and quotes its lines."""
@@ -145,7 +147,7 @@ class Rust(Compiler):
 
     def unit(self, code):
         if self._MAIN.search(_COMMENT.sub("", code)):
-            return Unit({"cell.rs": code})
+            return CompilationUnit({"cell.rs": code})
         place = self._top(code)
         top, (body, shows) = code[:place], rust_cell.show_value(code[place:])
         if self._QUESTION.search(body):
@@ -154,7 +156,7 @@ class Rust(Compiler):
         else:
             opening, closing = "fn main() { ", "\n}\n"
         hint = "(The cell has no fn main: it was compiled as the body of one.)"
-        return Unit({"cell.rs": top + opening + body + closing + shows}, hint=hint)
+        return CompilationUnit({"cell.rs": top + opening + body + closing + shows}, hint=hint)
 
     def _top(self, code):
         """Where the body begins: after the last line that must stay at the top, else at the beginning."""
@@ -186,7 +188,7 @@ class Go(Compiler):
             problem = problem.format(package.group(1))
         elif not self._MAIN.search(plain):
             problem = "the Go cell has no `func main() {}`: add one"
-        return Unit({"cell.go": code}, problem)
+        return CompilationUnit({"cell.go": code}, problem)
 
     def command(self, folder):
         """In a module, an overlay puts the cell into the working directory, where its packages are."""
@@ -220,7 +222,7 @@ class Php(Compiler):
     """PHP, which reads the cell itself: nothing is built. Without a tag of PHP, all of the cell is code."""
 
     def unit(self, code):
-        return Unit({"cell.php": code if "<?" in code else "<?php " + code})
+        return CompilationUnit({"cell.php": code if "<?" in code else "<?php " + code})
 
     def command(self, folder):
         return None, folder

@@ -21,7 +21,7 @@ const COLUMNS_OF_PERSON = 100;
 const KEPT = 20;
 const own = Object.getOwnPropertyDescriptor;
 
-class Trouble extends Error {}
+class TableReadError extends Error {}
 
 // `find` gives [value] of a variable or nothing, `nameOf` the name of the variable that holds a value or nothing, and
 // `describe` the type and a few words, and `preview` what an object holds.
@@ -48,13 +48,13 @@ module.exports = function opening({ find, nameOf, describe, preview, language })
 
   function tableNamed(name) {
     const found = kept.has(name) ? [kept.get(name)] : find(name);
-    if (!found.length) throw new Trouble(name.startsWith('table:') ? 'The table is not kept any more.' : `There is no variable ${name}.`);
+    if (!found.length) throw new TableReadError(name.startsWith('table:') ? 'The table is not kept any more.' : `There is no variable ${name}.`);
     return tableOf(found[0], name);
   }
 
   function tableOf(value, name) {
     if (types.isProxy(value) || !(Array.isArray(value) || types.isTypedArray(value))) {
-      throw new Trouble(`${name} is not a table: it is of type ${describe(value)[0]}.`);
+      throw new TableReadError(`${name} is not a table: it is of type ${describe(value)[0]}.`);
     }
     const count = value.length;
     const first = [];
@@ -107,7 +107,7 @@ module.exports = function opening({ find, nameOf, describe, preview, language })
       rows = [...there, ...rows.filter((at) => missing(values[at]))];
     }
     if (words) {
-      if (table.count * table.names.length > SEARCHED) throw new Trouble('The table is too large to search all its cells; filter it with code.');
+      if (table.count * table.names.length > SEARCHED) throw new TableReadError('The table is too large to search all its cells; filter it with code.');
       const wanted = words.toLowerCase();
       rows = rows.filter((at) => table.names.some((column) => (text(table.at(at, column), true) || '').toLowerCase().includes(wanted)));
     }
@@ -268,7 +268,7 @@ module.exports = function opening({ find, nameOf, describe, preview, language })
     try {
       return { shape, page, statistics }[query.do](tableNamed(query.name), query);
     } catch (error) {
-      return { error: error instanceof Trouble ? error.message : `The table cannot be read: ${error}` };
+      return { error: error instanceof TableReadError ? error.message : `The table cannot be read: ${error}` };
     }
   };
   return { answer, shown };

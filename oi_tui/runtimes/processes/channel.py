@@ -135,7 +135,7 @@ def _parse_event(line: bytes) -> Event | None:
     return {**event, "size": len(line)}
 
 
-class Channel:
+class CellChannel:
     """A private folder with two named pipes, the cells, and a few bytes that say which line runs.
 
     The application holds both ends of both pipes, so that neither side ever waits for the other to open them

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Union
 
 from oi_tui.runtimes.processes import process_table
-from oi_tui.runtimes.processes.channel import LONGEST_EVENT, Channel, Event
+from oi_tui.runtimes.processes.channel import LONGEST_EVENT, CellChannel, Event
 from oi_tui.runtimes.processes.marks import MarkReader, encode_mark
 from oi_tui.runtimes.processes.pty import Pty
 from oi_tui.runtimes.processes.readiness import Readiness
@@ -93,7 +93,7 @@ class LanguageProcess:
         env: Mapping[str, str],
         cwd: Path,
         size: tuple[int, int],
-        channel: Channel,
+        channel: CellChannel,
         name: str,
         sandbox: Sandbox | None,
     ) -> None:

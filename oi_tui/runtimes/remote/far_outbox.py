@@ -81,7 +81,7 @@ class Stream:
         self._on_sent()
 
 
-class _Kept:
+class _WaitingFrame:
     """A frame that waits to be sent: what it reports of which run; None for other frames."""
 
     __slots__ = ("data", "report", "run", "sent_at")
@@ -124,15 +124,15 @@ class Outbox:
         #: How many frames of the order were sent.
         self._sent = 0
         #: The newest of them, which the application may not have.
-        self._untaken: deque[_Kept] = deque()
+        self._untaken: deque[_WaitingFrame] = deque()
         #: What each run that the application knows of waits for, and the line that it is at.
         self._states: dict[int, dict[str, Report]] = {}
         self._taken = 0
         #: Frames that wait for a stream, or for room on it.
-        self._kept: deque[_Kept] = deque()
+        self._kept: deque[_WaitingFrame] = deque()
         self._kept_size = 0
         #: Of those, the ones that are older than what was left out.
-        self._front: list[_Kept] = []
+        self._front: list[_WaitingFrame] = []
         #: How many bytes of each run were left out, and the last of that about its input.
         self._left_out: dict[int, int] = {}
         self._asking: dict[int, Report] = {}
@@ -146,11 +146,11 @@ class Outbox:
     def send_in_order(self, **message: object) -> None:
         """Send what must reach an application, at its place between the reports."""
         with self._room:
-            self._add(_Kept(frame(message), 0, None))
+            self._add(_WaitingFrame(frame(message), 0, None))
 
     def send_report(self, run: int, report: Report) -> None:
         """Send a report, and wait while too much is on its way to an application that is connected."""
-        item = _Kept(frame_report(run, report), run, report)
+        item = _WaitingFrame(frame_report(run, report), run, report)
         with self._room:
             self._room.wait_for(lambda: self._stream is None or self._has_room(item))
             self._add(item)
@@ -197,7 +197,7 @@ class Outbox:
             self._window, self._quickest = WINDOW, float("inf")
             states = [(run, report) for run, state in self._states.items() for report in state.values()]
             for run, report in reversed(states):
-                self._untaken.appendleft(_Kept(frame_report(run, report), run, report))
+                self._untaken.appendleft(_WaitingFrame(frame_report(run, report), run, report))
             self._sent += len(states)
             for item in self._untaken:
                 stream.put(item.data)
@@ -207,13 +207,13 @@ class Outbox:
 
     # -- with the lock held
 
-    def _has_room(self, item: _Kept) -> bool:
+    def _has_room(self, item: _WaitingFrame) -> bool:
         return not self._kept and not self._front and not self._left_out and self._fits(item)
 
-    def _fits(self, item: _Kept) -> bool:
+    def _fits(self, item: _WaitingFrame) -> bool:
         return self._on_the_way == 0 or self._on_the_way + len(item.data) <= self._window
 
-    def _add(self, item: _Kept) -> None:
+    def _add(self, item: _WaitingFrame) -> None:
         if self._stream and self._has_room(item):
             self._put(item)
             return
@@ -226,7 +226,7 @@ class Outbox:
         while self._kept_size > self.most and self._kept:
             self._leave_out(self._kept.popleft())
 
-    def _leave_out(self, item: _Kept) -> None:
+    def _leave_out(self, item: _WaitingFrame) -> None:
         """Let an old frame go, where it may."""
         self._kept_size -= item.cost
         if not item.can_go:
@@ -239,7 +239,7 @@ class Outbox:
         if isinstance(item.report, (InputRequested, InputReceived)):
             self._asking[item.run] = item.report
 
-    def _note_taken(self, item: _Kept) -> None:
+    def _note_taken(self, item: _WaitingFrame) -> None:
         """Know how things stand for an application that has this."""
         state = self._states.setdefault(item.run, {})
         if isinstance(item.report, InputRequested):
@@ -251,7 +251,7 @@ class Outbox:
         if isinstance(item.report, RunEnded) or not state:
             del self._states[item.run]
 
-    def _put(self, item: _Kept) -> None:
+    def _put(self, item: _WaitingFrame) -> None:
         assert self._stream
         self._sent += 1
         self._on_the_way += item.size
@@ -265,9 +265,9 @@ class Outbox:
             return
         for run in list(self._left_out):
             notice = Printed(_read_words(self._left_out.pop(run), self.most))
-            self._put(_Kept(frame_report(run, notice), run, notice))
+            self._put(_WaitingFrame(frame_report(run, notice), run, notice))
             if question := self._asking.pop(run, None):
-                self._put(_Kept(frame_report(run, question), run, question))
+                self._put(_WaitingFrame(frame_report(run, question), run, question))
         while self._front:
             self._put(self._front.pop(0))
         while self._kept and self._fits(self._kept[0]):
@@ -299,7 +299,7 @@ class Outbox:
                 self._note_taken(self._untaken.popleft())
 
 
-def _is_line(item: _Kept) -> bool:
+def _is_line(item: _WaitingFrame) -> bool:
     return isinstance(item.report, LineReached)
 
 

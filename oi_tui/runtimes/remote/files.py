@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from oi_tui.file_changes.restore import Action
+from oi_tui.file_changes.restore import RestoreAction
 from oi_tui.file_changes.snapshots import Step, read_step
 from oi_tui.file_changes.watcher import MOST_CHANGES
 from oi_tui.runtimes.remote.connecting import StopSignal
@@ -94,11 +94,11 @@ class PlaceFiles:
         step, self._step, self.watched = self._step, None, ""
         return step
 
-    def plan(self, step: Step) -> list[Action]:
+    def plan(self, step: Step) -> list[RestoreAction]:
         """Plan the changes that restore every file of the step there. Raises FileError."""
         return _read_plan(step, self._ask_about(step, "plan"))
 
-    def restore(self, step: Step) -> tuple[Step, list[Action], list[str]]:
+    def restore(self, step: Step) -> tuple[Step, list[RestoreAction], list[str]]:
         """Restore the files of the step there.
 
         Returns the step that reverts this, what was planned, and what could not be done. Raises FileError.
@@ -213,13 +213,13 @@ class PlaceFiles:
             raise FileError(f"{here}: {error.strerror or error}.") from None
 
 
-def _read_plan(step: Step, facts: dict[str, object]) -> list[Action]:
+def _read_plan(step: Step, facts: dict[str, object]) -> list[RestoreAction]:
     """What the far end plans for each change of the step. Raises FileError."""
     actions = facts.get("actions")
     if not isinstance(actions, list) or len(actions) != len(step.changes):
         raise FileError("An answer about files is not understood.")
     return [
-        Action(change, change.what == "created", str(obstacle), bool(since))
+        RestoreAction(change, change.what == "created", str(obstacle), bool(since))
         for change, (obstacle, since) in zip(step.changes, actions, strict=True)
     ]
 

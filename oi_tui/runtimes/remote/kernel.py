@@ -19,7 +19,7 @@ from oi_tui.messages import (
     Stopping,
     VariablesLost,
 )
-from oi_tui.runtimes.completions import Completions
+from oi_tui.runtimes.completions import CompletionSet
 from oi_tui.runtimes.language import Language, Start
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.runtimes.remote.kernel_client import (
@@ -357,7 +357,7 @@ class KernelRuntime:
         """A kernel tells no variables without running code in it."""
         return None
 
-    def complete(self, before: str) -> Completions | None:  # noqa: ARG002 -- as the interface has it
+    def complete(self, before: str) -> CompletionSet | None:  # noqa: ARG002 -- as the interface has it
         """Nothing is known."""
         return None
 

@@ -52,7 +52,7 @@ class LeftRun:
     is_running: bool
 
 
-class Run:
+class RemoteRun:
     """What comes of one run. One thread reads it; any thread may ask for its end."""
 
     def __init__(self, link: "Link", number: int, language: str) -> None:
@@ -125,7 +125,7 @@ class Link:
         self._heard = time.monotonic()
         self._numbers = count(1)
         self._lock = threading.Lock()
-        self._runs: dict[int, Run] = {}
+        self._runs: dict[int, RemoteRun] = {}
         self._answers: dict[int, queue.Queue[object]] = {}
         #: The requests whose answers nobody forgets but their arrival.
         self._taken_once: set[int] = set()
@@ -198,12 +198,12 @@ class Link:
                 while view:
                     view = view[os.write(target.fileno(), view) :]
 
-    def run(self, language: str, code: str, number: int | None = None, watch: str = "") -> Run:
+    def run(self, language: str, code: str, number: int | None = None, watch: str = "") -> RemoteRun:
         """Have code run as the cell of this number; what comes of it.
 
         `watch` is the id of the code for which the files that it changes are reported; "" for no report.
         """
-        run = Run(self, next(self._numbers), language)
+        run = RemoteRun(self, next(self._numbers), language)
         with self._lock:
             self._runs[run.number] = run
             if self.lost is not None:
@@ -317,9 +317,9 @@ class Link:
         self.seen = int(message["from"])
         with self._lock:
             self._numbers = count(next_number)
-            self._runs = {item.id: Run(self, item.id, item.language) for item in self.left_runs}
+            self._runs = {item.id: RemoteRun(self, item.id, item.language) for item in self.left_runs}
 
-    def follow(self, id: int) -> "Run | None":
+    def follow(self, id: int) -> "RemoteRun | None":
         """A run that was going on when the connection was made; None where there is no such run."""
         with self._lock:
             return self._runs.get(id)
@@ -363,7 +363,7 @@ class Link:
         if answers:
             answers.put(None)
 
-    def forget(self, run: Run) -> None:
+    def forget(self, run: RemoteRun) -> None:
         """Drop what still comes of this run: nothing reads it any more."""
         with self._lock:
             self._runs.pop(run.number, None)

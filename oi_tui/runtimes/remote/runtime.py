@@ -6,12 +6,12 @@ from collections.abc import Generator
 from typing import Protocol
 
 from oi_tui.messages import DETACHED, Printed, Report, RunEnded, Starting
-from oi_tui.runtimes.completions import Completions, check_completions, cut_code_to_complete
+from oi_tui.runtimes.completions import CompletionSet, check_completions, cut_code_to_complete
 from oi_tui.runtimes.language import Language
 from oi_tui.runtimes.remote import wire
 from oi_tui.runtimes.remote.files import PlaceConnection, PlaceFiles
 from oi_tui.runtimes.remote.left_targets import describe_way_back, explain_detached
-from oi_tui.runtimes.remote.link import LeftRun, Link, LinkLostError, Run
+from oi_tui.runtimes.remote.link import LeftRun, Link, LinkLostError, RemoteRun
 from oi_tui.runtimes.remote.target import TargetError
 from oi_tui.runtimes.runs import stopping
 from oi_tui.runtimes.variables import Detail, Memory
@@ -47,7 +47,7 @@ class RemoteRuntime:
     def __init__(self, language: Language, place: RuntimePlace) -> None:
         self.language = language
         self._place = place
-        self._run: Run | None = None
+        self._run: RemoteRun | None = None
         self._used: Link | None = None
         self._pressed_at = 0.0
 
@@ -90,7 +90,7 @@ class RemoteRuntime:
         """The language was at work already when this connection was made."""
         self._used = link
 
-    def _follow(self, link: Link, run: Run, began: float) -> Generator[Report, None, None]:
+    def _follow(self, link: Link, run: RemoteRun, began: float) -> Generator[Report, None, None]:
         self._pressed_at = 0.0
         self._run = run
         ended = False
@@ -113,7 +113,7 @@ class RemoteRuntime:
             self._run = None
             link.forget(run)
 
-    def _yield_reports(self, link: Link, run: Run, began: float) -> Generator[Report, None, None]:
+    def _yield_reports(self, link: Link, run: RemoteRun, began: float) -> Generator[Report, None, None]:
         quiet = False
         while True:
             try:
@@ -161,7 +161,7 @@ class RemoteRuntime:
         )
 
     @staticmethod
-    def _drain(run: Run) -> None:
+    def _drain(run: RemoteRun) -> None:
         """Wait until the run has ended there, for as long as that may take without a person."""
         until = time.monotonic() + _UNATTENDED
         try:
@@ -189,7 +189,7 @@ class RemoteRuntime:
         answer = link.ask("look_at", _PATIENCE, language=self.language.name, name=name)
         return answer if isinstance(answer, Detail) else None
 
-    def complete(self, before: str) -> Completions | None:
+    def complete(self, before: str) -> CompletionSet | None:
         """What completes the code before the caret; None where that is not known, as during a run."""
         link = self._link
         if link is None or self._run:

@@ -10,7 +10,7 @@ from dataclasses import fields
 from typing import Any, Dict, get_args  # noqa: UP035
 
 from oi_tui.messages import Displayed, Printed, Report, VariablesLost
-from oi_tui.runtimes.completions import Completion, Completions
+from oi_tui.runtimes.completions import Completion, CompletionSet
 from oi_tui.runtimes.remote.file_answers import FileFacts, FilePart, FileRefused, FileWords
 from oi_tui.runtimes.variables import Detail, Memory, Variable
 
@@ -41,7 +41,7 @@ _ANSWERS = (
     Detail,
     Memory,
     Completion,
-    Completions,
+    CompletionSet,
     VariablesLost,
     FileFacts,
     FilePart,
@@ -64,8 +64,8 @@ _KINDS: dict[tuple[str, str], tuple[type, ...]] = {
     ("RunEnded", "seconds"): (int, float),
     ("RunEnded", "reason"): _MAYBE_TEXT,
     ("Variable", "size"): (int, type(None)),
-    ("Completions", "typed"): (int,),
-    ("Completions", "found"): (tuple,),
+    ("CompletionSet", "typed"): (int,),
+    ("CompletionSet", "found"): (tuple,),
     ("Memory", "variables"): (tuple,),
     ("Memory", "total"): (int,),
     ("FileFacts", "size"): (int,),
@@ -75,7 +75,7 @@ _KINDS: dict[tuple[str, str], tuple[type, ...]] = {
 #: What the items of a list are.
 _LISTS: dict[tuple[str, str], type[Any]] = {
     ("Memory", "variables"): Variable,
-    ("Completions", "found"): Completion,
+    ("CompletionSet", "found"): Completion,
 }
 _WORDS = {
     ("ValueBegan", "kind"): ("result", "display"),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from oi_tui.messages import LineReached, Report
 from oi_tui.runtimes.language import Language
-from oi_tui.runtimes.processes.channel import Channel
+from oi_tui.runtimes.processes.channel import CellChannel
 from oi_tui.runtimes.processes.process import LanguageProcess
 from oi_tui.runtimes.runs.output import FRAME, RunOutput
 from oi_tui.runtimes.runs.python_line import PythonLine
@@ -62,7 +62,7 @@ class ActiveLine:
             self._report(LineReached(None))
 
 
-def _line(frames: PythonLine, channel: Channel) -> int | None:
+def _line(frames: PythonLine, channel: CellChannel) -> int | None:
     """The line by the frames; where none is the cell's, as while it awaits something, by the driver."""
     cell, run = channel.cell
     line = frames.read(cell, run) if run else None

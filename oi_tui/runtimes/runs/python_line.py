@@ -26,7 +26,7 @@ _POINTER = struct.Struct("=Q")
 
 
 @dataclass(frozen=True, slots=True)
-class _Places:
+class _StructOffsets:
     """Offsets in the memory of one version of Python, in bytes from the start of each structure."""
 
     #: In the thread: its innermost frame, or what points to a place that holds it at `frame_of`.
@@ -45,10 +45,10 @@ class _Places:
 
 
 _PLACES = {
-    (3, 11): _Places(56, 8, 32, 48, 56, 72, 112, 136, 48),
-    (3, 12): _Places(56, 0, 0, 8, 56, 68, 112, 136, 40),
-    (3, 13): _Places(72, None, 0, 8, 56, 68, 112, 136, 40),
-    (3, 14): _Places(72, None, 0, 8, 56, 68, 112, 136, 40),
+    (3, 11): _StructOffsets(56, 8, 32, 48, 56, 72, 112, 136, 48),
+    (3, 12): _StructOffsets(56, 0, 0, 8, 56, 68, 112, 136, 40),
+    (3, 13): _StructOffsets(72, None, 0, 8, 56, 68, 112, 136, 40),
+    (3, 14): _StructOffsets(72, None, 0, 8, 56, 68, 112, 136, 40),
 }
 #: The lowest bits of a reference to an object, which say how it is counted (from 3.14 on).
 _TAG = 7

@@ -37,7 +37,7 @@ class Cell:
     language: Language | None = None
 
 
-class Runtime(Protocol):
+class RunRuntime(Protocol):
     """The part of the runtime that a run uses."""
 
     language: Language
@@ -76,7 +76,7 @@ class Run:
     `ActiveLine` which line runs, and `StopSteps` how far a stop has come; each has its own states.
     """
 
-    def __init__(self, runtime: Runtime, process: LanguageProcess, cell: Cell, began: float) -> None:
+    def __init__(self, runtime: RunRuntime, process: LanguageProcess, cell: Cell, began: float) -> None:
         self._runtime = runtime
         self._language = cell.language or runtime.language
         self._process = process

@@ -24,7 +24,7 @@ REPEATED = 0.5
 _CHILDREN = "child processes, and if needed "
 
 
-class Stage(Enum):
+class StopStage(Enum):
     """How far the stop of a run has come."""
 
     RUNNING = auto()
@@ -36,10 +36,10 @@ class Stage(Enum):
 
 
 #: The step that is taken at each stage, and the stage that it leads to.
-_NEXT: dict[Stage, tuple[Step, Stage]] = {
-    Stage.RUNNING: ("interrupt", Stage.INTERRUPTED),
-    Stage.INTERRUPTED: ("terminate", Stage.TERMINATING),
-    Stage.TERMINATING: ("kill", Stage.KILLING),
+_NEXT: dict[StopStage, tuple[Step, StopStage]] = {
+    StopStage.RUNNING: ("interrupt", StopStage.INTERRUPTED),
+    StopStage.INTERRUPTED: ("terminate", StopStage.TERMINATING),
+    StopStage.TERMINATING: ("kill", StopStage.KILLING),
 }
 
 
@@ -75,7 +75,7 @@ class StopSteps:
         self._report = report
         self._at_stake = at_stake
         self._waits = bool(language.keeps)
-        self._stage = Stage.RUNNING
+        self._stage = StopStage.RUNNING
         self._pressed_at = 0.0
         #: When the next step follows by itself.
         self._next_at = 0.0
@@ -85,19 +85,19 @@ class StopSteps:
     @property
     def begun(self) -> bool:
         """Whether the run shall end."""
-        return self._stage is not Stage.RUNNING
+        return self._stage is not StopStage.RUNNING
 
     @property
     def killing(self) -> bool:
         """Whether the last step was taken, so that the run ends with its process."""
-        return self._stage is Stage.KILLING
+        return self._stage is StopStage.KILLING
 
     @property
     def due(self) -> float:
         """When `go_on` has something to do next."""
-        if self._stage is Stage.RUNNING:
+        if self._stage is StopStage.RUNNING:
             return float("inf")
-        if self._stage is Stage.INTERRUPTED:
+        if self._stage is StopStage.INTERRUPTED:
             return min(self._next_at, self.interrupt.due)
         return self._next_at
 
@@ -110,7 +110,7 @@ class StopSteps:
     def leave_alone(self) -> None:
         """Let the steps follow each other by themselves: nobody follows the run any more."""
         self._waits = False
-        if self._stage is Stage.INTERRUPTED:
+        if self._stage is StopStage.INTERRUPTED:
             self._next_at = time.monotonic() + UNATTENDED
 
     def take(self) -> None:
@@ -137,16 +137,16 @@ class StopSteps:
     def take_last(self) -> None:
         """Take the last step at once."""
         if not self.killing:
-            self._stage = Stage.TERMINATING
+            self._stage = StopStage.TERMINATING
             self.take()
 
     def go_on(self, now: float) -> None:
         """Do what is due: harder steps, and signals for what took the keyboard meanwhile."""
-        if self._stage is Stage.RUNNING:
+        if self._stage is StopStage.RUNNING:
             return
         if now >= self._next_at:
             self._escalate(now)
-        if self._stage is Stage.INTERRUPTED and now >= self.interrupt.due:
+        if self._stage is StopStage.INTERRUPTED and now >= self.interrupt.due:
             self.interrupt.follow(now)
 
     def sweep(self) -> None:
@@ -154,10 +154,10 @@ class StopSteps:
         self.interrupt.sweep(self._run_began)
 
     def _escalate(self, now: float) -> None:
-        if self._stage is Stage.TERMINATING and self._harder:
+        if self._stage is StopStage.TERMINATING and self._harder:
             self._next_at = now + PATIENCE["terminate"] / 2
             self._harder.pop(0)()
-        elif self._stage is Stage.KILLING:
+        elif self._stage is StopStage.KILLING:
             self._next_at = now + PATIENCE["kill"]
             self._process.terminal.end_program()
         else:

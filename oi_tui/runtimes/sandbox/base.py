@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from oi_tui.runtimes.sandbox.limits import USUAL, Limits
+from oi_tui.runtimes.sandbox.limits import USUAL, SandboxLimits
 
 
 class NoSandboxError(RuntimeError):
@@ -39,7 +39,7 @@ class SandboxRequest:
     read_only: tuple[Path, ...] = ()
     #: Folders there that code inside must not rename.
     pinned: tuple[Path, ...] = ()
-    limits: Limits = USUAL
+    limits: SandboxLimits = USUAL
     #: The socket of the proxy by which it reaches some hosts; None for no network.
     gateway: Path | None = None
 

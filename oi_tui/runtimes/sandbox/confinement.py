@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from oi_tui.messages import Printed, Report, RunEnded
-from oi_tui.runtimes.sandbox.limits import Limits
+from oi_tui.runtimes.sandbox.limits import SandboxLimits
 from oi_tui.runtimes.sandbox.protected_files import ProtectedFileWatch
 from oi_tui.runtimes.sandbox.sandbox import Sandbox, has_proxy
 from oi_tui.text import one_line
@@ -41,7 +41,7 @@ class Confinement:
         private: Sequence[Path],
         passed: Sequence[str],
         writable: Sequence[str],
-        limits: Limits,
+        limits: SandboxLimits,
         hosts: Sequence[str],
     ) -> None:
         self.enabled = enabled

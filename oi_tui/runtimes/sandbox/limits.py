@@ -27,7 +27,7 @@ _PATIENCE = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SandboxLimits:
     """The limits that the user set; None means the default, and no limit of time."""
 
     memory_gb: float | None = None
@@ -69,13 +69,13 @@ class Limits:
         """Return why the user's limits cannot be enforced on this system; None when they can, or none was
         set.
         """
-        if _LINUX or self == Limits(minutes=self.minutes):
+        if _LINUX or self == SandboxLimits(minutes=self.minutes):
             return None
         return "sandbox_memory, sandbox_processes and sandbox_disk cannot be enforced on this system"
 
 
 #: Nothing set by the person.
-USUAL = Limits()
+USUAL = SandboxLimits()
 
 
 class LimitWatch:
@@ -85,7 +85,7 @@ class LimitWatch:
     """
 
     def __init__(
-        self, pid: int, cwd: Path, channel: Path, limits: Limits, over: Callable[[str], object]
+        self, pid: int, cwd: Path, channel: Path, limits: SandboxLimits, over: Callable[[str], object]
     ) -> None:
         self._pid = pid
         self._cwd = cwd

@@ -25,7 +25,7 @@ from pathlib import Path
 from oi_tui import paths
 from oi_tui.runtimes.sandbox import protected_files
 from oi_tui.runtimes.sandbox.base import Mechanism, NoSandboxError, SandboxedCommand, SandboxRequest
-from oi_tui.runtimes.sandbox.limits import USUAL, Limits
+from oi_tui.runtimes.sandbox.limits import USUAL, SandboxLimits
 from oi_tui.runtimes.sandbox.proxy import HostProxy
 from oi_tui.system import environment_names
 from oi_tui.system.environment import list_withheld
@@ -91,7 +91,7 @@ class Sandbox:
     passed: tuple[str, ...] = ()
     #: Files that would be read-only, by name or path, and may be written all the same.
     writable: tuple[str, ...] = ()
-    limits: Limits = USUAL
+    limits: SandboxLimits = USUAL
     #: The only hosts that programs reach, as `www.example.com` and `*.example.com`; may grow meanwhile.
     hosts: Sequence[str] = ()
     #: Called with the other hosts that code asked for.

@@ -16,7 +16,7 @@ from oi_tui.widgets.idle import find_last_key
 from oi_tui.widgets.timer import schedule
 
 if TYPE_CHECKING:
-    from oi_tui.screens.chat.interfaces import UserInterface
+    from oi_tui.screens.chat.interfaces import ChatInterface
     from oi_tui.screens.chat.view import ChatView
     from oi_tui.workspace import Workspace
 
@@ -70,7 +70,7 @@ def _import_all(store: Store) -> setup.Imported | str:
 class FirstRun:
     """Leads through the questions, one after the other, on top of the working screen."""
 
-    def __init__(self, ui: "UserInterface", view: "ChatView") -> None:
+    def __init__(self, ui: "ChatInterface", view: "ChatView") -> None:
         self._ui = ui
         self._view = view
 

@@ -71,7 +71,7 @@ class ProfileUser(Protocol):
         """Go on with these settings."""
 
 
-class UserInterface(Protocol):
+class ChatInterface(Protocol):
     """The commands of the chat screen, as the parts that carry some of them out see them."""
 
     def tell(self, text: str, *, warning: bool = False) -> None:

@@ -17,7 +17,7 @@ from textual.widgets import Static, TextArea
 
 from oi_tui import commands, paths
 from oi_tui.commands import COMMANDS, CommandError
-from oi_tui.input.history import History
+from oi_tui.input.history import PromptHistory
 from oi_tui.screens.base import BaseScreen
 from oi_tui.screens.chat import status
 from oi_tui.widgets.idle import find_last_key, find_last_other_key
@@ -125,7 +125,7 @@ class ChatScreen(BaseScreen[None]):
         self._hint = self._title = ""
         self._interrupted_at = 0.0
         self._headline = StatusBar(id="headline", keeps_right=True)
-        history = History()
+        history = PromptHistory()
         self.prompt = Prompt(history.load(), remember=history.add, id="prompt")
         self._completions = Completions(id="completions")
         self._status = StatusBar(id="status")

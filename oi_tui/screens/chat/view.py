@@ -32,7 +32,7 @@ from oi_tui.screens.chat.turn.foreground import Foreground
 from oi_tui.screens.chat.turn.host_cells import HostCells
 from oi_tui.screens.chat.turn.narrator import Narrator
 from oi_tui.screens.chat.turn.program_input import ProgramInput
-from oi_tui.screens.chat.turn.progress import Progress
+from oi_tui.screens.chat.turn.progress import TurnProgress
 from oi_tui.screens.chat.turn.queued_prompts import QueuedPrompts
 from oi_tui.screens.chat.turn.takeover_question import TakeoverQuestion
 from oi_tui.screens.chat.turn.turn_control import TurnControl
@@ -101,7 +101,7 @@ class ChatView(Widget):
         super().__init__(id="chat-view")
         self.workspace = workspace
         self.prompt = prompt
-        self.progress = Progress(lambda: self.post_message(self.Changed()))
+        self.progress = TurnProgress(lambda: self.post_message(self.Changed()))
         prompt.multi_line = workspace.profile.multi_line
         prompt.use_vi(workspace.profile.editing == "vi")
         self.conversation = Conversation(id="conversation", saved_as=workspace.save_picture)

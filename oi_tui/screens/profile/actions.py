@@ -13,7 +13,7 @@ from oi_tui.screens.profile.yaml import ProfileYaml, reread
 from oi_tui.text import one_line
 
 if TYPE_CHECKING:
-    from oi_tui.screens.profile.interfaces import Editor
+    from oi_tui.screens.profile.interfaces import EditorScreen
 
 
 class ProfileActions:
@@ -23,7 +23,7 @@ class ProfileActions:
     """
 
     def __init__(
-        self, editor: "Editor", moved: Callable[[Path], None], switch: Callable[[str], None]
+        self, editor: "EditorScreen", moved: Callable[[Path], None], switch: Callable[[str], None]
     ) -> None:
         self._editor = editor
         self._moved = moved

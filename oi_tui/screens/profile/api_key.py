@@ -13,7 +13,7 @@ from oi_tui.screens.confirm import ConfirmDialog
 from oi_tui.text import one_line
 
 if TYPE_CHECKING:
-    from oi_tui.screens.profile.interfaces import Editor
+    from oi_tui.screens.profile.interfaces import EditorScreen
 
 #: So long after the last key that changed the model, in seconds, its key is looked for.
 _QUIET = 0.3
@@ -22,7 +22,7 @@ _QUIET = 0.3
 class ApiKeyPanel:
     """Asks the keyring in threads, because it may have to be unlocked first."""
 
-    def __init__(self, editor: "Editor", secrets: Secrets) -> None:
+    def __init__(self, editor: "EditorScreen", secrets: Secrets) -> None:
         self._editor = editor
         self._secrets = secrets
         self._timer: Timer | None = None

@@ -25,7 +25,7 @@ class KeyPanel(Protocol):
         """Delete the saved key, after a question."""
 
 
-class Editor(Protocol):
+class EditorScreen(Protocol):
     """The screen that edits a profile."""
 
     profile: Profile

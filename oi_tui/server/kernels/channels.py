@@ -14,15 +14,15 @@ from oi_tui.engine.events import MessageGrew, MessageRecorded, MessageStarted, R
 from oi_tui.engine.output.plain import make_plain
 from oi_tui.messages import InputRequested, Message, ValueBegan, ValueEnded
 from oi_tui.server.context import Tempo
-from oi_tui.server.event_log import EventReader, GapError, LogItem, Question
+from oi_tui.server.event_log import ApprovalQuestion, EventReader, GapError, LogItem
 from oi_tui.server.fields import check_fields
-from oi_tui.server.guard import RefusedError
+from oi_tui.server.guard import RequestRefusedError
 from oi_tui.server.hosted_session import ConflictError, HostedSession
 from oi_tui.server.kernels import answers
 from oi_tui.server.kernels.cell_stream import CellStream
 from oi_tui.server.kernels.messages import frame_of, message_of
 from oi_tui.server.kernels.request_fields import REQUEST_FIELDS
-from oi_tui.server.options import Limits
+from oi_tui.server.options import ServerLimits
 
 #: Cells of one client that may wait.
 _MOST_WAITING = 100
@@ -92,7 +92,9 @@ class KernelConnection:
     With `binary` it gets its messages as binary frames.
     """
 
-    def __init__(self, socket: WebSocket, kernel: Kernel, limits: Limits, end: End, *, binary: bool) -> None:
+    def __init__(
+        self, socket: WebSocket, kernel: Kernel, limits: ServerLimits, end: End, *, binary: bool
+    ) -> None:
         self._socket = socket
         self._binary = binary
         self._kernel = kernel
@@ -176,7 +178,7 @@ class KernelConnection:
         content = message["content"]
         try:
             check_fields(content, REQUEST_FIELDS.get(kind, {}))
-        except RefusedError as problem:
+        except RequestRefusedError as problem:
             return await self._refuse(kind, message, problem.why)
         match kind:
             case "execute_request":
@@ -395,7 +397,7 @@ class CellRun:
                     await self._publish_value(value.kind, value.data)
             case MessageRecorded(Message(role="assistant", type="code") as code):
                 self._note_end(code)
-            case Question():
+            case ApprovalQuestion():
                 await self._publish("stream", {"name": "stderr", "text": self._waiting})
 
     async def _display(self, mime: str, content: str) -> None:

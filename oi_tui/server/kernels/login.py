@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from oi_tui.server.context import context_of
-from oi_tui.server.guard import RefusedError
+from oi_tui.server.guard import RequestRefusedError
 from oi_tui.server.kernels.access import COOKIE, XSRF_COOKIE
 
 _WHAT = "Clients of Jupyter's kernels sign in here with the password for kernels. The page is at /.\n"
@@ -29,12 +29,12 @@ async def sign_in(request: Request) -> Response:
     try:
         form = parse_qs((await request.body()).decode("ascii"), max_num_fields=_MOST_FIELDS)
     except ValueError:
-        raise RefusedError(400, "The body is not a form with _xsrf and password.") from None
+        raise RequestRefusedError(400, "The body is not a form with _xsrf and password.") from None
     password, xsrf = (form.get(name, [""])[-1] for name in ("password", XSRF_COOKIE))
     if not access.is_password(password.encode()):
-        raise RefusedError(401, _WRONG)
+        raise RequestRefusedError(401, _WRONG)
     if not xsrf or request.cookies.get(XSRF_COOKIE) != xsrf:
-        raise RefusedError(403, "The form must have the value of the cookie _xsrf as _xsrf.")
+        raise RequestRefusedError(403, "The form must have the value of the cookie _xsrf as _xsrf.")
     answer = Response(status_code=204)
     _set(answer, request, COOKIE, access.ticket(xsrf), secret=True)
     return answer

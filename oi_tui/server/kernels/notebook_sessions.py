@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from oi_tui.server.context import context_of, read_object
-from oi_tui.server.guard import RefusedError
+from oi_tui.server.guard import RequestRefusedError
 from oi_tui.server.kernels.channels import Kernel
 from oi_tui.server.kernels.routes import begin_kernel, finish_kernel
 
@@ -51,15 +51,17 @@ async def _kernel(request: Request, body: Mapping[str, Any]) -> Kernel:
     context = context_of(request)
     wanted = {} if body.get("kernel") is None else body["kernel"]
     if not isinstance(wanted, dict):
-        raise RefusedError(400, 'kernel must be an object, such as {"name": "python3"}.', param="kernel")
+        raise RequestRefusedError(
+            400, 'kernel must be an object, such as {"name": "python3"}.', param="kernel"
+        )
     if wanted.get("id"):
         kernel = context.kernels.get(str(wanted["id"]))
         if kernel is None:
-            raise RefusedError(
+            raise RequestRefusedError(
                 400, "There is no kernel of this id; GET /api/kernels lists all.", param="kernel"
             )
         if kernel.notebook:
-            raise RefusedError(
+            raise RequestRefusedError(
                 409, "The kernel belongs to another session; end that one first.", param="kernel"
             )
         return kernel
@@ -69,7 +71,7 @@ async def _kernel(request: Request, body: Mapping[str, Any]) -> Kernel:
 def _notebook(body: Mapping[str, Any]) -> dict[str, str]:
     older = {} if body.get("notebook") is None else body["notebook"]
     if not isinstance(older, dict):
-        raise RefusedError(400, "notebook must be an object.", param="notebook")
+        raise RequestRefusedError(400, "notebook must be an object.", param="notebook")
     path = body.get("path") or older.get("path")
     fields = {
         "path": path or str(uuid.uuid4()),
@@ -78,7 +80,9 @@ def _notebook(body: Mapping[str, Any]) -> dict[str, str]:
     }
     for name, value in fields.items():
         if not isinstance(value, str) or len(value) > _LONGEST:
-            raise RefusedError(400, f"{name} must be text of at most {_LONGEST:,} characters.", param=name)
+            raise RequestRefusedError(
+                400, f"{name} must be text of at most {_LONGEST:,} characters.", param=name
+            )
     return fields
 
 
@@ -86,7 +90,7 @@ def _find(request: Request) -> Kernel:
     for kernel in context_of(request).kernels.values():
         if kernel.notebook and kernel.notebook["id"] == request.path_params["id"]:
             return kernel
-    raise RefusedError(404, "There is no such session; GET /api/sessions lists all.")
+    raise RequestRefusedError(404, "There is no such session; GET /api/sessions lists all.")
 
 
 def _describe_session(kernel: Kernel) -> dict[str, Any]:

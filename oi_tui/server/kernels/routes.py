@@ -14,7 +14,7 @@ from starlette.websockets import WebSocket
 
 from oi_tui.server.context import ServerContext, context_of, read_object, subprotocol, while_connected
 from oi_tui.server.fields import check_fields
-from oi_tui.server.guard import RefusedError
+from oi_tui.server.guard import RequestRefusedError
 from oi_tui.server.hosted_session import HostedSession
 from oi_tui.server.kernels.channels import Kernel, KernelConnection
 from oi_tui.server.kernels.messages import V1
@@ -44,7 +44,7 @@ async def show_spec(request: Request) -> Response:
     session = await context_of(request).sessions.find()
     language = _language(session, request.path_params["name"])
     if language is None:
-        raise RefusedError(404, "There is no such kernel; GET /api/kernelspecs lists all.")
+        raise RequestRefusedError(404, "There is no such kernel; GET /api/kernelspecs lists all.")
     return JSONResponse(_spec(language))
 
 
@@ -62,17 +62,19 @@ async def start_kernel(request: Request) -> Response:
 
 
 async def begin_kernel(context: ServerContext, name: object) -> Kernel:
-    """Make a kernel of the name that a client gave, or of the usual one. Raises RefusedError."""
+    """Make a kernel of the name that a client gave, or of the usual one. Raises RequestRefusedError."""
     name = _DEFAULT if name in (None, "") else name
     if not isinstance(name, str):
-        raise RefusedError(400, "name must be text: the name of a kernel, such as python3.", param="name")
+        raise RequestRefusedError(
+            400, "name must be text: the name of a kernel, such as python3.", param="name"
+        )
     session = await context.sessions.create()
     language = _language(session, name)
     computer = session.backend.computer
     if language is None or computer.missing(language):
         await context.sessions.remove(session.id)
         names = ", ".join(map(kernel_name, computer.languages))
-        raise RefusedError(400, f"There is no kernel {name[:50]}. Kernels: {names}.", param="name")
+        raise RequestRefusedError(400, f"There is no kernel {name[:50]}. Kernels: {names}.", param="name")
     kernel = Kernel(str(uuid.uuid4()), language, kernel_name(language), session)
     context.kernels[kernel.id] = kernel
     return kernel
@@ -132,7 +134,7 @@ async def finish_kernel(context: ServerContext, kernel: Kernel) -> None:
 def _kernel(request: Request) -> Kernel:
     kernel = context_of(request).kernels.get(request.path_params["id"])
     if kernel is None:
-        raise RefusedError(404, "There is no such kernel.")
+        raise RequestRefusedError(404, "There is no such kernel.")
     return kernel
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from oi_tui.messages import Message
 from oi_tui.server.fields import check_fields
-from oi_tui.server.guard import RefusedError
+from oi_tui.server.guard import RequestRefusedError
 from oi_tui.server.openai import request_fields
 from oi_tui.server.openai.content import MODEL, content_messages
 
@@ -64,11 +64,11 @@ class CompletionRequest:
 
 
 def read_completion(body: Mapping[str, Any]) -> CompletionRequest:
-    """Check the fields of a request. Raises RefusedError."""
+    """Check the fields of a request. Raises RequestRefusedError."""
     check_fields(body, request_fields.COMPLETION)
     for name, (same, advice) in _UNSUPPORTED.items():
         if body.get(name) is not None and body[name] not in same:
-            raise RefusedError(400, f"{name} is not supported: {advice}.", param=name)
+            raise RequestRefusedError(400, f"{name} is not supported: {advice}.", param=name)
     options = body.get("stream_options") or {}
     instructions, spoken = _read_messages(body.get("messages"))
     return CompletionRequest(
@@ -81,17 +81,19 @@ def read_completion(body: Mapping[str, Any]) -> CompletionRequest:
 
 
 def _read_messages(given: object) -> tuple[str, Sequence[ChatMessage]]:
-    """The instructions of a list of messages, and all that was said. Raises RefusedError."""
+    """The instructions of a list of messages, and all that was said. Raises RequestRefusedError."""
     if not isinstance(given, list) or not given:
-        raise RefusedError(400, _LAST, param="messages")
+        raise RequestRefusedError(400, _LAST, param="messages")
     if len(given) > _MOST_MESSAGES:
-        raise RefusedError(400, f"messages may have {_MOST_MESSAGES:,} items.", param="messages")
+        raise RequestRefusedError(400, f"messages may have {_MOST_MESSAGES:,} items.", param="messages")
     instructions, spoken = [], []
     for number, item in enumerate(given):
         role = item.get("role") if isinstance(item, dict) else None
         if role not in _ROLES:
             names = ", ".join(_ROLES)
-            raise RefusedError(400, f"messages[{number}].role must be one of {names}.", param="messages")
+            raise RequestRefusedError(
+                400, f"messages[{number}].role must be one of {names}.", param="messages"
+            )
         assert isinstance(item, dict)
         if role == "assistant" and not item.get("content"):
             continue
@@ -101,7 +103,7 @@ def _read_messages(given: object) -> tuple[str, Sequence[ChatMessage]]:
         else:
             instructions.append(message.text)
     if not spoken or given[-1].get("role") != "user":
-        raise RefusedError(400, _LAST, param="messages")
+        raise RequestRefusedError(400, _LAST, param="messages")
     if not any(item.content.strip() for item in spoken[-1].messages):
-        raise RefusedError(400, "The last message is empty.", param="messages")
+        raise RequestRefusedError(400, "The last message is empty.", param="messages")
     return "\n\n".join(instructions), spoken

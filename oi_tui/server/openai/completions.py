@@ -14,10 +14,10 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from oi_tui.engine.events import RunReported, TurnEnded, UsageReported
 from oi_tui.messages import InputRequested, Message
 from oi_tui.server.backend import NoAnswerError
-from oi_tui.server.chunks import EventChunks
+from oi_tui.server.chunks import ClientChunks
 from oi_tui.server.context import context_of, read_object, while_client_waits
-from oi_tui.server.event_log import EventReader, GapError, LogItem, Question
-from oi_tui.server.guard import RefusedError, error_body
+from oi_tui.server.event_log import ApprovalQuestion, EventReader, GapError, LogItem
+from oi_tui.server.guard import RequestRefusedError, error_body
 from oi_tui.server.hosted_session import HostedSession
 from oi_tui.server.openai.completion_history import ChatHistory
 from oi_tui.server.openai.completion_request import ChatMessage, CompletionRequest, read_completion
@@ -58,7 +58,7 @@ async def chat_completions(request: Request) -> Response:
         await _set_auto_run(request, session, wanted.words == "{AUTO_RUN_ON}")
         return JSONResponse(_whole(wanted, "", None))
     if wanted.words in _MODES:
-        raise RefusedError(400, f"{wanted.words} is not supported: each request is answered.")
+        raise RequestRefusedError(400, f"{wanted.words} is not supported: each request is answered.")
     reply = _Reply(session, context_of(request).completions.recall(session))
     texts = reply.texts(wanted, new)
     # What cannot begin is refused, before a stream is promised.
@@ -91,13 +91,15 @@ async def models(_request: Request) -> Response:
 async def model(request: Request) -> Response:
     """What is known of that name; the profile says which model it is."""
     if request.path_params["name"] != MODEL:
-        raise RefusedError(404, f"The only model here is {MODEL}.", param="model", code="model_not_found")
+        raise RequestRefusedError(
+            404, f"The only model here is {MODEL}.", param="model", code="model_not_found"
+        )
     return JSONResponse(_MODEL)
 
 
 async def _set_auto_run(request: Request, session: HostedSession, on: bool) -> None:
     if not context_of(request).options.allow_settings:
-        raise RefusedError(
+        raise RequestRefusedError(
             403, "auto_run cannot be changed from outside. Start with --allow-settings to allow it."
         )
     await asyncio.to_thread(session.backend.change, {"auto_run": on})
@@ -194,7 +196,7 @@ class _Reply:
             before.add(item.role, item.text)
 
     async def _until_quiet(self, reader: EventReader) -> AsyncIterator[str]:
-        chunks = EventChunks()
+        chunks = ClientChunks()
         while True:
             try:
                 entries = await reader.next()
@@ -220,7 +222,7 @@ class _Reply:
     def _take(self, item: LogItem) -> str:
         """Return the last words of a reply; note its end, its failure and its usage."""
         match item:
-            case Question(request=request):
+            case ApprovalQuestion(request=request):
                 self._over = True
                 return f"{request.caution} {_QUESTION}" if request.caution else _QUESTION
             case RunReported(_, InputRequested(prompt)):

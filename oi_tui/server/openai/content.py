@@ -8,7 +8,7 @@ from typing import Any
 from oi_tui.engine.export.formats import fence
 from oi_tui.engine.llm.foreign_images import UNREADABLE, read_image
 from oi_tui.messages import Message
-from oi_tui.server.guard import RefusedError
+from oi_tui.server.guard import RequestRefusedError
 from oi_tui.text import one_line
 
 #: The name of the one model that clients can choose.
@@ -26,7 +26,7 @@ def input_notice(prompt: str) -> str:
 def content_messages(content: object, where: str = "content") -> list[Message]:
     """The messages for a content of OpenAI's: text, or parts with text and images.
 
-    Raises RefusedError, which names the part: `where` is the path of the content in the request.
+    Raises RequestRefusedError, which names the part: `where` is the path of the content in the request.
     """
     if isinstance(content, str):
         return [Message(role="user", type="message", content=content)]
@@ -35,9 +35,9 @@ def content_messages(content: object, where: str = "content") -> list[Message]:
     return [_part(part, f"{where}[{number}]") for number, part in enumerate(content)]
 
 
-def refuse(where: str, why: str) -> RefusedError:
+def refuse(where: str, why: str) -> RequestRefusedError:
     """The error for a part of a request; OpenAI's clients get the name of the field besides."""
-    return RefusedError(400, f"{where} {why}", param=_FIELD.match(where)[0])  # type: ignore[index]
+    return RequestRefusedError(400, f"{where} {why}", param=_FIELD.match(where)[0])  # type: ignore[index]
 
 
 def _part(part: object, where: str) -> Message:

@@ -15,7 +15,7 @@ from oi_tui.engine.events import (
 )
 from oi_tui.engine.output.plain import make_plain
 from oi_tui.messages import InputRequested, Message
-from oi_tui.server.event_log import LogItem, Question
+from oi_tui.server.event_log import ApprovalQuestion, LogItem
 from oi_tui.server.hosted_session import Snapshot
 from oi_tui.server.openai.content import input_notice
 from oi_tui.server.openai.response_request import LABEL, Item, ResponseRequest
@@ -137,7 +137,7 @@ class ResponseBuilder:
                     self._items[parent][1]["outputs"].append(image)
             case UsageReported():
                 self._count(item)
-            case Question():
+            case ApprovalQuestion():
                 yield from self._ask(item)
             case RunReported(code, InputRequested(prompt)):
                 call_id = f"{code}_input_{self._number}"
@@ -260,7 +260,7 @@ class ResponseBuilder:
             yield self._make_item_event(message.id, "code_interpreter_call.completed")
             yield self._finish_item(message.id)
 
-    def _ask(self, question: Question) -> Iterator[Event]:
+    def _ask(self, question: ApprovalQuestion) -> Iterator[Event]:
         message = question.request.message
         shown = {"language": message.format, "code": message.content, "hash": question.hash}
         request = {

@@ -9,7 +9,7 @@ from typing import Any
 
 from oi_tui.messages import Message
 from oi_tui.server.fields import check_fields
-from oi_tui.server.guard import RefusedError
+from oi_tui.server.guard import RequestRefusedError
 from oi_tui.server.openai import request_fields
 from oi_tui.server.openai.content import MODEL, content_messages, refuse
 
@@ -46,14 +46,16 @@ class ResponseRequest:
 
 
 def read_request(body: Mapping[str, Any]) -> ResponseRequest:
-    """Check the fields of a request. Raises RefusedError."""
+    """Check the fields of a request. Raises RequestRefusedError."""
     check_fields(body, request_fields.RESPONSE)
     for name, instead in _UNSUPPORTED.items():
         if body.get(name) is not None:
-            raise RefusedError(400, f"{name} is not supported: {instead}.", param=name)
+            raise RequestRefusedError(400, f"{name} is not supported: {instead}.", param=name)
     background, store = body.get("background") is True, body.get("store") is not False
     if background and not store:
-        raise RefusedError(400, "background needs store: a response that is not kept cannot be fetched.")
+        raise RequestRefusedError(
+            400, "background needs store: a response that is not kept cannot be fetched."
+        )
     _check_format(body.get("text"))
     return ResponseRequest(
         items=_items(body.get("input")),
@@ -71,7 +73,7 @@ def read_request(body: Mapping[str, Any]) -> ResponseRequest:
 def _check_format(text: Mapping[str, Any] | None) -> None:
     form = (text or {}).get("format") or {}
     if form.get("type") not in (None, "text"):
-        raise RefusedError(
+        raise RequestRefusedError(
             400, "text.format must be text: replies in a given form are not supported.", param="text.format"
         )
 
@@ -81,7 +83,7 @@ def _tools(given: Sequence[Any] | None) -> tuple[Item, ...]:
         kind = tool.get("type") if isinstance(tool, dict) else None
         own = kind == "mcp" and tool.get("server_label") == LABEL
         if kind != "code_interpreter" and not own:
-            raise RefusedError(
+            raise RequestRefusedError(
                 400,
                 f"tools: this server cannot call tools of the type {str(kind)[:50]}. Send "
                 "code_interpreter or no tools; add tools to the profile as mcp_servers.",
@@ -95,12 +97,12 @@ def _items(given: object) -> tuple[Item, ...]:
     if isinstance(given, str):
         given = [{"role": "user", "content": given}]
     if not isinstance(given, list) or not given or not all(isinstance(item, dict) for item in given):
-        raise RefusedError(400, "input must be text or a list of items.", param="input")
+        raise RequestRefusedError(400, "input must be text or a list of items.", param="input")
     if len(given) > _MOST_ITEMS:
-        raise RefusedError(400, f"input may have {_MOST_ITEMS:,} items.", param="input")
+        raise RequestRefusedError(400, f"input may have {_MOST_ITEMS:,} items.", param="input")
     last = given[-1]
     if last.get("role") != "user" and last.get("type") != "mcp_approval_response":
-        raise RefusedError(
+        raise RequestRefusedError(
             400, "input must end with a message of the user or an mcp_approval_response.", param="input"
         )
     if last.get("type") == "mcp_approval_response":
@@ -115,7 +117,7 @@ def _item(item: Mapping[str, Any], number: int) -> Item:
     if role not in _ROLES and (kind == "message" or "role" in item):
         raise refuse(f"input[{number}].role", f"must be one of {', '.join(_ROLES)}.")
     if item.get("type") == "item_reference":
-        raise RefusedError(
+        raise RequestRefusedError(
             400,
             "item_reference is not supported: send the item itself, or previous_response_id.",
             param="input",
@@ -134,7 +136,7 @@ def _item(item: Mapping[str, Any], number: int) -> Item:
 def messages_of(items: Iterable[Item], first: int = 0) -> list[Message]:
     """The messages of items, those that a client keeps itself too.
 
-    Raises RefusedError, which names the item; `first` is the number of the first one in the input.
+    Raises RequestRefusedError, which names the item; `first` is the number of the first one in the input.
     """
     return [message for number, item in enumerate(items, first) for message in _messages(item, number)]
 

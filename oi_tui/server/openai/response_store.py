@@ -8,7 +8,7 @@ from typing import Any
 
 from oi_tui.messages import Message
 from oi_tui.server.event_log import EventReader, GapError
-from oi_tui.server.guard import RefusedError
+from oi_tui.server.guard import RequestRefusedError
 from oi_tui.server.hosted_session import HostedSession
 from oi_tui.server.openai.response_builder import Event, ResponseBuilder
 from oi_tui.server.openai.response_request import Item, ResponseRequest, digests
@@ -140,11 +140,11 @@ class ResponseStore:
         self._forget_old()
 
     def find(self, id: str, *, param: str | None = None) -> StoredResponse:
-        """Return a response. Raises RefusedError."""
+        """Return a response. Raises RequestRefusedError."""
         if response := self._responses.get(id):
             return response
         code = "previous_response_not_found" if param else None
-        raise RefusedError(
+        raise RequestRefusedError(
             404,
             f"There is no response {id[:100]!r}: it was deleted or not stored, or the server was restarted.",
             param=param,
@@ -197,12 +197,12 @@ class ResponseStore:
 
 
 def list_items(items: Sequence[Item], *, after: str | None, limit: int, ascending: bool) -> dict[str, Any]:
-    """A part of the items as OpenAI lists them. Raises RefusedError."""
+    """A part of the items as OpenAI lists them. Raises RequestRefusedError."""
     ordered = list(items if ascending else reversed(items))
     if after is not None:
         place = next((place for place, item in enumerate(ordered, 1) if item.get("id") == after), None)
         if place is None:
-            raise RefusedError(400, "after must be the id of an item of this response.", param="after")
+            raise RequestRefusedError(400, "after must be the id of an item of this response.", param="after")
         ordered = ordered[place:]
     data = ordered[:limit]
     return {

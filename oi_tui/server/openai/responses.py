@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from oi_tui.server.context import ServerContext, context_of, read_object, while_client_waits
-from oi_tui.server.guard import RefusedError
+from oi_tui.server.guard import RequestRefusedError
 from oi_tui.server.openai.content import content_messages
 from oi_tui.server.openai.response_request import Item, ResponseRequest, messages_of, read_request
 from oi_tui.server.openai.response_store import StoredResponse, list_items
@@ -64,9 +64,9 @@ async def list_inputs(request: Request) -> Response:
     stored, query = _find_stored(request), request.query_params
     limit, order = _number(request, "limit", 20), query.get("order", "desc")
     if not 1 <= limit <= _MOST_LISTED:
-        raise RefusedError(400, f"limit must be between 1 and {_MOST_LISTED}.", param="limit")
+        raise RequestRefusedError(400, f"limit must be between 1 and {_MOST_LISTED}.", param="limit")
     if order not in ("asc", "desc"):
-        raise RefusedError(400, "order must be asc or desc.", param="order")
+        raise RequestRefusedError(400, "order must be asc or desc.", param="order")
     after, ascending = query.get("after"), order == "asc"
     return JSONResponse(list_items(stored.inputs, after=after, limit=limit, ascending=ascending))
 
@@ -80,7 +80,7 @@ def _number(request: Request, name: str, default: int) -> int:
     if given is None:
         return default
     if not (given.isascii() and given.isdigit() and len(given) < 10):
-        raise RefusedError(400, f"{name} must be a whole number.", param=name)
+        raise RequestRefusedError(400, f"{name} must be a whole number.", param=name)
     return int(given)
 
 
@@ -94,7 +94,7 @@ async def _begin(context: ServerContext, wanted: ResponseRequest) -> StoredRespo
     history: Sequence[Item] = ()
     if earlier and context.responses.continues(earlier):
         if earlier.session.question:
-            raise RefusedError(
+            raise RequestRefusedError(
                 409,
                 "Code waits for an answer: send an mcp_approval_response, or cancel the response that asked.",
                 param="input",
@@ -135,7 +135,7 @@ async def _answer(context: ServerContext, wanted: ResponseRequest, approval: Ite
     elif (found := context.responses.find_by_question(asked)) is not None:
         earlier = found
     else:
-        raise RefusedError(409, "This question is no longer open.", param="input")
+        raise RequestRefusedError(409, "This question is no longer open.", param="input")
     session = earlier.session
     decision = "run" if approval.get("approve") is True else "reject"
 

@@ -20,7 +20,7 @@ from oi_tui.widgets.approval.answer_row import AnswerRow
 from oi_tui.widgets.approval.held_key import HeldKey
 from oi_tui.widgets.approval.key_guard import LOOK, KeyGuard
 from oi_tui.widgets.approval.options import Clickable, OptionLine
-from oi_tui.widgets.approval.question import Question, Stage
+from oi_tui.widgets.approval.question import Question, QuestionStage
 from oi_tui.widgets.approval.question_text import LOW, QuestionText
 from oi_tui.widgets.approval.reason_field import ReasonField
 from oi_tui.widgets.approval.text import COLOURS
@@ -49,7 +49,7 @@ class ApprovalPanel(Widget, can_focus=True):
     """
 
     armed = reactive(False, toggle_class="-armed")
-    stage = reactive(Stage.ASKING)
+    stage = reactive(QuestionStage.ASKING)
 
     @dataclass
     class Answered(Message):
@@ -166,7 +166,7 @@ class ApprovalPanel(Widget, can_focus=True):
         self._runs_at = math.inf
         self.styles.min_height = None
         self.wait_for_quiet()
-        self.stage = Stage.ASKING
+        self.stage = QuestionStage.ASKING
         self.display = True
         self._describe()
 
@@ -190,14 +190,14 @@ class ApprovalPanel(Widget, can_focus=True):
             # The conversation above keeps its place.
             self.styles.min_height = self.outer_size.height
         self._caret = "Ln 1, Col 1"
-        self.stage = Stage.EDITING
+        self.stage = QuestionStage.EDITING
         self.armed = False
         self._describe()
 
     def note_caret(self, row: int, column: int, mode: str = "") -> None:
         """Say where the caret is in the edited code, from 1, and in which mode of vi, if any."""
         self._caret = f"{one_line(mode, 40)} · Ln {row}, Col {column}".removeprefix(" · ")
-        if self.stage is Stage.EDITING:
+        if self.stage is QuestionStage.EDITING:
             self.border_subtitle = self._state
 
     def note_hidden(self, below: int) -> None:
@@ -216,7 +216,7 @@ class ApprovalPanel(Widget, can_focus=True):
 
     def is_answer(self, text: str) -> bool:
         """Whether a text is the key of one answer and nothing else."""
-        return text in self.keys and self.stage is Stage.ASKING
+        return text in self.keys and self.stage is QuestionStage.ASKING
 
     def ask_for_key_again(self) -> None:
         """Say that an answer came before the question could be answered."""
@@ -238,28 +238,32 @@ class ApprovalPanel(Widget, can_focus=True):
         if question is None or not self.armed:
             return
         match self.stage, word:
-            case Stage.ASKING, "run":
+            case QuestionStage.ASKING, "run":
                 self._answer(Run(question.code))
-            case Stage.ASKING, "edit":
+            case QuestionStage.ASKING, "edit":
                 self.post_message(self.EditRequested(question.request))
-            case Stage.ASKING, "reject":
-                self._ask_for(Stage.WHY, "reason or number (optional); enter rejects, esc rejects and stops")
-            case Stage.ASKING, "always" if question.offers:
-                self.stage = Stage.ALWAYS
+            case QuestionStage.ASKING, "reject":
+                self._ask_for(
+                    QuestionStage.WHY, "reason or number (optional); enter rejects, esc rejects and stops"
+                )
+            case QuestionStage.ASKING, "always" if question.offers:
+                self.stage = QuestionStage.ALWAYS
                 self.focus()
                 self._describe()
-            case Stage.ASKING, "diff" if question.is_edited:
+            case QuestionStage.ASKING, "diff" if question.is_edited:
                 self.post_message(self.DiffRequested(question.request))
-            case Stage.ASKING, "help":
+            case QuestionStage.ASKING, "help":
                 self.post_message(self.HelpRequested())
-            case Stage.ALWAYS, number if number.isdecimal() and 0 < int(number) <= len(question.offers):
+            case QuestionStage.ALWAYS, number if number.isdecimal() and 0 < int(number) <= len(
+                question.offers
+            ):
                 self._grant(question, question.offers[int(number) - 1])
             case _:
                 pass
 
     def _grant(self, question: Question, grant: Permission) -> None:
         if grant.scope == "everything":
-            self._ask_for(Stage.WORD, f"type {AUTO_WORD}, then enter; esc goes back")
+            self._ask_for(QuestionStage.WORD, f"type {AUTO_WORD}, then enter; esc goes back")
         else:
             self._answer(Run(question.code, grant))
 
@@ -271,27 +275,33 @@ class ApprovalPanel(Widget, can_focus=True):
     @property
     def place(self) -> str:
         """What the keyboard does here: "asking", "reason" or "granting"."""
-        return {Stage.WHY: "reason", Stage.ALWAYS: "granting", Stage.WORD: "granting"}.get(
-            self.stage, "asking"
-        )
+        return {
+            QuestionStage.WHY: "reason",
+            QuestionStage.ALWAYS: "granting",
+            QuestionStage.WORD: "granting",
+        }.get(self.stage, "asking")
 
-    def _ask_for(self, stage: Stage, hint: str) -> None:
+    def _ask_for(self, stage: QuestionStage, hint: str) -> None:
         self.stage = stage
-        self._reason.ask(hint, quick_reasons=stage is Stage.WHY)
+        self._reason.ask(hint, quick_reasons=stage is QuestionStage.WHY)
         self._describe()
 
     def _go_back(self) -> None:
         """Go back to the question, which waits again before a key can answer."""
-        self.stage = Stage.ASKING
+        self.stage = QuestionStage.ASKING
         self.wait_for_quiet()
         self.focus()
         self._describe()
 
     def on_key(self, event: events.Key) -> None:
         """Answer with a letter once it has settled; pass anything else on to the prompt."""
-        if event.key == "escape" and self.stage in (Stage.WHY, Stage.WORD, Stage.ALWAYS):
+        if event.key == "escape" and self.stage in (
+            QuestionStage.WHY,
+            QuestionStage.WORD,
+            QuestionStage.ALWAYS,
+        ):
             event.stop()
-            if self.stage is Stage.WHY:
+            if self.stage is QuestionStage.WHY:
                 self._answer(Reject(stop=True))
             else:
                 self._go_back()
@@ -300,7 +310,7 @@ class ApprovalPanel(Widget, can_focus=True):
             # The letter before it did not stand alone: somebody types, and stops the turn.
             self._pass_on("")
             return
-        if self.stage in (Stage.WHY, Stage.WORD):
+        if self.stage in (QuestionStage.WHY, QuestionStage.WORD):
             return
         if event.key == "enter":
             event.stop()
@@ -330,11 +340,11 @@ class ApprovalPanel(Widget, can_focus=True):
             option.set_class(bool(pressed) and option.word == pressed, "-pressed")
 
     def _is_answer_key(self, key: str) -> bool:
-        if self.stage is Stage.ALWAYS:
+        if self.stage is QuestionStage.ALWAYS:
             offers = self._question.offers if self._question else ()
             return key.isdecimal() and 0 < int(key) <= len(offers)
         word = self.keys.get(key)
-        return self.stage is Stage.ASKING and word is not None and (word != "diff" or self.edited)
+        return self.stage is QuestionStage.ASKING and word is not None and (word != "diff" or self.edited)
 
     @on(Clickable.Chosen)
     def _answer_click(self, event: Clickable.Chosen) -> None:
@@ -351,7 +361,7 @@ class ApprovalPanel(Widget, can_focus=True):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Take the reason (it may be blank), or the word that approves everything."""
         event.stop()
-        if self.stage is Stage.WHY:
+        if self.stage is QuestionStage.WHY:
             self._answer(Reject(event.value.strip()))
         elif self._question and event.value.strip().lower() == AUTO_WORD:
             self._answer(Run(self._question.code, self._question.offers[-1]))
@@ -360,7 +370,7 @@ class ApprovalPanel(Widget, can_focus=True):
 
     def watch_stage(self) -> None:
         """Show the field in its stage only."""
-        for stage in (Stage.EDITING, Stage.WHY, Stage.WORD, Stage.ALWAYS):
+        for stage in (QuestionStage.EDITING, QuestionStage.WHY, QuestionStage.WORD, QuestionStage.ALWAYS):
             self.set_class(self.stage is stage, f"-{stage}")
 
     def watch_armed(self) -> None:
@@ -385,8 +395,8 @@ class ApprovalPanel(Widget, can_focus=True):
     def _pass_on(self, text: str) -> None:
         text = self._held.release() + text
         self.armed = False
-        if self.stage is Stage.ALWAYS:
-            self.stage = Stage.ASKING
+        if self.stage is QuestionStage.ALWAYS:
+            self.stage = QuestionStage.ASKING
         self.post_message(self.KeysPassedOn(text))
 
     def _answer(self, value: Run | Reject) -> None:
@@ -397,7 +407,7 @@ class ApprovalPanel(Widget, can_focus=True):
         self.post_message(self.Answered(request, value))
 
     def _arm_when_quiet(self) -> None:
-        if self.armed or self._question is None or self.stage is not Stage.ASKING:
+        if self.armed or self._question is None or self.stage is not QuestionStage.ASKING:
             self._quiet.look()
         elif self._quiet.has_lasted(self.app):
             if self._runs_soon:
@@ -419,15 +429,15 @@ class ApprovalPanel(Widget, can_focus=True):
         for level in COLOURS:
             self.set_class(level == question.level, f"-{level}")
         for number, line in enumerate(self.query(OptionLine), 1):
-            line.display = self.stage is Stage.ALWAYS and number <= len(question.offers)
+            line.display = self.stage is QuestionStage.ALWAYS and number <= len(question.offers)
             if line.display:
                 line.show(one_line(question.offers[number - 1].offer, 100))
 
     @property
     def _state(self) -> str:
         """Whether a key answers now, in words."""
-        if self.stage is not Stage.ASKING:
-            return self._caret if self.stage is Stage.EDITING else ""
+        if self.stage is not QuestionStage.ASKING:
+            return self._caret if self.stage is QuestionStage.EDITING else ""
         if self._runs_soon:
             return "runs now; any key stops that"
         if not self.armed:

@@ -10,7 +10,7 @@ from oi_tui.text import list_hidden_characters, one_line
 from oi_tui.widgets.conversation.code import find_mixed_identifiers
 
 
-class Stage(StrEnum):
+class QuestionStage(StrEnum):
     """What the panel waits for."""
 
     ASKING = "asking"

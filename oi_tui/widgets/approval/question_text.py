@@ -7,7 +7,7 @@ from textual.geometry import Size
 from textual.widgets import Static
 
 from oi_tui.text import normalise_line_ends
-from oi_tui.widgets.approval.question import Question, Stage
+from oi_tui.widgets.approval.question import Question, QuestionStage
 from oi_tui.widgets.approval.text import COLOURS, describe_request, describe_stage, lay_out, list_risks
 
 #: How many lines with risks are shown from which height of the screen on.
@@ -34,7 +34,7 @@ class QuestionText:
         """Yield the widgets, from top to bottom."""
         yield from (self._title, self._risks, self._warnings)
 
-    def show(self, question: Question, stage: Stage, width: int, screen: Size) -> None:
+    def show(self, question: Question, stage: QuestionStage, width: int, screen: Size) -> None:
         """Show the question, and what is known of it, in `width` cells."""
         self._title.update(self._write_title_and_facts(question, stage, width, screen))
         code = normalise_line_ends(question.code, question.request.message.format)
@@ -44,12 +44,14 @@ class QuestionText:
             (self._risks, list_risks(question.findings, code, width, most)),
             (self._warnings, warnings),
         ):
-            line.display = bool(content.plain) and stage is Stage.ASKING
+            line.display = bool(content.plain) and stage is QuestionStage.ASKING
             line.update(content)
 
-    def _write_title_and_facts(self, question: Question, stage: Stage, width: int, screen: Size) -> Content:
+    def _write_title_and_facts(
+        self, question: Question, stage: QuestionStage, width: int, screen: Size
+    ) -> Content:
         request, level = question.request, question.level
-        if stage is Stage.ASKING:
+        if stage is QuestionStage.ASKING:
             title, facts = describe_request(
                 request, question.code, question.where, question.findings, self.hidden_lines, level
             )
@@ -58,5 +60,5 @@ class QuestionText:
         if screen.height < LOW:
             # The answers come first; the other facts are in the conversation.
             facts = facts[:1]
-        colour = "$text-accent" if stage is Stage.EDITING else COLOURS[level]
+        colour = "$text-accent" if stage is QuestionStage.EDITING else COLOURS[level]
         return lay_out(title, facts, width, colour)

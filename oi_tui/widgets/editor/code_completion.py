@@ -11,7 +11,7 @@ from oi_tui.widgets.prompt.completion_list import CompletionOffer
 COMPLETABLE = re.compile(r"(?:(?<!\w)[^\W\d]\w*|[.('\"/,$@\[]|::|->)\Z")
 
 
-class Editor(Protocol):
+class CompletingEditor(Protocol):
     """What the completions use of an editor."""
 
     @property
@@ -34,7 +34,7 @@ class Editor(Protocol):
 class CodeCompletion:
     """What is offered in an editor. An answer counts only for the code that it was asked for."""
 
-    def __init__(self, editor: Editor) -> None:
+    def __init__(self, editor: CompletingEditor) -> None:
         self._editor = editor
         self._choice = CompletionChoice()
         self._is_shown = False

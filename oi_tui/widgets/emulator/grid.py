@@ -21,14 +21,14 @@ INVERSE, ORIGIN, WRAPPING, CURSOR_SHOWN, BRACKETED_PASTE = 5, 6, 7, 25, 2004
 _MOST_ACCENTS = 4
 
 
-class Cell(NamedTuple):
+class GridCell(NamedTuple):
     """One place of the screen: a character with its accents; empty right of a wide one."""
 
     data: str
     style: Style
 
 
-BLANK = Cell(" ", PLAIN)
+BLANK = GridCell(" ", PLAIN)
 
 
 class TerminalGrid(pyte.Screen):
@@ -39,7 +39,7 @@ class TerminalGrid(pyte.Screen):
     numbers of those that are on.
     """
 
-    #: As pyte has them, with `Cell` for its characters.
+    #: As pyte has them, with `GridCell` for its characters.
     buffer: Any
     cursor: Any
 
@@ -279,5 +279,5 @@ class TerminalGrid(pyte.Screen):
 
 
 @lru_cache(maxsize=4096)
-def _make_cell(character: str, style: Style) -> Cell:
-    return Cell(character, style)
+def _make_cell(character: str, style: Style) -> GridCell:
+    return GridCell(character, style)

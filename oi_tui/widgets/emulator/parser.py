@@ -13,7 +13,7 @@ from oi_tui.widgets.emulator.grid import (
     INVERSE,
     ORIGIN,
     WRAPPING,
-    Cell,
+    GridCell,
     TerminalGrid,
 )
 from oi_tui.widgets.emulator.history import ALTERNATE, CURSOR_KEYS
@@ -114,7 +114,7 @@ class TerminalEmulator(TerminalGrid):
             self._set_private_mode(private + between, parameters, final)
             return
         if final == "m":
-            self.cursor.attrs = Cell(
+            self.cursor.attrs = GridCell(
                 " ", apply_colours(self.cursor.attrs.style, _normalise_colours(parameters))
             )
             return

@@ -14,7 +14,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from oi_tui.widgets.conversation.styles import Styles, adapt_program_style, look_of
-from oi_tui.widgets.emulator.grid import BRACKETED_PASTE, Cell
+from oi_tui.widgets.emulator.grid import BRACKETED_PASTE, GridCell
 from oi_tui.widgets.emulator.history import ALTERNATE, CURSOR_KEYS
 from oi_tui.widgets.emulator.keys import encode_key, paste_text
 from oi_tui.widgets.emulator.parser import TerminalEmulator
@@ -154,7 +154,7 @@ class TerminalView(Widget, can_focus=True):
         if terminal is None or y >= terminal.lines or (y not in terminal.buffer and y != self._cursor.y):
             inverse = Style(reverse=terminal is not None and terminal.inverse)
             return Strip.blank(width, adapt_program_style(look, inverse))
-        row: dict[int, Cell] = terminal.buffer[y]
+        row: dict[int, GridCell] = terminal.buffer[y]
         shown = not terminal.cursor.hidden and self._cursor.y == y and self.has_focus
         cursor = self._cursor.x if shown else -1
         if cursor > 0 and not row[cursor].data:

@@ -13,7 +13,7 @@ _SHORT = {"x": "dl", "X": "dh", "D": "d$", "C": "c$", "s": "cl", "S": "cc", "Y":
 
 
 @dataclass(frozen=True)
-class Command:
+class ParsedCommand:
     """A whole command: `rest` is its motion, object or name."""
 
     count: int | None
@@ -26,7 +26,7 @@ class Command:
         return self.count or 1
 
 
-def read(typed: str, *, visual: bool) -> Command | None:
+def read(typed: str, *, visual: bool) -> ParsedCommand | None:
     """Return the command that was typed; None while keys are missing."""
     match = _SHAPE.fullmatch(typed)
     if match is None:
@@ -34,7 +34,7 @@ def read(typed: str, *, visual: bool) -> Command | None:
     count, operator, rest = match["count"], match["operator"] or "", match["rest"]
     if visual and operator:
         # A selection is what the operator takes.
-        return Command(int(count) if count else None, operator, "")
+        return ParsedCommand(int(count) if count else None, operator, "")
     if not operator and not visual and rest in _SHORT:
         operator, rest = _SHORT[rest][0], _SHORT[rest][1:]
     takes_object = operator or visual
@@ -42,4 +42,4 @@ def read(typed: str, *, visual: bool) -> Command | None:
         return None
     counts = [int(number) for number in (count, match["again"]) if number]
     times = counts[0] * (counts[1] if counts[1:] else 1) if counts else None
-    return Command(times, operator, rest)
+    return ParsedCommand(times, operator, rest)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from oi_tui.widgets.vi import motions
-from oi_tui.widgets.vi.command import Command
+from oi_tui.widgets.vi.command import ParsedCommand
 from oi_tui.widgets.vi.motions import Kind, Motion, Position
 from oi_tui.widgets.vi.objects import TextRange, find_object
 
@@ -56,7 +56,7 @@ class MotionFinder:
                 return self._find_searched(lines, place, rest)
         return self._find_character(lines, place, rest, times)
 
-    def find_part(self, lines: Sequence[str], place: Position, command: Command) -> TextRange | None:
+    def find_part(self, lines: Sequence[str], place: Position, command: ParsedCommand) -> TextRange | None:
         """Return what an operator takes."""
         rest = command.rest
         if rest == command.operator:
@@ -129,7 +129,7 @@ def _find_word(lines: Sequence[str], place: Position, rest: str, times: int) -> 
     return Motion(place, "inclusive" if rest in "eE" else "exclusive")
 
 
-def _words_taken(lines: Sequence[str], place: Position, command: Command) -> TextRange:
+def _words_taken(lines: Sequence[str], place: Position, command: ParsedCommand) -> TextRange:
     """Return what w takes: c leaves the white space behind the word, and no word takes a line's end."""
     (row, column), big = place, command.rest == "W"
     if command.operator == "c" and lines[row][column : column + 1].strip():

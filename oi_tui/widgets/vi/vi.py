@@ -8,7 +8,7 @@ from textual import events
 from textual.widgets import TextArea
 from textual.widgets.text_area import Selection
 
-from oi_tui.widgets.vi.command import Command, read
+from oi_tui.widgets.vi.command import ParsedCommand, read
 from oi_tui.widgets.vi.motion_finder import END, MotionFinder
 from oi_tui.widgets.vi.motions import Motion, Position, find_first_letter
 from oi_tui.widgets.vi.objects import TextRange, find_object
@@ -59,7 +59,7 @@ class Vi:
         self._line = ""
         self._anchor: Position = (0, 0)
         self._at: Position = (0, 0)
-        self._last: Command | None = None
+        self._last: ParsedCommand | None = None
         self._last_text = ""
         self._inserting: tuple[Position, int] | None = None
 
@@ -154,7 +154,7 @@ class Vi:
             self._go(self._place, keep=True)
         self._do(command)
 
-    def _do(self, command: Command) -> None:
+    def _do(self, command: ParsedCommand) -> None:
         if self.mode != "normal":
             self._do_with_selection(command)
         elif command.operator:
@@ -168,7 +168,7 @@ class Vi:
         else:
             self._do_other(command)
 
-    def _do_other(self, command: Command) -> None:
+    def _do_other(self, command: ParsedCommand) -> None:
         rest = command.rest
         if rest in _CHANGES or rest[0] == "r":
             self._remember(command)
@@ -195,7 +195,7 @@ class Vi:
         elif rest in ("ZZ", "ZQ") and self._obey:
             self._obey("wq" if rest == "ZZ" else "q!")
 
-    def _do_with_selection(self, command: Command) -> None:
+    def _do_with_selection(self, command: ParsedCommand) -> None:
         rest, operator = command.rest, command.operator
         operator = operator or {"x": "d", "X": "d", "D": "d", "s": "c", "S": "c"}.get(rest, "")
         if not operator and (motion := self._find_motion(command)):
@@ -230,7 +230,7 @@ class Vi:
         self._at = row, max(column - 1, 0)
         self._show_selection()
 
-    def _change_selection(self, operator: str, command: Command) -> None:
+    def _change_selection(self, operator: str, command: ParsedCommand) -> None:
         edits, part, rest = self._edits, self._find_selected(), command.rest
         bottom = max(self._anchor[0], self._at[0])
         edits.mark()
@@ -284,7 +284,7 @@ class Vi:
         if place is not None:
             self._go(place)
 
-    def _find_motion(self, command: Command) -> Motion | None:
+    def _find_motion(self, command: ParsedCommand) -> Motion | None:
         return self._finder.find(self._edits.lines, self._place, command.rest, command.count)
 
     # Operators
@@ -351,7 +351,7 @@ class Vi:
                 self._area.insert(text)
             self._leave_insert()
 
-    def _remember(self, command: Command) -> None:
+    def _remember(self, command: ParsedCommand) -> None:
         if command.operator != "y":
             self._last = command
             self._edits.mark()

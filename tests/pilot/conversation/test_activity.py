@@ -7,7 +7,7 @@ import pytest
 from textual.pilot import Pilot
 
 from oi_tui.app import OiTui
-from oi_tui.engine.llm.base import Connection, Delta, ErrorInfo, Request, Text
+from oi_tui.engine.llm.base import ConnectionState, Delta, ErrorInfo, Request, Text
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.screens.chat.view import ChatView
 from oi_tui.themes import THEMES
@@ -100,7 +100,7 @@ async def test_it_counts_down_to_the_next_try_and_goes_with_a_stop() -> None:
 
 async def test_a_server_that_does_not_accept_is_named_as_the_reason() -> None:
     accepting, answering = threading.Event(), threading.Event()
-    app = gated([Connection(False), accepting, Connection(True), answering, Text("Here.")])
+    app = gated([ConnectionState(False), accepting, ConnectionState(True), answering, Text("Here.")])
     async with app.run_test(size=(80, 24)) as pilot:
         await ask(pilot)
         await shows(pilot, "Connecting to gpt-4o")

@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 
 from oi_tui.runtimes import Computer
-from oi_tui.runtimes.completions import Completion, Completions
+from oi_tui.runtimes.completions import Completion, CompletionSet
 from oi_tui.screens.chat.screen import ChatScreen
 from oi_tui.widgets.editor.code_editor import CodeEditor
-from oi_tui.widgets.prompt.completion_list import Completions as CompletionList
+from oi_tui.widgets.prompt.completion_list import Completions
 from tests.fakes import call
 from tests.pilot.test_chat import ChatDriver, open_chat
 from tests.pilot.test_inline_tables import chatting
 
-NAMES = Completions(2, (Completion("sales", "DataFrame 5x2"), Completion("salt", "int 3")))
+NAMES = CompletionSet(2, (Completion("sales", "DataFrame 5x2"), Completion("salt", "int 3")))
 
 
 async def edit(ui: ChatDriver) -> CodeEditor:
@@ -27,7 +27,7 @@ async def edit(ui: ChatDriver) -> CodeEditor:
 
 
 def listed(ui: ChatDriver) -> str:
-    found = ui.chat.query_one("#code-completions", CompletionList)
+    found = ui.chat.query_one("#code-completions", Completions)
     return str(found.render()) if found.display else ""
 
 
@@ -53,7 +53,7 @@ async def test_the_list_is_below_the_caret_and_escape_closes_only_the_list() -> 
         editor = await edit(ui)
         await ui.pilot.press("tab")
         await ui.until(lambda: listed(ui))
-        place = ui.chat.query_one("#code-completions", CompletionList)
+        place = ui.chat.query_one("#code-completions", Completions)
         await ui.until(lambda: place.region.y == editor.cursor_screen_offset.y + 1)
         assert place.region.x == editor.cursor_screen_offset.x
         await ui.pilot.press("escape")
@@ -69,7 +69,7 @@ async def test_the_list_follows_what_is_typed_and_closes_behind_a_space() -> Non
         editor = await edit(ui)
         await ui.pilot.press("tab")
         await ui.until(lambda: "salt" in listed(ui))
-        ui.computer.completions["python"] = Completions(3, (Completion("sales", "DataFrame 5x2"),))
+        ui.computer.completions["python"] = CompletionSet(3, (Completion("sales", "DataFrame 5x2"),))
         await ui.pilot.press("l")
         await ui.until(lambda: "sales" in listed(ui) and "salt" not in listed(ui))
         await ui.pilot.press("space")
@@ -81,15 +81,15 @@ async def test_the_list_follows_what_is_typed_and_closes_behind_a_space() -> Non
 @pytest.mark.parametrize(
     ("code", "found", "expected"),
     [
-        ("sa", Completions(2, (Completion("sales"),)), "sales"),
-        ("sa", Completions(0, ()), "sa  "),
+        ("sa", CompletionSet(2, (Completion("sales"),)), "sales"),
+        ("sa", CompletionSet(0, ()), "sa  "),
         ("sa", None, "sa  "),
         ("x = ", NAMES, "x =     "),
         ("2", NAMES, "2   "),
     ],
 )
 async def test_tab_takes_the_only_completion_and_indents_where_there_is_none(
-    code: str, found: Completions | None, expected: str
+    code: str, found: CompletionSet | None, expected: str
 ) -> None:
     async with open_chat([call(code)]) as ui:
         if found:

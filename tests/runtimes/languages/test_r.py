@@ -13,7 +13,7 @@ import pytest
 from oi_tui.actions.tables import find_table
 from oi_tui.messages import Printed
 from oi_tui.runtimes import Computer
-from oi_tui.runtimes.completions import Completions
+from oi_tui.runtimes.completions import CompletionSet
 from oi_tui.runtimes.tables import TableError, TableQuery, TableRow
 from oi_tui.widgets.conversation.inline_table import InlineTable
 from tests.programs import R_DATA_TABLE
@@ -523,7 +523,7 @@ def test_completing_runs_no_code_of_the_program(typing_r: Computer) -> None:
         found = typing_r.inspector.complete("r", before)
         assert found
         assert [item for item in found.found if "region" in item.text] == []
-    assert typing_r.inspector.complete("r", "# it's \"") == Completions(0, ())
+    assert typing_r.inspector.complete("r", "# it's \"") == CompletionSet(0, ())
     called = typing_r.inspector.complete("r", "add_up(")
     assert called
     assert called.note == "add_up(first, second = 2, ...)"

@@ -8,7 +8,7 @@ import pytest
 
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.sandbox import sandbox
-from oi_tui.runtimes.sandbox.limits import Limits
+from oi_tui.runtimes.sandbox.limits import SandboxLimits
 from tests.runtimes.playing import play
 
 pytestmark = pytest.mark.skipif(sandbox.why_not() is not None, reason=str(sandbox.why_not()))
@@ -24,7 +24,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def limited(make: Make, project: Path, **limits: float) -> Computer:
-    return make(cwd=project, sandbox=True, limits=Limits(**limits))
+    return make(cwd=project, sandbox=True, limits=SandboxLimits(**limits))
 
 
 def test_many_processes_end(make: Make, project: Path) -> None:
@@ -97,7 +97,7 @@ def test_a_run_ends_in_time(make: Make, project: Path) -> None:
 
 
 def test_limits_are_reported_in_words() -> None:
-    words = str(Limits(memory_gb=4, processes=50, disk_gb=2, minutes=1.5))
+    words = str(SandboxLimits(memory_gb=4, processes=50, disk_gb=2, minutes=1.5))
     assert (
         words == "memory 4 GB, 50 processes, 2 GB written to the working directory, 1.5 minutes for each run"
     )
@@ -105,6 +105,6 @@ def test_limits_are_reported_in_words() -> None:
 
 def test_limits_that_cannot_be_kept_stop(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("oi_tui.runtimes.sandbox.limits._LINUX", False)
-    assert Limits().problem() is None
-    assert str(Limits()) == "none for memory, processes and disk on this system, no limit of time"
-    assert "cannot be enforced" in str(Limits(memory_gb=4).problem())
+    assert SandboxLimits().problem() is None
+    assert str(SandboxLimits()) == "none for memory, processes and disk on this system, no limit of time"
+    assert "cannot be enforced" in str(SandboxLimits(memory_gb=4).problem())

@@ -9,7 +9,7 @@ import pytest
 
 from oi_tui.messages import Printed
 from oi_tui.runtimes import Computer
-from oi_tui.runtimes.completions import Completions, cut_code_to_complete, read_completions
+from oi_tui.runtimes.completions import CompletionSet, cut_code_to_complete, read_completions
 from tests.runtimes.playing import play
 
 SETUP = """
@@ -77,7 +77,7 @@ def python(folder: Path, request: pytest.FixtureRequest) -> Iterator[Computer]:
     computer.close()
 
 
-def complete(python: Computer, before: str) -> Completions:
+def complete(python: Computer, before: str) -> CompletionSet:
     found = python.inspector.complete("python", before)
     assert found is not None
     return found

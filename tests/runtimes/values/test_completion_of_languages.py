@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from oi_tui.runtimes import Computer
-from oi_tui.runtimes.completions import Completions
+from oi_tui.runtimes.completions import CompletionSet
 from tests.runtimes.playing import play
 
 JAVASCRIPT = """
@@ -92,7 +92,7 @@ def computer(folder: Path) -> Iterator[Computer]:
     computer.close()
 
 
-def complete(computer: Computer, language: str, before: str) -> Completions:
+def complete(computer: Computer, language: str, before: str) -> CompletionSet:
     found = computer.inspector.complete(language, before)
     assert found is not None
     return found

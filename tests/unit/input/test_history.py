@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from oi_tui.input.history import KEPT, History
+from oi_tui.input.history import KEPT, PromptHistory
 
 
 def test_what_was_added_comes_back_in_order(tmp_path: Path) -> None:
     path = tmp_path / "state" / "history.jsonl"
     for text in ("one", "two\nlines", "drei ⟨ü⟩"):
-        History(path).add(text)
-    assert History(path).load() == ["one", "two\nlines", "drei ⟨ü⟩"]
+        PromptHistory(path).add(text)
+    assert PromptHistory(path).load() == ["one", "two\nlines", "drei ⟨ü⟩"]
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
@@ -20,13 +20,13 @@ def test_what_was_added_comes_back_in_order(tmp_path: Path) -> None:
     "text", ["use sk-abcdefghijklmnopqrstuvwx", "password: hunter2", "API_KEY=12345", "my token = abc"]
 )
 def test_what_looks_like_a_secret_is_not_kept(tmp_path: Path, text: str) -> None:
-    history = History(tmp_path / "history.jsonl")
+    history = PromptHistory(tmp_path / "history.jsonl")
     history.add(text)
     assert history.load() == []
 
 
 def test_words_about_secrets_are_kept(tmp_path: Path) -> None:
-    history = History(tmp_path / "history.jsonl")
+    history = PromptHistory(tmp_path / "history.jsonl")
     history.add("how do I rotate an api key?")
     assert history.load() == ["how do I rotate an api key?"]
 
@@ -34,19 +34,19 @@ def test_words_about_secrets_are_kept(tmp_path: Path) -> None:
 def test_damaged_lines_are_passed_over(tmp_path: Path) -> None:
     path = tmp_path / "history.jsonl"
     path.write_bytes(b'"good"\n{"not": "text"}\n\x00\xff\n"torn\n"last"\n')
-    assert History(path).load() == ["good", "last"]
+    assert PromptHistory(path).load() == ["good", "last"]
 
 
 def test_a_long_file_is_cut_down_to_the_newest(tmp_path: Path) -> None:
     path = tmp_path / "history.jsonl"
     path.write_text("".join(f'"{i}"\n' for i in range(3 * KEPT)))
-    assert History(path).load()[-1] == str(3 * KEPT - 1)
+    assert PromptHistory(path).load()[-1] == str(3 * KEPT - 1)
     assert len(path.read_text().splitlines()) == KEPT
 
 
 def test_a_place_that_cannot_be_written_to_is_no_trouble(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.touch()
-    history = History(file / "history.jsonl")
+    history = PromptHistory(file / "history.jsonl")
     history.add("lost")
     assert history.load() == []

@@ -9,13 +9,13 @@ import pytest
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.plain.conversation import PlainConversation
 from oi_tui.plain.event_handler import PlainEventHandler
-from oi_tui.plain.keyboard import Keyboard
+from oi_tui.plain.stdin_reader import StdinReader
 from oi_tui.plain.wakeup import Wakeup
 from oi_tui.workspace import Workspace
 from tests.fakes import Computer, Llm
 
 
-class Interrupting(Keyboard):
+class Interrupting(StdinReader):
     """A keyboard at which somebody presses ctrl+c in the middle of a message."""
 
     def prompt(self, mark: str, history: Sequence[str] = ()) -> str | None:

@@ -19,7 +19,7 @@ from oi_tui.engine.session import Session
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.storage.store import Store
 from oi_tui.messages import Message
-from oi_tui.screens.chat.turn.progress import Progress
+from oi_tui.screens.chat.turn.progress import TurnProgress
 from tests.fakes import Computer, Llm
 from tests.servers import openai_server as server
 from tests.servers.openai_server import ModelServer, Say
@@ -305,7 +305,7 @@ def test_loading_is_called_loading() -> None:
 
     llm, journal = Llm([Text("one")]), Store.unsaved(cwd="/", model="m")
     session = Session(Profile(model="openai/m"), llm, Computer(), journal, facts=facts)
-    progress = Progress(lambda: None)
+    progress = TurnProgress(lambda: None)
     doing = []
     for event in session.turn("hi"):
         progress.follow(event)

@@ -9,7 +9,7 @@ import pytest
 from oi_tui.engine.events import ApprovalRequested, Noticed
 from oi_tui.engine.llm.base import (
     BROKEN_OFF,
-    Connection,
+    ConnectionState,
     Delta,
     Finish,
     Gap,
@@ -20,7 +20,7 @@ from oi_tui.engine.llm.base import (
     ToolCallPiece,
     Usage,
 )
-from oi_tui.engine.llm.question import Question
+from oi_tui.engine.llm.question import ModelQuestion
 from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.llm.transport.line_ends import split
 from oi_tui.engine.llm.transport.sse_filter import SseFilter
@@ -72,7 +72,7 @@ def test_a_broken_line_costs_only_itself_and_is_reported(
     deltas = reply(models, served, model=model, api_base=served.root + path)
     assert text(deltas) == "one two three four five six "
     assert [delta for delta in deltas if isinstance(delta, Gap)] == [Gap(1)]
-    assert isinstance(next(delta for delta in deltas if not isinstance(delta, Connection)), Text)
+    assert isinstance(next(delta for delta in deltas if not isinstance(delta, ConnectionState)), Text)
 
 
 @pytest.mark.parametrize(
@@ -345,6 +345,6 @@ def test_the_end_of_a_reply_in_one_piece_is_known(
 @pytest.mark.parametrize("end", [*map(Finish, BROKEN_OFF), Gap(1)])
 def test_half_an_answer_to_a_question_is_none(end: Delta) -> None:
     llm = Llm([Text("Half"), end])
-    question = Question(llm, Profile(model="m"), "What?", (), UsageTracker(), ModelInfo())
+    question = ModelQuestion(llm, Profile(model="m"), "What?", (), UsageTracker(), ModelInfo())
     with pytest.raises(LlmError, match="broke off"):
         question.answer()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from oi_tui.api.interpreter import OpenInterpreter, TurnError
-from oi_tui.computer_api import RefusedError
+from oi_tui.computer_api import QuestionRefusedError
 from oi_tui.engine.events import ApprovalRequested, Noticed, Reject, TurnEnded
 from oi_tui.engine.exchange import Exchange
 from oi_tui.engine.llm import endpoint, request_gate
@@ -125,7 +125,7 @@ def through_the_api(space: Workspace, ask: Callable[[OpenInterpreter], object]) 
 def asked_by_code(space: Workspace) -> str:
     try:
         return f"done: {space.side_requests.ask('2 + 2?')}"
-    except RefusedError as error:
+    except QuestionRefusedError as error:
         return f"failed: {error}"
 
 

@@ -12,7 +12,7 @@ import pytest
 from oi_tui.engine.events import ApprovalRequested, Event, MessageRecorded
 from oi_tui.engine.review.findings import Findings
 from oi_tui.engine.review.permissions import Permission
-from oi_tui.engine.tools import CallableTools, Tool
+from oi_tui.engine.tools import CallableTools, McpTool
 from oi_tui.mcp_client.cells import CellTools
 from oi_tui.messages import Message
 from oi_tui.runtimes.languages import LANGUAGES
@@ -211,8 +211,8 @@ def test_names_that_several_tools_share_in_python_are_refused_and_grants_hold_fo
     workspace.session.permissions.give(Permission("language", "python"))
     workspace.session.permissions.give(Permission("language", "mcp:a-b.add"))
     other = CallableTools(frozenset({"a_b.add"}), frozenset({"mcp:a-b.add"}))
-    assert other.allows(Tool("a-b", "add"))
-    assert not other.allows(Tool("a_b", "add"))
+    assert other.allows(McpTool("a-b", "add"))
+    assert not other.allows(McpTool("a_b", "add"))
 
 
 def test_a_grant_holds_for_a_server_whose_name_python_writes_otherwise(open_workspace: Open) -> None:
@@ -228,7 +228,7 @@ def test_a_grant_holds_for_a_server_whose_name_python_writes_otherwise(open_work
 @pytest.fixture
 def path_of_socket(tmp_path: Path) -> Iterator[str]:
     """A socket for tools at which this process counts as the running Python."""
-    tool = Tool("t", "say")
+    tool = McpTool("t", "say")
     running = CallableTools(frozenset({"t.say"}))
     tools = CellTools(
         lambda: [tool],

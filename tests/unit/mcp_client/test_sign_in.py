@@ -21,7 +21,7 @@ from oi_tui.actions.manage_servers import ServerManager
 from oi_tui.engine.credentials import redaction
 from oi_tui.engine.credentials.keys import Secrets
 from oi_tui.engine.settings.mcp_servers import read
-from oi_tui.mcp_client.connection import CallError
+from oi_tui.mcp_client.connection import McpCallError
 from oi_tui.mcp_client.sign_ins import SignIns, can_sign_in
 from oi_tui.workspace import Workspace
 from tests.processes import wait_until
@@ -101,7 +101,7 @@ def test_a_person_signs_in_once_and_stays_signed_in(open_workspace: Open, start:
     # Signed out, everything is as before.
     assert again.mcp.servers.sign_out(again.mcp.servers.status[0])
     assert not kept(address)
-    with pytest.raises(CallError, match="needs you to sign in"):
+    with pytest.raises(McpCallError, match="needs you to sign in"):
         again.mcp.servers.test(again.mcp.servers.status[0])
 
 
@@ -129,7 +129,7 @@ def test_a_token_that_is_over_is_renewed_without_anybody(open_workspace: Open, s
 def test_a_refused_sign_in_is_reported_and_nothing_is_kept(open_workspace: Open, start: Start) -> None:
     address = start(REFUSE="1")
     workspace = open_workspace(servers=[f"t = {address}"])
-    with pytest.raises(CallError, match=r"refused the sign-in: Not today\."):
+    with pytest.raises(McpCallError, match=r"refused the sign-in: Not today\."):
         sign_in(workspace)
     assert not kept(address)
 
@@ -207,7 +207,7 @@ def test_a_sign_in_leads_to_no_host_that_the_profile_forbids(
         base = f"http://127.0.0.1:{listening.server_port}"
         threading.Thread(target=listening.serve_forever, daemon=True).start()
         workspace = open_workspace(servers=[f"t = {base}/mcp"], **{setting: True})
-        with pytest.raises(CallError, match=f"{setting} is on, and auth.example.com is elsewhere"):
+        with pytest.raises(McpCallError, match=f"{setting} is on, and auth.example.com is elsewhere"):
             workspace.mcp.servers.sign_in(workspace.mcp.servers.status[0])
         listening.shutdown()
 

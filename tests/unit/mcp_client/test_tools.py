@@ -17,7 +17,7 @@ from oi_tui.engine.llm.base import Text, ToolCallPiece
 from oi_tui.engine.review.findings import Findings
 from oi_tui.engine.review.permissions import Permission
 from oi_tui.engine.settings.mcp_servers import McpServer
-from oi_tui.engine.tools import Tool
+from oi_tui.engine.tools import McpTool
 from oi_tui.messages import InputRequested, Message
 from oi_tui.widgets.approval.text import describe_request
 from oi_tui.workspace import Workspace
@@ -459,7 +459,7 @@ def test_tools_with_spaces_or_very_long_names_get_a_usable_name_and_are_told(
 
 
 def test_no_question_cuts_off_which_tool_it_is() -> None:
-    long = Tool("server", "delete_" + "x" * 100 + "_now")
+    long = McpTool("server", "delete_" + "x" * 100 + "_now")
     request = ApprovalRequested(Message(role="assistant", type="code", format=long.language, content="{}"))
     title, _ = describe_request(request, "{}", "here", Findings(readable=False), 0, "notes")
     assert title == f"Call the tool {long.name} of the MCP server server?"
@@ -473,8 +473,8 @@ def test_no_question_cuts_off_which_tool_it_is() -> None:
 
 
 def test_names_are_what_providers_take() -> None:
-    long = Tool("server", "a/b.c" * 40)
+    long = McpTool("server", "a/b.c" * 40)
     assert len(long.function) == 64
-    assert long.function != Tool("server", "a/b.c" * 41).function
-    assert Tool("s", "Get.It/now").function == "mcp__s__get_it_now"
+    assert long.function != McpTool("server", "a/b.c" * 41).function
+    assert McpTool("s", "Get.It/now").function == "mcp__s__get_it_now"
     assert tools.index_by_function([long]) == {long.function: long.language}

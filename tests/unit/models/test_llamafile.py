@@ -13,7 +13,7 @@ import pytest
 from oi_tui.engine.llm.base import Request, Text
 from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.models import download, llamafile
-from oi_tui.engine.models.download import DownloadError, Progress, fetch, make_file_name
+from oi_tui.engine.models.download import DownloadError, DownloadProgress, fetch, make_file_name
 from oi_tui.engine.models.llamafile import Llamafile, LlamafileError
 from tests import processes
 from tests.servers.files import FileServer
@@ -42,7 +42,9 @@ http.server.HTTPServer(("127.0.0.1", port), Handler).serve_forever()
 """
 
 
-def get(server: FileServer, folder: Path, name: str = "tiny.llamafile", **more: object) -> list[Progress]:
+def get(
+    server: FileServer, folder: Path, name: str = "tiny.llamafile", **more: object
+) -> list[DownloadProgress]:
     return list(fetch(f"{server.root}/{name}", folder, stopped=threading.Event(), **more))  # type: ignore[arg-type]
 
 
@@ -65,7 +67,7 @@ def served() -> Iterator[FileServer]:
 def test_a_file_arrives_whole_with_its_progress(served: FileServer, tmp_path: Path) -> None:
     steps = get(served, tmp_path, sha256=served.sha256)
     assert (tmp_path / "tiny.llamafile").read_bytes() == CONTENT
-    assert steps[-1] == Progress(len(CONTENT), len(CONTENT))
+    assert steps[-1] == DownloadProgress(len(CONTENT), len(CONTENT))
     assert len(steps) > 2
     assert [step.done for step in steps] == sorted(step.done for step in steps)
     assert os.listdir(tmp_path) == ["tiny.llamafile"]
@@ -140,7 +142,7 @@ def test_a_wrong_checksum_is_reported_and_nothing_is_kept(
 
 def test_what_is_here_is_not_downloaded_again(served: FileServer, tmp_path: Path) -> None:
     (tmp_path / "tiny.llamafile").write_bytes(b"here")
-    assert get(served, tmp_path) == [Progress(4, 4)]
+    assert get(served, tmp_path) == [DownloadProgress(4, 4)]
     assert served.asked == []
 
 

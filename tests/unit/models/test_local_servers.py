@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from oi_tui.engine.models import local_servers
-from oi_tui.engine.models.local_servers import SERVERS, LocalModel, Server
+from oi_tui.engine.models.local_servers import SERVERS, LocalModel, ServerKind
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.plain.run import _find_served_model
 from tests.servers import openai_server as server
@@ -63,7 +63,7 @@ def no_host(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OLLAMA_HOST", raising=False)
 
 
-def at(name: str, running: ModelServer) -> Server:
+def at(name: str, running: ModelServer) -> ServerKind:
     return replace(BY_NAME[name], port=running.port)
 
 

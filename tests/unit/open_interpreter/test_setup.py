@@ -12,7 +12,7 @@ from oi_tui.engine.models import llamafile
 from oi_tui.engine.open_interpreter import conversations, setup
 from oi_tui.engine.open_interpreter import profiles as theirs
 from oi_tui.engine.settings.setting import ProfileError
-from oi_tui.engine.skills import Skills
+from oi_tui.engine.skills import SkillLibrary
 from oi_tui.engine.storage.store import Store
 
 DEFAULT = "llm:\n  model: demo\n  api_key: sk-1234567890\nauto_run: True\nmax_budget: 2\nversion: 0.2.5\n"
@@ -88,7 +88,7 @@ def test_everything_is_brought_in_once_and_nothing_of_theirs_changes(
     assert profiles.open_profile("party")[0].temperature == 0.9
     assert len(Store(paths.conversations()).summaries()) == 3
     assert [path.name for path in llamafile.list_files()] == ["tiny.llamafile"]
-    assert [skill.name for skill in Skills(Path("/")).listed()] == ["greet"]
+    assert [skill.name for skill in SkillLibrary(Path("/")).listed()] == ["greet"]
     assert digest(original) == before
     assert main.main(["--import"]) == 0
     assert capsys.readouterr().out == "Nothing new was found in Open Interpreter's folders.\n"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from oi_tui.attach.address import AddressError, parse
-from oi_tui.attach.records import Records
+from oi_tui.attach.records import RecordReader
 from oi_tui.engine.events import MessageGrew, MessageRecorded, MessageStarted, Noticed, TurnEnded
 from oi_tui.messages import Message
 
@@ -44,7 +44,7 @@ def message(id: str, content: str, **more: Any) -> dict[str, Any]:
 
 
 def test_a_state_that_comes_again_shows_only_what_is_new() -> None:
-    records = Records()
+    records = RecordReader()
     state = {"event": "state", "busy": True, "messages": [message("a", "one"), message("b", "tw")]}
     first = list(records.events(state))
     assert [type(event) for event in first] == [
@@ -65,7 +65,7 @@ def test_output_goes_on_behind_what_a_slow_terminal_missed() -> None:
         output = Message(role="computer", type="console", format="output", id="a", content=content)
         return {"event": "state", "busy": True, "messages": [output.to_dict()]}
 
-    records = Records()
+    records = RecordReader()
     list(records.events(state("1\n2\n")))
     (grown,) = records.events(state("1\n… 5 lines not shown …\n7\n"))
     assert grown == MessageGrew("a", "\n… 5 lines not shown …\n7\n")
@@ -76,7 +76,7 @@ def test_output_goes_on_behind_what_a_slow_terminal_missed() -> None:
 
 
 def test_a_text_that_grew_is_not_shown_a_second_time_when_it_is_recorded() -> None:
-    records = Records()
+    records = RecordReader()
     started = list(records.events({"event": "message.started", "message": message("a", "")}))
     grown = list(records.events({"event": "message.grew", "id": "a", "text": "one"}))
     recorded = list(records.events({"event": "message.recorded", "message": message("a", "one")}))
@@ -99,13 +99,13 @@ def test_a_text_that_grew_is_not_shown_a_second_time_when_it_is_recorded() -> No
     ],
 )
 def test_a_broken_record_is_a_sentence_and_no_failure(record: dict[str, Any]) -> None:
-    (reported,) = Records().events(record)
+    (reported,) = RecordReader().events(record)
     assert isinstance(reported, Noticed)
     assert "does not understand" in reported.text
 
 
 def test_what_a_newer_server_sends_besides_is_ignored() -> None:
-    records = Records()
+    records = RecordReader()
     assert list(records.events({"event": "plan.made", "steps": []})) == []
     assert list(records.events({"event": "run.reported", "id": "a", "report": "new"})) == []
     assert list(records.events({"event": "turn.ended", "outcome": "done", "more": 1})) == [TurnEnded("done")]

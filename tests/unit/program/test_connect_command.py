@@ -8,7 +8,7 @@ import pytest
 from oi_tui.actions.databases import DatabaseActions
 from oi_tui.engine.credentials.keys import Secret
 from oi_tui.engine.events import Event, RunReported
-from oi_tui.input.history import History
+from oi_tui.input.history import PromptHistory
 from oi_tui.messages import InputRequested, LineReached
 
 ADDRESS = "postgresql://ana@db.example/shop"
@@ -98,7 +98,7 @@ def test_what_cannot_be_connected_is_said(argument: str, words: str) -> None:
 
 
 def test_an_address_with_a_password_is_not_kept_in_the_history(tmp_path: Path) -> None:
-    history = History(tmp_path / "history.jsonl")
+    history = PromptHistory(tmp_path / "history.jsonl")
     history.add("%connect postgresql://ana:hunter2@db.example/shop")
     history.add(f"%connect {ADDRESS}")
     assert history.load() == [f"%connect {ADDRESS}"]

@@ -20,7 +20,7 @@ import pytest
 from oi_tui import paths
 from oi_tui.doctor import examination, folders, installation, place, server, terminal, work
 from oi_tui.doctor.active_profile import ActiveProfile
-from oi_tui.doctor.finding import Check, Finding
+from oi_tui.doctor.finding import Check, Diagnosis
 from oi_tui.doctor.report import report, run
 from oi_tui.engine.settings.profile import Profile, list_settings
 from oi_tui.runtimes.sandbox import bubblewrap
@@ -30,7 +30,7 @@ from tests.servers.openai_server import Exchange, ModelServer, refused
 EXAMINE = [sys.executable, "-P", "-m", "oi_tui", "--doctor"]
 
 
-def problems(findings: object) -> list[Finding]:
+def problems(findings: object) -> list[Diagnosis]:
     return [finding for finding in findings if finding.good is False]
 
 
@@ -451,17 +451,17 @@ def test_the_terminals_answers_are_understood(
 def test_a_part_that_fails_or_hangs_is_reported_of_and_the_rest_is_there() -> None:
     release = threading.Event()
 
-    def fails() -> list[Finding]:
+    def fails() -> list[Diagnosis]:
         raise RuntimeError("half of it is missing")
 
     def hangs():
-        yield Finding(True, "begun")
+        yield Diagnosis(True, "begun")
         release.wait(30)
 
     parts = [
         Check("Broken", fails),
         Check("Hanging", hangs),
-        Check("Sound", lambda: [Finding(True, "well")]),
+        Check("Sound", lambda: [Diagnosis(True, "well")]),
     ]
     began = time.monotonic()
     found = dict(examination.examine(parts, patience=0.3))
@@ -469,7 +469,7 @@ def test_a_part_that_fails_or_hangs_is_reported_of_and_the_rest_is_there() -> No
     release.set()
     assert "half of it is missing" in words(problems(found["Broken"]))
     assert [item.words[:9] for item in found["Hanging"]] == ["begun", "some chec"]
-    assert found["Sound"] == [Finding(True, "well")]
+    assert found["Sound"] == [Diagnosis(True, "well")]
 
 
 def test_the_report_is_written_for_its_owner_and_replaces_nothing(

@@ -1052,7 +1052,7 @@ def test_a_notebook_shows_the_turn_with_its_images() -> None:
 
 
 def test_in_a_terminal_an_image_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    screen = notebook.Display()
+    screen = notebook.NotebookDisplay()
     screen.show({"role": "computer", "type": "image", "format": "base64.png", "content": "eA=="})
     page = {"role": "computer", "type": "code", "format": "html", "content": "<p>"}
     screen.show(page)

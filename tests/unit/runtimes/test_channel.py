@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from oi_tui.runtimes.processes import channel as channels
-from oi_tui.runtimes.processes.channel import Channel, LineReader
+from oi_tui.runtimes.processes.channel import CellChannel, LineReader
 
 #: The fields of `os.statvfs_result`, in their order.
 STATVFS = [
@@ -22,9 +22,9 @@ STATVFS = [
 
 
 @pytest.fixture
-def channel() -> Iterator[Channel]:
+def channel() -> Iterator[CellChannel]:
     """A channel that is closed when the test is over."""
-    made = Channel()
+    made = CellChannel()
     yield made
     made.close()
 
@@ -62,7 +62,7 @@ def test_a_line_without_end_costs_neither_memory_nor_ever_more_time() -> None:
     assert most < 3_000_000
 
 
-def test_anything_may_be_written_and_events_still_come(channel: Channel) -> None:
+def test_anything_may_be_written_and_events_still_come(channel: CellChannel) -> None:
     chance = random.Random(7)
     writer = os.open(channel.folder / "events", os.O_WRONLY | os.O_NONBLOCK)
     junk = [b"", b"\0", b"{", b"[1]", b'{"event": 5}', b'"event"', b"1e999999", b"[" * 20_000, b"9" * 5000]
@@ -75,7 +75,7 @@ def test_anything_may_be_written_and_events_still_come(channel: Channel) -> None
         os.close(writer)
 
 
-def test_reading_comes_to_an_end_while_somebody_writes_without_one(channel: Channel) -> None:
+def test_reading_comes_to_an_end_while_somebody_writes_without_one(channel: CellChannel) -> None:
     writer = os.open(channel.folder / "events", os.O_WRONLY)
     child = os.posix_spawn("/bin/sh", ["sh", "-c", f"exec yes >&{writer}"], os.environ)
     try:
@@ -89,7 +89,7 @@ def test_reading_comes_to_an_end_while_somebody_writes_without_one(channel: Chan
         os.close(writer)
 
 
-def test_a_program_that_cuts_the_file_of_lines_short_ends_nobody(channel: Channel) -> None:
+def test_a_program_that_cuts_the_file_of_lines_short_ends_nobody(channel: CellChannel) -> None:
     path = channel.folder / "line"
     path.write_bytes((7).to_bytes(4, "little") + (3).to_bytes(4, "little") + (2).to_bytes(4, "little"))
     assert (channel.line, channel.cell) == (7, (3, 2))
@@ -112,7 +112,7 @@ def test_a_full_disk_in_memory_is_not_used(monkeypatch: pytest.MonkeyPatch, tmp_
             fields[STATVFS.index(name)] = value
         with monkeypatch.context() as patch:
             patch.setattr(os, "statvfs", lambda _, fields=fields: os.statvfs_result(fields))
-            made = Channel()
+            made = CellChannel()
         assert made.folder.parent == tmp_path
         made.close()
     assert list(tmp_path.iterdir()) == []
@@ -127,7 +127,7 @@ def test_without_any_room_a_sentence_says_where(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setattr(os, "mkfifo", fail)
     monkeypatch.setattr(channels, "_find_folder_for_pipes", lambda: str(tmp_path))
     with pytest.raises(RuntimeError, match=r"there is no space left in .*set TMPDIR"):
-        Channel()
+        CellChannel()
     assert list(tmp_path.iterdir()) == []
 
 
@@ -135,7 +135,7 @@ def test_folders_that_nobody_holds_any_more_are_removed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(channels, "_find_folder_for_pipes", lambda: str(tmp_path))
-    held = Channel()
+    held = CellChannel()
     abandoned, young, foreign = (tmp_path / f"oi-tui-{name}" for name in ("abandoned", "young", "foreign"))
     for folder in (abandoned, young, foreign):
         folder.mkdir()
@@ -144,6 +144,6 @@ def test_folders_that_nobody_holds_any_more_are_removed(
     for folder in (held.folder, abandoned, foreign):
         os.utime(folder, (1, 1))
     channels._remove_abandoned.cache_clear()
-    Channel().close()
+    CellChannel().close()
     assert sorted(tmp_path.iterdir()) == sorted([held.folder, young, foreign])
     held.close()

@@ -13,7 +13,7 @@ pytest.importorskip("starlette", reason="starlette (extra server) is not install
 pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed here")
 
 from oi_tui.engine.llm.base import Text
-from oi_tui.server.options import Limits
+from oi_tui.server.options import ServerLimits
 from tests import processes
 from tests.fakes import call
 from tests.unit.server.conftest import Serve
@@ -121,7 +121,7 @@ def test_a_thousand_connects_leave_nothing_behind(serve: Serve) -> None:
 @pytest.mark.parametrize("opening", ["sse", "websocket", "page"])
 def test_a_client_that_never_reads_is_let_go(serve: Serve, opening: str) -> None:
     """Also one without a token, which asks for the page again and again."""
-    running = serve([Text("word " * 20_000) for _ in range(4)], limits=Limits(send_seconds=0.3))
+    running = serve([Text("word " * 20_000) for _ in range(4)], limits=ServerLimits(send_seconds=0.3))
     # The connections inherit it: little is kept for a client that does not read.
     running.listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
     lines = (f"GET {EVENTS} HTTP/1.1", f"Host: 127.0.0.1:{running.options.port}", "X-API-KEY: {token}")
@@ -147,7 +147,7 @@ def test_a_client_that_never_reads_is_let_go(serve: Serve, opening: str) -> None
 
 
 def test_a_stream_ends_where_a_question_stays_open_so_that_nobody_passes_for_a_reader(serve: Serve) -> None:
-    running = serve([call("print(1)")], limits=Limits(unwatched_seconds=0.2))
+    running = serve([call("print(1)")], limits=ServerLimits(unwatched_seconds=0.2))
     with running.http() as client, client.stream("GET", EVENTS) as stream:
         lines = stream.iter_lines()
         next(lines)
@@ -160,7 +160,7 @@ def test_a_stream_ends_where_a_question_stays_open_so_that_nobody_passes_for_a_r
 
 
 def test_a_model_that_says_much_while_its_client_is_gone_is_kept_within_bounds(serve: Serve) -> None:
-    running = serve([Text("word " * 20) for _ in range(2000)], limits=Limits(history_bytes=50_000))
+    running = serve([Text("word " * 20) for _ in range(2000)], limits=ServerLimits(history_bytes=50_000))
     with running.socket(EVENTS) as client:
         client.send({"do": "say", "content": "Hello"})
         client.until(event="message.grew")

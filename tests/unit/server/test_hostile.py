@@ -15,12 +15,12 @@ pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed h
 
 from websockets.exceptions import ConnectionClosedError
 
-from oi_tui.server.options import Limits, OptionError, ServerOptions, from_environment
+from oi_tui.server.options import OptionError, ServerLimits, ServerOptions, from_environment
 from tests.fakes import call
 from tests.unit.server.conftest import Serve
 from tests.unit.server.running import PATIENCE, Running
 
-LIMITS = Limits(message_bytes=100_000, request_seconds=2)
+LIMITS = ServerLimits(message_bytes=100_000, request_seconds=2)
 WS = (
     "Connection: Upgrade",
     "Upgrade: websocket",

@@ -13,8 +13,8 @@ from jupyter_client.jsonutil import json_default
 from jupyter_client.session import Session
 from websockets.exceptions import ConnectionClosed
 
-from oi_tui.runtimes.completions import Completion, Completions
-from oi_tui.server.options import Limits
+from oi_tui.runtimes.completions import Completion, CompletionSet
+from oi_tui.server.options import ServerLimits
 from tests.unit.server.conftest import Serve
 from tests.unit.server.kernel_client import from_frame, to_frame
 from tests.unit.server.running import PATIENCE, Running, Socket
@@ -66,7 +66,7 @@ def test_a_cell_runs_and_its_output_comes_back(serve: Serve) -> None:
 
 
 def test_a_cell_whose_output_was_too_much_to_send_ends_as_it_did_and_says_so(serve: Serve) -> None:
-    running = serve(auto_run=True, limits=Limits(history_bytes=1))
+    running = serve(auto_run=True, limits=ServerLimits(history_bytes=1))
     with channels(running, started(running)) as socket:
         messages = execute(socket, "flood")
         assert of(messages, "execute_reply")[0]["status"] == "ok"
@@ -128,7 +128,7 @@ def test_the_requests_that_clients_make_at_first_are_answered(serve: Serve) -> N
 def test_code_is_completed_by_the_language(serve: Serve) -> None:
     running = serve()
     with channels(running, started(running)) as socket:
-        running.computer.completions["python"] = Completions(2, (Completion("sales"), Completion("salt")))
+        running.computer.completions["python"] = CompletionSet(2, (Completion("sales"), Completion("salt")))
         request(socket, "complete_request", {"code": "print(sa)", "cursor_pos": 8})
         answer = socket.until(msg_type="complete_reply")[-1]["content"]
         assert (answer["matches"], answer["cursor_start"], answer["cursor_end"]) == (["sales", "salt"], 6, 8)
@@ -333,7 +333,7 @@ def test_a_message_with_a_wrong_field_is_answered_with_its_name(serve: Serve) ->
 
 
 def test_nobody_watches_through_a_kernel_so_that_its_question_ends_as_rejected(serve: Serve) -> None:
-    running = serve(limits=Limits(unwatched_seconds=0.2))
+    running = serve(limits=ServerLimits(unwatched_seconds=0.2))
     with channels(running, started(running)) as socket:
         request(socket, "execute_request", {"code": "print(1)"})
         words = socket.until(msg_type="stream")[-1]["content"]["text"]

@@ -18,7 +18,7 @@ pytest.importorskip("starlette", reason="starlette (extra server) is not install
 pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed here")
 
 from oi_tui.engine.llm.base import Text
-from oi_tui.server.options import Limits, ServerOptions
+from oi_tui.server.options import ServerLimits, ServerOptions
 from oi_tui.server.serve import add_port, listen
 from tests.fakes import call
 from tests.unit.server.conftest import Serve
@@ -124,7 +124,7 @@ def test_a_client_that_comes_back_misses_nothing_and_gets_nothing_twice(serve: S
 
 
 def test_whoever_is_too_late_for_the_events_gets_the_state(serve: Serve) -> None:
-    running = serve([call("flood")], auto_run=True, limits=Limits(history_bytes=20_000))
+    running = serve([call("flood")], auto_run=True, limits=ServerLimits(history_bytes=20_000))
     with running.socket(EVENTS) as watcher, running.http() as client:
         watcher.send({"do": "say", "content": "Hello"})
         watcher.until(event="turn.ended")
@@ -259,7 +259,7 @@ def slow_reader(running: Running) -> socket.socket:
 
 @pytest.mark.slow
 def test_two_hundred_slow_readers_hold_nobody_up_and_lose_nothing(serve: Serve) -> None:
-    limits = Limits(history_bytes=100_000, connections=1000)
+    limits = ServerLimits(history_bytes=100_000, connections=1000)
     running = serve([call("flood")], [Text("Done.")], auto_run=True, limits=limits)
     with running.http() as client, running.socket(EVENTS) as quick, ExitStack() as stack:
         assert quick.receive()["event"] == "state"

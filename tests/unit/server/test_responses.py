@@ -15,7 +15,7 @@ pytest.importorskip("starlette", reason="starlette (extra server) is not install
 pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed here")
 
 from oi_tui.engine.llm.base import ErrorInfo, Text, Usage
-from oi_tui.server.options import Limits
+from oi_tui.server.options import ServerLimits
 from tests.fakes import Gate, call
 from tests.unit.server.conftest import Serve
 from tests.unit.server.running import Running
@@ -105,7 +105,7 @@ def test_a_response_is_whole_also_where_events_of_its_session_are_gone(serve: Se
 
     whole = answers()
     assert [kind for kind, _ in whole] == ["response.completed"] * 4
-    assert answers(limits=Limits(history_bytes=1)) == whole
+    assert answers(limits=ServerLimits(history_bytes=1)) == whole
 
 
 def test_a_conversation_goes_on_by_the_id_of_the_last_response(serve: Serve) -> None:
@@ -125,7 +125,7 @@ def test_a_failed_turn_is_a_failed_response(serve: Serve) -> None:
 
 
 def test_a_response_whose_session_has_ended_is_continued_with_its_history(serve: Serve) -> None:
-    running = serve(*([Text("Hi.")] for _ in range(6)), limits=Limits(sessions=2))
+    running = serve(*([Text("Hi.")] for _ in range(6)), limits=ServerLimits(sessions=2))
     with client_of(running) as client:
         first = client.responses.create(model="x", input="first words")
         for _ in range(4):

@@ -7,7 +7,7 @@ import pytest
 from textual import events
 
 from oi_tui.terminal.driver import _KeyParser, _read_typed_early
-from oi_tui.terminal.input_filter import PASTE_SILENCE, TORN, InputFilter, Pasted, Reply, Unit
+from oi_tui.terminal.input_filter import PASTE_SILENCE, TORN, InputFilter, InputUnit, Pasted, TerminalReply
 
 
 class Clock:
@@ -36,12 +36,12 @@ class Input:
         self._take(self.filter.tick())
         return self.events
 
-    def _take(self, units: list[Unit]) -> None:
+    def _take(self, units: list[InputUnit]) -> None:
         for unit in units:
             if isinstance(unit, Pasted):
                 self.events.append(unit)
                 continue
-            if isinstance(unit, Reply):
+            if isinstance(unit, TerminalReply):
                 continue
             for event in self.parser.read(unit):
                 self.events.append(event.key if isinstance(event, events.Key) else type(event).__name__)

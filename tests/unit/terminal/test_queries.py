@@ -5,7 +5,7 @@ import random
 import pytest
 
 from oi_tui.terminal.graphics import Tmux, manner, worth_asking
-from oi_tui.terminal.input_filter import InputFilter, Pasted, Reply, Unit
+from oi_tui.terminal.input_filter import InputFilter, InputUnit, Pasted, TerminalReply
 from oi_tui.terminal.queries import EAGER, Answers, TerminalQueries
 
 
@@ -40,9 +40,9 @@ class Line:
             self.clock.now += min(0.05, until - self.clock.now)
             self._take(self.input.tick())
 
-    def _take(self, units: list[Unit]) -> None:
+    def _take(self, units: list[InputUnit]) -> None:
         for unit in units:
-            if isinstance(unit, Reply):
+            if isinstance(unit, TerminalReply):
                 self.replies.read(unit.text)
             else:
                 self.keys += f"\x1b[200~{unit.text}\x1b[201~" if isinstance(unit, Pasted) else unit

@@ -10,7 +10,7 @@ from oi_tui.engine.llm.base import Text, Usage
 from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.messages import InputRequested, LineReached, Message, Stopping
 from oi_tui.screens.chat import status
-from oi_tui.screens.chat.turn.progress import Progress
+from oi_tui.screens.chat.turn.progress import TurnProgress
 from oi_tui.widgets.status_bar import Fact, fit_facts
 from tests.unit.engine.test_session import make, work
 
@@ -115,7 +115,7 @@ def test_a_long_wait_is_named_in_minutes_and_hours(seconds: float, words: str) -
 
 
 def test_a_run_that_is_waited_for_says_for_how_long_and_what_another_escape_does() -> None:
-    progress = Progress(lambda: None)
+    progress = TurnProgress(lambda: None)
     progress.follow(MessageRecorded(Message(role="assistant", type="code", format="python", state="running")))
     at_stake = "python and its variables: df, model, …"
     progress.follow(RunReported("id", Stopping("interrupt", None, at_stake)))
@@ -125,7 +125,7 @@ def test_a_run_that_is_waited_for_says_for_how_long_and_what_another_escape_does
 
 
 def test_the_line_of_running_code_is_named_where_there_are_several() -> None:
-    progress = Progress(lambda: None)
+    progress = TurnProgress(lambda: None)
 
     def shown() -> str:
         return fit_facts(*status.write_status(progress.doing, 12, line=progress.line), 100).plain

@@ -11,7 +11,7 @@ import contextlib
 import time
 from collections.abc import Iterator
 
-from oi_tui.computer.desktop.wayland.wire import Connection, Event
+from oi_tui.computer.desktop.wayland.wire import Event, WaylandConnection
 from oi_tui.computer.errors import ComputerError
 
 _UNSETTLED = (
@@ -30,10 +30,10 @@ _REST = 0.15
 _INTERVAL = 0.25
 
 
-class Activity:
+class SeatActivity:
     """What somebody does with the mouse and the keyboard of a seat."""
 
-    def __init__(self, wire: Connection, seat: int) -> None:
+    def __init__(self, wire: WaylandConnection, seat: int) -> None:
         self._wire = wire
         self._idle = self._touched = self._is_own = False
         self._acted = self._was_idle = time.monotonic()

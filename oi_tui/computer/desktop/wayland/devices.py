@@ -7,7 +7,7 @@ import tempfile
 import time
 
 from oi_tui.computer.desktop.wayland.keymap import MODIFIERS, Keymap
-from oi_tui.computer.desktop.wayland.wire import Connection
+from oi_tui.computer.desktop.wayland.wire import WaylandConnection
 
 #: Linux's numbers of the buttons, by those of X11.
 _BUTTONS = {1: 0x110, 2: 0x112, 3: 0x111, 8: 0x113, 9: 0x114}
@@ -26,7 +26,7 @@ _KEYMAP, _KEY, _MODIFIERS = range(3)
 class Pointer:
     """A pointer of our own."""
 
-    def __init__(self, wire: Connection, seat: int) -> None:
+    def __init__(self, wire: WaylandConnection, seat: int) -> None:
         self._wire = wire
         manager = wire.require("zwlr_virtual_pointer_manager_v1", 1)
         self._object = wire.new()
@@ -51,7 +51,7 @@ class Pointer:
 class Keys:
     """A keyboard of our own."""
 
-    def __init__(self, wire: Connection, seat: int) -> None:
+    def __init__(self, wire: WaylandConnection, seat: int) -> None:
         self._wire = wire
         manager = wire.require("zwp_virtual_keyboard_manager_v1", 1)
         self._object = wire.new()

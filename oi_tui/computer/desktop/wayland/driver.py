@@ -10,11 +10,11 @@ import threading
 
 from oi_tui.computer.desktop.base import UNKNOWN_PLACE, Region, Window
 from oi_tui.computer.desktop.pictures import Picture
-from oi_tui.computer.desktop.wayland.activity import Activity
+from oi_tui.computer.desktop.wayland.activity import SeatActivity
 from oi_tui.computer.desktop.wayland.devices import Keys, Pointer
 from oi_tui.computer.desktop.wayland.screen import Screen
 from oi_tui.computer.desktop.wayland.toplevels import Toplevels
-from oi_tui.computer.desktop.wayland.wire import Connection
+from oi_tui.computer.desktop.wayland.wire import WaylandConnection
 from oi_tui.computer.errors import ComputerError
 
 _NO_POSITION = (
@@ -32,7 +32,7 @@ class Wayland:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._wire = Connection()
+        self._wire = WaylandConnection()
         try:
             self._open()
         except ComputerError:
@@ -44,7 +44,7 @@ class Wayland:
     def _open(self) -> None:
         wire = self._wire
         seat = wire.require("wl_seat", 1)
-        self._activity = Activity(wire, seat)
+        self._activity = SeatActivity(wire, seat)
         self._screen = Screen(wire)
         self._toplevels = Toplevels(wire, seat)
         self._pointer = Pointer(wire, seat)

@@ -9,7 +9,7 @@ from mmap import mmap
 
 from oi_tui.computer.desktop.base import Region
 from oi_tui.computer.desktop.pictures import Picture
-from oi_tui.computer.desktop.wayland.wire import Connection, Event
+from oi_tui.computer.desktop.wayland.wire import Event, WaylandConnection
 from oi_tui.computer.errors import ComputerError
 
 _ROTATED = "No picture can be taken on Wayland of a monitor that is rotated or flipped."
@@ -45,7 +45,7 @@ class _Frame:
 class Screen:
     """All monitors."""
 
-    def __init__(self, wire: Connection) -> None:
+    def __init__(self, wire: WaylandConnection) -> None:
         self._wire = wire
         self._shm = wire.require("wl_shm", 1)
         self._screencopy = wire.require("zwlr_screencopy_manager_v1", 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
-from oi_tui.computer.desktop.wayland.wire import Connection, Event
+from oi_tui.computer.desktop.wayland.wire import Event, WaylandConnection
 
 _ACTIVATED = 2
 #: Events of a window, and the request that brings it to the front.
@@ -25,7 +25,7 @@ class Toplevel:
 class Toplevels:
     """The windows that there are."""
 
-    def __init__(self, wire: Connection, seat: int) -> None:
+    def __init__(self, wire: WaylandConnection, seat: int) -> None:
         self._wire, self._seat = wire, seat
         self._all: dict[int, Toplevel] = {}
         wire.require("zwlr_foreign_toplevel_manager_v1", 1, self._on_new)

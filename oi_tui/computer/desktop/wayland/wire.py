@@ -66,7 +66,7 @@ def text(words: str) -> bytes:
     return struct.pack("=I", len(data)) + data + b"\0" * (-len(data) % 4)
 
 
-class Connection:
+class WaylandConnection:
     """A connection to the compositor. Used by one thread at a time."""
 
     def __init__(self) -> None:

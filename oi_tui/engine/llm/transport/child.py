@@ -25,10 +25,10 @@ _BOOT = (
 _ROOT = str(Path(__file__).resolve().parents[4])
 _MODULE = "llm.transport.process"
 #: The process that was started ahead, until somebody takes it.
-_ahead: "queue.SimpleQueue[Child]" = queue.SimpleQueue()
+_ahead: "queue.SimpleQueue[ModelChild]" = queue.SimpleQueue()
 
 
-class Child:
+class ModelChild:
     """One life of the process: what it says is handed to whoever asked, by number."""
 
     def __init__(self, environment: Mapping[str, str], command: Sequence[str]) -> None:
@@ -123,7 +123,7 @@ class Child:
             self.process.wait()
 
 
-def start_child(module: str = _MODULE, environment: Mapping[str, str] | None = None) -> Child:
+def start_child(module: str = _MODULE, environment: Mapping[str, str] | None = None) -> ModelChild:
     """Start the process, or take the one that was started ahead. Raises OSError.
 
     `module` is its main module within `oi_tui.engine`; `environment` is ours by default.
@@ -132,7 +132,7 @@ def start_child(module: str = _MODULE, environment: Mapping[str, str] | None = N
         with suppress(queue.Empty):
             return _ahead.get_nowait()
     command = [sys.executable, "-P", "-c", _BOOT.format(module), _ROOT]
-    return Child(os.environ if environment is None else environment, command)
+    return ModelChild(os.environ if environment is None else environment, command)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import Self
 
 from oi_tui.engine.llm import errors
 from oi_tui.engine.llm.base import Delta, ErrorInfo, LlmError, Request
-from oi_tui.engine.llm.transport.child import Child, start_child
+from oi_tui.engine.llm.transport.child import ModelChild, start_child
 from oi_tui.engine.llm.transport.wire import parse_delta
 from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.system.forks import call_in_forked_child
@@ -24,7 +24,7 @@ _LOADING = 60.0
 class ModelReply:
     """A reply on its way from the model process."""
 
-    def __init__(self, child: Child, number: int, request: Request) -> None:
+    def __init__(self, child: ModelChild, number: int, request: Request) -> None:
         self._child = child
         self._number = number
         self._limit = request.timeout + _PATIENCE
@@ -90,7 +90,7 @@ class ModelProcess:
         self._environment = environment
         self._keys = keys
         self._lock = threading.Lock()
-        self._child: Child | None = None
+        self._child: ModelChild | None = None
         self._numbers = itertools.count(1)
         call_in_forked_child(self._forget_child)
 
@@ -163,7 +163,7 @@ class ModelProcess:
         """Leave the process to the one that started it."""
         self._lock, self._child = threading.Lock(), None
 
-    def _ensure_running(self) -> Child:
+    def _ensure_running(self) -> ModelChild:
         with self._lock:
             if self._child is None or self._child.gone:
                 try:

@@ -27,7 +27,7 @@ _UNKNOWN = re.compile(
 )
 
 
-class Completion:
+class CompletionCall:
     """A request (the fields of `llm.Request`) on its way; `emit` gets each piece of the reply by name."""
 
     def __init__(self, provider: Provider, request: dict[str, Any], emit: Callable[..., None]) -> None:

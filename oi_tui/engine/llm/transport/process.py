@@ -32,7 +32,7 @@ from dataclasses import asdict
 from typing import Any
 
 from oi_tui.engine.llm import errors
-from oi_tui.engine.llm.transport.completion import Completion
+from oi_tui.engine.llm.transport.completion import CompletionCall
 from oi_tui.engine.llm.transport.provider import QUIET, Provider
 from oi_tui.system.environment import close_to_others
 
@@ -76,7 +76,7 @@ class Service:
 
     async def _reply(self, number: int, request: dict[str, Any], provider: Provider) -> None:
         try:
-            await Completion(provider, request, lambda **piece: self._say(id=number, **piece)).run()
+            await CompletionCall(provider, request, lambda **piece: self._say(id=number, **piece)).run()
         except Exception as error:  # noqa: BLE001  (what we did wrong must not pass for a reply without words)
             self._say(id=number, fault=asdict(errors.make_internal_error(error)))
         finally:

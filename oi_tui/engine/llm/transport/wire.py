@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from oi_tui.engine.llm.base import (
-    Connection,
+    ConnectionState,
     Delta,
     Finish,
     Gap,
@@ -33,7 +33,7 @@ def record_of(delta: Delta) -> dict[str, Any]:
             return {"finish": reason}
         case Gap(lines):
             return {"gap": lines}
-        case Connection(accepted):
+        case ConnectionState(accepted):
             return {"accepted": accepted}
 
 
@@ -55,5 +55,5 @@ def parse_delta(record: Mapping[str, Any]) -> Delta | None:
         case {"gap": int(lines)}:
             return Gap(lines)
         case {"accepted": bool(accepted)}:
-            return Connection(accepted)
+            return ConnectionState(accepted)
     return None

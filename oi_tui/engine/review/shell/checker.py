@@ -38,7 +38,7 @@ class NotUnderstood(Exception):  # noqa: N818 -- it reports where reading ended 
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class ShellWord:
     """A word of a command; `pattern` says that it is a file pattern, `quoted` that a part was quoted."""
 
     text: str
@@ -47,14 +47,14 @@ class Word:
 
 
 @dataclass(slots=True)
-class Command:
+class ShellCommand:
     """A simple command, and the line on which it begins."""
 
     line: int
-    words: list[Word] = field(default_factory=list)
+    words: list[ShellWord] = field(default_factory=list)
 
 
-def read(code: str) -> list[Command]:
+def read(code: str) -> list[ShellCommand]:
     """The simple commands of the code. Raises NotUnderstood for everything that is more than these."""
     if len(code) > LONGEST:
         raise NotUnderstood("code of this length", 1)
@@ -73,7 +73,7 @@ class _Parser:
         self._at = 0
         self._line = 1
 
-    def commands(self) -> Iterator[Command]:
+    def commands(self) -> Iterator[ShellCommand]:
         """Each command; an empty one only where a line is empty."""
         joined = False
         while self._at < len(self._code):
@@ -88,8 +88,8 @@ class _Parser:
         if joined:
             raise self._stop("the end of the code")
 
-    def _command(self) -> Command:
-        command = Command(self._line)
+    def _command(self) -> ShellCommand:
+        command = ShellCommand(self._line)
         while True:
             spaces = self._take(_SPACES)
             if self._take(_COMMENT) or self._at >= len(self._code) or _SEPARATOR.match(self._code, self._at):
@@ -105,7 +105,7 @@ class _Parser:
             command.words.append(self._word())
         return command
 
-    def _word(self) -> Word:
+    def _word(self) -> ShellWord:
         parts: list[str] = []
         pattern = quoted = bracket = False
         while not self._at_end_of_word():
@@ -127,7 +127,7 @@ class _Parser:
         alone = text in ("[", "]", "=") and not quoted
         if not parts or ((text.startswith("=") or bracket) and not alone) or (pattern and quoted):
             raise self._stop(text)
-        return Word(text, pattern, quoted)
+        return ShellWord(text, pattern, quoted)
 
     def _at_end_of_word(self) -> bool:
         return self._at >= len(self._code) or self._code[self._at] in " \t\n;|&"
@@ -152,7 +152,7 @@ _OWN_SYNTAX = -2
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _CommandOptions:
     """The options and arguments that a command may have.
 
     `flags` are single letters, `valued` letters that take a word, `long` long options in full. `files` says
@@ -226,64 +226,64 @@ def _find(words: list[str]) -> bool:
     return True
 
 
-_SUMS = _Known(flags="bt", files=-1)
-_ASK = _Known(check=_version, flags="V", long=("--version",))
-_KNOWN: dict[str, _Known] = {
-    "ls": _Known("aAlhrtRS1FdCgGikmnopqsuUvxX", files=-1, any_pattern=True, names_only=True),
-    "cat": _Known("nbsAeEtTuv", files=-1, any_pattern=True),
-    "head": _Known("qv", "nc", files=-1, any_pattern=True),
-    "tail": _Known("qv", "nc", files=-1, any_pattern=True),
-    "wc": _Known("lwcmL", long=("--lines", "--words", "--bytes", "--chars"), files=-1),
-    "sort": _Known("bdfgiMhnRrVcCsuz", "kt", ("--numeric-sort", "--reverse", "--unique"), files=-1),
-    "uniq": _Known("cdDiuz", "fsw", ("--count",), files=1),
-    "grep": _Known(
+_SUMS = _CommandOptions(flags="bt", files=-1)
+_ASK = _CommandOptions(check=_version, flags="V", long=("--version",))
+_KNOWN: dict[str, _CommandOptions] = {
+    "ls": _CommandOptions("aAlhrtRS1FdCgGikmnopqsuUvxX", files=-1, any_pattern=True, names_only=True),
+    "cat": _CommandOptions("nbsAeEtTuv", files=-1, any_pattern=True),
+    "head": _CommandOptions("qv", "nc", files=-1, any_pattern=True),
+    "tail": _CommandOptions("qv", "nc", files=-1, any_pattern=True),
+    "wc": _CommandOptions("lwcmL", long=("--lines", "--words", "--bytes", "--chars"), files=-1),
+    "sort": _CommandOptions("bdfgiMhnRrVcCsuz", "kt", ("--numeric-sort", "--reverse", "--unique"), files=-1),
+    "uniq": _CommandOptions("cdDiuz", "fsw", ("--count",), files=1),
+    "grep": _CommandOptions(
         "abcEFGHhIiLlnoqsvwxyz", "mABC", ("--ignore-case", "--count", "--color=never"), texts=1, files=-1
     ),
-    "egrep": _Known("chHiIlLnoqsvwx", "mABC", texts=1, files=-1),
-    "fgrep": _Known("chHiIlLnoqsvwx", "mABC", texts=1, files=-1),
-    "cut": _Known("sn", "dfcb", files=-1),
-    "tr": _Known("cdsC", texts=2),
-    "nl": _Known("", "bnwsv", files=1),
-    "tac": _Known(files=-1),
-    "rev": _Known(files=-1),
-    "paste": _Known("s", "d", files=-1),
-    "comm": _Known("123", files=2),
-    "cmp": _Known("bls", files=2),
-    "diff": _Known("uqyibBwc", files=2),
-    "sed": _Known("nEr", check=_sed, texts=1, files=-1),
+    "egrep": _CommandOptions("chHiIlLnoqsvwx", "mABC", texts=1, files=-1),
+    "fgrep": _CommandOptions("chHiIlLnoqsvwx", "mABC", texts=1, files=-1),
+    "cut": _CommandOptions("sn", "dfcb", files=-1),
+    "tr": _CommandOptions("cdsC", texts=2),
+    "nl": _CommandOptions("", "bnwsv", files=1),
+    "tac": _CommandOptions(files=-1),
+    "rev": _CommandOptions(files=-1),
+    "paste": _CommandOptions("s", "d", files=-1),
+    "comm": _CommandOptions("123", files=2),
+    "cmp": _CommandOptions("bls", files=2),
+    "diff": _CommandOptions("uqyibBwc", files=2),
+    "sed": _CommandOptions("nEr", check=_sed, texts=1, files=-1),
     "md5sum": _SUMS,
     "sha1sum": _SUMS,
     "sha256sum": _SUMS,
-    "stat": _Known("Lt", files=-1, names_only=True),
-    "du": _Known("sahkmcb", "d", files=-1, names_only=True),
-    "df": _Known("hkTiaPl"),
-    "find": _Known(check=_find, files=_OWN_SYNTAX),
-    "echo": _Known("neE", texts=-1, any_pattern=True),
-    "printf": _Known(check=_printf, texts=-1),
-    "pwd": _Known("LP"),
-    "date": _Known("uIR", long=("--utc", "--iso-8601"), check=_date, texts=-1),
-    "test": _Known(check=_test, files=_OWN_SYNTAX),
-    "[": _Known(check=_bracket, files=_OWN_SYNTAX),
-    "true": _Known(),
-    "false": _Known(),
-    "basename": _Known(texts=2),
-    "dirname": _Known(texts=1),
-    "seq": _Known("w", texts=3, check=lambda words: _numbers([item for item in words if item != "-w"])),
-    "sleep": _Known(texts=1, check=_numbers),
-    "uname": _Known("amnrspvo"),
-    "whoami": _Known(),
-    "id": _Known("ugnGr"),
-    "hostname": _Known(),
-    "uptime": _Known("ps"),
-    "nproc": _Known(long=("--all",)),
-    "arch": _Known(),
-    "free": _Known("hmgkbt"),
+    "stat": _CommandOptions("Lt", files=-1, names_only=True),
+    "du": _CommandOptions("sahkmcb", "d", files=-1, names_only=True),
+    "df": _CommandOptions("hkTiaPl"),
+    "find": _CommandOptions(check=_find, files=_OWN_SYNTAX),
+    "echo": _CommandOptions("neE", texts=-1, any_pattern=True),
+    "printf": _CommandOptions(check=_printf, texts=-1),
+    "pwd": _CommandOptions("LP"),
+    "date": _CommandOptions("uIR", long=("--utc", "--iso-8601"), check=_date, texts=-1),
+    "test": _CommandOptions(check=_test, files=_OWN_SYNTAX),
+    "[": _CommandOptions(check=_bracket, files=_OWN_SYNTAX),
+    "true": _CommandOptions(),
+    "false": _CommandOptions(),
+    "basename": _CommandOptions(texts=2),
+    "dirname": _CommandOptions(texts=1),
+    "seq": _CommandOptions("w", texts=3, check=lambda words: _numbers([w for w in words if w != "-w"])),
+    "sleep": _CommandOptions(texts=1, check=_numbers),
+    "uname": _CommandOptions("amnrspvo"),
+    "whoami": _CommandOptions(),
+    "id": _CommandOptions("ugnGr"),
+    "hostname": _CommandOptions(),
+    "uptime": _CommandOptions("ps"),
+    "nproc": _CommandOptions(long=("--all",)),
+    "arch": _CommandOptions(),
+    "free": _CommandOptions("hmgkbt"),
     "python": _ASK,
     "python3": _ASK,
     "node": _ASK,
-    "git": _Known(check=_version, long=("--version",)),
-    "ruby": _Known(check=_version, long=("--version",)),
-    "perl": _Known(check=_version, long=("--version",)),
+    "git": _CommandOptions(check=_version, long=("--version",)),
+    "ruby": _CommandOptions(check=_version, long=("--version",)),
+    "perl": _CommandOptions(check=_version, long=("--version",)),
 }  # fmt: skip
 #: Programs that cannot change the shell that starts them, whatever they do otherwise.
 _PROGRAMS = frozenset(
@@ -324,12 +324,12 @@ def keeps_meanings(code: str) -> bool:
 _REDIRECTED = re.compile(r"(?<=[ \t])>>?[ \t]*[A-Za-z0-9_./-]+(?=[ \t\n;|]|\Z)")
 
 
-def _sets(command: Command) -> bool:
+def _sets(command: ShellCommand) -> bool:
     """Whether it puts its output into a variable, as `printf -v` does."""
     return command.words[0].text == "printf" and any(word.text.startswith("-v") for word in command.words)
 
 
-def _look_at(command: Command, folder: Folder) -> Iterator[Finding]:
+def _look_at(command: ShellCommand, folder: Folder) -> Iterator[Finding]:
     name, words = command.words[0], command.words[1:]
     known = None if name.pattern or name.quoted else _KNOWN.get(name.text)
     if known is None:
@@ -355,11 +355,11 @@ def _look_at(command: Command, folder: Folder) -> Iterator[Finding]:
         yield from _file(known, operand, command.line, folder)
 
 
-def _render(name: Word, words: list[Word]) -> str:
+def _render(name: ShellWord, words: list[ShellWord]) -> str:
     return " ".join([name.text, *(word.text for word in words)])[:40]
 
 
-def _places(name: str, words: list[Word]) -> list[Word]:
+def _places(name: str, words: list[ShellWord]) -> list[ShellWord]:
     """The operands that are files, of commands that have a syntax of their own: where `find` begins."""
     if name != "find":
         return []
@@ -367,13 +367,13 @@ def _places(name: str, words: list[Word]) -> list[Word]:
     for word in words:
         if word.text.startswith("-"):
             break
-        found.append(Word(word.text, word.pattern))
+        found.append(ShellWord(word.text, word.pattern))
     return found
 
 
-def _operands(known: _Known, words: list[Word]) -> list[Word] | None:
+def _operands(known: _CommandOptions, words: list[ShellWord]) -> list[ShellWord] | None:
     """The operands that are files; None where an option or an operand is not known."""
-    operands: list[Word] = []
+    operands: list[ShellWord] = []
     rest = list(words)
     while rest:
         word = rest.pop(0)
@@ -399,12 +399,12 @@ def _operands(known: _Known, words: list[Word]) -> list[Word] | None:
     return None if unsafe and not known.any_pattern else files
 
 
-def _is_text(known: _Known, operands: list[Word]) -> bool:
+def _is_text(known: _CommandOptions, operands: list[ShellWord]) -> bool:
     """Whether a word that begins with "-" is text all the same, as behind the format of `printf`."""
     return known.texts < 0 and (bool(operands) or not known.flags)
 
 
-def _options(known: _Known, text: str) -> str | None:
+def _options(known: _CommandOptions, text: str) -> str | None:
     """Return how the letters after a dash are read: "" alone, "next" with the next word, None not at all."""
     if re.fullmatch(r"-\d{1,9}", text) and "n" in known.valued:
         return ""
@@ -417,7 +417,7 @@ def _options(known: _Known, text: str) -> str | None:
     return ""
 
 
-def _file(known: _Known, operand: Word, line: int, folder: Folder) -> Iterator[Finding]:
+def _file(known: _CommandOptions, operand: ShellWord, line: int, folder: Folder) -> Iterator[Finding]:
     if not operand.text:
         yield Finding("not understood", "an empty name", line)
     elif not operand.pattern:

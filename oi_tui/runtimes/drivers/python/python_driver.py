@@ -47,7 +47,7 @@ class Driver:
         self.module.__dict__["__builtins__"] = builtins
         self.file_name = ""
         self.coroutine = None
-        self.history = python_history.History()
+        self.history = python_history.CellHistory()
         self.reloader = self.magics = self.shell = None
         #: The databases of `%sql` and of cells of SQL.
         self.databases = None
@@ -157,7 +157,7 @@ class Driver:
 
     def _complete_sql(self, nonce, words):
         if self._sql_completer is None:
-            self._sql_completer = import_quietly("python_sql_completion").Completer()
+            self._sql_completer = import_quietly("python_sql_completion").SqlCompleter()
         answer = self._sql_completer.answer(self.databases, self.module.__dict__, words, self._number)
         self.channel.send("completions", nonce=nonce, **answer)
 
@@ -241,7 +241,7 @@ class Driver:
             self._output = None
             return
         if self._output is None:
-            self._output = import_quietly("python_output").Output(self.channel.terminal)
+            self._output = import_quietly("python_output").OutputMonitor(self.channel.terminal)
         self.streams.print_plainly(self._output.remark(self._number))
 
     def _run_file(self, path, stopped, execute):

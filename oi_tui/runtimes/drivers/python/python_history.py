@@ -8,7 +8,7 @@ import builtins
 __builtins__ = dict(vars(builtins))
 
 
-class History:
+class CellHistory:
     """Keeps cells and values by the number of the cell, also under the names `_i3` and `_3`.
 
     The names are builtins, so that they are no variables of the program, which may use them for its own.

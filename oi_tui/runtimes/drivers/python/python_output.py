@@ -15,7 +15,7 @@ from _io import StringIO, TextIOWrapper
 from os import fstat, isatty, readlink
 
 
-class Output:
+class OutputMonitor:
     """Notices that a cell has sent the output elsewhere for good, so that later cells would be silent."""
 
     def __init__(self, terminal):

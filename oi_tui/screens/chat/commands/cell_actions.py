@@ -20,7 +20,7 @@ from oi_tui.widgets.conversation.cells.cell import CellBlock
 from oi_tui.widgets.pager.long_text import LongText
 
 if TYPE_CHECKING:
-    from oi_tui.screens.chat.interfaces import UserInterface
+    from oi_tui.screens.chat.interfaces import ChatInterface
     from oi_tui.screens.chat.view import ChatView
 
 #: A name is looked for with numbers up to this.
@@ -30,7 +30,7 @@ _MOST_NAMES = 10_000
 class CellActions:
     """Carries out what is wanted of a cell; each is the person's own key or command."""
 
-    def __init__(self, ui: "UserInterface", view: "ChatView") -> None:
+    def __init__(self, ui: "ChatInterface", view: "ChatView") -> None:
         self._ui = ui
         self._view = view
 

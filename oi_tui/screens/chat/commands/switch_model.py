@@ -14,14 +14,14 @@ from oi_tui.screens.models import DEMO, ModelChoice, ModelsScreen
 from oi_tui.text import one_line
 
 if TYPE_CHECKING:
-    from oi_tui.screens.chat.interfaces import UserInterface
+    from oi_tui.screens.chat.interfaces import ChatInterface
     from oi_tui.workspace import Workspace
 
 
 class ModelSwitcher:
     """Has a person choose, and lets the conversation go on with what was chosen."""
 
-    def __init__(self, ui: "UserInterface", workspace: "Workspace") -> None:
+    def __init__(self, ui: "ChatInterface", workspace: "Workspace") -> None:
         self._ui = ui
         self._workspace = workspace
 

@@ -28,7 +28,7 @@ _QUIET = 0.5
 _AGAIN = 0.1
 
 
-class Host(MessageQueue, Protocol):
+class ForegroundHost(MessageQueue, Protocol):
     """The widget in whose place a program may have the screen."""
 
     workspace: Workspace
@@ -60,7 +60,7 @@ class Foreground:
     Once the person went back, it is for them to look again: in that run nothing opens by itself any more.
     """
 
-    def __init__(self, view: Host) -> None:
+    def __init__(self, view: ForegroundHost) -> None:
         self._view = view
         self._code: Message | None = None
         self._console = ""

@@ -13,7 +13,7 @@ from oi_tui.engine.session import Session
 from oi_tui.messages import Message
 from oi_tui.runtimes.variables import is_name
 from oi_tui.text import one_line
-from oi_tui.window.listener import CallError, Host, Listener
+from oi_tui.window.listener import Host, Listener, WindowCallError
 from oi_tui.window.report import find_outcome, list_changed_files, read_variables
 from oi_tui.workspace import Workspace
 
@@ -102,7 +102,7 @@ class HostCells:
         await self.apply_profile()
 
     async def call(self, host: Host, name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Carry out a call. Raises CallError. Cancelled, it stops what it began."""
+        """Carry out a call. Raises WindowCallError. Cancelled, it stops what it began."""
         known: dict[str, Callable[..., Any]] = {
             "run": self._run,
             "variables": self._variables,
@@ -112,14 +112,14 @@ class HostCells:
             "files_changed": self._files_changed,
         }
         if name not in known:
-            raise CallError(f"This window does not know the call {one_line(name, 60)}.")
+            raise WindowCallError(f"This window does not know the call {one_line(name, 60)}.")
         for key, value in arguments.items():
             if not isinstance(value, str | None):
-                raise CallError(f"{one_line(key, 60)} must be text.")
+                raise WindowCallError(f"{one_line(key, 60)} must be text.")
             with contextlib.suppress(UnicodeEncodeError):
                 (value or "").encode()
                 continue
-            raise CallError(f"{one_line(key, 60)} is not valid Unicode.")
+            raise WindowCallError(f"{one_line(key, 60)} is not valid Unicode.")
         return await known[name](host, arguments)  # type: ignore[no-any-return]
 
     # -- the turns of the view -----------------------------------------------------------------
@@ -155,7 +155,7 @@ class HostCells:
 
     async def _run(self, host: Host, arguments: Mapping[str, str]) -> Mapping[str, Any]:
         if len(self._waiting) >= _MOST_WAITING:
-            raise CallError("Too much code is already waiting in this window.")
+            raise WindowCallError("Too much code is already waiting in this window.")
         cell = _Cell(
             host,
             arguments.get("language") or "",
@@ -218,14 +218,14 @@ class HostCells:
         return {"stopped": True, "ended": cell.done.done()}
 
     async def _restart(self, _host: Host, _: Mapping[str, str]) -> Mapping[str, Any]:
-        raise CallError(_RESTART)
+        raise WindowCallError(_RESTART)
 
     async def _files_changed(self, host: Host, _: Mapping[str, str]) -> Mapping[str, Any]:
         return {"files": list_changed_files(self.view.workspace.snapshots, self._runs(host))}
 
     def _check_trust(self, host: Host) -> None:
         if not self._runs(host):
-            raise CallError(_UNTRUSTED)
+            raise WindowCallError(_UNTRUSTED)
 
     def _runs(self, host: Host) -> list[str]:
         """The ids of the code that ran for a host in this conversation."""

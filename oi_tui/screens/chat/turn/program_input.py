@@ -5,7 +5,7 @@ from collections.abc import Callable
 from oi_tui.engine.events import Event, MessageRecorded, RunReported, TurnEnded
 from oi_tui.messages import InputReceived, InputRequested, Message
 from oi_tui.screens.chat.interfaces import BEFORE_END
-from oi_tui.screens.chat.turn.progress import Progress
+from oi_tui.screens.chat.turn.progress import TurnProgress
 from oi_tui.widgets.conversation.conversation import Conversation
 from oi_tui.widgets.prompt.prompt import Prompt
 from oi_tui.widgets.prompt.stdin_bar import StdinBar
@@ -23,7 +23,7 @@ class ProgramInput:
         bar: StdinBar,
         prompt: Prompt,
         conversation: Conversation,
-        progress: Progress,
+        progress: TurnProgress,
         call_back: Callable[[str], object],
     ) -> None:
         self._bar = bar

@@ -27,7 +27,7 @@ _STEPS = {
 }
 
 
-class Progress:
+class TurnProgress:
     """Knows from a turn's events what it does; "" between turns.
 
     `since` is when that began and `until` when it ends by itself, in seconds on the monotonic clock; `until`

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from oi_tui.engine.events import Event, TurnEnded
-from oi_tui.screens.chat.turn.foreground import Host
+from oi_tui.screens.chat.turn.foreground import ForegroundHost
 from oi_tui.screens.confirm import ConfirmDialog
 
 _QUESTION = "May the model continue to use mouse and keyboard?"
@@ -21,7 +21,7 @@ class TakeoverQuestion:
     `call` has `open` called by the application; it is called from any thread.
     """
 
-    def __init__(self, view: Host, call: Callable[[], object]) -> None:
+    def __init__(self, view: ForegroundHost, call: Callable[[], object]) -> None:
         self._view = view
         self._call = call
         self._takeover = view.workspace.languages.takeover

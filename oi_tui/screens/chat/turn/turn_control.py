@@ -7,7 +7,7 @@ from textual.widget import Widget
 
 from oi_tui.commands import COMMANDS
 from oi_tui.engine.events import Event, Noticed, TurnEnded, UsageReported
-from oi_tui.screens.chat.turn.progress import Progress
+from oi_tui.screens.chat.turn.progress import TurnProgress
 from oi_tui.screens.chat.turn.queued_prompts import QueuedPrompts
 from oi_tui.screens.chat.turn.title_timer import TitleTimer
 from oi_tui.terminal.notifications import LONG
@@ -31,7 +31,7 @@ class TurnControl:
         workspace: Workspace,
         prompt: Prompt,
         conversation: Conversation,
-        progress: Progress,
+        progress: TurnProgress,
         queued: QueuedPrompts,
     ) -> None:
         self.busy = False

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from oi_tui.engine.events import Event, TurnEnded
-from oi_tui.screens.chat.turn.foreground import Host
+from oi_tui.screens.chat.turn.foreground import ForegroundHost
 from oi_tui.screens.confirm import ConfirmDialog
 from oi_tui.text import one_line
 
@@ -22,7 +22,7 @@ class UnmaskedQuestion:
     `call` has `open` called by the application, with the reason; it is called from any thread.
     """
 
-    def __init__(self, view: Host, call: Callable[[str], object]) -> None:
+    def __init__(self, view: ForegroundHost, call: Callable[[str], object]) -> None:
         self._view = view
         self._call = call
         self._screen = view.workspace.languages.unmasked_screen

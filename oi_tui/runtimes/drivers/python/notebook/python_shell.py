@@ -116,7 +116,7 @@ class InteractiveShell:
     @property
     def db(self):
         """What `%store` keeps, and other values, by their names."""
-        return import_quietly("python_store").Files(os.path.join(self.profile_dir.location, "db"))
+        return import_quietly("python_store").StoredValues(os.path.join(self.profile_dir.location, "db"))
 
     @property
     def execution_count(self):

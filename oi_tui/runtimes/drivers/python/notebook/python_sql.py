@@ -204,7 +204,7 @@ def connect_file(path, kind):
     return _DuckDb(duckdb, path or ":memory:")
 
 
-class Connection:
+class DatabaseConnection:
     """What all databases have in common."""
 
     quoting = STANDARD
@@ -222,7 +222,7 @@ class Connection:
         """Raise SqlError for a statement that the database could not read, where it tells that before."""
 
 
-class _Sqlite(Connection):
+class _Sqlite(DatabaseConnection):
     list_tables = _LIST_TABLES
     list_columns = (
         "select m.name, p.name, p.type from (select name, type from sqlite_master "
@@ -305,7 +305,7 @@ class _Sqlite(Connection):
                 self._connection.execute("commit")
 
 
-class _DuckDb(Connection):
+class _DuckDb(DatabaseConnection):
     list_tables = _LIST_DUCKDB
     list_columns = (
         "select table_name, column_name, data_type from information_schema.columns "

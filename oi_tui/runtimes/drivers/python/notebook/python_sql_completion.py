@@ -54,7 +54,7 @@ _FUNCTIONS = (
 ).split()
 
 
-class Completer:
+class SqlCompleter:
     """Completes SQL for the databases of a driver, and remembers the columns of the current one."""
 
     def __init__(self):

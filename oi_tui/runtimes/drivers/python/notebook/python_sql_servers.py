@@ -11,7 +11,7 @@ import getpass
 import re
 import urllib.parse
 
-from python_sql import BACKSLASHES, Connection, SqlError, connect_file, interruptible, take
+from python_sql import BACKSLASHES, DatabaseConnection, SqlError, connect_file, interruptible, take
 
 _PASSWORD = re.compile(r"password|access denied", re.I)
 _POSTGRES, _MYSQL = ("postgresql", "postgres"), ("mysql", "mariadb")
@@ -59,7 +59,7 @@ def connect(address):
     return connection
 
 
-class _Server(Connection):
+class _Server(DatabaseConnection):
     title = ""
 
     def __init__(self, facts, options):

@@ -13,7 +13,7 @@ import pickle
 _KEPT = "autorestore/"
 
 
-class Files:
+class StoredValues:
     """Values by names, each in a file of its own, as IPython's `db` has them."""
 
     def __init__(self, folder):

@@ -252,15 +252,15 @@ class _Default:
         self.value = value
 
 
-class _Told:
+class _Description:
     """The description of a completion without a value."""
 
     def __init__(self, facts):
         self.facts = facts
 
 
-_KEYWORD, _WRITTEN, _MODULE = _Told("keyword"), _Told(""), _Told("module")
-_FILE, _FOLDER = _Told("file"), _Told("folder")
+_KEYWORD, _WRITTEN, _MODULE = _Description("keyword"), _Description(""), _Description("module")
+_FILE, _FOLDER = _Description("file"), _Description("folder")
 
 
 def members(value):
@@ -340,17 +340,17 @@ def _keys_of(value, called=False):
         types_of = getattr(value, "dtypes", None)
         types_of = list(types_of) if types_of is not None else [""] * len(names)
         pairs = zip(list(names)[:_LOOKED_AT], types_of)
-        return [(_first(name), _Told("column {}".format(kind).strip())) for name, kind in pairs]
+        return [(_first(name), _Description("column {}".format(kind).strip())) for name, kind in pairs]
     if called:
         return list(itertools.islice(dict.items(value), _LOOKED_AT)) if _is(value, dict) else []
     if _is(value, dict):
         return list(itertools.islice(dict.items(value), _LOOKED_AT))
     if value is os.environ:
-        return [(name, _Told("variable of the environment")) for name in sorted(value)]
+        return [(name, _Description("variable of the environment")) for name in sorted(value)]
     if _is_known(value) and _name_of(type(value)) == "ndarray" and value.dtype.names:
-        return [(name, _Told("field {}".format(value.dtype[name]))) for name in value.dtype.names]
+        return [(name, _Description("field {}".format(value.dtype[name]))) for name in value.dtype.names]
     if _is_known(value) and _name_of(type(value)) == "Series":
-        return [(_first(name), _Told("label")) for name in list(value.index[:_LOOKED_AT])]
+        return [(_first(name), _Description("label")) for name in list(value.index[:_LOOKED_AT])]
     return []
 
 
@@ -469,7 +469,7 @@ def _format(value):
 
 def _facts(value):
     """A few words about what a completion stands for."""
-    if _is(value, _Told):
+    if _is(value, _Description):
         return value.facts
     if _is(value, _Default):
         return "argument" if value.value is inspect.Parameter.empty else _format(value.value)

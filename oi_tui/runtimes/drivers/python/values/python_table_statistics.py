@@ -21,12 +21,12 @@ _ORDERED = ("datetime", "decimal", "fractions", "pandas")
 _DAY, _MINUTE = "datetime64[D]", "datetime64[m]"
 
 
-class Trouble(Exception):
+class TableReadError(Exception):
     """Why there is no answer, as a sentence."""
 
 
 def describe(table, at):
-    """The column with this number: its facts, and its bars. Raises Trouble where it is too long."""
+    """The column with this number: its facts, and its bars. Raises TableReadError where it is too long."""
     is_numeric = table.columns[at][2]
     if is_numeric and hasattr(table, "numbers"):
         try:
@@ -39,7 +39,7 @@ def describe(table, at):
         times = table.times(at)
         return _of_counts(counts, table.rows, times)
     if table.rows > _LISTED:
-        raise Trouble("The column is too long for statistics; compute them with code.")
+        raise TableReadError("The column is too long for statistics; compute them with code.")
     values = [value for value in table.column(at) if not is_missing(value)]
     if is_numeric:
         return _of_numbers([float(value) for value in values], table.rows)

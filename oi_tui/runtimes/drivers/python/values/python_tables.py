@@ -17,7 +17,7 @@ import weakref
 
 from python_cell_text import is_missing, one_line, shorten, text_of
 from python_model_view import SQL_ROWS, kind_of, short_type
-from python_table_statistics import Trouble, describe
+from python_table_statistics import TableReadError, describe
 
 #: Text is looked for in tables of up to so many cells; what has no own way to sort has at most so many rows.
 _SEARCHED, _LISTED = 2_000_000, 2_000_000
@@ -61,9 +61,9 @@ def answer(names, words):
         if table is None:
             kind, name = type(value).__name__, query["name"]
             hint = " Its rows are there after {}.collect().".format(name) if kind == "LazyFrame" else ""
-            raise Trouble("{} is not a table: it is of type {}.{}".format(name, kind, hint))
+            raise TableReadError("{} is not a table: it is of type {}.{}".format(name, kind, hint))
         return {"shape": _shape, "page": _page, "statistics": _statistics}[query["do"]](table, query)
-    except Trouble as trouble:
+    except TableReadError as trouble:
         return {"error": str(trouble)}
     except Exception as error:
         return {"error": "The table cannot be read: {}: {}".format(type(error).__name__, error)}
@@ -74,10 +74,10 @@ def _named(names, name):
     if name.startswith("table:"):
         value = _shown.get(name, _nothing)()
         if value is None:
-            raise Trouble("This table is no longer in memory. Run its cell again to open it.")
+            raise TableReadError("This table is no longer in memory. Run its cell again to open it.")
         return value
     if name not in names:
-        raise Trouble("There is no variable {}.".format(name))
+        raise TableReadError("There is no variable {}.".format(name))
     return names[name]
 
 
@@ -198,7 +198,7 @@ def _rows(table, query):
         numbers = range(table.rows) if sort is None else table.sorted(sort, bool(descending))
         if words:
             if table.rows * len(table.columns) > _SEARCHED:
-                raise Trouble("The table is too large to search all its cells; filter it with code.")
+                raise TableReadError("The table is too large to search all its cells; filter it with code.")
             matches = table.matching(words.lower())
             numbers = [number for number in numbers if number in matches]
         _order[:] = [key, numbers]
@@ -262,7 +262,7 @@ class _Lists:
 
     def sorted(self, at, descending):
         if self.rows > _LISTED:
-            raise Trouble("The table is too long to sort here; sort it with code.")
+            raise TableReadError("The table is too long to sort here; sort it with code.")
         values = self.column(at)
         there = [number for number, value in enumerate(values) if not is_missing(value)]
         try:

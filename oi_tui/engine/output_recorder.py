@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from oi_tui.engine.events import RunReported, Steps
 from oi_tui.engine.message_log import MessageLog
-from oi_tui.engine.protocols import Computer
+from oi_tui.engine.protocols import CodeRunner
 from oi_tui.engine.reply.message_builders import RunBuilder
 from oi_tui.messages import Displayed, Message, Printed, Report, RunEnded, ValueBegan, ValueEnded
 
@@ -12,10 +12,10 @@ from oi_tui.messages import Displayed, Message, Printed, Report, RunEnded, Value
 _MOST_SHOWING = 200
 
 
-class RunOutput:
+class OutputRecorder:
     """Records what runs print and display, and remembers which run shows a value that may be shown again."""
 
-    def __init__(self, computer: Computer, log: MessageLog) -> None:
+    def __init__(self, computer: CodeRunner, log: MessageLog) -> None:
         self._computer = computer
         self._log = log
         #: The runs that showed such values, by the place, the language and the key.

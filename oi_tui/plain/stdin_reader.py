@@ -19,7 +19,7 @@ SETTLE = 0.08
 _LONGEST = 1 << 16
 
 
-class Keyboard:
+class StdinReader:
     """Lines from standard input.
 
     On a terminal, what was typed before a question was asked goes to `early` and is sent later; it never
