@@ -142,10 +142,11 @@ class InterpreterBackend:
             raise KeyError(name) from None
 
     def change(self, changes: Mapping[str, Any]) -> None:
-        """Change settings. Raises KeyError, ValueError or AttributeError."""
-        for key, value in flat(changes).items():
-            if key not in _KEYS:
-                raise KeyError(key)
+        """Change settings, and `messages`. Raises KeyError, ValueError, TypeError or AttributeError."""
+        values = flat(changes)
+        if unknown := values.keys() - {*_KEYS, "messages"}:
+            raise KeyError(min(unknown))
+        for key, value in values.items():
             place, attribute = self._place(key)
             setattr(place, attribute, value)
 

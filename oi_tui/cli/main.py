@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from oi_tui import profiles
 from oi_tui.actions import confirm_trust
-from oi_tui.cli import compat, server_options
+from oi_tui.cli import combinations, compat, server_options
 from oi_tui.cli.flags import UsageError, join_words, make_parser, use_dashes
 from oi_tui.cli.profile_files import import_all, import_profiles, list_profiles, reset_profile
 from oi_tui.engine.credentials.redaction import learn_address
@@ -103,9 +103,11 @@ def _start(arguments: list[str]) -> int:
     flags_parser = make_parser()
     flags_parser.typed = use_dashes(arguments, flags_parser)
     given, rest = flags_parser.parse_known_args(flags_parser.typed)
-    words = _make_first_message(join_words(rest, flags_parser))
-    if "demo" in given and "model" in given:
-        raise UsageError("--demo and --model cannot be used together")
+    words = join_words(rest, flags_parser)
+    returns = server_options.attaches_to_target(given)
+    if problem := combinations.describe_conflict(given, words, returns=returns):
+        raise UsageError(problem)
+    words = _make_first_message(words)
     notes += compat.add_choices(given, chosen)
     if (code := _manage_profiles(given)) is not None:
         return code
@@ -114,14 +116,14 @@ def _start(arguments: list[str]) -> int:
         raise UsageError(problem)
     left = _find_left(given)
     if "attach" in given and not left:
-        return _attach(given, words)
+        return _attach(given)
     profile, path = read_profile(given)
     if left:
-        if words:
-            raise UsageError("--attach takes no request; type it when you are back")
         # What was left is the target; another one could not be reached without it.
         profile = profile.with_changes("flag", target="local")
     _refuse_contradiction(profile)
+    if not profile.sandbox:
+        notes += combinations.describe_unused(given)
     profile = replace(profile, unknown=(*profile.unknown, *notes))
     resume = _find_conversation(given.resume, profile) if "resume" in given else None
     if left and left.conversation and not resume:
@@ -190,15 +192,20 @@ def _run_plain(
 
     gc.enable()
     if "stdin" in given:
-        return run.answer(profile, profile_path=path, words=words)
-    return run.converse(profile, profile_path=path, words=words, resume=resume, come_back=come_back)
+        return run.answer(profile, profile_path=path, words=words, resume=resume)
+    return run.converse(
+        profile,
+        profile_path=path,
+        words=words,
+        resume=resume,
+        navigator="conversations" in given,
+        come_back=come_back,
+    )
 
 
-def _attach(given: argparse.Namespace, words: str) -> int:
+def _attach(given: argparse.Namespace) -> int:
     """Join a session of a server. Raises UsageError for what cannot be used."""
     _hide_argument(given.attach.partition("#token=")[2])
-    if words:
-        raise UsageError("--attach takes no request; type it when you have joined the session")
     gc.enable()
     try:
         return server_options.attach(given)

@@ -24,6 +24,8 @@ _FLAGS: tuple[tuple[str, str | None, str], ...] = (
 )
 #: Where a server is that was started without --host, --port and --socket.
 DEFAULT_ADDRESS = "http://127.0.0.1:8000"
+#: Flags that only mean something for a network address.
+_NOT_AT_SOCKET = ("--host", "--port", "--open")
 _REPEATED = ("--allow-host", "--allow-origin")
 _MISSING = 'the server needs more packages: pip install "oi-tui[server]" ({} is missing)'
 
@@ -52,11 +54,12 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def describe_misplaced(given: argparse.Namespace) -> str:
-    """Return what is wrong with flags of the server that are given without it; "" for nothing."""
-    if "server" in given:
-        return ""
+    """Return what is wrong with flags of the server: without it, or beside a socket; "" for nothing."""
     flags = [flag for flag, _, _ in _FLAGS if _make_name(flag) in given]
-    return f"{flags[0]} needs --server" if flags else ""
+    if "server" not in given:
+        return f"{flags[0]} needs --server" if flags else ""
+    unused = [flag for flag in flags if flag in _NOT_AT_SOCKET] if "socket" in given else []
+    return f"--socket and {unused[0]} cannot be used together" if unused else ""
 
 
 def serve(given: argparse.Namespace, profile: Profile, path: Path | None) -> int:
@@ -73,20 +76,22 @@ def serve(given: argparse.Namespace, profile: Profile, path: Path | None) -> int
     return server.run(profile, path, options, open_page="open" in given)
 
 
+def attaches_to_target(given: argparse.Namespace) -> bool:
+    """Return whether --attach names a target, and not the address of a server."""
+    named = getattr(given, "attach", "")
+    return bool(re.match(r"(?:ssh|container|command):", named)) and not re.fullmatch(r"\w+:\d+", named)
+
+
 def find_left(given: argparse.Namespace) -> "LeftTarget | None":
     """What was left running on the target that --attach names; None for the address of a server.
 
     Raises ValueError where nothing was left there.
     """
-    named = getattr(given, "attach", "")
-    if not re.match(r"(?:ssh|container|command):", named) or re.fullmatch(r"\w+:\d+", named):
+    if not attaches_to_target(given):
         return None
     from oi_tui.runtimes.remote import left_targets
 
-    for other in ("server", "acp", "mcp", "stdin"):
-        if other in given:
-            raise ValueError(f"--attach {named} and --{other} cannot be used together")
-    left = left_targets.choose(named)
+    left = left_targets.choose(given.attach)
     if isinstance(left, str):
         raise ValueError(left)
     return left

@@ -10,11 +10,13 @@ from pathlib import Path
 from types import FrameType
 
 from oi_tui import log
+from oi_tui.engine import rerun
 from oi_tui.engine.events import TurnEnded
 from oi_tui.engine.llm import endpoint
 from oi_tui.engine.models import local_servers
 from oi_tui.engine.open_interpreter import setup
 from oi_tui.engine.settings.profile import Profile
+from oi_tui.engine.storage.store import StoreError
 from oi_tui.plain.conversation import PlainConversation
 from oi_tui.plain.event_handler import INDENT, PlainEventHandler
 from oi_tui.plain.stdin_reader import StdinReader
@@ -50,12 +52,14 @@ def converse(
     profile_path: Path | None,
     words: str = "",
     resume: str | None = None,
+    navigator: bool = False,
     come_back: str = "",
     open_workspace: OpenWorkspace = Workspace,
 ) -> int:
     """Hold a conversation in plain lines. Returns the exit code.
 
-    `come_back` is a target on which something was left running, to which it is connected first.
+    With `navigator`, one of the saved conversations is chosen first. `come_back` is a target on which
+    something was left running, to which it is connected first.
     """
 
     def work(stack: ExitStack) -> int:
@@ -69,6 +73,8 @@ def converse(
             conversation.commands.open_conversation(resume, returning_to=come_back)
         if come_back:
             conversation.commands.target.attach(come_back)
+        if navigator:
+            conversation.commands.screens.open_navigator()
         if words:
             conversation.take(words)
         conversation.converse()
@@ -77,8 +83,10 @@ def converse(
     return run_guarded(work)
 
 
-def answer(profile: Profile, *, profile_path: Path | None, words: str = "") -> int:
+def answer(profile: Profile, *, profile_path: Path | None, words: str = "", resume: str | None = None) -> int:
     """Work on one request from standard input, with `words` before it. Returns the exit code.
+
+    `resume` is a saved conversation that the request goes on with.
 
     Messages, code and output go to standard output, the rest to standard error.
     """
@@ -89,12 +97,28 @@ def answer(profile: Profile, *, profile_path: Path | None, words: str = "") -> i
         return 2
 
     def work(stack: ExitStack) -> int:
-        _, conversation = _begin(profile, profile_path, stack, notes=note, reads=False)
+        workspace, conversation = _begin(profile, profile_path, stack, notes=note, reads=False)
+        if resume and (problem := _go_on_with(workspace, resume)):
+            note(f"oi-tui: {problem}\n")
+            return FAILED
         # With a request in words, what comes through the pipe is material.
         conversation.say(request, typed=words or None)
         return _find_exit_code(conversation)
 
     return run_guarded(work)
+
+
+def _go_on_with(workspace: Workspace, id: str) -> str:
+    """Open a saved conversation without showing it. Returns why that fails, "" if it does not."""
+    try:
+        workspace.conversation.resume(id)
+    except StoreError as error:
+        return f"could not open the conversation: {error}"
+    for notice in (*workspace.conversation.notices, *workspace.conversation.describe_left()):
+        note(f"{notice}\n")
+    if lost := rerun.describe_lost(workspace.session.messages):
+        note(f"{lost}\n")
+    return ""
 
 
 def _begin(

@@ -9,7 +9,7 @@ from oi_tui.computer_api import QuestionRefusedError
 from oi_tui.engine import rerun
 from oi_tui.engine.events import Event, Noticed
 from oi_tui.engine.llm import images
-from oi_tui.engine.open_interpreter.chunks import from_messages
+from oi_tui.engine.open_interpreter.chunks import find_unknown_part, from_messages, split_parts, to_message
 from oi_tui.engine.review.findings import Findings
 from oi_tui.engine.review.scanner import look_through
 from oi_tui.engine.session import Prompt
@@ -77,7 +77,7 @@ class Backend(Protocol):
         """Return a setting, or a group of them. Raises KeyError."""
 
     def change(self, changes: Mapping[str, Any]) -> None:
-        """Change settings. Raises KeyError or ValueError."""
+        """Change settings, and replace the conversation by `messages`. Raises KeyError or ValueError."""
 
     def saved(self, words: str) -> Sequence[Summary]:
         """Some saved conversations that have all the words, the newest first."""
@@ -156,10 +156,16 @@ class WorkspaceBackend:
         return read_setting(self._workspace.profile, name)
 
     def change(self, changes: Mapping[str, Any]) -> None:
-        """Change settings. Raises KeyError or ValueError."""
-        profile = changed(self._workspace.profile, changes)
-        self._workspace.use(profile)
-        self._workspace.session.auto_run = profile.auto_run
+        """Change settings, and replace the conversation by `messages`. Raises KeyError or ValueError."""
+        settings = {key: value for key, value in changes.items() if key != "messages"}
+        messages = read_messages(changes["messages"]) if "messages" in changes else None
+        if settings:
+            profile = changed(self._workspace.profile, settings)
+            self._workspace.use(profile)
+            self._workspace.session.auto_run = profile.auto_run
+        if messages is not None:
+            self._workspace.conversation.replace(messages)
+            self._lost = ""
 
     def saved(self, words: str) -> Sequence[Summary]:
         """Some saved conversations that have all the words, the newest first."""
@@ -211,6 +217,17 @@ def changed(profile: Profile, changes: Mapping[str, Any]) -> Profile:
         return profile.with_changes(**values)
     except TypeError as error:
         raise ProfileError(str(error)) from None
+
+
+def read_messages(given: object) -> list[Message]:
+    """Return the messages of a list in Open Interpreter's format. Raises ProfileError."""
+    if not isinstance(given, list) or not all(isinstance(item, dict) for item in given):
+        raise ProfileError("expected a list of messages", key="messages")
+    parts = [part for item in given for part in split_parts(item)]
+    for part in parts:
+        if problem := find_unknown_part(part):
+            raise ProfileError(problem, key="messages")
+    return [to_message(part) for part in parts]
 
 
 def flat(changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -41,8 +41,13 @@ class QuestionAnswered:
     decision: Literal["run", "edit", "reject", "withdrawn"]
 
 
+@dataclass(frozen=True, slots=True)
+class MessagesReplaced:
+    """The conversation has other messages now."""
+
+
 #: What a log holds.
-LogItem = Event | ApprovalQuestion | QuestionAnswered
+LogItem = Event | ApprovalQuestion | QuestionAnswered | MessagesReplaced
 
 
 @dataclass(frozen=True, slots=True)

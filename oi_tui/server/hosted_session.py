@@ -4,8 +4,8 @@ import hashlib
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 from oi_tui.engine.events import (
     ApprovalRequested,
@@ -24,7 +24,13 @@ from oi_tui.engine.session import Prompt
 from oi_tui.messages import InputReceived, InputRequested, Message, RunEnded
 from oi_tui.runtimes.runs.stopping import UNATTENDED
 from oi_tui.server.backend import Backend
-from oi_tui.server.event_log import ApprovalQuestion, EventLog, LogItem, QuestionAnswered
+from oi_tui.server.event_log import (
+    ApprovalQuestion,
+    EventLog,
+    LogItem,
+    MessagesReplaced,
+    QuestionAnswered,
+)
 from oi_tui.server.options import ServerLimits
 from oi_tui.text import one_line
 from oi_tui.turn_worker import TurnWorker
@@ -177,6 +183,22 @@ class HostedSession:
             self._last_stop.start()
         if not self._stopping:
             self.stop()
+
+    def change(self, changes: Mapping[str, Any]) -> None:
+        """Change settings, and replace the conversation by `messages`.
+
+        Raises ConflictError where these would change during a turn, and what the backend raises.
+        """
+        if "messages" not in changes:
+            self.backend.change(changes)
+            return
+        with self._lock:
+            if self.busy:
+                raise ConflictError(
+                    "messages cannot be replaced during a turn. Wait for its end, or stop it."
+                )
+            self.backend.change(changes)
+            self.log.append(MessagesReplaced())
 
     def wait(self, timeout: float) -> bool:
         """Wait until no turn goes on. Return False when it takes longer."""

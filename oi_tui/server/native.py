@@ -15,7 +15,7 @@ from oi_tui.engine.storage.store import NoConversationError, StoreError
 from oi_tui.server import wire
 from oi_tui.server.backend import picture
 from oi_tui.server.context import Tempo, context_of, read_object, read_text, subprotocol, while_connected
-from oi_tui.server.event_log import ApprovalQuestion, EventReader, GapError
+from oi_tui.server.event_log import ApprovalQuestion, EventReader, GapError, MessagesReplaced
 from oi_tui.server.fields import SWITCH, check_fields, make_whole
 from oi_tui.server.guard import RequestRefusedError
 from oi_tui.server.hosted_session import ConflictError, HostedSession
@@ -123,6 +123,11 @@ async def _records(
             if not entries:
                 yield None
             for entry in entries:
+                if isinstance(entry.item, MessagesReplaced):
+                    state = wire.describe_state(session)
+                    reader.number = state["number"]
+                    yield state
+                    break
                 yield wire.encode_entry(entry, session.id)
 
 

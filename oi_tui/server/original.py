@@ -249,7 +249,7 @@ async def read_setting(request: Request) -> Response:
 
 
 async def change_settings(request: Request) -> Response:
-    """Change settings, where the start of the server allows it."""
+    """Change settings, or the messages, where the start of the server allows it."""
     context = context_of(request)
     if not context.options.allow_settings:
         why = "Settings cannot be changed from outside. Start with --allow-settings to allow it."
@@ -257,9 +257,11 @@ async def change_settings(request: Request) -> Response:
     changes = await read_object(request)
     session = await context.sessions.find()
     try:
-        await asyncio.to_thread(session.backend.change, changes)
+        await asyncio.to_thread(session.change, changes)
     except KeyError as unknown:
         return JSONResponse({"error": f"Setting {unknown.args[0]} not found"}, 404)
-    except (ValueError, AttributeError) as problem:
+    except (ValueError, TypeError, AttributeError) as problem:
         return JSONResponse({"error": str(problem)}, 400)
+    if "messages" in changes:
+        context.completions.forget(session)
     return JSONResponse({"status": "success"})

@@ -78,6 +78,12 @@ class CurrentConversation:
         self._close_journal()
         return self._go_on(title, messages)
 
+    def replace(self, messages: Sequence[Message]) -> Session:
+        """Go on in another conversation, which has these messages; the languages are kept."""
+        self.session.close()
+        self._close_journal()
+        return self._go_on(_make_first_title(messages), messages)
+
     def resume(self, id: str) -> Session:
         """End the conversation at work and go on with a saved one. Raises StoreError where that fails."""
         journal, messages = self.store.open(id)

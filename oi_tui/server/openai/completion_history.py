@@ -47,6 +47,10 @@ class CompletionHistory:
         """What was said in this session."""
         return self._sessions.setdefault(session, ChatHistory())
 
+    def forget(self, session: HostedSession) -> None:
+        """Know nothing of a session: it has other messages now."""
+        self._sessions.pop(session, None)
+
     def find(self, spoken: Sequence[ChatMessage]) -> tuple[HostedSession, int] | None:
         """Find the session that a client's list continues, and how many of its messages it has."""
         matches = [

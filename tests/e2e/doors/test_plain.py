@@ -364,6 +364,18 @@ def test_what_happened_in_plain_lines_is_saved(start: Start) -> None:
     again.wait_for("Hello there.")
 
 
+def test_a_request_from_standard_input_continues_a_saved_conversation(workplace: Path) -> None:
+    with ModelServer(spoken(Say("Hello Ada.")), spoken(Say("You are Ada."))) as server:
+        piped(*at(server, "--stdin"), words="I am Ada.")
+        again = piped(*at(server, "--stdin", "--resume"), words="Who am I?")
+        sent = server.requests[-1]["messages"]
+    assert (again.returncode, again.stdout) == (0, "You are Ada.\n")
+    assert [item["content"] for item in sent][-3:] == ["I am Ada.", "Hello Ada.", "Who am I?"]
+    assert [message["content"] for message in messages()][-2:] == ["Who am I?", "You are Ada."]
+    listed = piped("--demo", "--plain", "--conversations", words="")
+    assert "  1  I am Ada." in listed.stdout
+
+
 def test_the_end_of_input_at_a_question_ends_the_conversation_and_rejects_nothing(start: Start) -> None:
     with ModelServer(spoken(call("print(1)"))) as server:
         program = spoken_to(start, *at(server))

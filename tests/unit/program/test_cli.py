@@ -390,9 +390,72 @@ def test_flags_of_packaged_profiles_choose_them(
     assert getattr(started[0][0], setting) == value
 
 
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("--server", "--acp"),
+        ("--acp", "--mcp"),
+        ("--doctor", "--server"),
+        ("--profiles", "--import"),
+        ("--import-profiles", "--stdin"),
+        ("--attach", "--stdin"),
+        ("--server", "--resume"),
+        ("--acp", "--conversations"),
+        ("--stdin", "--conversations"),
+        ("--attach", "--model=x"),
+        ("--attach", "--no-auto-run"),
+        ("--attach", "--plain"),
+        ("--attach", "--profile=work"),
+        ("--reset-profile", "--profile=work"),
+        ("--demo", "--api-base=http://127.0.0.1:1"),
+    ],
+    ids=" ".join,
+)
+def test_flags_that_would_have_no_effect_are_refused(
+    flags: tuple[str, str], capsys: pytest.CaptureFixture[str], started: list[Any]
+) -> None:
+    first, second = (flag.partition("=")[0] for flag in flags)
+    for given in (flags, reversed(flags)):
+        assert refused(capsys, *given) == f"{first} and {second} cannot be used together"
+    assert started == []
+
+
+def test_a_target_beside_the_one_that_something_was_left_on_is_refused(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = refused(capsys, "--attach", "ssh:gpu1", "--target", "ssh:gpu2")
+    assert words == "--attach and --target cannot be used together"
+    assert refused(capsys, "--attach", "ssh:gpu1", "--mcp") == "--attach and --mcp cannot be used together"
+
+
+def test_a_request_is_not_taken_where_nobody_reads_it(capsys: pytest.CaptureFixture[str]) -> None:
+    for flag in (
+        "--server",
+        "--acp",
+        "--mcp",
+        "--profiles",
+        "--import",
+        "--doctor=x",
+        "--attach=127.0.0.1:1",
+    ):
+        assert refused(capsys, flag, "hello") == f"{flag.partition('=')[0]} takes no request"
+    assert refused(capsys, "hello", "-p") == "--profile without a name takes no request"
+
+
+def test_a_limit_of_the_sandbox_without_the_sandbox_is_noted(started: list[Any]) -> None:
+    note = "--sandbox-disk has no effect: the sandbox is off."
+    assert main.main(["--sandbox-disk", "5"]) == 7
+    assert note in started[-1][0].unknown
+    assert main.main(["--sandbox", "--sandbox-disk", "5"]) == 7
+    assert note not in started[-1][0].unknown
+
+
 def test_flags_of_the_server_need_it(capsys: pytest.CaptureFixture[str], started: list[Any]) -> None:
     assert refused(capsys, "--open") == "--open needs --server"
     assert refused(capsys, "--allow-settings", "--port", "1") == "--port needs --server"
+    for flag in ("--host=127.0.0.1", "--port=1", "--open"):
+        together = f"--socket and {flag.partition('=')[0]} cannot be used together"
+        assert refused(capsys, "--server", "--socket", "x", flag) == together
     assert started == []
 
 

@@ -50,8 +50,8 @@ def test_every_websocket_is_described(serve: Serve) -> None:
 
 
 def test_every_event_and_every_report_has_a_name() -> None:
-    # A Question takes the place of an ApprovalRequested.
-    named = {kind.__name__ for kind in get_args(LogItem)} - {"ApprovalRequested"}
+    # A Question takes the place of an ApprovalRequested, and the state that of MessagesReplaced.
+    named = {kind.__name__ for kind in get_args(LogItem)} - {"ApprovalRequested", "MessagesReplaced"}
     assert named == set(wire.NAMES)
     assert {kind.__name__ for kind in get_args(Report)} == set(wire.REPORTS)
 

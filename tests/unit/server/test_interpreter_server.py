@@ -59,7 +59,16 @@ def test_settings_are_those_of_the_interpreter(serve: Serve) -> None:
             assert client.get("/settings/close").status_code == 404
             changed = client.post("/settings", json={"llm": {"temperature": 0.5}})
             assert changed.json() == {"status": "success"}
-        assert hosted.llm.temperature == 0.5
+            talk = [{"role": "user", "type": "message", "content": "Hello"}]
+            assert client.post("/settings", json={"messages": talk}).json() == {"status": "success"}
+            assert hosted.messages == talk
+            assert (
+                client.post("/settings", json={"messages": [{"role": "king", "content": ""}]}).status_code
+                == 400
+            )
+            assert client.post("/settings", json={"auto_run": True, "nothing": 1}).status_code == 404
+        assert hosted.messages == talk
+        assert (hosted.llm.temperature, hosted.auto_run) == (0.5, False)
 
 
 def test_a_route_of_ones_own_needs_the_token_too(serve: Serve) -> None:

@@ -233,6 +233,61 @@ def test_settings_are_changed_only_where_the_start_allows_it(serve: Serve) -> No
             assert (answer.status_code, says in answer.text) == (400, True), answer.text
 
 
+TALK = [
+    {"role": "user", "type": "message", "content": "My name is Ada."},
+    {"role": "assistant", "type": "message", "content": "Hello Ada."},
+]
+
+
+def test_the_messages_are_replaced_and_the_model_gets_them(serve: Serve) -> None:
+    running = serve([Text("One.")], [Text("Ada.")], [Text("Who?")], allow_settings=True)
+    with running.http() as client, running.socket("/v1/sessions/default/events") as watcher:
+        assert watcher.receive()["messages"] == []
+        with running.socket() as socket:
+            socket.say(HELLO)
+            socket.until(**COMPLETE)
+            watcher.until(event="turn.ended")
+            assert client.post("/settings", json={"messages": TALK}).json() == {"status": "success"}
+            # Whoever watches gets the state again.
+            state = watcher.receive()
+            assert [item["content"] for item in state["messages"]] == ["My name is Ada.", "Hello Ada."]
+            read = client.get("/settings/messages").json()["messages"]
+            assert [(item["role"], item["content"]) for item in read] == [
+                (item["role"], item["content"]) for item in TALK
+            ]
+            socket.say(HELLO)
+            assert content(socket.until(**COMPLETE), type="message") == "Ada."
+            assert client.post("/settings", json={"messages": []}).json() == {"status": "success"}
+            socket.say(HELLO)
+            socket.until(**COMPLETE)
+    assert [len(request.messages) for request in running.llm.requests] == [2, 4, 2]
+
+
+def test_messages_that_cannot_be_understood_change_nothing(serve: Serve) -> None:
+    running = serve(allow_settings=True)
+    with running.http() as client:
+        for given, says in (
+            (None, "messages: expected a list of messages"),
+            ([1], "messages: expected a list of messages"),
+            ([{"role": "king", "content": "x"}], "the role 'king'"),
+            ([{"role": "user", "content": [{"type": "sound"}]}], "sound"),
+        ):
+            answer = client.post("/settings", json={"messages": given, "auto_run": True})
+            assert (answer.status_code, says in answer.text) == (400, True), answer.text
+        assert client.get("/settings/messages").json() == {"messages": []}
+        assert client.get("/settings/auto_run").json() == {"auto_run": False}
+
+
+def test_messages_are_not_replaced_during_a_turn(serve: Serve) -> None:
+    running = serve([call("print(1)")], allow_settings=True)
+    with running.socket() as socket, running.http() as client:
+        socket.say(HELLO)
+        socket.until(**COMPLETE)
+        answer = client.post("/settings", json={"messages": []})
+        assert (answer.status_code, "during a turn" in answer.text) == (409, True)
+        assert len(client.get("/settings/messages").json()["messages"]) == 2
+
+
 async def documented_client(address: str, headers: dict[str, str], printed: Callable[[str], None]) -> None:
     """The client of Open Interpreter's documentation, with its token."""
     async with websockets.connect(address, additional_headers=headers) as websocket:

@@ -1,0 +1,88 @@
+"""Refuses flags that would have no effect beside others."""
+
+import argparse
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from oi_tui.engine.settings.profile import list_settings
+
+
+class _Start(NamedTuple):
+    """What one of the flags below starts, and which others it refuses."""
+
+    flag: str
+    #: Whether it has no use for the settings of a profile or of flags, and they would be missed.
+    refuses_settings: bool = False
+    refuses: tuple[str, ...] = ("conversations", "resume")
+    takes_request: bool = False
+
+
+_ATTACH = ("conversations", "resume", "profile", "demo", "plain")
+#: The flags that start something else than a conversation, by their names in the parsed arguments.
+_STARTS = {
+    "doctor": _Start("--doctor"),
+    "profiles": _Start("--profiles"),
+    "reset_profile": _Start("--reset-profile", refuses=("conversations", "resume", "profile")),
+    "import_all": _Start("--import"),
+    "import_profiles": _Start("--import-profiles"),
+    "server": _Start("--server"),
+    # The session has the settings of its server.
+    "attach": _Start("--attach", refuses_settings=True, refuses=_ATTACH),
+    "acp": _Start("--acp"),
+    "mcp": _Start("--mcp"),
+    "stdin": _Start("--stdin", refuses=("conversations",), takes_request=True),
+}
+_LIST = _Start("--profile without a name")
+#: To come back to what was left running on a target is a conversation there.
+_RETURN = _Start("--attach", refuses=("target",))
+#: Settings of a model that the demo does not use.
+_NOT_IN_DEMO = ("model", "api_base", "api_key", "api_version")
+
+
+def describe_conflict(given: argparse.Namespace, words: str, *, returns: bool) -> str:
+    """Return which two flags cannot be used together; "" where all have an effect.
+
+    `returns` says whether --attach names a target on which something was left running.
+    """
+    starts = list(_find_starts(given, returns=returns))
+    flags = dict(_find_flags(given))
+    if len(starts) > 1:
+        return _join(starts[0].flag, starts[1].flag)
+    if "demo" in given and (refused := [flags[name] for name in _NOT_IN_DEMO if name in flags]):
+        return _join("--demo", refused[0])
+    for start in starts:
+        settings = [setting.name for setting in list_settings()] if start.refuses_settings else []
+        if refused := [flags[name] for name in (*start.refuses, *settings) if name in flags]:
+            return _join(start.flag, refused[0])
+        if words and not start.takes_request:
+            return f"{start.flag} takes no request"
+    return ""
+
+
+def describe_unused(given: argparse.Namespace) -> list[str]:
+    """Return a note for each flag that sets a limit of the sandbox; for a start without sandbox."""
+    flags = (setting.long_flag for setting in list_settings() if setting.name in given)
+    return [f"{flag} has no effect: the sandbox is off." for flag in flags if flag.startswith("--sandbox-")]
+
+
+def _find_starts(given: argparse.Namespace, *, returns: bool) -> Iterator[_Start]:
+    for name, start in _STARTS.items():
+        if name in given:
+            yield _RETURN if name == "attach" and returns else start
+    if "profile" in given and given.profile is None and "profiles" not in given:
+        yield _LIST
+
+
+def _find_flags(given: argparse.Namespace) -> Iterator[tuple[str, str]]:
+    """Yield the flags that start nothing themselves: their names in the parsed arguments, and as typed."""
+    for name in ("conversations", "resume", "profile", "demo", "plain"):
+        if name in given:
+            yield name, f"--{name}"
+    for setting in list_settings():
+        if setting.name in given:
+            is_off = setting.kind is bool and getattr(given, setting.name) is False
+            yield setting.name, f"--no-{setting.long_flag[2:]}" if is_off else setting.long_flag
+
+
+def _join(first: str, second: str) -> str:
+    return f"{first} and {second} cannot be used together"
