@@ -25,6 +25,8 @@ class Compiled:
     packages: Mapping[str, str]
     note: str
     option: str = "--version"
+    #: Whether its driver tells what the last cell made.
+    remembers: bool = False
 
     def language(self) -> Language:
         """Return the language."""
@@ -40,6 +42,9 @@ class Compiled:
             start=partial(_start, self.name),
             leave_request="leave",
             note=self.note,
+            variables_request="variables {nonce}" if self.remembers else None,
+            variable_request="variable {nonce} {name}" if self.remembers else None,
+            completion_request="completions {nonce} {name}" if self.remembers else None,
         )
 
 

@@ -26,10 +26,10 @@ class Inspector:
         return runtime.memory().variables if runtime else ()
 
     def memories(self) -> tuple[Memory, ...]:
-        """The variables of each language that can run here and keeps some, or why there are none."""
+        """The variables of each language that can run here and tells or keeps some, or why there are none."""
         memories = []
         for language in self._catalog.offered:
-            if not language.keeps:
+            if not language.keeps and not language.variables_request:
                 continue
             with self._targets.lock:
                 runtime = self._targets.current.runtimes.get(language.name)

@@ -200,9 +200,11 @@ class PtyRuntime:
         event, written = answer
         variables = read(event.get("variables")) if written is None else read_shell(written)
         shown = tuple(withheld(item, self.hidden_inputs) for item in variables)[-MOST:]
-        self.names = parse_names([item.name for item in reversed(shown[-10:])])
+        if language.keeps:
+            self.names = parse_names([item.name for item in reversed(shown[-10:])])
         total = event.get("total")
-        return Memory(name, "known", shown, max(total, len(shown)) if isinstance(total, int) else len(shown))
+        count = max(total, len(shown)) if isinstance(total, int) else len(shown)
+        return Memory(name, "known", shown, count, is_over=not language.keeps)
 
     def look_at(self, name: str) -> Detail | None:
         """The value of one variable; None where it is not reported, or does not exist."""

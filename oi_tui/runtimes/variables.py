@@ -74,6 +74,8 @@ class Memory:
     variables: tuple[Variable, ...] = ()
     #: How many there are; more than `variables` where there were too many to tell.
     total: int = 0
+    #: Whether they are those of a program that has ended: of the last cell, in a language that keeps none.
+    is_over: bool = False
 
 
 class VariableSource(Protocol):

@@ -13,7 +13,7 @@ def describe_memories(memories: Sequence[Memory]) -> str:
     """Describe the variables of all languages for the model; "" where there are none."""
     lines = []
     for memory in memories:
-        if not memory.variables:
+        if not memory.variables or memory.is_over:
             continue
         newest = memory.variables[-_DESCRIBED:]
         words = ", ".join(f"{item.name} ({_describe_type(item)})" for item in newest)

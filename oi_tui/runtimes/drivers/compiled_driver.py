@@ -14,6 +14,7 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 
@@ -83,6 +84,13 @@ class CompiledDriver:
         except OSError as error:
             return "failed", "{}: {}".format(error.filename or "the build folder", error.strerror)
         return ("failed", _describe(status)) if status else ("finished", None)
+
+    def answer(self, question, words):
+        """What is known of the last cell, as the fields of an answer to the application."""
+        try:
+            return self._compiler.answer(question, words, self._folder.path)
+        except (OSError, ValueError, subprocess.SubprocessError):
+            return {}
 
     def _note_interrupt(self, *_):
         # The program on the terminal was given it as well, and ends by it or has its own way.
@@ -187,7 +195,7 @@ def main(channel_folder, language, program):
     folder = BuildFolder()
     driver = CompiledDriver(compilers.COMPILERS[language](program), folder)
     try:
-        channel.serve(lambda code: driver.run(code, channel.cell))
+        channel.serve(lambda code: driver.run(code, channel.cell), answer=driver.answer)
     finally:
         folder.remove()
 

@@ -11,6 +11,7 @@ import json
 import os
 import re
 import shlex
+import subprocess
 
 import c_cell
 import rust_cell
@@ -56,6 +57,10 @@ class Compiler:
     def start(self, folder, _name):
         """How the program in a folder is started, for the cell of this name."""
         return [os.path.join(folder, "cell")]
+
+    def answer(self, _question, _words, _folder):
+        """What is known of the last cell, as the fields of an answer."""
+        return {}
 
     def words(self, name):
         """The options in a variable of the environment."""
@@ -219,7 +224,10 @@ class Go(Compiler):
 
 
 class Php(Compiler):
-    """PHP, which reads the cell itself: nothing is built. Without a tag of PHP, all of the cell is code."""
+    """PHP, which reads the cell itself: nothing is built. Without a tag of PHP, all of the cell is code.
+
+    Its driver writes what the cell made into the file `memory` of the build folder.
+    """
 
     def unit(self, code):
         return CompilationUnit({"cell.php": code if "<?" in code else "<?php " + code})
@@ -230,14 +238,49 @@ class Php(Compiler):
     def start(self, folder, name):
         options = ["display_errors=1", "display_startup_errors=1", "html_errors=0", "log_errors=0"]
         words = [word for option in options for word in ("-d", option)]
-        driver = os.path.join(os.path.dirname(os.path.abspath(__file__)), "php_cell.php")
-        return [self.program, *words, "-f", driver, "--", os.path.join(folder, "cell.php"), name]
+        memory = os.path.join(os.path.dirname(folder), "memory")
+        if os.path.exists(memory):
+            os.remove(memory)
+        return [
+            self.program,
+            *words,
+            "-f",
+            _beside("php_cell.php"),
+            "--",
+            os.path.join(folder, "cell.php"),
+            name,
+        ]
+
+    def answer(self, question, words, folder):
+        path = os.path.join(folder, "memory")
+        if question == "completions":
+            done = subprocess.run(
+                [self.program, "-f", _beside("php_completion.php"), "--", path, words],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                timeout=5,
+                check=False,
+            )
+            return json.loads(done.stdout or b"{}")
+        try:
+            with open(path, encoding="utf-8") as file:
+                variables = json.load(file)["variables"]
+        except (OSError, ValueError):
+            variables = []
+        if question == "variable":
+            return next((item for item in variables if item["name"] == words), {})
+        return {"total": len(variables), "variables": variables}
 
     def note_sources(self, _folder):
         """There is nothing that could be out of date."""
 
     def is_current(self, _folder):
         return False
+
+
+def _beside(name):
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
 
 
 def _cache_of_user():

@@ -4,6 +4,8 @@
 
 namespace OiTui;
 
+require __DIR__ . '/php_memory.php';
+
 final class Cell
 {
     public $context;
@@ -68,4 +70,5 @@ final class Cell
     }
 }
 
+Memory::writeAtEnd(dirname($argv[1], 2) . '/memory', $argv[2]);
 include Cell::open($argv[1], $argv[2]);

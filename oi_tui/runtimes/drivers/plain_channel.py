@@ -67,10 +67,11 @@ class Channel:
         while view:
             view = view[os.write(number, view) :]
 
-    def serve(self, run, cancel=None, leave=None):
+    def serve(self, run, cancel=None, leave=None, answer=None):
         """Take requests until the application is gone; `run` returns the state and the reason.
 
-        `cancel` is called when a run was interrupted, `leave` when the language is to end.
+        `cancel` is called when a run was interrupted, `leave` when the language is to end. `answer` returns
+        the fields of the answer to a question.
         """
         signal.signal(signal.SIGINT, _ignore)
         signal.signal(signal.SIGUSR2, _stop)
@@ -87,6 +88,8 @@ class Channel:
                     if leave is not None:
                         leave()
                     return
+                elif answer is not None:
+                    self.send(words[0], nonce=words[1], **answer(words[0], words[2] if words[2:] else ""))
             except (KeyboardInterrupt, Stopped):
                 continue
 

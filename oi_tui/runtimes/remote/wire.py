@@ -68,6 +68,7 @@ _KINDS: dict[tuple[str, str], tuple[type, ...]] = {
     ("CompletionSet", "found"): (tuple,),
     ("Memory", "variables"): (tuple,),
     ("Memory", "total"): (int,),
+    ("Memory", "is_over"): (bool,),
     ("FileFacts", "size"): (int,),
     ("FileFacts", "changed"): (int,),
     ("FileFacts", "mode"): (int,),

@@ -86,6 +86,8 @@ def _count(memory: Memory, matching: int, sought: bool) -> str:
         return f"{matching:,} of {memory.total:,}"
     if memory.total > len(memory.variables):
         return f"the {len(memory.variables):,} newest of {memory.total:,}"
+    if memory.is_over and memory.total:
+        return f"{memory.total:,} of its last cell"
     return f"{memory.total:,}" if memory.total else "nothing yet"
 
 

@@ -227,3 +227,10 @@ def test_tables_come_first_then_what_is_large_and_code_last() -> None:
     listed = make_rows([Memory("python", "known", found, 6)], "")
     names = [row.variable.name for row in listed if row.variable]
     assert names == ["df", "rows", "total", "count", "load", "Sale"]
+
+
+def test_variables_of_a_program_that_has_ended_are_those_of_its_last_cell() -> None:
+    memory = Memory("php", "known", (Variable("$n", "int", "3", 16),), 1, is_over=True)
+    heading, row = make_rows([memory], "")
+    assert heading.heading == "php: 1 of its last cell"
+    assert row.variable is memory.variables[0]

@@ -46,6 +46,7 @@ deploy_all() { :; }
 mkdir -p inner; cd inner; touch 'my file.txt' notes.md "it's"; mkdir sub
 """
 NODE, RUBY_HERE = pytest.mark.needs("node"), pytest.mark.needs("ruby")
+PHP_HERE = pytest.mark.needs("php")
 DEPOSITS = "table of 2 keys"
 LUA = """
 sales = { { item = "n", amount = 3 } }
@@ -69,7 +70,21 @@ our %nosy;
 tie %nosy, 'Nosy';
 sub add_up { return 1 }
 """
-SETUP = {"javascript": JAVASCRIPT, "ruby": RUBY, "shell": SHELL, "lua": LUA, "perl": PERL}
+PHP = """
+class Account {
+  public $owner = ['name' => 'Ada']; private $pin = 5; const LIMIT = 3; static $count = 0;
+  function __construct($owner = '') {}
+  static function open(string $name): self { return new self; }
+  function deposit(int $amount, $note = '', ...$rest) {}
+  function __get($name) { echo 'EVIL'; }
+}
+function add_up(int $first, &$second = 2) { return 1; }
+const RATE = 1.5;
+$sales = [['region' => 'n', 'amount' => 3]];
+$account = new Account;
+$when = new DateTime('2020-01-01');
+"""
+SETUP = {"javascript": JAVASCRIPT, "ruby": RUBY, "shell": SHELL, "lua": LUA, "perl": PERL, "php": PHP}
 
 
 @pytest.fixture(scope="module")
@@ -220,6 +235,33 @@ def test_perl_is_completed(computer: Computer, before: str, typed: int, offers: 
     assert (found.typed, {item.text: item.facts for item in found.found}) == (typed, offers)
 
 
+@pytest.mark.needs("php")
+@pytest.mark.parametrize(
+    ("before", "typed", "offers"),
+    [
+        ("echo $sa", 2, {"sales": "array of 1"}),
+        ("$sales[0]['am", 2, {"amount": "3"}),
+        ('"sum: {$account->', 0, {"owner": "array of 1", "deposit": "(int $amount, $note = …, ...$rest)"}),
+        ("$account->owner['", 0, {"name": '"Ada"'}),
+        ("Account::", 0, {"open": "(string $name): self", "$count": "", "LIMIT": ""}),
+        ("$x = new Acco", 4, {"Account": "class"}),
+        ("$when->form", 4, {"format": "(string $format)"}),
+        ("RAT", 3, {"RATE": "1.5"}),
+        ("echo add_", 4, {"add_up": "(int $first, &$second = …)"}),
+        ("str_conta", 9, {"str_contains": "function"}),
+        ("foreac", 6, {"foreach": ""}),
+        ("fopen('data/", 5, {"data/prices.csv": ""}),
+        ("<?= 1 ?><b>$sa", 0, {}),
+        ("<b><?= $sa", 2, {"sales": "array of 1"}),
+        ("$nothing->", 0, {}),
+        ("// $sa", 0, {}),
+    ],
+)
+def test_php_is_completed(computer: Computer, before: str, typed: int, offers: dict[str, str]) -> None:
+    found = complete(computer, "php", before)
+    assert (found.typed, {item.text: item.facts for item in found.found}) == (typed, offers)
+
+
 @pytest.mark.needs("bash")
 @pytest.mark.parametrize(
     ("before", "typed", "offers"),
@@ -258,6 +300,11 @@ def test_programs_are_completed_in_the_place_of_a_command(computer: Computer) ->
         pytest.param("javascript", "new Account(", "Account(owner, limit = 10)", marks=NODE),
         pytest.param("ruby", "add_up(1, ", "add_up(first, second = …)", marks=RUBY_HERE),
         pytest.param("ruby", "Account.new(", "Account.new(owner, limit = …)", marks=RUBY_HERE),
+        pytest.param("php", "add_up(1, ", "add_up(int $first, &$second = …)", marks=PHP_HERE),
+        pytest.param("php", "new Account(", "Account($owner = …)", marks=PHP_HERE),
+        pytest.param(
+            "php", "str_contains($a, ", "str_contains(string $haystack, string $needle): bool", marks=PHP_HERE
+        ),
         pytest.param("ruby", "account.deposit(", "account.deposit(amount, *rest, times: …)", marks=RUBY_HERE),
     ],
 )

@@ -14,6 +14,7 @@ import pytest
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.language import DRIVERS
 from oi_tui.runtimes.variables import Detail, Variable
+from oi_tui.services.live_names import describe_memories
 from tests.runtimes.playing import play
 
 #: For each language: code, and its variables by then.
@@ -45,6 +46,25 @@ REMEMBERED: dict[str, tuple[str, list[tuple[str, str, str]]]] = {
             ("$tree", "hash", "hash of 1 key"),
             ("$k", "K", "K object"),
             ("f", "sub", "sub"),
+        ],
+    ),
+    "php": (
+        "$n = 3; $text = 'grün'; $long = str_repeat('x', 1000); $list = [1, 2]; $pairs = ['a' => null]; const RATE = 1.5;\n"
+        "class K { function __get($name) { echo 'EVIL'; } function __toString() { echo 'EVIL'; return ''; } }\n"
+        "enum Suit { case Hearts; }\n$k = new K; $suit = Suit::Hearts; $f = fn($x) => $x; function add($a) {}",
+        [
+            ("$n", "int", "3"),
+            ("$text", "string", '"grün"'),
+            ("$long", "string", "string of 1000 bytes"),
+            ("$list", "array", "array of 2"),
+            ("$pairs", "array", "array of 1"),
+            ("RATE", "float", "1.5"),
+            ("K", "class", "class K"),
+            ("Suit", "class", "class Suit"),
+            ("$k", "K", "K"),
+            ("$suit", "Suit", "Suit::Hearts"),
+            ("$f", "Closure", "Closure"),
+            ("add", "function", "function add"),
         ],
     ),
     "ruby": (
@@ -80,6 +100,40 @@ def test_a_language_tells_what_the_code_made_and_nothing_else(computer: Computer
         for variable in computer.inspector.variables(language)
     ]
     assert sorted(found) == sorted(expected)
+
+
+@pytest.mark.needs("php")
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        ("$a = 1; throw new Exception('x');", ["$a"]),
+        ("$a = 1; exit(3);", ["$a"]),
+        ("$a = 1; register_shutdown_function(function () { $GLOBALS['b'] = 2; });", ["$a", "$b"]),
+        ('for ($i = 0; $i < 5000; $i++) $GLOBALS["v$i"] = $i;', None),
+        ("$a = ", []),
+        ("posix_kill(posix_getpid(), 9);", []),
+    ],
+)
+def test_php_tells_what_the_last_cell_made_and_that_it_is_over(
+    shared: Computer, code: str, names: list[str] | None
+) -> None:
+    play(shared, "php", "$before = 1;")
+    play(shared, "php", code)
+    (memory,) = [memory for memory in shared.inspector.memories() if memory.language == "php"]
+    found = [variable.name for variable in memory.variables]
+    assert (memory.state, memory.is_over) == ("known", True)
+    assert found == names if names is not None else len(found) == 2000
+    assert describe_memories([memory]) == ""
+
+
+@pytest.mark.needs("php")
+def test_a_value_of_php_is_shown_to_a_depth(shared: Computer) -> None:
+    code = "class P { private $pin = 5; public $tags = ['x' => [1]]; function __debugInfo() { echo 'EVIL'; return []; } }\n$p = new P;"
+    assert play(shared, "php", code).text == ""
+    assert shared.inspector.look_at("php", "$p") == Detail(
+        "P", 'P {\n  pin: 5,\n  tags: [\n    "x" => [\n      0 => 1\n    ]\n  ]\n}'
+    )
+    assert shared.inspector.look_at("php", "$nothing") is None
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -260,7 +314,7 @@ def test_nothing_is_reported_and_nothing_started_where_there_is_nothing(computer
     states = {memory.language: memory.state for memory in computer.inspector.memories()}
     assert (states["shell"], states["python"]) == ("known", "unstarted")
     if "php" in states:
-        assert states["php"] == "silent"
+        assert states["php"] == "unstarted"
 
 
 def test_a_language_that_runs_tells_nothing_and_the_run_goes_on(computer: Computer) -> None:
