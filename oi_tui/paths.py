@@ -9,6 +9,7 @@ import errno
 import fcntl
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from oi_tui.system import environment_names
@@ -121,18 +122,62 @@ def replace_file(path: Path, text: str) -> None:
     import tempfile  # costs as much as all of this module, and is not wanted at the start
 
     target = Path(os.path.realpath(path))
-    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
+    with writing(target):
+        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
+                file.write(text)
+                file.flush()
+                flush(descriptor)
+            os.replace(name, target)  # noqa: PTH105
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(name)  # noqa: PTH108
+            raise
+        sync(target.parent)
+
+
+def create_file(path: Path, data: bytes) -> None:
+    """Write a new file, for its owner only; one that cannot be written whole is not there. Raises OSError."""
+    with writing(path):
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(data)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                path.unlink()
+            raise
+
+
+def explain_write_error(error: OSError, path: Path | None = None) -> str:
+    """Return why a file cannot be written, with the folder where it is known.
+
+    `no space left on the disk of ~/work`
+    """
+    reason = error.strerror or str(error)
+    name = str(path or error.filename or "")
+    if not name:
+        return reason
+    folder = shorten(os.path.dirname(name) or os.curdir)  # noqa: PTH120
+    folder = "".join(letter if letter.isprintable() else "\ufffd" for letter in folder)
+    return {
+        errno.ENOSPC: f"no space left on the disk of {folder}",
+        errno.EDQUOT: f"your disk quota for {folder} is used up",
+        errno.EACCES: f"no permission to write to {folder}",
+        errno.EPERM: f"no permission to write to {folder}",
+        errno.EROFS: f"{folder} is on a read-only disk",
+    }.get(error.errno or 0, f"{folder}: {reason}")
+
+
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Let an OSError name the file: what fails while data is written does not by itself."""
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
-            flush(descriptor)
-        os.replace(name, target)  # noqa: PTH105
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)  # noqa: PTH108
+        yield
+    except OSError as error:
+        error.filename = str(path)
         raise
-    sync(target.parent)
 
 
 def _find_folder(kind: str) -> Path:

@@ -1,6 +1,5 @@
 """A running application without its screen: builds the services, and gives them their settings."""
 
-import contextlib
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -143,11 +142,19 @@ class Workspace:
         for service in (self.model, self.conversation, self.languages, self.mcp):
             service.apply(profile)
 
-    def keep(self, **changes: Value) -> None:
-        """Write settings into the profile, for the next time; what cannot be written is used all the same."""
-        if self.profile_path:
-            with contextlib.suppress(OSError, ProfileError):
-                save(self.profile_path, changes)
+    def keep(self, **changes: Value) -> str:
+        """Write settings into the profile, for the next time.
+
+        Returns why they last only until the end of the program, or "".
+        """
+        if not self.profile_path:
+            return ""
+        try:
+            save(self.profile_path, changes)
+        except (OSError, ProfileError) as error:
+            why = paths.explain_write_error(error) if isinstance(error, OSError) else error
+            return f"This lasts until you quit; it could not be saved: {why}"
+        return ""
 
     def edit_file(self, path: Path | None) -> None:
         """Save settings into this file from now on, or nowhere."""

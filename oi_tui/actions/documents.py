@@ -63,7 +63,7 @@ class DocumentActions:
                 return
             written = export(chosen, title, messages, target.absolute())
         except OSError as error:
-            self._ui.tell(f"Could not write: {error.strerror or error}.", warning=True)
+            self._ui.tell(f"Could not write: {paths.explain_write_error(error)}.", warning=True)
         except ValueError as error:  # a name that cannot be one
             self._ui.tell(f"Could not write: {error}.", warning=True)
         else:

@@ -1,5 +1,6 @@
 """Lists the languages, runs the person's own code in them, and restarts them."""
 
+from oi_tui import paths
 from oi_tui.actions.confirm_trust import number_lines
 from oi_tui.actions.interface import UserInterface
 from oi_tui.commands.registry import CommandError
@@ -54,7 +55,7 @@ class LanguageActions:
             try:
                 self._ui.tell(own.trust(shown))
             except OSError as error:
-                self._ui.tell(f"Could not save that: {error.strerror or error}", warning=True)
+                self._ui.tell(f"Could not save that: {paths.explain_write_error(error)}", warning=True)
 
         lines = number_lines(shown)
         question = f"Trust {one_line(name, 40)} with exactly these {len(lines)} lines?"

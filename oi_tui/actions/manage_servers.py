@@ -4,12 +4,12 @@ import shlex
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
+from oi_tui import paths
 from oi_tui.actions.interface import UserInterface
 from oi_tui.commands.registry import CommandError
 from oi_tui.engine.credentials.keys import SecretError
 from oi_tui.engine.settings import mcp_servers
 from oi_tui.engine.settings.mcp_servers import McpServerError
-from oi_tui.engine.settings.profile import ProfileError, save
 from oi_tui.mcp_client.connection import McpCallError
 from oi_tui.mcp_client.resources import Resources
 from oi_tui.mcp_client.servers import Status
@@ -182,12 +182,8 @@ class ServerManager:
 
     def _use(self, lines: tuple[str, ...]) -> None:
         self._ui.take_profile(self._workspace.profile.with_changes(mcp_servers=lines))
-        path = self._workspace.profile_path
-        try:
-            if path:
-                save(path, {"mcp_servers": lines})
-        except (OSError, ProfileError) as error:
-            self._ui.tell(f"This lasts until you quit; it could not be saved: {error}", warning=True)
+        if problem := self._workspace.keep(mcp_servers=lines):
+            self._ui.tell(problem, warning=True)
 
     def _trust(self, status: Status) -> None:
         name = status.server.name
@@ -199,7 +195,7 @@ class ServerManager:
             try:
                 self._workspace.mcp.servers.accept(status)
             except OSError as error:
-                self._ui.tell(f"Could not save that: {error.strerror or error}", warning=True)
+                self._ui.tell(f"Could not save that: {paths.explain_write_error(error)}", warning=True)
             else:
                 self._ui.tell(f"The tools of {name} are now used.")
 

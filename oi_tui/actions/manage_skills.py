@@ -38,7 +38,7 @@ class SkillActions:
             try:
                 self._workspace.skills.trust(skill)
             except OSError as error:
-                self._ui.tell(f"Could not save that: {error.strerror or error}", warning=True)
+                self._ui.tell(f"Could not save that: {paths.explain_write_error(error)}", warning=True)
             else:
                 self._ui.tell(f"The skill {skill.name} is used until its file changes.")
 
@@ -64,7 +64,8 @@ class SkillActions:
             try:
                 skills.save(name, text)
             except (SkillError, OSError) as error:
-                self._ui.tell(f"Could not save the skill: {error}", warning=True)
+                why = paths.explain_write_error(error) if isinstance(error, OSError) else error
+                self._ui.tell(f"Could not save the skill: {why}", warning=True)
             else:
                 self._ui.tell(f"Saved {paths.shorten(target)}. Edit that file to improve the instructions.")
 

@@ -17,6 +17,17 @@ if TYPE_CHECKING:
 
 #: Says in R that what is kept may be replaced when the person leaves.
 _OURS = "options(oi_tui.kept = TRUE)"
+#: Keeps the variables of R. On a full disk R may write half of a file without an error, so it is read before
+#: it takes the place of the old one.
+_R = """\
+save.image({coming})
+if (inherits(try(load({coming}, new.env()), silent = TRUE), "try-error")) {{
+  unlink({coming})
+  stop({problem}, call. = FALSE)
+}}
+invisible(file.rename({coming}, {path}))
+cat("Kept", length(ls()), "variables\\n"); unlink({left_out}); {ours}
+"""
 #: The most variables of a language that are named with the reason why they were not kept.
 _LISTED = 10
 
@@ -127,9 +138,11 @@ def find_restoring_code(workspace: "Workspace") -> dict[str, str]:
 def _describe_saving(language: str, path: Path) -> str:
     if language == "python":
         return f"%snapshot save {shlex.quote(str(path))}"
-    left_out = _quote(path.with_suffix(f"{path.suffix}{LEFT_OUT}"))
-    return (
-        f'save.image({_quote(path)}); cat("Kept", length(ls()), "variables\\n"); unlink({left_out}); {_OURS}'
+    names = {"path": path, "coming": path.with_suffix(f"{path.suffix}.tmp")}
+    names["left_out"] = path.with_suffix(f"{path.suffix}{LEFT_OUT}")
+    problem = f"The variables could not be kept: no space left on the disk of {path.parent}"
+    return _R.format(
+        ours=_OURS, problem=json.dumps(problem), **{key: _quote(name) for key, name in names.items()}
     )
 
 

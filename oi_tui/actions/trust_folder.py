@@ -1,6 +1,6 @@
 """Shows a project's own settings in full, and trusts them."""
 
-from oi_tui import profiles
+from oi_tui import paths, profiles
 from oi_tui.actions.confirm_trust import number_lines
 from oi_tui.actions.interface import UserInterface
 from oi_tui.engine.credentials.trust import Trust
@@ -28,7 +28,7 @@ def trust_folder(ui: UserInterface, workspace: Workspace) -> None:
         try:
             Trust().accept(shown)
         except OSError as error:
-            ui.tell(f"Could not save that: {error.strerror or error}", warning=True)
+            ui.tell(f"Could not save that: {paths.explain_write_error(error)}", warning=True)
         changed = workspace.profile.differences(trusted)
         rows = [
             f"  {setting.key}: {one_line(setting.show(getattr(trusted, setting.name)) or setting.unset, 200)}"

@@ -80,7 +80,7 @@ def restore(snapshots: Snapshots, step: Step, actions: Sequence[RestoreAction]) 
         try:
             snapshots.note(replace(back, changes=tuple(change for _, change in ready)))
         except OSError as error:
-            why = f"the current files could not be saved first ({error.strerror or error})"
+            why = f"the current files could not be saved first ({paths.explain_write_error(error)})"
             return back, [*problems, f"No file was changed: {why}."]
     done: list[Change] = []
     for action, change in ready:

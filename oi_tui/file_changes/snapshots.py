@@ -136,15 +136,16 @@ class Snapshots:
             os.utime(path)
             return name
         paths.make_private(self._contents)
-        descriptor, temporary = tempfile.mkstemp(dir=self._contents, prefix=".new-")
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(content)
-            Path(temporary).replace(path)
-        except OSError:
-            with contextlib.suppress(OSError):
-                Path(temporary).unlink()
-            raise
+        with paths.writing(path):
+            descriptor, temporary = tempfile.mkstemp(dir=self._contents, prefix=".new-")
+            try:
+                with os.fdopen(descriptor, "wb") as file:
+                    file.write(content)
+                Path(temporary).replace(path)
+            except OSError:
+                with contextlib.suppress(OSError):
+                    Path(temporary).unlink()
+                raise
         return name
 
     def content(self, name: str) -> bytes | None:

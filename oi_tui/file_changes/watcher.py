@@ -176,8 +176,9 @@ class FileWatcher:
             if changes:
                 try:
                     self.snapshots.note(step)
-                except OSError:
-                    lost = "They cannot be restored: their earlier contents could not be saved."
+                except OSError as error:
+                    why = paths.explain_write_error(error)
+                    lost = f"They cannot be restored: their earlier contents could not be saved ({why})."
                     return Step(id, step.folder, step.changes, f"{step.note} {lost}".strip())
             return step
 
@@ -207,7 +208,7 @@ class FileWatcher:
                     content = self.snapshots.keep(self.folder / path, status)
                     self._kept += status.st_size
                 except OSError as error:
-                    why = f"it could not be saved ({error.strerror or error})"
+                    why = f"it could not be saved ({paths.explain_write_error(error)})"
             known[path] = _FileState(stamp, stat.S_IMODE(status.st_mode), content, why)
         self._known = known
         return listing

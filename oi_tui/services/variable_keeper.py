@@ -20,6 +20,7 @@ _RUN, _LOOK = 0.3, 0.01
 _MEGABYTE = 1_000_000
 
 #: Keeps the small variables first. What was kept before stays, unless it was restored or kept by this R.
+#: On a full disk R may write half of a file without an error, so it is read before the old one goes.
 _R = """\
 local({{
   path <- {path}; coming <- {coming}; room <- {size}
@@ -32,6 +33,7 @@ local({{
   on.exit(unlink(coming))
   save(list = names(sizes)[fits], file = coming, envir = globalenv(), compress = FALSE)
   if (file.size(coming) > 2 * room) stop("too large")
+  load(coming, new.env())
   reasons <- sprintf('%s: "%.3g MB, for which there is no room"',
     vapply(names(sizes)[!fits], function(name) encodeString(name, quote = '"'), ""), sizes[!fits] / 1e6)
   writeLines(paste0('{{"left_out": {{', paste(reasons, collapse = ", "), "}}}}"), {left_out})

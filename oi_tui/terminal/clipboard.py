@@ -103,8 +103,7 @@ def _into_a_file(text: str) -> str:
     try:
         path = paths.make_private(paths.state()) / "copied.txt"
         path.unlink(missing_ok=True)
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(text.encode("utf-8", "replace"))
+        paths.create_file(path, text.encode("utf-8", "replace"))
     except OSError as error:
-        return f"not copied: {size}, and no file could be written ({error.strerror or error})"
+        return f"not copied: {size}, and no file could be written ({paths.explain_write_error(error)})"
     return f"{size}: written to {paths.shorten(Path(path))}"

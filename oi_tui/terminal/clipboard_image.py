@@ -1,10 +1,10 @@
 """Reads an image from the clipboard of the desktop."""
 
 import os
+import secrets
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 from oi_tui import paths
@@ -48,10 +48,9 @@ def save() -> Path | None:
     if not data.startswith(b"\x89PNG") or len(data) > _LARGEST:
         return None
     folder = paths.make_private(paths.state() / "pasted")
-    handle, name = tempfile.mkstemp(prefix="image-", suffix=".png", dir=folder)
-    with os.fdopen(handle, "wb") as file:
-        file.write(data)
-    return Path(name)
+    path = folder / f"image-{secrets.token_hex(4)}.png"
+    paths.create_file(path, data)
+    return path
 
 
 def _read() -> bytes:

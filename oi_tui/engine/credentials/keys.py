@@ -162,7 +162,9 @@ class Secrets:
             with private_file.changing(self.path) as record:
                 record[name] = value
         except OSError as error:
-            raise SecretError(f"The API key could not be saved: {error.strerror or error}.") from None
+            raise SecretError(
+                f"The API key could not be saved: {paths.explain_write_error(error)}."
+            ) from None
         return "file"
 
     def forget(self, name: str) -> bool:
@@ -181,7 +183,9 @@ class Secrets:
         try:
             return self._take_from_file(name) or was_kept
         except OSError as error:
-            raise SecretError(f"The API key could not be deleted: {error.strerror or error}.") from None
+            raise SecretError(
+                f"The API key could not be deleted: {paths.explain_write_error(error)}."
+            ) from None
 
     def place(self) -> str:
         """Describe where a new key would be stored."""

@@ -85,8 +85,7 @@ def keep(message: Message, folder: Path, *, replace: bool = False) -> Path | Non
         if not path.exists():
             paths.make_private(folder)
             data = base64.b64decode(message.content, validate=False)
-            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                file.write(data)
+            paths.create_file(path, data)
     except (OSError, ValueError):
         return None
     return path

@@ -1,5 +1,6 @@
 """Keeps program output within bounds: both ends in memory, all of it in a file."""
 
+import contextlib
 import re
 from pathlib import Path
 from types import TracebackType
@@ -72,6 +73,7 @@ class ConsoleText:
         head = "".join(self._head)
         if self.whole:
             return head
+        self._flush()
         joined = head + "".join(self._tail)
         first, last = head[: KEPT // 2], joined[-KEPT // 2 :]
         # Ends are cut between lines, unless one line is so long that little else would be left.
@@ -89,9 +91,20 @@ class ConsoleText:
 
     def close(self) -> None:
         """Finish the file, if there is one."""
-        if self._file:
-            self._file.close()
-            self._file = None
+        file, self._file = self._file, None
+        try:
+            if file:
+                file.close()
+        except OSError:
+            self._drop()
+
+    def _flush(self) -> None:
+        """Find out whether the disk takes all that was written so far."""
+        try:
+            if self._file:
+                self._file.flush()
+        except OSError:
+            self._drop()
 
     def _spill(self, text: str) -> None:
         """Write to the file; a full or read-only disk costs only the file, never the run."""
@@ -107,8 +120,15 @@ class ConsoleText:
                 self._file.write(text)
                 self._file_size += len(text)
         except OSError:
-            self._folder = self._path = None
-            self.close()
+            self._drop()
+
+    def _drop(self) -> None:
+        """Do without the file, whose end is missing."""
+        path, self._folder, self._path = self._path, None, None
+        with contextlib.suppress(OSError):
+            if path:
+                path.unlink()
+        self.close()
 
 
 def find_gap(content: str) -> int | None:

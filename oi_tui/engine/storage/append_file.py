@@ -1,12 +1,10 @@
 """Opens, locks and names files that are only appended to, and explains why one cannot be written."""
 
-import errno
 import fcntl
 import os
 from pathlib import Path
 
 from oi_tui import paths
-from oi_tui.text import one_line
 
 
 def put_in_place(made: Path, target: Path) -> None:
@@ -57,12 +55,5 @@ def has_newline_at_end(file: int) -> bool:
 
 def explain_not_saved(error: OSError, path: Path) -> str:
     """Describe what is wrong with the disk."""
-    folder = one_line(paths.shorten(path.parent), 120)
-    why = {
-        errno.ENOSPC: f"no space left on the disk of {folder}",
-        errno.EDQUOT: f"your disk quota for {folder} is used up",
-        errno.EACCES: f"no permission to write to {folder}",
-        errno.EPERM: f"no permission to write to {folder}",
-        errno.EROFS: f"{folder} is on a read-only disk",
-    }.get(error.errno or 0, f"{folder}: {error.strerror or error}")
+    why = paths.explain_write_error(error, path)
     return f"Not saved: {why}. It stays in memory; oi-tui keeps trying."

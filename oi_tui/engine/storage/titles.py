@@ -27,18 +27,19 @@ class TitleIndex:
         paths.make_private(self._path.parent)
         line = json.dumps({"id": id, **facts}).encode() + b"\n"
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        descriptor = os.open(self._path, flags, 0o600)
-        try:
-            size = os.fstat(descriptor).st_size
-            if size and os.pread(descriptor, 1, size - 1) != b"\n":
-                line = b"\n" + line
-            if os.write(descriptor, line) < len(line):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            paths.flush(descriptor)
-            if not size:
-                paths.sync(self._path.parent)
-        finally:
-            os.close(descriptor)
+        with paths.writing(self._path):
+            descriptor = os.open(self._path, flags, 0o600)
+            try:
+                size = os.fstat(descriptor).st_size
+                if size and os.pread(descriptor, 1, size - 1) != b"\n":
+                    line = b"\n" + line
+                if os.write(descriptor, line) < len(line):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                paths.flush(descriptor)
+                if not size:
+                    paths.sync(self._path.parent)
+            finally:
+                os.close(descriptor)
 
     def title(self, id: str) -> str | None:
         """The title that a person gave to the conversation, else the one that was suggested, if any."""

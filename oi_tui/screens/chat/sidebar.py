@@ -88,7 +88,8 @@ class SidebarControl:
 
     def _keep(self, on: bool) -> None:
         self._workspace.use(self._workspace.profile.with_changes(sidebar=on))
-        self._workspace.keep(sidebar=on)
+        if problem := self._workspace.keep(sidebar=on):
+            self._view.notify(problem, severity="warning", markup=False)
 
     @property
     def _wanted(self) -> bool:

@@ -85,7 +85,7 @@ class NavigatorActions:
         try:
             act()
         except OSError as error:
-            self._place.tell(f"{otherwise}: {error.strerror or error}.")
+            self._place.tell(f"{otherwise}: {paths.explain_write_error(error)}.")
             return False
         return True
 

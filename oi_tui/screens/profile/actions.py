@@ -166,4 +166,4 @@ class ProfileActions:
         except ProfileError as error:
             self._editor.tell(f"Failed: {error}.")
         except OSError as error:
-            self._editor.tell(f"Failed: {error.strerror or error}.")
+            self._editor.tell(f"Failed: {paths.explain_write_error(error)}.")

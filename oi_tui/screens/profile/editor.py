@@ -297,7 +297,7 @@ class ProfileEditor(Page[Profile | None]):
             if self.path is not None and not self._unsaved_accepted:
                 save(self.path, written)
         except (OSError, ProfileError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
+            reason = paths.explain_write_error(error) if isinstance(error, OSError) else str(error)
             self._unsaved_accepted = True
             self.tell(f"Could not save: {reason}. ctrl+s again uses the settings until you quit.")
             return

@@ -119,7 +119,7 @@ class ProfileYaml(Page[bool]):
             paths.make_private(self._path.parent)
             paths.replace_file(self._path, self._text)
         except OSError as error:
-            self.query_one(KeyFooter).show(_KEYS, f"Could not save: {error.strerror or error}.")
+            self.query_one(KeyFooter).show(_KEYS, f"Could not save: {paths.explain_write_error(error)}.")
             return
         self.dismiss(True)
 

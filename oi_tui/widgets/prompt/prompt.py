@@ -15,7 +15,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets.text_area import TextAreaTheme
 
-from oi_tui import commands
+from oi_tui import commands, paths
 from oi_tui.input.multiline import is_open, remove_quotes
 from oi_tui.text import prose
 from oi_tui.widgets.idle import obey
@@ -223,8 +223,8 @@ class Prompt(CompletingTextArea):
         event.prevent_default()
         self._last_key = event.time
         text = prose(event.text)
-        paths = None if self.text[:1] in ("%", "/", "!") else self._dropped(event.text)
-        text = self._mentions(paths) if paths else self.pastes.folded(text)
+        dropped = None if self.text[:1] in ("%", "/", "!") else self._dropped(event.text)
+        text = self._mentions(dropped) if dropped else self.pastes.folded(text)
         self.replace(text, *self.selection, maintain_selection_offset=False)
 
     def _dropped(self, text: str) -> list[str] | None:
@@ -233,12 +233,12 @@ class Prompt(CompletingTextArea):
 
         return mentions.parse_dropped(text, self.folder)
 
-    def _mentions(self, paths: Sequence[str]) -> str:
+    def _mentions(self, files: Sequence[str]) -> str:
         from oi_tui.input import mentions
 
         row, column = min(self.selection)
         joined = column > 0 and not self.document.get_line(row)[column - 1].isspace()
-        return " " * joined + " ".join(map(mentions.write_mention, paths)) + " "
+        return " " * joined + " ".join(map(mentions.write_mention, files)) + " "
 
     def action_paste(self) -> None:
         """Paste the image on the desktop's clipboard as an `@path`; else the text that was copied here."""
@@ -257,7 +257,8 @@ class Prompt(CompletingTextArea):
         try:
             path = await asyncio.to_thread(clipboard_image.save)
         except OSError as error:
-            self.notify(f"The image could not be written: {error.strerror or error}.", severity="error")
+            why = paths.explain_write_error(error)
+            self.notify(f"The image could not be written: {why}.", severity="error", markup=False)
             return
         if path is None:
             self._paste_copied()

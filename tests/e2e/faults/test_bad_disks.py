@@ -99,10 +99,10 @@ def test_a_home_that_becomes_read_only_is_reported_wherever_something_would_be_w
     program.press("down")
     program.wait_for("d d delete")
     program.press("p")
-    program.wait_for("Could not pin: Read-only file system")
+    program.wait_for("Could not pin: ~/oi-tui/data/conversations is on a read-only disk")
     for key in ("d", "d"):
         program.press(key)
-    program.wait_for("Could not delete: Read-only file system")
+    program.wait_for("Could not delete: ~/oi-tui/data/conversations is on a read-only disk")
     program.press("escape")
     program.begin()
     fail()

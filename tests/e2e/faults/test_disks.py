@@ -58,6 +58,28 @@ def test_a_disk_that_is_full_is_reported_and_catches_up_once_there_is_room(start
     assert [text.strip() for text in words("computer")] == ["one 42", "two 42", "three 42"]
 
 
+def test_on_a_full_disk_each_refusal_names_the_folder_and_old_files_stay(
+    start: Start, workplace: Path
+) -> None:
+    profile = Path(os.environ["OI_TUI_HOME"], "config", "profiles", "default.yaml")
+    profile.parent.mkdir(parents=True)
+    profile.write_text("theme: gruvbox\n")
+    program = ready(start)
+    limit(program, resource.RLIMIT_FSIZE, 0)
+    program.say("%theme nord")
+    program.wait_for("This lasts until you quit; it could not be saved: ~/")
+    program.idle()
+    program.say("hello there")
+    program.wait_for("Not saved: ")
+    program.idle()
+    program.say(f"%export {workplace / 'page.html'}")
+    program.wait_for(lambda screen: f"Could not write: {workplace}" in " ".join(screen.split()))
+    assert profile.read_text() == "theme: gruvbox\n"
+    assert not (workplace / "page.html").exists()
+    program.press("ctrl+q")
+    assert program.wait_exit() == 0
+
+
 def test_what_cannot_be_saved_to_the_end_is_put_elsewhere_and_told_in_the_terminal(
     start: Start, tmp_path: Path
 ) -> None:

@@ -262,7 +262,7 @@ async def test_a_profile_that_cannot_be_saved_can_be_used_all_the_same(
     async with opened(path) as (app, pilot):
         await pilot.press("down", "enter", "x", "ctrl+s")
         assert app.answers == []
-        assert "Could not save: Read-only file system." in app.words("keys")
+        assert "/config/profiles is on a read-only disk." in app.words("keys")
         await pilot.press("ctrl+s")
         assert app.answers[0] is not None
         assert app.answers[0].model != "a/b"

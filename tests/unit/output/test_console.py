@@ -8,6 +8,7 @@ from oi_tui.engine.events import Event, MessageGrew, MessageRecorded
 from oi_tui.engine.output.console import KEPT, ConsoleText, find_output_file
 from oi_tui.engine.reply.message_builders import RunBuilder
 from oi_tui.messages import Message, Printed
+from tests.full_disk import full_disk
 
 
 def kept(text: str, folder: Path | None) -> str:
@@ -43,6 +44,16 @@ def test_of_many_lines_whole_ones_are_kept(tmp_path: Path) -> None:
     assert head.endswith("\n")
     assert tail.startswith("line ")
     assert find_output_file(content, tmp_path) is not None
+
+
+@pytest.mark.parametrize("beyond", [-1000, 1000, 100_000])
+def test_a_disk_that_is_full_costs_the_file_and_no_word_claims_that_it_is_whole(
+    beyond: int, tmp_path: Path
+) -> None:
+    with full_disk(KEPT + beyond):
+        content = kept("a line\n" * (KEPT // 2), tmp_path)
+    assert content.count(" lines not shown …\n") == 1
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_run_is_recorded_with_line_feeds_wherever_its_pieces_are_cut() -> None:

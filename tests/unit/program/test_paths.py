@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from oi_tui import paths
+from oi_tui.engine.llm import images
+from oi_tui.messages import Message
+from tests.full_disk import full_disk
 
 
 def mode(path: Path) -> int:
@@ -117,3 +120,40 @@ def test_elsewhere_fsync_is_all_there_is(monkeypatch: pytest.MonkeyPatch, tmp_pa
     monkeypatch.delattr(paths.fcntl, "F_FULLFSYNC")
     paths.sync(tmp_path)
     assert disk.calls == ["fsync"]
+
+
+def test_on_a_full_disk_the_old_file_stays_and_no_part_of_a_new_one(tmp_path: Path) -> None:
+    old = tmp_path / "old"
+    old.write_text("old")
+    with full_disk():
+        for write in (paths.replace_file, lambda path, text: paths.create_file(path, text.encode())):
+            with pytest.raises(OSError, match="File too large") as caught:
+                write(old if write is paths.replace_file else tmp_path / "new", "new")
+            assert paths.explain_write_error(caught.value) == f"{tmp_path}: File too large"
+    assert old.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [old]
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (errno.ENOSPC, "no space left on the disk of {}"),
+        (errno.EDQUOT, "your disk quota for {} is used up"),
+        (errno.EROFS, "{} is on a read-only disk"),
+        (errno.EACCES, "no permission to write to {}"),
+        (errno.EIO, "{}: Input/output error"),
+    ],
+)
+def test_why_a_file_cannot_be_written_names_its_folder(number: int, words: str, tmp_path: Path) -> None:
+    error = OSError(number, os.strerror(number))
+    assert paths.explain_write_error(error) == os.strerror(number)
+    assert paths.explain_write_error(error, tmp_path / "x") == words.format(tmp_path)
+
+
+def test_a_picture_that_had_no_room_is_kept_once_there_is_some(tmp_path: Path) -> None:
+    message = Message(role="computer", type="image", content="aW1hZ2U=", format="base64.png")
+    with full_disk(2):
+        assert images.keep(message, tmp_path) is None
+    path = images.keep(message, tmp_path)
+    assert path is not None
+    assert path.read_bytes() == b"image"

@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -59,18 +60,33 @@ def test_the_languages_with_variables_are_kept_in_one_turn(
     snapshot(world).save()
     folder = world.store.variables.make_path("talk", "r").parent
     quoted = str(folder).replace("'", "'\"'\"'")
-    assert world.ran == [
-        ("python", f"%snapshot save '{quoted}/talk.pickle'"),
-        (
-            "r",
-            (
-                f'save.image("{folder}/talk.rdata"); cat("Kept", length(ls()), "variables\\n"); '
-                f'unlink("{folder}/talk.rdata.left_out"); options(oi_tui.kept = TRUE)'
-            ),
-        ),
-    ]
+    (python, r) = world.ran
+    assert python == ("python", f"%snapshot save '{quoted}/talk.pickle'")
+    assert r[1].splitlines()[0] == f'save.image("{folder}/talk.rdata.tmp")'
+    assert f'file.rename("{folder}/talk.rdata.tmp", "{folder}/talk.rdata")' in r[1]
+    assert r[1].splitlines()[-1] == (
+        'cat("Kept", length(ls()), "variables\\n"); '
+        f'unlink("{folder}/talk.rdata.left_out"); options(oi_tui.kept = TRUE)'
+    )
     assert world.passed == [TurnEnded("done")]
     assert folder.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.needs("Rscript")
+def test_on_a_full_disk_r_keeps_what_was_kept_before(tmp_path: Path) -> None:
+    world = World(tmp_path, "r")
+    snapshot(world).save()
+    ((_, code),) = world.ran
+    path = world.store.variables.make_path("talk", "r")
+    path.write_text("old")
+    script = tmp_path / "script.R"
+    script.write_text(f"x <- 1\n{code}")
+    full = "trap '' XFSZ; ulimit -f 0; exec Rscript --vanilla $0"
+    done = subprocess.run(["sh", "-c", full, str(script)], capture_output=True, text=True, check=False)
+    assert done.returncode
+    assert f"no space left on the disk of {path.parent}" in " ".join(done.stderr.split())
+    assert path.read_text() == "old"
+    assert [item.name for item in path.parent.iterdir()] == [path.name]
 
 
 def test_what_was_kept_is_restored(tmp_path: Path) -> None:

@@ -188,7 +188,8 @@ class CellActions:
             except FileExistsError:
                 continue
             except OSError as error:
-                self._ui.tell(f"Could not save the code: {error}", warning=True)
+                why = paths.explain_write_error(error)
+                self._ui.tell(f"Could not save the code: {why}", warning=True)
                 return
             self._ui.tell(f"Saved the code of cell {cell.number} as {folder / f'{stem}{suffix}'}.")
             return
@@ -196,7 +197,7 @@ class CellActions:
 
 def _write_new(path: Path, text: str) -> None:
     """Write a file that is not there yet; one that could not be written whole is taken away again."""
-    with path.open("xb") as file:
+    with paths.writing(path), path.open("xb") as file:
         try:
             file.write(text.encode("utf-8", "replace"))
             file.flush()

@@ -157,8 +157,10 @@ class ChatCommands(ConversationActions):
         self.choosing.take(choice)
         if choice is None:
             self.tell(NO_MODEL)
-        elif choice != DEMO and not is_source(choice.model):
-            self._workspace.keep(model=choice.model, api_base=choice.api_base)
+        if choice is None or choice == DEMO or is_source(choice.model):
+            return
+        if problem := self._workspace.keep(model=choice.model, api_base=choice.api_base):
+            self.tell(problem, warning=True)
 
     def show_settings(self, profile: Profile) -> None:
         """Apply the settings that can be seen, and the one for other agents."""

@@ -53,7 +53,8 @@ class DisplaySettings:
             self._ui.tell(str(error), warning=True)
             return
         self._chat.app.theme = name
-        self._workspace.keep(theme=name)
+        if problem := self._workspace.keep(theme=name):
+            self._ui.tell(problem, warning=True)
 
     def switch_mouse(self, on: bool | None) -> None:
         """Use the mouse or leave it to the terminal, until the end of the program."""

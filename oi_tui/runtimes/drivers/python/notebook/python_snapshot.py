@@ -93,7 +93,8 @@ def save(names, path, bounds=None):
             size = file.tell()
         os.replace(coming, path)
     except (OSError, _TooLargeError, _TooSlowError, pickle.PicklingError) as error:
-        raise SnapshotError("The variables could not be kept: {}".format(_reason(error))) from None
+        where = " (the disk of {})".format(os.path.dirname(path)) if isinstance(error, OSError) else ""
+        raise SnapshotError("The variables could not be kept: {}{}".format(_reason(error), where)) from None
     finally:
         if os.path.exists(coming):
             os.unlink(coming)
