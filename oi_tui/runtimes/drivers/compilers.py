@@ -198,6 +198,9 @@ class Go(Compiler):
     def command(self, folder):
         """In a module, an overlay puts the cell into the working directory, where its packages are."""
         here, build = os.getcwd(), [self.program, "build", "-o", os.path.join(folder, "cell")]
+        if not re.search(r"[\s'\"]", folder):
+            # Panics then name `cell.go`, not its path in a temporary folder.
+            build.append("-gcflags=-trimpath={}=>".format(folder))
         if not _is_in_module(here):
             return [*build, "cell.go"], folder
         overlay = os.path.join(folder, "overlay.json")

@@ -58,9 +58,10 @@ async function evaluate(run, place) {
     const [, where] = /stripTypeScriptTypes\.ts:(\d+)/.exec(problem) || [];
     throw new Problem(`SyntaxError: ${problem.replace(/^(?:SyntaxError: )+/, '').split('\n')[0]}`, Number(where) || line);
   }
-  place(origin);
   // While the inspector evaluates code, it calls no callbacks. So the cell first awaits, which lets the evaluation return.
-  const source = `await __oi.turn(); ${rewriteImports(code)}\n//# sourceURL=${run.url}`;
+  const first = 'await __oi.turn(); ';
+  place((row, column) => origin(row, row === 1 ? Math.max(1, column - first.length) : column));
+  const source = `${first}${rewriteImports(code)}\n//# sourceURL=${run.url}`;
   const { interrupted, syntax, line: wrong, error, thrown, value, taken } = await ask({ evaluate: source, nonce: run.nonce });
   if (interrupted) throw new Interrupted();
   if (syntax) throw new Problem(syntax, origin(wrong, 1)[0]);

@@ -129,6 +129,16 @@ def test_a_signal_that_ends_the_program_is_named(computer: Computer, code: str, 
     assert (played.state, played.reason) == ("failed", reason)
 
 
+@pytest.mark.slow
+@pytest.mark.needs("go")
+@pytest.mark.parametrize("in_module", [False, True])
+def test_a_panic_of_go_names_the_cell(computer: Computer, in_module: bool) -> None:
+    if in_module:
+        (computer.cwd / "go.mod").write_text("module example\n")
+    played = play(computer, "go", 'package main\n\nfunc main() { panic("oops") }')
+    assert "\n\tcell.go:3 +0x" in played.text
+
+
 @pytest.mark.needs("go")
 @pytest.mark.parametrize(
     ("code", "says"),

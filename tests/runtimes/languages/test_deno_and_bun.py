@@ -72,6 +72,7 @@ def test_errors_name_the_line_as_it_was_written(make: Make, language: str) -> No
     played = play(computer, language, "setTimeout(() => {\n  throw new Error('in a timer')\n}, 1)")
     assert (played.state, played.reason) == ("failed", "Error: in a timer")
     assert "cell-3.ts:2:" in played.text
+    assert "cell-4.ts:1:15\n" in play(computer, language, "let fine = 1; nope").text
 
 
 @BOTH
