@@ -223,7 +223,7 @@ class OiTui(ImageSupportMixin, IdleClock):
         if unkept := log.find_problem():
             self._chat.commands.tell(unkept, warning=True)
         if workspace.computer.sandbox:
-            self._chat.commands.run_then(workspace.computer.why_nothing_runs, self._tell_of_sandbox)
+            self._chat.commands.run_then(workspace.computer.explain_sandbox_failure, self._tell_of_sandbox)
         if self._resume:
             self._chat.commands.open_conversation(self._resume, returning_to=self._left_target)
         elif workspace.session.messages:

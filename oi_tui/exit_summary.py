@@ -33,7 +33,7 @@ def _list_files(workspace: "Workspace") -> str:
     """The files that code wrote in this conversation."""
     snapshots = workspace.snapshots
     codes = [message.id for message in workspace.session.messages if message.type == "code"]
-    steps = filter(None, map(snapshots.step, snapshots.known(codes)))
+    steps = filter(None, map(snapshots.step, snapshots.filter_kept(codes)))
     names = dict.fromkeys(
         f"{step.target} {paths.shorten(step.folder)}/{change.name}"
         for step in steps

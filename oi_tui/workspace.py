@@ -114,7 +114,7 @@ class Workspace:
     def is_new(self) -> bool:
         """Whether no model was chosen yet, and nothing was ever saved here."""
         named = {"model", "api_base", "api_key"} & set(self.profile.origins)
-        return not named and self.model.is_reached_by_process and self.store.latest() is None
+        return not named and self.model.is_reached_by_process and self.store.find_latest() is None
 
     @property
     def remarks(self) -> tuple[str, ...]:

@@ -104,10 +104,10 @@ class Computer:
     def describe(self, language: str) -> str:
         return language
 
-    def missing(self, language: str) -> str | None:
+    def explain_missing(self, language: str) -> str | None:
         return None
 
-    def availability(self) -> Sequence[Availability]:
+    def check_availability(self) -> Sequence[Availability]:
         return [Availability(name, f"{name} 1.0", f"/bin/{name}", True) for name in self.languages]
 
     def run(self, language: str, code: str, number: int | None = None) -> Iterator[Report]:
@@ -172,7 +172,7 @@ class Computer:
     def complete(self, language: str, before: str) -> CompletionSet | None:
         return self.completions.get(language)
 
-    def why_no_sandbox(self) -> str | None:
+    def explain_no_sandbox(self) -> str | None:
         return self.no_sandbox
 
     def allow_host(self, host: str) -> str | None:
@@ -186,7 +186,7 @@ class Computer:
     def where(self) -> str:
         return "" if self.target == "local" else f"on {self.target} as ana, /scratch"
 
-    def database(self, language: str) -> str:
+    def find_database(self, language: str) -> str:
         return self.databases.get(language, "")
 
     @property
@@ -231,7 +231,7 @@ class Computer:
 
     files_elsewhere = None
 
-    def why_not_at(self, target: str) -> str | None:
+    def explain_refusal_at(self, target: str) -> str | None:
         return None if target in self.targets else f"The target “{target}” is not connected."
 
     @contextlib.contextmanager
@@ -256,7 +256,7 @@ class Computer:
         self.interrupts.release()
 
     def resize(self, columns: int, rows: int) -> None: ...
-    def why_nothing_runs(self) -> str | None: ...
+    def explain_sandbox_failure(self) -> str | None: ...
     def use_sandbox(self, on: bool, private: Sequence[Path] = ()) -> None:
         self.sandbox = on
 

@@ -126,7 +126,7 @@ def two(folder: Path) -> None:
 def whole(store: Store, expected: list[Message] = TALK) -> Iterator[str]:
     """What is wrong with any of the conversations that are listed."""
     for summary in store.summaries():
-        if summary.problem or store.contents(summary.id).damaged:
+        if summary.problem or store.read_contents(summary.id).damaged:
             yield f"{summary.id}: {summary.problem or 'damaged'}"
         elif [m.content for m in store.read(summary.id)] != [m.content for m in expected]:
             yield f"{summary.id}: {len(store.read(summary.id))} messages"
@@ -175,15 +175,15 @@ def wrong_after_delete(folder: Path) -> Iterator[str]:
     store = conversations(folder)
     yield from whole(store)
     listed = {summary.id for summary in store.summaries()}
-    if "two" not in listed or not {*listed, *store.deleted()} >= {"one", "two"}:
-        yield f"listed {listed}, deleted {store.deleted()}"
+    if "two" not in listed or not {*listed, *store.list_deleted()} >= {"one", "two"}:
+        yield f"listed {listed}, deleted {store.list_deleted()}"
     if "one" in listed:
         store.delete("one")
     if {summary.id for summary in store.summaries()} != {"two"}:
         yield "deleting does nothing"
-    store.restore(store.deleted()[0])
+    store.restore(store.list_deleted()[0])
     yield from whole(store)
-    if {summary.id for summary in store.summaries()} != {"one", "two"} or store.deleted():
+    if {summary.id for summary in store.summaries()} != {"one", "two"} or store.list_deleted():
         yield "restoring does nothing"
 
 
@@ -302,7 +302,7 @@ def wrong_after_watching(folder: Path) -> Iterator[str]:
     if snapshots.step("code") is None:
         yield "the first step is lost"
     second = snapshots.step("second")
-    if second is not None and snapshots.content(second.changes[0].before or "") != b"B":
+    if second is not None and snapshots.read_content(second.changes[0].before or "") != b"B":
         yield "the second step has no contents"
     again = FileWatcher(snapshots, folder / "work")
     again.before()

@@ -72,7 +72,7 @@ MODULES = ("mkdocs", "playwright", "ruff")
 def why_not(name: str) -> str | None:
     """Why a program cannot be used here, in a few words; None when it can."""
     if name == SANDBOX:
-        return sandbox.why_not()
+        return sandbox.explain_unavailable()
     if name == OCTAVE_FIGURES:
         return why_not("octave") or why_not("gnuplot") or _why_no_octave_font()
     if name == R_DATA_TABLE:
@@ -124,7 +124,7 @@ def need_language(computer: Computer, language: str) -> None:
     """
     resolved = computer.resolve(language)
     program = of_language(resolved) if resolved else None
-    if program and resolved and computer.missing(resolved):
+    if program and resolved and computer.explain_missing(resolved):
         need(program)
 
 

@@ -149,7 +149,7 @@ class ConversationActions(ABC):
             self.tell(f"OS mode is already {'on' if on else 'off'}.")
         elif self.busy:
             self.tell(BUSY, warning=True)
-        elif problem := workspace.languages.why_no_os_mode() if on else None:
+        elif problem := workspace.languages.explain_no_os_mode() if on else None:
             self.tell(f"OS mode stays off: {problem}", warning=True)
         else:
             workspace.switch_os_mode(on)

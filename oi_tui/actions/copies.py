@@ -56,7 +56,7 @@ class FileCopies:
         except ValueError:
             words = []
         computer = self._workspace.computer
-        target = words.pop(0) if len(words) > 1 and computer.why_not_at(words[0]) is None else ""
+        target = words.pop(0) if len(words) > 1 and computer.explain_refusal_at(words[0]) is None else ""
         if not 1 <= len(words) <= 2 or not all(words):
             raise CommandError(f"Type %{command} [TARGET] {usage}; put names with spaces in quotes.")
         files = computer.files_on(target)

@@ -47,5 +47,5 @@ class DataActions:
     def _find_pythons(self) -> Sequence[str]:
         """Return the Python of cells, for its libraries; none in the sandbox: code could change them."""
         computer = self._workspace.computer
-        program = None if computer.sandbox or computer.where else computer.program("python")
+        program = None if computer.sandbox or computer.where else computer.find_program("python")
         return (program,) if program else ()

@@ -60,7 +60,7 @@ class DatabaseActions:
             )
         if "://" not in address and name:
             return "A file has no name of its own: %connect shop.db"
-        return computer.missing("sql") or ""
+        return computer.explain_missing("sql") or ""
 
     def _answer_once(self, events: Iterator[Event], address: str) -> Iterator[Event]:
         """Answer the question for the password once, where the keyring has it; pass on everything else."""

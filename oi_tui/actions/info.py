@@ -29,7 +29,7 @@ def describe_conversation(workspace: Workspace) -> str:
         f"profile: {file}",
         f"folder: {computer.cwd}",
         f"code runs: {one_line(computer.where or 'on this machine', 300)}",
-        f"sandbox: {(computer.why_nothing_runs() or 'on') if computer.sandbox else 'off'}",
+        f"sandbox: {(computer.explain_sandbox_failure() or 'on') if computer.sandbox else 'off'}",
         f"variables hidden from programs: {_describe_withheld_variables(workspace)}",
         *([f"sandbox hosts: {', '.join(computer.hosts) or 'none'}"] if computer.sandbox else []),
         *([f"sandbox limits: {limits}"] if (limits := computer.limits) else []),
@@ -44,7 +44,7 @@ def describe_conversation(workspace: Workspace) -> str:
 def _describe_languages(workspace: Workspace) -> Iterator[str]:
     """The languages that can run in one line, those that are not installed in another, and refusals."""
     computer = workspace.computer
-    availability = computer.availability()
+    availability = computer.check_availability()
     ready = [
         item.about if len(item.about) <= _LONGEST_VERSION else item.name
         for item in availability

@@ -37,7 +37,7 @@ class LanguageActions:
 
     def list(self) -> None:
         """The languages here, and how to get others; their programs are asked."""
-        self._ui.run_then(lambda: describe(self._workspace.computer.availability()), self._ui.tell)
+        self._ui.run_then(lambda: describe(self._workspace.computer.check_availability()), self._ui.tell)
 
     def trust(self, name: str) -> None:
         """Show the file of a language of the person's own whole, and let it run if they want."""

@@ -199,7 +199,11 @@ class ServerManager:
             else:
                 self._ui.tell(f"The tools of {name} are now used.")
 
-        about = ["The model gets these descriptions.", "", *self._workspace.mcp.servers.changes(status)]
+        about = [
+            "The model gets these descriptions.",
+            "",
+            *self._workspace.mcp.servers.describe_changes(status),
+        ]
         self._ui.confirm(f"Use the changed tools of the MCP server {name}?", about, accept)
 
 
@@ -215,7 +219,7 @@ def _try_work(work: Callable[[], None]) -> str:
 def _describe_offers(resources: Resources, name: str) -> list[str]:
     """Describe what a server offers beside tools, and how it is used."""
     lines = [f"    @{name}:{one_line(uri, 200)}  {title}" for uri, title in resources.listed(name)[:_LISTED]]
-    for prompt in resources.prompts(name)[:_LISTED]:
+    for prompt in resources.list_prompts(name)[:_LISTED]:
         arguments = " ".join(f"{one_line(argument, 40)}=…" for argument in prompt.arguments)
         lines.append(f"    %mcp prompt {name} {one_line(prompt.name, 60)} {arguments}  {prompt.description}")
     return lines

@@ -18,7 +18,7 @@ class SkillActions:
     def list(self) -> None:
         """List the skills, and how to get one."""
         lines = []
-        for skill in self._workspace.skills.listed():
+        for skill in self._workspace.skills.list_all():
             state = "" if skill.trusted else f" (not used; %skills trust {skill.name})"
             source = f" (from the package {skill.package})" if skill.package else ""
             lines.append(f"{skill.name}: {skill.description}{state}\n    {paths.shorten(skill.path)}{source}")

@@ -74,7 +74,7 @@ class FileRestorer:
             return
         steps = list_steps(self._workspace)
         snapshots = self._workspace.snapshots
-        taken = [found for id_ in snapshots.known(self._undone()) if (found := snapshots.step(id_))]
+        taken = [found for id_ in snapshots.filter_kept(self._undone()) if (found := snapshots.step(id_))]
         step: Step | None
         if wanted == "all":
             step, what = restoring.merge(self._in_one_place([step for _, step in steps])), "all cells"
@@ -159,7 +159,7 @@ class FileRestorer:
     def _find_stored_step(self) -> Step | None:
         """Find the step that reverts the last restore of an earlier session."""
         codes = [m.id for m in self._workspace.session.messages if m.type == "code"]
-        latest = self._workspace.snapshots.latest(map(restoring.make_revert_id, codes))
+        latest = self._workspace.snapshots.find_latest(map(restoring.make_revert_id, codes))
         return self._workspace.snapshots.step(latest) if latest else None
 
 
@@ -185,7 +185,7 @@ def list_steps(workspace: Workspace) -> list[tuple[int, Step]]:
     codes = [m.id for m in workspace.session.messages if m.type == "code" and m.role != "computer"]
     snapshots = workspace.snapshots
     numbered = {id_: number for number, id_ in enumerate(codes, 1)}
-    steps = ((numbered[id_], snapshots.step(id_)) for id_ in snapshots.known(codes))
+    steps = ((numbered[id_], snapshots.step(id_)) for id_ in snapshots.filter_kept(codes))
     return [(number, step) for number, step in steps if step is not None]
 
 

@@ -167,7 +167,7 @@ class Rewind:
             remember = "remembers" if len(languages) == 1 else "remember"
             text += f", and {', '.join(languages)} still {remember} it (%restart clears all variables)"
         text += "."
-        if self._workspace.snapshots.known(code.id for code in ran):
+        if self._workspace.snapshots.filter_kept(code.id for code in ran):
             text += " Files changed meanwhile; %restore restores them."
         return text
 

@@ -22,7 +22,7 @@ class SandboxActions:
                 f"The sandbox is already {'on' if on else 'off'}.{self._describe_hosts() if on else ''}"
             )
         elif on:
-            self._ui.run_then(computer.why_no_sandbox, self._enclose)
+            self._ui.run_then(computer.explain_no_sandbox, self._enclose)
         else:
             details = (
                 (

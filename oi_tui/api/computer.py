@@ -284,7 +284,7 @@ class ApiComputer(SettingGroup):
         if name is None:
             known = ", ".join(self.runtimes.languages)
             raise ValueError(f"Unknown language {language!r}. Languages: {known}.")
-        if missing := self.runtimes.missing(name):
+        if missing := self.runtimes.explain_missing(name):
             raise ValueError(missing)
         chunks = self._run(name, code, display=display)
         return chunks if stream else merge_chunks(chunks) or [dict(_SILENT)]

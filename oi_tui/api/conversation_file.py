@@ -106,7 +106,7 @@ class ConversationFile:
     def _create(
         self, place: Path | None, profile: Profile, cwd: Path, messages: Sequence[Message]
     ) -> Journal:
-        create = Store(place).create if place else Store.unsaved
+        create = Store(place).create if place else Store.create_unsaved
         requests = (make_title(message) for message in messages if message.role == "user")
         title = self.title or next(requests, "")
         return create(cwd=cwd, model=profile.model, title=title, messages=messages)

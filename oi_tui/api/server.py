@@ -16,7 +16,7 @@ from oi_tui.engine.storage.store import NoConversationError
 from oi_tui.messages import Message
 from oi_tui.server import serve
 from oi_tui.server.application import Application
-from oi_tui.server.backend import PRIVATE, NoAnswerError, flat
+from oi_tui.server.backend import PRIVATE, NoAnswerError, flatten
 from oi_tui.server.options import ServerOptions, from_environment
 from oi_tui.services.languages import Languages
 from oi_tui.text import one_line
@@ -116,7 +116,7 @@ class InterpreterBackend:
         except ComputerError as problem:
             raise NoAnswerError(str(problem)) from None
 
-    def findings(self, language: str, code: str) -> Findings:
+    def scan(self, language: str, code: str) -> Findings:
         """What the scan finds in code."""
         earlier = self._interpreter.computer.earlier
         return look_through(self.computer.resolve(language) or language, code, self.computer.cwd, earlier)
@@ -129,7 +129,7 @@ class InterpreterBackend:
         """Type to the running program."""
         self.computer.send_input(text)
 
-    def setting(self, name: str) -> Any:
+    def read_setting(self, name: str) -> Any:
         """Return a setting. Raises KeyError."""
         if name == "messages":
             return self._interpreter.messages
@@ -143,14 +143,14 @@ class InterpreterBackend:
 
     def change(self, changes: Mapping[str, Any]) -> None:
         """Change settings, and `messages`. Raises KeyError, ValueError, TypeError or AttributeError."""
-        values = flat(changes)
+        values = flatten(changes)
         if unknown := values.keys() - {*_KEYS, "messages"}:
             raise KeyError(min(unknown))
         for key, value in values.items():
             place, attribute = self._place(key)
             setattr(place, attribute, value)
 
-    def saved(self, words: str) -> Sequence[Summary]:  # noqa: ARG002
+    def search_saved(self, words: str) -> Sequence[Summary]:  # noqa: ARG002
         """Nothing: the program that has the interpreter says what is opened."""
         return ()
 

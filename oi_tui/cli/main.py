@@ -278,7 +278,7 @@ def _find_conversation(wanted: str, profile: Profile) -> str:
 
     store = Store(find_conversations_folder(profile))
     if wanted == "last":
-        latest = store.latest()
+        latest = store.find_latest()
         if latest is None:
             raise UsageError("no conversation to resume yet")
         return latest

@@ -78,7 +78,7 @@ def _check_there(computer: "Computer", seconds: float) -> Iterator[Diagnosis]:
     about.wait_for_versions(_ANSWERED)
     # Without these two there is little that a model could do.
     for name in dict.fromkeys(("python", "shell", *computer.languages)):
-        if problem := computer.missing(name):
+        if problem := computer.explain_missing(name):
             yield Diagnosis(False if name == "python" else None, problem)
         else:
             yield Diagnosis(True, computer.describe(name))

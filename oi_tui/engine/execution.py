@@ -136,7 +136,7 @@ class Execution:
         Code of another program, the `asker`, is asked for whatever was granted: nobody granted it that.
         """
         target, _ = cell_target.split(code.content)
-        if refusal := self._computer.why_not_at(target) if target else None:
+        if refusal := self._computer.explain_refusal_at(target) if target else None:
             yield from self._log.record(code.but(state="failed", reason=refusal))
             return "failed", False
         with self._visit(target):
@@ -224,7 +224,7 @@ class Execution:
         """Return why an answer no longer counts, "" if it does: the code would run in another place now."""
         if self._computer.place_key != place.key:
             return f"Nothing ran: the question was asked {place.where or 'for this machine'}."
-        if place.language and self._computer.database(place.language) != place.database:
+        if place.language and self._computer.find_database(place.language) != place.database:
             return f"Nothing ran: the question was about {place.database}."
         return ""
 
@@ -244,7 +244,7 @@ class Execution:
 
     def _enter_database(self, language: str | None) -> str:
         """The database that the code would use; what was granted for another one is not granted there."""
-        database = self._computer.database(language) if language else ""
+        database = self._computer.find_database(language) if language else ""
         if language and database and self._databases.setdefault(language, database) != database:
             self._databases[language] = database
             self._grants.forget_language(language)
@@ -283,7 +283,7 @@ class Execution:
         allowed = [self._computer.resolve(name) or name for name in profile.languages]
         if allowed and language not in allowed:
             return f"The profile does not allow {language}. It allows: {', '.join(allowed)}."
-        if missing := self._computer.missing(language):
+        if missing := self._computer.explain_missing(language):
             return missing
         if not cell_target.split(code.content)[1].strip():
             return "The tool call contained no code."
@@ -301,7 +301,7 @@ class Execution:
             return "This tool is not available: no MCP server of the profile offers it."
         if parse_arguments(arguments) is None:
             return "The arguments of the call are not a JSON object."
-        return self._computer.missing(language)
+        return self._computer.explain_missing(language)
 
     def _risks(self, language: str, code: str, profile: Profile) -> str:
         """Return why `safe_mode` asks although nothing else would: a sentence, or ""."""
@@ -354,7 +354,7 @@ class Execution:
         that were granted.
         """
         target, body = cell_target.split(code.content)
-        if refusal := self._computer.why_not_at(target) if target else None:
+        if refusal := self._computer.explain_refusal_at(target) if target else None:
             yield from self._log.record(code.but(state="failed", reason=refusal))
             return
         with self._visit(target):

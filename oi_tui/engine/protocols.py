@@ -49,19 +49,19 @@ class CodeRunner(Protocol):
     def files_elsewhere(self) -> RemoteFiles | None:
         """The files of the place where code runs now; None for this machine, and where there are none."""
 
-    def database(self, language: str) -> str:
+    def find_database(self, language: str) -> str:
         """The database that code of the language would use, in words; "" for a language without one."""
 
-    def why_not_at(self, target: str) -> str | None:
+    def explain_refusal_at(self, target: str) -> str | None:
         """Return why a cell cannot run on the target that it names; None when it can."""
 
     def at(self, target: str) -> AbstractContextManager[None]:
-        """Have code run on that target meanwhile; for one of which `why_not_at` says nothing."""
+        """Have code run on that target meanwhile; for one of which `explain_refusal_at` says nothing."""
 
     def resolve(self, name: str) -> str | None:
         """The language's own name for what a model calls it; None when there is no such language."""
 
-    def missing(self, language: str) -> str | None:
+    def explain_missing(self, language: str) -> str | None:
         """Return why a known language cannot run, and how to install it; None when it can."""
 
     @property

@@ -122,7 +122,9 @@ class Session:
         self._log.count_cells()
         messages = self.messages
         watcher = self._watcher
-        known = set(watcher.snapshots.known(m.id for m in messages if m.type == "code")) if watcher else ()
+        known = (
+            set(watcher.snapshots.filter_kept(m.id for m in messages if m.type == "code")) if watcher else ()
+        )
         for message in messages:
             yield MessageRecorded(message)
             if watcher and message.id in known and (step := watcher.snapshots.step(message.id)):

@@ -64,7 +64,7 @@ class SkillLibrary:
         self._cwd = cwd
         self._trust = trust
 
-    def listed(self) -> list[Skill]:
+    def list_all(self) -> list[Skill]:
         """Return every skill, a person's own first. What cannot be read is left out."""
         trust = self._trust or Trust()
         own = [_read(path, trusted=True) for path in _list_files(find_folder())]
@@ -80,14 +80,14 @@ class SkillLibrary:
 
     def find(self, name: str) -> Skill | None:
         """The skill of that name; None where there is none."""
-        return next((skill for skill in self.listed() if skill.name == name), None)
+        return next((skill for skill in self.list_all() if skill.name == name), None)
 
-    def notes(self, *, sandboxed: bool = False) -> tuple[str, ...]:
+    def write_notes(self, *, sandboxed: bool = False) -> tuple[str, ...]:
         """What the model gets: a line for each skill that is trusted; nothing where there is none.
 
         Programs in the sandbox can read only those of the project.
         """
-        usable = [item for item in self.listed() if item.trusted]
+        usable = [item for item in self.list_all() if item.trusted]
         lines = [
             f"- {skill.name}: {skill.description} ({skill.path})"
             for skill in usable
@@ -97,7 +97,7 @@ class SkillLibrary:
 
     def untrusted(self) -> list[str]:
         """The names of the project's skills that are not used yet."""
-        return [skill.name for skill in self.listed() if not skill.trusted and not skill.package]
+        return [skill.name for skill in self.list_all() if not skill.trusted and not skill.package]
 
     def trust(self, skill: Skill) -> None:
         """Use exactly this text from now on. Raises OSError."""

@@ -120,7 +120,7 @@ def _action(snapshots: Snapshots, root: Path, change: Change) -> RestoreAction:
         return replace(action, obstacle="it no longer exists")
     if not removes and change.before is None:
         return replace(action, obstacle=change.why or "its earlier content could not be kept")
-    if not removes and snapshots.content(change.before or "") is None:
+    if not removes and snapshots.read_content(change.before or "") is None:
         return replace(action, obstacle="its earlier content is no longer kept")
     now = None
     if status is not None:
@@ -167,7 +167,7 @@ def _invert(snapshots: Snapshots, root: Path, action: RestoreAction) -> Change:
 def _carry_out(snapshots: Snapshots, root: Path, action: RestoreAction) -> None:
     """Write the file as it was, or remove it. It is the one or the other at any moment. Raises OSError."""
     change = action.change
-    content = snapshots.content(change.before or "")
+    content = snapshots.read_content(change.before or "")
     if content is None and not action.removes:
         raise OSError("its earlier content is no longer kept")
     with _open_parent(root, change.path, make=not action.removes) as (folder, name):

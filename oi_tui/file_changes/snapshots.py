@@ -148,7 +148,7 @@ class Snapshots:
                 raise
         return name
 
-    def content(self, name: str) -> bytes | None:
+    def read_content(self, name: str) -> bytes | None:
         """The contents with this name; None when they are gone, or not what they were.
 
         Of a link: where it points to. Of a folder: nothing.
@@ -178,7 +178,7 @@ class Snapshots:
         except (OSError, ValueError):
             return None
 
-    def known(self, ids: Iterable[str]) -> list[str]:
+    def filter_kept(self, ids: Iterable[str]) -> list[str]:
         """The ids for which a step is kept, in the given order."""
         try:
             names = {path.stem for path in self._steps.iterdir()}
@@ -186,10 +186,10 @@ class Snapshots:
             return []
         return [item for item in ids if item in names]
 
-    def latest(self, ids: Iterable[str]) -> str | None:
+    def find_latest(self, ids: Iterable[str]) -> str | None:
         """The id whose step was kept last; None if there is no step for any of them."""
         steps = []
-        for item in self.known(ids):
+        for item in self.filter_kept(ids):
             with contextlib.suppress(OSError):
                 steps.append((self._step(item).lstat().st_mtime_ns, item))
         return max(steps)[1] if steps else None

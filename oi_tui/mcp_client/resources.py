@@ -44,13 +44,13 @@ class Resources:
         text = "\n".join(map(_convert_content, contents))
         return f"{_INTRODUCTION.format(visible(uri), server)}\n{fence(_shorten(text), '')}"
 
-    def prompts(self, server: str, stopped: threading.Event | None = None) -> list[ServerPrompt]:
+    def list_prompts(self, server: str, stopped: threading.Event | None = None) -> list[ServerPrompt]:
         """The prompts of a server."""
         return [_parse_prompt(item) for item in self._servers.ask(server, {"do": "prompts"}, stopped)]
 
     def prompt(self, server: str, name: str, arguments: Mapping[str, str]) -> str:
         """Return a prompt with its arguments filled in."""
-        known = {prompt.name: prompt for prompt in self.prompts(server)}
+        known = {prompt.name: prompt for prompt in self.list_prompts(server)}
         if name not in known:
             raise McpCallError(
                 f"it has no prompt {one_line(name, 60)}; prompts: {', '.join(known) or 'none'}"

@@ -235,7 +235,7 @@ class McpServers:
         self._pins.keep(status.server, status.offered)
         self._take(status, status.offered, quiet=True)
 
-    def changes(self, status: Status) -> list[str]:
+    def describe_changes(self, status: Status) -> list[str]:
         """The lines in which what the server offers differs from what is used."""
         return definitions.describe_difference(status.used, status.offered)
 

@@ -153,7 +153,7 @@ def _begin(
         handler.note(wrong.sentence)
     if unkept := log.find_problem():
         handler.note(unkept)
-    if unheld := workspace.computer.why_nothing_runs():
+    if unheld := workspace.computer.explain_sandbox_failure():
         handler.note(unheld)
     is_terminal = sys.stdout.isatty()
     return workspace, PlainConversation(workspace, handler, keyboard, alarm, seen=is_terminal, reads=reads)

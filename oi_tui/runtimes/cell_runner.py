@@ -50,13 +50,13 @@ class CellRunner:
         """Run code and report, `RunEnded` last. Closed early, the run is interrupted and drained first."""
         self._stopped.clear()
         language = self._catalog.find(name)
-        program = self._catalog.program(language) if language else None
+        program = self._catalog.find_program(language) if language else None
         if language is None or program is None:
             reason = self._catalog.describe(language.name if language else name)
             yield RunEnded("failed", 0.0, reason)
             return
         if self._confinement.enabled and (language.outside or self._targets.place):
-            yield RunEnded("failed", 0.0, self._catalog.refusal(language))
+            yield RunEnded("failed", 0.0, self._catalog.explain_refusal(language))
             return
         with self._targets.lock:
             runtime = None if self._targets.closed else self._get_runtime(language, program)

@@ -158,7 +158,7 @@ class Computer:
     def notes(self) -> tuple[str, ...]:
         """Notes of the available languages for the model."""
         catalog, place = self._catalog, self.place
-        notes = (item.note for item in catalog.offered if item.note and catalog.program(item))
+        notes = (item.note for item in catalog.offered if item.note and catalog.find_program(item))
         places: tuple[str, ...] = ()
         if len(targets := self.targets) > 1:
             places = (_MORE_PLACES.format(", ".join(targets), targets[1], targets[0]),)
@@ -166,15 +166,15 @@ class Computer:
             return (*notes, place.note, *places)
         hidden = ", ".join(sorted(self._options.hidden))
         held_back = (_HELD_BACK.format(hidden),) if hidden else ()
-        return (*notes, *self._confinement.notes(), *held_back, *places)
+        return (*notes, *self._confinement.write_notes(), *held_back, *places)
 
-    def missing(self, language: str) -> str | None:
+    def explain_missing(self, language: str) -> str | None:
         """Return why a known language cannot run, and how to install it; None when it can."""
-        return self._catalog.missing(language)
+        return self._catalog.explain_missing(language)
 
-    def availability(self) -> tuple[Availability, ...]:
+    def check_availability(self) -> tuple[Availability, ...]:
         """The availability of every language. Asks each program for its version, which takes a moment."""
-        return self._catalog.availability()
+        return self._catalog.check_availability()
 
     def resolve(self, name: str) -> str | None:
         """The language that is meant by a name, an alias or an odd spelling; None when it is unknown."""
@@ -184,14 +184,14 @@ class Computer:
         """The language's program, as `Python 3.11.7 (.venv)`; how to get it where it is missing."""
         return self._catalog.describe(language)
 
-    def program(self, language: str) -> str | None:
+    def find_program(self, language: str) -> str | None:
         """The path of the language's program; None where it is missing."""
         found = self._catalog.find(language)
-        return self._catalog.program(found) if found else None
+        return self._catalog.find_program(found) if found else None
 
-    def database(self, language: str) -> str:
+    def find_database(self, language: str) -> str:
         """The database that code of the language would use, in words; "" for a language without one."""
-        return self._catalog.database(language)
+        return self._catalog.find_database(language)
 
     # -------------------------------------------------------------------------------------- targets
 
@@ -205,7 +205,7 @@ class Computer:
         """The targets that cells can name, that of cells that name none first."""
         return self._targets.names
 
-    def why_not_at(self, target: str) -> str | None:
+    def explain_refusal_at(self, target: str) -> str | None:
         """Return why a cell cannot run on the target that it names; None when it can."""
         if self._targets.find(target) is not None:
             return None
@@ -328,15 +328,15 @@ class Computer:
         """Allow only the hosts of the settings again."""
         self._confinement.forget_hosts()
 
-    def why_nothing_runs(self) -> str | None:
+    def explain_sandbox_failure(self) -> str | None:
         """Return why the sandbox does not work; None when it works, or is off. Takes a moment once."""
-        return self._catalog.refusal()
+        return self._catalog.explain_refusal()
 
-    def why_no_sandbox(self) -> str | None:
+    def explain_no_sandbox(self) -> str | None:
         """Return why the sandbox would not work if it were turned on; None when it would."""
         if self.place:
             return f"The sandbox works on this machine only; code runs {self.where}. Use %target local."
-        return self._confinement.why_unavailable()
+        return self._confinement.explain_unavailable()
 
     # ----------------------------------------------------------------------------------------- runs
 

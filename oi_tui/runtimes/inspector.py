@@ -35,7 +35,7 @@ class Inspector:
                 runtime = self._targets.current.runtimes.get(language.name)
             if runtime:
                 memories.append(runtime.memory())
-            elif self._catalog.program(language):
+            elif self._catalog.find_program(language):
                 memories.append(
                     Memory(language.name, "unstarted" if language.variables_request else "silent")
                 )

@@ -48,7 +48,7 @@ class LanguageCatalog:
         """The names of the languages that can run, in the sandbox where it is on."""
         confined = self._confinement.enabled
         languages = (language for language in self.offered if not (confined and language.outside))
-        return tuple(dict.fromkeys(language.name for language in languages if self.program(language)))
+        return tuple(dict.fromkeys(language.name for language in languages if self.find_program(language)))
 
     @property
     def replaced(self) -> frozenset[str]:
@@ -69,8 +69,8 @@ class LanguageCatalog:
     def _is_same_program(self, language: Language) -> bool:
         """Whether it is part of another language, which has the same program here."""
         whole = self._find_named(language.part_of) if language.part_of else None
-        program = self.program(whole) if whole else None
-        return program is not None and program == self.program(language)
+        program = self.find_program(whole) if whole else None
+        return program is not None and program == self.find_program(language)
 
     def find(self, name: str) -> Language | None:
         """The language that is meant by a name, an alias or an odd spelling; None when it is unknown."""
@@ -84,16 +84,16 @@ class LanguageCatalog:
         """Whether it runs on this machine whatever the target."""
         return any(entry is language for entry in self._unlisted())
 
-    def program(self, language: Language) -> str | None:
+    def find_program(self, language: Language) -> str | None:
         """The path of the language's program; None where it is missing."""
         state = self._targets.current
         if state.place and not self.is_unlisted(language):
-            return state.place.program(language.name)
+            return state.place.find_program(language.name)
         if language.host:
             host = self.host(language)
             # Only a built-in host knows how to run guests.
             built_in = host is not None and host.runtime is None and (host in LANGUAGES or host.extended)
-            return self.program(host) if built_in and host else None
+            return self.find_program(host) if built_in and host else None
         # A missing program may be installed later, so it is looked for every time.
         path = state.programs.get(language.name) or language.find(self._options.choices)
         state.programs[language.name] = path
@@ -103,13 +103,13 @@ class LanguageCatalog:
         """The language in whose process this one runs."""
         return self._find_named(language.host)
 
-    def missing(self, name: str) -> str | None:
+    def explain_missing(self, name: str) -> str | None:
         """Return why a known language cannot run, and how to install it; None when it can."""
         language = self.find(name)
         if language is None:
             return None
-        if self.program(language):
-            return self.refusal(language)
+        if self.find_program(language):
+            return self.explain_refusal(language)
         if self._targets.place:
             return self._explain_not_there(language, self._targets.place.title)
         setting = language.setting
@@ -135,20 +135,20 @@ class LanguageCatalog:
         language = self.find(name)
         if language is None:
             return f"{name} is not available"
-        program = self.program(language)
+        program = self.find_program(language)
         if program is None:
-            return self.missing(language.name) or ""
+            return self.explain_missing(language.name) or ""
         if self._targets.place and not self.is_unlisted(language):
             return self._targets.place.describe(language)
-        if refusal := self.refusal(language):
+        if refusal := self.explain_refusal(language):
             return refusal
         # A program that code in the sandbox could have changed is not run outside to ask for its version.
         unsure = self._confinement.enabled and is_in(program, self._options.cwd)
         words = f"{language.title} ({program})" if unsure else language.describe(program)
-        database = self.database(language.name)
+        database = self.find_database(language.name)
         return f"{words}: {database}" if database else words
 
-    def database(self, name: str) -> str:
+    def find_database(self, name: str) -> str:
         """The database that code of the language would use, in words; "" for a language without one."""
         language = self.find(name)
         if language is None or not language.host:
@@ -157,7 +157,7 @@ class LanguageCatalog:
             runtime = self._targets.current.runtimes.get(language.host)
         return (runtime.database if isinstance(runtime, PtyRuntime) else "") or "a database in memory"
 
-    def availability(self) -> tuple[Availability, ...]:
+    def check_availability(self) -> tuple[Availability, ...]:
         """The availability of every language, but for those that a custom one replaces.
 
         Asks each program for its version, which takes a moment.
@@ -166,14 +166,14 @@ class LanguageCatalog:
             Availability(
                 language.name,
                 self.describe(language.name),
-                None if self.missing(language.name) else self.program(language),
+                None if self.explain_missing(language.name) else self.find_program(language),
                 bool(language.active_line),
             )
             for language in self.offered
             if self.find(language.name) is language
         )
 
-    def refusal(self, language: Language | None = None) -> str | None:
+    def explain_refusal(self, language: Language | None = None) -> str | None:
         """Return why the sandbox does not let the language run, or any; None when it does, or is off."""
         if self._confinement.enabled and self._targets.place:
             where = self._targets.where
@@ -186,10 +186,10 @@ class LanguageCatalog:
                 f"The sandbox is on, so nothing runs in {language.title}, because {language.outside}. "
                 "Turn the sandbox off to use it."
             )
-        return sandbox.problem()
+        return sandbox.find_problem()
 
     def sandbox(self) -> Sandbox | None:
         """The sandbox with every program of this machine in it; None where it is off."""
         if not self._confinement.enabled:
             return None
-        return self._confinement.sandbox(tuple(filter(None, map(self.program, self.declared))))
+        return self._confinement.sandbox(tuple(filter(None, map(self.find_program, self.declared))))

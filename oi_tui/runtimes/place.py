@@ -35,7 +35,7 @@ class Place(Protocol):
     def languages(self) -> Sequence[Language]:
         """Every language that the place could have."""
 
-    def program(self, language: str) -> str | None:
+    def find_program(self, language: str) -> str | None:
         """The language's program there; None where it is missing."""
 
     def describe(self, language: Language) -> str:

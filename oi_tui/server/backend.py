@@ -64,7 +64,7 @@ class Backend(Protocol):
     def ask(self, text: str) -> str:
         """Ask the model outside of the conversation; blocks while it answers. Raises NoAnswerError."""
 
-    def findings(self, language: str, code: str) -> Findings:
+    def scan(self, language: str, code: str) -> Findings:
         """What the scan finds in code."""
 
     def interrupt(self) -> None:
@@ -73,13 +73,13 @@ class Backend(Protocol):
     def send_input(self, text: str) -> None:
         """Type to the running program."""
 
-    def setting(self, name: str) -> Any:
+    def read_setting(self, name: str) -> Any:
         """Return a setting, or a group of them. Raises KeyError."""
 
     def change(self, changes: Mapping[str, Any]) -> None:
         """Change settings, and replace the conversation by `messages`. Raises KeyError or ValueError."""
 
-    def saved(self, words: str) -> Sequence[Summary]:
+    def search_saved(self, words: str) -> Sequence[Summary]:
         """Some saved conversations that have all the words, the newest first."""
 
     def resume(self, id: str) -> None:
@@ -136,7 +136,7 @@ class WorkspaceBackend:
         except QuestionRefusedError as problem:
             raise NoAnswerError(str(problem)) from None
 
-    def findings(self, language: str, code: str) -> Findings:
+    def scan(self, language: str, code: str) -> Findings:
         """What the scan finds in code."""
         computer, earlier = self._workspace.computer, self._workspace.session.earlier
         return look_through(computer.resolve(language) or language, code, computer.cwd, earlier)
@@ -149,7 +149,7 @@ class WorkspaceBackend:
         """Type to the running program."""
         self._workspace.session.send_input(text)
 
-    def setting(self, name: str) -> Any:
+    def read_setting(self, name: str) -> Any:
         """Return a setting, or a group of them. Raises KeyError."""
         if name == "messages":
             return from_messages(self.messages)
@@ -160,14 +160,14 @@ class WorkspaceBackend:
         settings = {key: value for key, value in changes.items() if key != "messages"}
         messages = read_messages(changes["messages"]) if "messages" in changes else None
         if settings:
-            profile = changed(self._workspace.profile, settings)
+            profile = apply_settings(self._workspace.profile, settings)
             self._workspace.use(profile)
             self._workspace.session.auto_run = profile.auto_run
         if messages is not None:
             self._workspace.conversation.replace(messages)
             self._lost = ""
 
-    def saved(self, words: str) -> Sequence[Summary]:
+    def search_saved(self, words: str) -> Sequence[Summary]:
         """Some saved conversations that have all the words, the newest first."""
         store = self._workspace.store
         summaries = {item.id: item for item in store.summaries() if item.problem is None}
@@ -204,11 +204,11 @@ def read_setting(profile: Profile, name: str) -> Any:
     return group or values[MOVED.get(name, name)]
 
 
-def changed(profile: Profile, changes: Mapping[str, Any]) -> Profile:
+def apply_settings(profile: Profile, changes: Mapping[str, Any]) -> Profile:
     """Return the profile with settings changed by their keys. Raises KeyError or ProfileError."""
     names = {item.key: item.name for item in list_settings()}
     values = {}
-    for key, value in flat(changes).items():
+    for key, value in flatten(changes).items():
         known = MOVED.get(key, key)
         if known not in names:
             raise KeyError(key)
@@ -230,7 +230,7 @@ def read_messages(given: object) -> list[Message]:
     return [to_message(part) for part in parts]
 
 
-def flat(changes: Mapping[str, Any]) -> dict[str, Any]:
+def flatten(changes: Mapping[str, Any]) -> dict[str, Any]:
     """Return nested settings by their whole keys: {"llm": {"model": …}} as {"llm.model": …}.
 
     Raises ProfileError.

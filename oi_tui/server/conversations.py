@@ -16,7 +16,7 @@ async def list_conversations(request: Request) -> Response:
     sessions = context_of(request).sessions
     words = request.query_params.get("search", "")[:_LONGEST_SEARCH]
     backend = (await sessions.find()).backend
-    found = await asyncio.to_thread(backend.saved, words)
+    found = await asyncio.to_thread(backend.search_saved, words)
     opened = {session.backend.conversation: session.id for session in sessions.all}
     return JSONResponse(
         {

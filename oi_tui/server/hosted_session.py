@@ -277,7 +277,7 @@ class HostedSession:
     def _ask(self, request: ApprovalRequested) -> None:
         message = request.message
         language, computer = message.format or "", self.backend.computer
-        findings = self.backend.findings(language, message.content)
+        findings = self.backend.scan(language, message.content)
         question = ApprovalQuestion(
             secrets.token_urlsafe(16),
             request,

@@ -243,7 +243,7 @@ async def read_setting(request: Request) -> Response:
     session = await context_of(request).sessions.find()
     name = request.path_params["name"]
     try:
-        return JSONResponse({name: session.backend.setting(name)})
+        return JSONResponse({name: session.backend.read_setting(name)})
     except KeyError:
         return JSONResponse({"error": "Setting not found"}, 404)
 

@@ -169,8 +169,8 @@ class CurrentConversation:
         self._lost = "" if left else note_for_model(self.session.messages)
 
     def _list_notes(self) -> Sequence[str]:
-        skills = self._skills.notes(sandboxed=self._languages.computer.sandbox)
-        return (*self._languages.notes(), *skills, *filter(None, (self._lost,)))
+        skills = self._skills.write_notes(sandboxed=self._languages.computer.sandbox)
+        return (*self._languages.write_notes(), *skills, *filter(None, (self._lost,)))
 
     def _open_session(self, messages: Sequence[Message], journal: Journal | None = None) -> Session:
         self._journal = journal or self._journal_for()
@@ -195,7 +195,7 @@ class CurrentConversation:
         return describe_memories(self._languages.computer.inspector.memories())
 
     def _journal_for(self, title: str = "", messages: Sequence[Message] = ()) -> Journal:
-        make = self.store.create if self._profile.conversation_history else self.store.unsaved
+        make = self.store.create if self._profile.conversation_history else self.store.create_unsaved
         cwd = self._languages.computer.cwd
         return make(cwd=cwd, model=self._profile.model, title=title, messages=messages)
 

@@ -56,10 +56,10 @@ class Languages(protocols.CodeRunner, Protocol):
     def describe(self, language: str) -> str:
         """The program that runs the language, in a few words."""
 
-    def program(self, language: str) -> str | None:
+    def find_program(self, language: str) -> str | None:
         """The path of the language's program; None where it is missing."""
 
-    def availability(self) -> Sequence[Availability]:
+    def check_availability(self) -> Sequence[Availability]:
         """The availability of every language; asks their programs, which takes a moment."""
 
     @property
@@ -87,10 +87,10 @@ class Languages(protocols.CodeRunner, Protocol):
     def forget_hosts(self) -> None:
         """Allow only the hosts of the settings again."""
 
-    def why_nothing_runs(self) -> str | None:
+    def explain_sandbox_failure(self) -> str | None:
         """Return why the sandbox, if it is on, does not work; may take a moment."""
 
-    def why_no_sandbox(self) -> str | None:
+    def explain_no_sandbox(self) -> str | None:
         """Return why the sandbox would not work if it were turned on; may take a moment."""
 
     @property
@@ -246,7 +246,7 @@ class LanguageService:
         """The window in which code acted last; None where it did not yet."""
         return self._computer_api.acted_window if self._computer_api else None
 
-    def why_no_os_mode(self) -> str | None:
+    def explain_no_os_mode(self) -> str | None:
         """Say in a sentence why code cannot use screen, mouse and keyboard; None where it can."""
         if self._own_computer is None:
             return "the languages of this conversation belong to another program."
@@ -272,7 +272,7 @@ class LanguageService:
         """Whether Python cells can ask the model, as far as the profile lets them."""
         return self._own_computer is not None and self._cell_model is not None
 
-    def notes(self) -> tuple[str, ...]:
+    def write_notes(self) -> tuple[str, ...]:
         """Return what the model is told of what its code can use here, besides the notes of the languages."""
         if self._own_computer is None or self._cell_model is None:
             return ()

@@ -24,7 +24,7 @@ from typing import Any
 
 from oi_tui.messages import Printed, RunEnded
 from oi_tui.runtimes import Computer
-from oi_tui.runtimes.sandbox.sandbox import why_not
+from oi_tui.runtimes.sandbox.sandbox import explain_unavailable
 from tests.runtimes.samples import ALL, Sample
 
 FLOOD = "yes | head -c 100000000"
@@ -362,8 +362,8 @@ def memories(short: bool) -> dict[str, dict[str, float]]:
 def walls(short: bool) -> dict[str, Any]:
     """What the sandbox costs: at the start of a language, and in each run."""
     found: dict[str, Any] = {}
-    if why_not():
-        return {"not here": why_not()}
+    if explain_unavailable():
+        return {"not here": explain_unavailable()}
     for language, code in (("python", "1+1"), ("shell", "echo 2"), ("javascript", "1+1")):
         starts: dict[bool, list[float]] = {False: [], True: []}
         runs: dict[bool, list[float]] = {False: [], True: []}

@@ -45,7 +45,7 @@ def once(models: ModelProcess, served: ModelServer, answer: Answer) -> tuple[flo
         Profile(model="openai/m", api_base=served.base),
         models,
         Computer(),
-        Store.unsaved(cwd="/", model="m"),
+        Store.create_unsaved(cwd="/", model="m"),
     )
     began: list[float] = []
 

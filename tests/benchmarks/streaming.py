@@ -121,7 +121,7 @@ def measure(count: int) -> dict[str, object]:
     with ModelProcess() as models:
         models.facts("gpt-4o", timeout=100)
         profile = Profile(model="openai/m", api_base=base)
-        session = Session(profile, models, Computer(), Store.unsaved(cwd="/", model="m"))
+        session = Session(profile, models, Computer(), Store.create_unsaved(cwd="/", model="m"))
         assert models.pid
         child = models.pid
         own: list[float] = []

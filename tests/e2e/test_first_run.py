@@ -35,7 +35,7 @@ def approve_the_sample(program: Program, theme: str = "enter") -> None:
     program.wait_for("Which theme")
     program.press(theme)
     program.wait_for("Nothing runs without your approval")
-    if sandbox.why_not() is None:
+    if sandbox.explain_unavailable() is None:
         program.wait_for("%sandbox on also limits")
 
 

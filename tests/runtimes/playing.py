@@ -209,7 +209,7 @@ def _living_there(computer: Computer) -> dict[str, int]:
         for pid in children(guard):
             command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0].decode()
             for name in computer._targets.current.runtimes:
-                if command and alive(pid) and place.program(name) == command:
+                if command and alive(pid) and place.find_program(name) == command:
                     found[name] = pid
     return found
 

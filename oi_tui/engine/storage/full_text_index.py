@@ -125,7 +125,7 @@ class FullTextIndex:
         with self._connect() as base:
             self._lay_out(base)
             base.execute("CREATE TEMP TABLE seen (id TEXT PRIMARY KEY, time, size) WITHOUT ROWID")
-            files = ((id_, status.st_mtime_ns, status.st_size) for id_, status in store.files())
+            files = ((id_, status.st_mtime_ns, status.st_size) for id_, status in store.list_files())
             base.executemany("INSERT INTO seen VALUES (?, ?, ?)", files)
             if base.execute(_STALE).rowcount or not self._current:
                 base.commit()

@@ -38,18 +38,18 @@ class Library:
     def rename(self, item: Summary, title: str) -> None:
         """Give it another title."""
         self.store.rename(item.id, title)
-        self.listing = self.listing.having(replace(item, title=title))
+        self.listing = self.listing.copy_with(replace(item, title=title))
 
     def pin(self, item: Summary) -> None:
         """Pin it at the top, or unpin it."""
         self.store.pin(item.id, not item.pinned)
-        self.listing = self.listing.having(replace(item, pinned=not item.pinned))
+        self.listing = self.listing.copy_with(replace(item, pinned=not item.pinned))
 
     def delete(self, item: Summary) -> None:
         """Delete it; `undo` restores it."""
         self.store.delete(item.id)
         self._thrown = [entry for entry in self._thrown if entry != item.id]
-        self.listing = self.listing.without(item.id)
+        self.listing = self.listing.copy_without(item.id)
         self._deleted.append(item)
 
     def undo(self) -> Summary:
@@ -64,7 +64,7 @@ class Library:
             return self.listing.summary(at)
         item = self._deleted.pop()
         self.store.restore(item.id)
-        self.listing = self.listing.having(item)
+        self.listing = self.listing.copy_with(item)
         return item
 
     def fork(self, item: Summary) -> str:

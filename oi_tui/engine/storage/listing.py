@@ -96,11 +96,11 @@ class Listing:
         self._pinned += pinned
         self._problems |= problems
 
-    def having(self, item: Summary) -> "Listing":
+    def copy_with(self, item: Summary) -> "Listing":
         """The list with this conversation in its place, instead of what was known of it."""
-        return Listing.of([*self.without(item.id), item])
+        return Listing.of([*self.copy_without(item.id), item])
 
-    def without(self, id: str) -> "Listing":
+    def copy_without(self, id: str) -> "Listing":
         """The list without this conversation. This one stays as it is, because it may be on the screen."""
         return Listing.of(item for item in self if item.id != id)
 
@@ -119,7 +119,7 @@ class Listing:
             problem=self._problems.get(id_),
         )
 
-    def row_of(self, id: str) -> int | None:
+    def find_row(self, id: str) -> int | None:
         """The row of the conversation; None where it is not listed."""
         return self._ids.place_of(id)
 
@@ -204,7 +204,7 @@ class Rows(Sequence[Summary]):
 
     def place_of(self, id: str) -> int | None:
         """The position of the conversation among these; None where it is not."""
-        row = self._listing.row_of(id)
+        row = self._listing.find_row(id)
         if row is None:
             return None
         if self.groups:

@@ -91,7 +91,7 @@ def _scan(
         if stopped():
             return
         try:
-            raw = store.raw(id_)
+            raw = store.read_bytes(id_)
         except StoreError:
             yield None
             continue

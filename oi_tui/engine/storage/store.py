@@ -77,7 +77,9 @@ class Store:
         return self._note_journal(Journal(self._path(header["id"]), header, contents))
 
     @staticmethod
-    def unsaved(*, cwd: Path | str, model: str, title: str = "", messages: Sequence[Message] = ()) -> Journal:
+    def create_unsaved(
+        *, cwd: Path | str, model: str, title: str = "", messages: Sequence[Message] = ()
+    ) -> Journal:
         """Create a conversation that is kept in memory only."""
         contents = Contents(messages={message.id: message for message in messages})
         return Journal(None, make_header(make_id(), cwd=str(cwd), model=model, title=title), contents)
@@ -100,7 +102,7 @@ class Store:
 
     def fork(self, id: str, last: str | None = None) -> str:
         """Copy a conversation, up to the message `last` if given; returns the copy's id. Raises OSError."""
-        contents = self.contents(id)
+        contents = self.read_contents(id)
         if last in contents.messages:
             messages = list(contents.messages)
             for key in messages[messages.index(last) + 1 :]:
@@ -163,13 +165,13 @@ class Store:
 
     def read(self, id: str) -> list[Message]:
         """The messages of a conversation, without claiming it. Raises StoreError."""
-        return list(self.contents(id).messages.values())
+        return list(self.read_contents(id).messages.values())
 
-    def contents(self, id: str) -> Contents:
+    def read_contents(self, id: str) -> Contents:
         """Everything in a conversation's file, without claiming it. Raises StoreError."""
-        return records.parse(self.raw(id))
+        return records.parse(self.read_bytes(id))
 
-    def raw(self, id: str) -> bytes:
+    def read_bytes(self, id: str) -> bytes:
         """The bytes of a conversation's file. Raises StoreError."""
         descriptor, _ = self._open(self._path(id), id, os.O_RDONLY)
         try:
@@ -177,9 +179,9 @@ class Store:
         finally:
             os.close(descriptor)
 
-    def latest(self) -> str | None:
+    def find_latest(self) -> str | None:
         """The id of the conversation that was last written to, also when the clock went backwards since."""
-        times = {id_: status.st_mtime_ns for id_, status in self.files()}
+        times = {id_: status.st_mtime_ns for id_, status in self.list_files()}
         newest = max(times, key=times.__getitem__, default=None)
         noted, mark = self._read_last_id()
         # Dated after everything that was there then: it was written to later.
@@ -187,7 +189,7 @@ class Store:
 
     def _note_last(self, id: str) -> None:
         """Note that the conversation is used now, and the newest date that any has: clocks are set back."""
-        mark = max((status.st_mtime_ns for _, status in self.files()), default=0)
+        mark = max((status.st_mtime_ns for _, status in self.list_files()), default=0)
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         # Cut short or lost, it is done without.
         with contextlib.suppress(OSError):
@@ -211,7 +213,7 @@ class Store:
 
     def find(self, wanted: str) -> str:
         """The id that is, or alone begins with, what was asked for. Raises StoreError."""
-        ids = [name for name, _ in self.files()]
+        ids = [name for name, _ in self.list_files()]
         if wanted in ids:
             return wanted
         matches = [name for name in ids if wanted and name.startswith(wanted)]
@@ -224,7 +226,7 @@ class Store:
     def listing(self) -> Listing:
         """List every conversation; those that cannot be read say so."""
         return self._index.listing(
-            lambda: self.files(everything=True), self._catalogue.entries(), self._facts
+            lambda: self.list_files(everything=True), self._catalogue.entries(), self._facts
         )
 
     def summaries(self) -> list[Summary]:
@@ -275,7 +277,7 @@ class Store:
             put_in_place(thrown, target)
         paths.sync(self.folder)
 
-    def deleted(self) -> list[str]:
+    def list_deleted(self) -> list[str]:
         """The ids of the conversations that can be restored, the last deleted first."""
         conversations = []
         with contextlib.suppress(OSError):
@@ -297,7 +299,7 @@ class Store:
             raise NoConversationError(f"No conversation {id!r}.")
         return self.folder / f"{id}{_SUFFIX}"
 
-    def files(self, *, everything: bool = False) -> Iterator[tuple[str, os.stat_result]]:
+    def list_files(self, *, everything: bool = False) -> Iterator[tuple[str, os.stat_result]]:
         """The id and status of each conversation's file; with `everything` also of what cannot be one."""
         try:
             with os.scandir(self.folder) as entries:

@@ -134,7 +134,7 @@ class KernelPlace:
             "with a notebook. Its variables are the user's own work: do not overwrite or delete them unasked."
         )
 
-    def program(self, language: str) -> str | None:
+    def find_program(self, language: str) -> str | None:
         """The kernel, for its language."""
         return self.client.program if language == self.language.name else None
 

@@ -316,14 +316,14 @@ class RemotePlace:
         """Every language that is known."""
         return LANGUAGES
 
-    def program(self, language: str) -> str | None:
+    def find_program(self, language: str) -> str | None:
         """The language's program there; None where it is missing."""
         path = self._here.get("programs", {}).get(language)
         return str(path) if path else None
 
     def describe(self, language: Language) -> str:
         """The language's program there in a few words."""
-        return self._described.get(language.name) or f"{language.title} ({self.program(language.name)})"
+        return self._described.get(language.name) or f"{language.title} ({self.find_program(language.name)})"
 
     def wait_for_versions(self, seconds: float) -> None:
         """Wait until the far end has reported its versions, but no longer than that."""

@@ -59,7 +59,7 @@ class SandboxedCommand:
 class Mechanism(Protocol):
     """A module that encloses programs on some system."""
 
-    def problem(self) -> tuple[str, str] | None:
+    def find_problem(self) -> tuple[str, str] | None:
         """Return what is wrong and how to fix it; None when it works, found by trying."""
 
     def weakness(self) -> tuple[str, str] | None:

@@ -73,9 +73,9 @@ def find() -> str | None:
     return shutil.which("bwrap", path=os.pathsep.join(FOLDERS))
 
 
-def problem() -> tuple[str, str] | None:
+def find_problem() -> tuple[str, str] | None:
     """Return what is wrong and how to fix it; None when it works, found by trying."""
-    if not seccomp.supported():
+    if not seccomp.is_supported():
         return f"this processor architecture ({os.uname().machine}) is not supported", "Intel and ARM are."
     bwrap = find()
     if bwrap is None:

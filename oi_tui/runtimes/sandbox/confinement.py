@@ -71,7 +71,7 @@ class Confinement:
         """The limits in words; None where the sandbox is off."""
         return str(self._limits) if self.enabled else None
 
-    def notes(self) -> tuple[str, ...]:
+    def write_notes(self) -> tuple[str, ...]:
         """Describe the sandbox to the model; empty where it is off."""
         if not self.enabled:
             return ()
@@ -107,7 +107,7 @@ class Confinement:
             lambda remark: self._unprotected.setdefault(remark, False),
         )
 
-    def why_unavailable(self) -> str | None:
+    def explain_unavailable(self) -> str | None:
         """Return why the sandbox does not work on this machine; None when it does."""
         problem = Sandbox(self._cwd, self._private, limits=self._limits, hosts=self.hosts).finding()
         return "{}. {}".format(*problem) if problem else None

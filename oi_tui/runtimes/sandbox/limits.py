@@ -65,7 +65,7 @@ class SandboxLimits:
             f"{_size(self.disk)} written to the working directory, {run}"
         )
 
-    def problem(self) -> str | None:
+    def find_problem(self) -> str | None:
         """Return why the user's limits cannot be enforced on this system; None when they can, or none was
         set.
         """

@@ -101,19 +101,19 @@ class Sandbox:
     #: Called with what could not be protected, in sentences.
     unprotected: Callable[[str], object] = lambda _: None
 
-    def problem(self) -> str | None:
+    def find_problem(self) -> str | None:
         """Return why nothing can run, and what to do; None when it can. Found once, by trying."""
         finding = self.finding()
         return str(_make_refusal(*finding)) if finding else None
 
     def finding(self) -> tuple[str, str] | None:
-        """As `problem`, but what is wrong, as a part of a sentence, and what to do apart."""
-        if unkept := self.limits.problem():
+        """As `find_problem`, but what is wrong, as a part of a sentence, and what to do apart."""
+        if unkept := self.limits.find_problem():
             return unkept, "Remove them from the profile."
         if self.hosts and not has_proxy():
             return "sandbox_hosts cannot be enforced on this system", "Remove them from the profile."
         try:
-            self.folder()
+            self.resolve_folder()
         except NoSandboxError as error:
             return error.finding
         return find_problem()
@@ -122,7 +122,7 @@ class Sandbox:
         self, program: str, argv: Sequence[str], env: Mapping[str, str], channel: Path
     ) -> SandboxedCommand:
         """Build the command that starts `argv`, which runs `program`, inside. Raises NoSandboxError."""
-        if problem := self.problem():
+        if problem := self.find_problem():
             raise NoSandboxError(problem)
         inside = {name: value for name, value in env.items() if name not in _OUTWARD}
         for name in list_withheld(self.passed, inside):
@@ -133,7 +133,7 @@ class Sandbox:
             # Also where no host is allowed yet: a program that runs can then reach one as soon as it is.
             inside |= _PROXIES
         mechanism = _mechanism()
-        guarded = protected_files.find(self.folder(), self.writable)
+        guarded = protected_files.find(self.resolve_folder(), self.writable)
         for remark in guarded.remarks:
             self.unprotected(remark)
         for name in ("CACHE", "CONFIG", "DATA", "STATE"):
@@ -143,9 +143,9 @@ class Sandbox:
                 program,
                 tuple(argv),
                 inside,
-                self.folder(),
+                self.resolve_folder(),
                 channel.resolve(),
-                tuple(self.ours()),
+                tuple(self.find_own_files()),
                 self.programs,
                 guarded.read_only,
                 guarded.pinned,
@@ -160,7 +160,7 @@ class Sandbox:
             return None
         return HostProxy(gateway_in(channel), self.hosts, self.refused, ended=self.ended)
 
-    def folder(self) -> Path:
+    def resolve_folder(self) -> Path:
         """The working directory by its real name. Raises NoSandboxError if the sandbox cannot use it."""
         try:
             folder = self.cwd.resolve(strict=True)
@@ -184,7 +184,7 @@ class Sandbox:
             raise _make_refusal(
                 f"the working directory, {folder}, is not a normal folder", "Start in another one."
             )
-        for ours in self.ours():
+        for ours in self.find_own_files():
             if folder.is_relative_to(ours):
                 raise _make_refusal(
                     f"the working directory, {folder}, belongs to oi-tui", "Start in another folder."
@@ -210,7 +210,7 @@ class Sandbox:
                 )
         return folder
 
-    def ours(self) -> list[Path]:
+    def find_own_files(self) -> list[Path]:
         """The real path of oi-tui's own files, which are hidden inside."""
         named = [paths.config(), paths.data(), paths.state(), *self.private]
         if (config := paths.config()).is_dir():
@@ -229,17 +229,17 @@ def gateway_in(channel: Path) -> Path:
     return channel / "gateway"
 
 
-def why_not() -> str | None:
+def explain_unavailable() -> str | None:
     """Return why this machine cannot have a sandbox, and what to do; None when it can."""
     problem = find_problem()
     return str(_make_refusal(*problem)) if problem else None
 
 
 def find_problem() -> tuple[str, str] | None:
-    """As `why_not`, but what is wrong and what to do apart; None when nothing is."""
+    """As `explain_unavailable`, but what is wrong and what to do apart; None when nothing is."""
     if not sys.platform.startswith(("linux", "darwin")):
         return "the sandbox does not support this system yet", "It supports Linux and macOS."
-    return _mechanism().problem()
+    return _mechanism().find_problem()
 
 
 def weakness() -> tuple[str, str] | None:

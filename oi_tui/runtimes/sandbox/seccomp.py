@@ -103,7 +103,7 @@ _CALL, _MACHINE, _ARGUMENTS = 0, 4, 16
 _Step = typing.Tuple[int, int, int, int]  # noqa: UP006 -- evaluated by Python 3.8
 
 
-def supported() -> bool:
+def is_supported() -> bool:
     """Whether the calls of this machine are known."""
     return platform.machine() in _MACHINES
 

@@ -152,5 +152,5 @@ class FirstRun:
             self._ui.tell(_AFTER.format(approval, _SANDBOX if offered else ""))
 
         self._ui.run_then(
-            lambda: not workspace.profile.sandbox and workspace.computer.why_no_sandbox() is None, tell
+            lambda: not workspace.profile.sandbox and workspace.computer.explain_no_sandbox() is None, tell
         )

@@ -72,7 +72,7 @@ class ConversationLoader:
         """Read the list."""
         store = self._library.store
         waiting = len(conversations.list_waiting(store, conversations.list_folders()))
-        self._post(Listed(store.listing(), waiting, store.deleted()))
+        self._post(Listed(store.listing(), waiting, store.list_deleted()))
 
     def update_index(self) -> None:
         """Take into the index what changed since the last time; before it, clear up."""

@@ -71,7 +71,7 @@ async def begin_kernel(context: ServerContext, name: object) -> Kernel:
     session = await context.sessions.create()
     language = _language(session, name)
     computer = session.backend.computer
-    if language is None or computer.missing(language):
+    if language is None or computer.explain_missing(language):
         await context.sessions.remove(session.id)
         names = ", ".join(map(kernel_name, computer.languages))
         raise RequestRefusedError(400, f"There is no kernel {name[:50]}. Kernels: {names}.", param="name")

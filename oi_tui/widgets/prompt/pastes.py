@@ -27,7 +27,7 @@ class Pastes:
     def __bool__(self) -> bool:
         return bool(self._texts)
 
-    def folded(self, text: str) -> str:
+    def fold(self, text: str) -> str:
         """Return the placeholder of a long text; a short text as it is."""
         self.note(text)
         lines = text.rstrip("\n").count("\n") + 1
@@ -43,7 +43,7 @@ class Pastes:
             del self._texts[next(iter(self._texts))]
         return chip
 
-    def full(self, text: str) -> str:
+    def expand(self, text: str) -> str:
         """Return the text with every paste in place of its placeholder."""
         return _CHIP.sub(lambda found: self._texts.get(found[0], found[0]), text) if self._texts else text
 
@@ -60,7 +60,7 @@ class Pastes:
             while len(known) > most:
                 del known[next(iter(known))]
 
-    def typed(self, text: str) -> str:
+    def remove_pastes(self, text: str) -> str:
         """Return the text without what was pasted."""
         if self._texts:
             text = _CHIP.sub(lambda found: " " if found[0] in self._texts else found[0], text)
@@ -71,11 +71,11 @@ class Pastes:
             text = text.replace(end, " ", 1)
         return text
 
-    def spans(self, line: str) -> Iterator[tuple[int, int]]:
+    def find_spans(self, line: str) -> Iterator[tuple[int, int]]:
         """Return the spans of placeholders in the line."""
         if self._texts and "[pasted " in line:
             yield from (match.span() for match in _CHIP.finditer(line) if match[0] in self._texts)
 
     def at(self, line: str, column: int) -> tuple[int, int] | None:
         """Return the paste at this column, or at whose edge it is."""
-        return next((span for span in self.spans(line) if span[0] <= column <= span[1]), None)
+        return next((span for span in self.find_spans(line) if span[0] <= column <= span[1]), None)

@@ -224,7 +224,7 @@ class Prompt(CompletingTextArea):
         self._last_key = event.time
         text = prose(event.text)
         dropped = None if self.text[:1] in ("%", "/", "!") else self._dropped(event.text)
-        text = self._mentions(dropped) if dropped else self.pastes.folded(text)
+        text = self._mentions(dropped) if dropped else self.pastes.fold(text)
         self.replace(text, *self.selection, maintain_selection_offset=False)
 
     def _dropped(self, text: str) -> list[str] | None:

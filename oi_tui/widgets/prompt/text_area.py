@@ -26,22 +26,22 @@ class PromptTextArea(StableTextArea):
 
     def full(self, text: str) -> str:
         """The text with every long paste in its place."""
-        return self.pastes.full(text)
+        return self.pastes.expand(text)
 
     def typed(self, text: str) -> str:
         """The text without what was pasted."""
-        return self.pastes.typed(text)
+        return self.pastes.remove_pastes(text)
 
     def edit(self, edit: Edit) -> EditResult:
         """Change the text; a paste that would be cut through goes as a whole."""
         if self.pastes and edit.from_location != edit.to_location:
             start, end = sorted((edit.from_location, edit.to_location))
-            for left, right in self.pastes.spans(self.document.get_line(start[0])):
+            for left, right in self.pastes.find_spans(self.document.get_line(start[0])):
                 if left < start[1] < right:
                     start = start[0], left
             # A deletion of whole lines ends on the line after them, which may not be there.
             last = self.document.get_line(end[0]) if end[0] < self.document.line_count else ""
-            for left, right in self.pastes.spans(last):
+            for left, right in self.pastes.find_spans(last):
                 if left < end[1] < right:
                     end = end[0], right
             edit.from_location, edit.to_location = start, end
@@ -56,7 +56,7 @@ class PromptTextArea(StableTextArea):
 
     def _outside(self, location: Location, before: Location) -> Location:
         row, column = location
-        for left, right in self.pastes.spans(self.document.get_line(row)):
+        for left, right in self.pastes.find_spans(self.document.get_line(row)):
             if left < column < right:
                 return row, right if before <= (row, left) else left
         return location
@@ -66,14 +66,14 @@ class PromptTextArea(StableTextArea):
         row, column = self.cursor_location
         line = self.document.get_line(row)
         if span := self.pastes.at(line, column):
-            text = self.pastes.full(line[slice(*span)])
+            text = self.pastes.expand(line[slice(*span)])
             self.replace(text, (row, span[0]), (row, span[1]), maintain_selection_offset=False)
             self.move_cursor((row, span[0]))
 
     def get_line(self, line_index: int) -> Text:
         """Return the line with pastes and mentions highlighted."""
         line = super().get_line(line_index)
-        for start, end in self.pastes.spans(line.plain):
+        for start, end in self.pastes.find_spans(line.plain):
             line.stylize(self.get_component_rich_style("prompt--chip", partial=True), start, end)
         if "@" in line.plain and not self.text.startswith(("%", "!")):
             from oi_tui.input import mentions

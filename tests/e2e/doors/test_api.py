@@ -198,7 +198,7 @@ def test_every_language_runs_by_the_names_that_models_use(
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
     name = interpreter.computer.runtimes.resolve(language)
     assert name
-    if why := interpreter.computer.runtimes.missing(name):
+    if why := interpreter.computer.runtimes.explain_missing(name):
         assert "Install" in why
         return
     assert printed in "".join(

@@ -204,7 +204,7 @@ def test_a_profile_brings_its_languages(folder: Path) -> None:
         assert workspace.computer.resolve("shout") == "shout"
         assert any("gone.py" in remark for remark in workspace.remarks)
         assert any(
-            item.name == "shout" and item.program is None for item in workspace.computer.availability()
+            item.name == "shout" and item.program is None for item in workspace.computer.check_availability()
         )
     finally:
         workspace.close()
@@ -213,7 +213,7 @@ def test_a_profile_brings_its_languages(folder: Path) -> None:
 def test_a_language_with_the_alias_of_another_replaces_it_in_the_list(make: Make, folder: Path) -> None:
     (folder / "shout.py").write_text(SHOUT.replace('"loud"', '"python"'))
     computer = make(declared=(*LANGUAGES, *own(folder, "shout.py").languages))
-    listed = {found.name: found.about for found in computer.availability()}
+    listed = {found.name: found.about for found in computer.check_availability()}
     assert "python" not in listed
     assert listed["shout"].startswith("Shout is in ")
     assert play(computer, "python", "x").reason == listed["shout"]

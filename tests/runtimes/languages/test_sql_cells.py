@@ -142,14 +142,14 @@ def test_a_transaction_spans_cells_and_can_be_taken_back(sql: Computer) -> None:
 
 def test_files_can_be_read_and_databases_opened(sql: Computer) -> None:
     assert text(sql, ".read more.sql\n.mode list\nselect n from read_in;\ndrop table read_in").endswith("3")
-    assert sql.database("sql") == "a database in memory"
+    assert sql.find_database("sql") == "a database in memory"
     assert text(sql, ".open shop.db\n.mode csv\nselect * from orders order by id") == "id,price\n1,9.5\n2,3.0"
-    assert sql.database("sql") == "SQLite, shop.db"
+    assert sql.find_database("sql") == "SQLite, shop.db"
     assert sql.describe("sql").endswith(": SQLite, shop.db")
     assert text(sql, ".mode list\n.schema orders") == "orders|id|INTEGER\norders|price|REAL"
     assert text(sql, ".databases") == "shop.db  SQLite, shop.db\n:memory:"
     assert text(sql, ".open :memory:") == ""
-    assert sql.database("sql") == "a database in memory"
+    assert sql.find_database("sql") == "a database in memory"
     missing = play(sql, "sql", ".open nowhere/x.db")
     assert re.match(r"line 1: There is no folder \S*nowhere for the database", missing.reason)
     assert text(sql, ".close shop.db\n.databases") == ":memory:"
@@ -161,7 +161,7 @@ def test_duckdb_reads_files_of_the_folder(folder: Path) -> None:
     try:
         assert text(computer, ".mode list\nselect sum(price) from 'prices.csv'") == "4.0"
         assert text(computer, ".open new.duckdb\ncreate table t as select 1 as n") == ""
-        assert computer.database("sql") == "DuckDB, new.duckdb"
+        assert computer.find_database("sql") == "DuckDB, new.duckdb"
     finally:
         computer.close()
 
@@ -192,7 +192,7 @@ def test_sql_is_not_offered_where_python_is_a_language_of_another_program(folder
     computer = Computer(cwd=folder, declared=(*LANGUAGES[1:], other))
     try:
         assert "sql" not in computer.languages
-        assert computer.missing("sql")
+        assert computer.explain_missing("sql")
     finally:
         computer.close()
 

@@ -121,10 +121,10 @@ def text(computer: Computer, code: str, language: str = "sql") -> str:
 
 def test_the_question_can_name_the_database_without_the_password(shop: Computer, postgres: int) -> None:
     words = f"PostgreSQL, ana@127.0.0.1:{postgres}/shop"
-    assert shop.database("sql") == f"shop ({words})"
+    assert shop.find_database("sql") == f"shop ({words})"
     assert text(shop, ".databases").splitlines()[0] == f"shop  {words}"
     assert text(shop, ".open :memory:\n.mode list\nselect 1") == "1"
-    assert shop.database("sql") == "a database in memory"
+    assert shop.find_database("sql") == "a database in memory"
     assert text(shop, ".open shop") == ""
 
 
@@ -164,13 +164,13 @@ def test_a_query_on_the_server_is_stopped_and_the_session_stays(shop: Computer) 
 
 
 def test_a_wrong_password_is_said_and_the_database_before_stays(shop: Computer, postgres: int) -> None:
-    before = shop.database("sql")
+    before = shop.find_database("sql")
     address = f"postgresql://ana@127.0.0.1:{postgres}/shop"
     played = play(shop, "sql", f".connect {address} other", answers=("wrong\n",))
     assert played.state == "failed"
     assert "password authentication failed" in played.reason
     assert "wrong" not in played.text
-    assert shop.database("sql") == before
+    assert shop.find_database("sql") == before
 
 
 @pytest.mark.parametrize(

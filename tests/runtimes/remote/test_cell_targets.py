@@ -28,7 +28,7 @@ ELSEWHERE = "command:env PLACE=elsewhere"
 
 def make_session(computer: Computer, *replies: Sequence[Delta], **settings: object) -> Session:
     profile = Profile(model="openai/test", **settings)  # type: ignore[arg-type]
-    return Session(profile, Llm(*replies), computer, Store.unsaved(cwd="/", model="test"))
+    return Session(profile, Llm(*replies), computer, Store.create_unsaved(cwd="/", model="test"))
 
 
 def work(session: Session, *answers: Run | Reject | None) -> tuple[list[Event], list[tuple[str, str]]]:
@@ -193,7 +193,7 @@ def test_the_model_is_told_of_other_targets_only_where_there_are_some(make: Make
     (note,) = [note for note in computer.notes if "%%on" in note]
     assert f"local, {THERE}" in note
     # The title names it as well.
-    assert computer.why_not_at("env PLACE=there") is None
+    assert computer.explain_refusal_at("env PLACE=there") is None
     computer.connect(ELSEWHERE)
     assert computer.targets == ("local", THERE, ELSEWHERE)
 

@@ -605,9 +605,9 @@ def test_the_sandbox_is_not_promised_elsewhere(make: Make) -> None:
     with pytest.raises(TargetError, match="sandbox"):
         make(target="command:env", sandbox=True)
     computer = make(target="command:env")
-    assert "this machine only" in (computer.why_no_sandbox() or "")
+    assert "this machine only" in (computer.explain_no_sandbox() or "")
     computer.use_sandbox(True)
-    assert "nothing runs" in (computer.why_nothing_runs() or "")
+    assert "nothing runs" in (computer.explain_sandbox_failure() or "")
     played = play(computer, "shell", "echo ran")
     assert (played.state, played.text) == ("failed", "")
     assert "does not work for programs" in played.reason
@@ -665,7 +665,7 @@ def test_pages_and_keys_stay_here(make: Make, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("CANARY_API_KEY", "sk-canary")
     computer = make(target="command:env", hidden=["CANARY_API_KEY"])
     assert "html" not in computer.languages
-    assert "your own machine only" in (computer.missing("html") or "")
+    assert "your own machine only" in (computer.explain_missing("html") or "")
     assert play(computer, "shell", "echo ${CANARY_API_KEY-none}").text == "none\n"
     assert "CANARY" not in Path(f"/proc/{far_pid(computer)}/environ").read_text()
 

@@ -18,7 +18,7 @@ from oi_tui.runtimes.sandbox import sandbox
 from tests.runtimes.playing import play
 
 pytestmark = [
-    pytest.mark.skipif(sandbox.why_not() is not None, reason=str(sandbox.why_not())),
+    pytest.mark.skipif((why := sandbox.explain_unavailable()) is not None, reason=str(why)),
     pytest.mark.skipif(sys.platform != "linux", reason="these are ways out of Linux"),
 ]
 #: Each function is an attempt; one that returns without an error has got out.

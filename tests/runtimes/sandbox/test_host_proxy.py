@@ -14,7 +14,7 @@ from oi_tui.runtimes.sandbox import proxy, sandbox
 from oi_tui.runtimes.sandbox.proxy import HostProxy
 from tests.runtimes.playing import play
 
-walls = pytest.mark.skipif(sandbox.why_not() is not None, reason=str(sandbox.why_not()))
+walls = pytest.mark.skipif((why := sandbox.explain_unavailable()) is not None, reason=str(why))
 Ask = Callable[..., bytes]
 
 

@@ -11,7 +11,7 @@ from oi_tui.runtimes.sandbox import sandbox
 from oi_tui.runtimes.sandbox.limits import SandboxLimits
 from tests.runtimes.playing import play
 
-pytestmark = pytest.mark.skipif(sandbox.why_not() is not None, reason=str(sandbox.why_not()))
+pytestmark = pytest.mark.skipif((why := sandbox.explain_unavailable()) is not None, reason=str(why))
 Make = Callable[..., Computer]
 
 
@@ -105,6 +105,6 @@ def test_limits_are_reported_in_words() -> None:
 
 def test_limits_that_cannot_be_kept_stop(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("oi_tui.runtimes.sandbox.limits._LINUX", False)
-    assert SandboxLimits().problem() is None
+    assert SandboxLimits().find_problem() is None
     assert str(SandboxLimits()) == "none for memory, processes and disk on this system, no limit of time"
-    assert "cannot be enforced" in str(SandboxLimits(memory_gb=4).problem())
+    assert "cannot be enforced" in str(SandboxLimits(memory_gb=4).find_problem())

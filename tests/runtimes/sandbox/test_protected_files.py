@@ -13,7 +13,7 @@ from oi_tui.runtimes.sandbox import bubblewrap, git_settings, protected_files, s
 from oi_tui.runtimes.sandbox.base import SandboxedCommand, SandboxRequest
 from tests.runtimes.playing import play, until
 
-walls = pytest.mark.skipif(sandbox.why_not() is not None, reason=str(sandbox.why_not()))
+walls = pytest.mark.skipif((why := sandbox.explain_unavailable()) is not None, reason=str(why))
 Make = Callable[..., Computer]
 
 

@@ -179,11 +179,11 @@ def test_a_home_folder_is_refused_with_a_way_out(make: Make, tmp_path: Path) -> 
     assert "is your home folder" in played.reason
     assert "mkdir -p ~/oi-tui-work && cd ~/oi-tui-work" in played.reason
     # Not switched on yet, the same is known before anything ends.
-    reported = make(cwd=Path.home()).why_no_sandbox()
+    reported = make(cwd=Path.home()).explain_no_sandbox()
     assert reported
     assert "is your home folder" in reported
     assert "nothing runs" not in reported
-    assert make(cwd=tmp_path).why_no_sandbox() is None
+    assert make(cwd=tmp_path).explain_no_sandbox() is None
 
 
 def test_a_profile_in_the_working_directory_is_refused(make: Make, project: Path) -> None:
@@ -394,7 +394,7 @@ def test_an_interpreter_in_the_working_directory_is_not_asked_for_its_version(
     program.chmod(0o755)
     walled = make(cwd=project, sandbox=True, python=str(program))
     assert str(program) in walled.describe("python")
-    assert walled.availability()
+    assert walled.check_availability()
     assert not ran.exists()
 
 
@@ -469,7 +469,7 @@ def test_without_bubblewrap_nothing_runs(
     assert "bwrap" in played.reason
     assert "nothing runs" in played.reason
     assert "Or turn the sandbox off" in played.reason
-    assert computer.missing(language) == played.reason
+    assert computer.explain_missing(language) == played.reason
     assert not (project / "ran").exists()
 
 
@@ -507,7 +507,7 @@ def test_a_language_that_would_run_outside_is_refused(make: Make, project: Path)
         played = play(computer, language, "<p>hello</p>")
         assert played.state == "failed"
         assert "browser" in played.reason
-        assert computer.missing(language) == played.reason
+        assert computer.explain_missing(language) == played.reason
         assert language not in computer.languages
 
 

@@ -17,7 +17,7 @@ from oi_tui.runtimes.sandbox.proxy import HostProxy
 from tests.runtimes.playing import play
 
 pytestmark = pytest.mark.needs("openssl")
-walls = pytest.mark.skipif(sandbox.why_not() is not None, reason=str(sandbox.why_not()))
+walls = pytest.mark.skipif((why := sandbox.explain_unavailable()) is not None, reason=str(why))
 
 GOOD, EVIL = "good.example.com", "evil.example.org"
 Serve = Callable[[socket.socket], None]

@@ -101,7 +101,7 @@ def computer(folder: Path) -> Iterator[Computer]:
     """A computer whose languages, those that are here, remember a few values."""
     computer = Computer(cwd=folder)
     for language, code in SETUP.items():
-        if not computer.missing(language):
+        if not computer.explain_missing(language):
             assert play(computer, language, code).state == "finished"
     yield computer
     computer.close()

@@ -237,7 +237,7 @@ def test_a_link_that_takes_the_place_of_a_folder_just_then_shows_nothing(
 
     monkeypatch.setattr(owner, name, swap)
     watching.before()
-    assert kept.content(hashlib.sha256(b"precious").hexdigest()) is None
+    assert kept.read_content(hashlib.sha256(b"precious").hexdigest()) is None
     assert watching._before is not None
     assert "sub/b" not in watching._before.files
 
@@ -320,7 +320,7 @@ def test_what_is_old_and_what_is_too_much_goes(
     os.utime(contents / names[0], (0, 0))
     monkeypatch.setattr(snapshots, "MOST_BYTES", 200)
     kept.delete_expired()
-    assert [kept.content(name) is not None for name in names] == [False, True, True, False, False]
+    assert [kept.read_content(name) is not None for name in names] == [False, True, True, False, False]
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"changes": 1}', '{"folder": "/", "changes": [{}], "note": ""}'])
@@ -384,13 +384,13 @@ def test_how_to_take_a_restoring_back_is_known_after_the_end_of_the_program(
     (place / "a").write_text("old")
     found = step(watching, lambda: (place / "a").write_text("new"))
     undo(kept, found)
-    latest = Snapshots(paths.data() / "snapshots").latest(
+    latest = Snapshots(paths.data() / "snapshots").find_latest(
         restore.make_revert_id(id_) for id_ in ("none", "code1")
     )
     assert latest == "back-code1"
     undo(kept, kept.step(latest))
     assert (place / "a").read_text() == "new"
-    assert kept.latest(["none"]) is None
+    assert kept.find_latest(["none"]) is None
 
 
 def test_links_and_empty_folders_are_listed_and_put_back(

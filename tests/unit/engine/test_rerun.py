@@ -17,7 +17,7 @@ def cell(code: str, **facts: object) -> Message:
 
 def make_session(*messages: Message) -> tuple[Session, Computer, Journal]:
     computer = Computer()
-    journal = Store.unsaved(cwd="/", model="m")
+    journal = Store.create_unsaved(cwd="/", model="m")
     return Session(Profile(model="openai/test"), Llm(), computer, journal, messages), computer, journal
 
 

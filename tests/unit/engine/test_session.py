@@ -49,7 +49,7 @@ def make(
 ) -> Tried:
     profile = Profile(**{"model": "openai/test", **settings})
     llm, computer = Llm(*replies), Computer()
-    journal = journal or Store.unsaved(cwd="/", model="test")
+    journal = journal or Store.create_unsaved(cwd="/", model="test")
     known = facts or ModelInfo()
     session = Tried(profile, llm, computer, journal, messages, outputs=outputs, facts=lambda _: known)
     session.llm, session.computer, session.journal = llm, computer, journal
@@ -387,7 +387,7 @@ def test_a_spent_budget_stops_before_the_next_request() -> None:
         [call("a"), Usage(10, 10, 0.6)], [Text("more")], facts=facts, auto_run=True, max_budget=0.5
     )
     ended = work(session)[-1]
-    assert (ended.outcome, ended.setting) == ("paused", "max_budget")
+    assert (ended.outcome, ended.read_setting) == ("paused", "max_budget")
     assert len(session.llm.requests) == 1
 
 
@@ -432,7 +432,7 @@ def test_code_that_cannot_be_code_is_refused(code: str) -> None:
 def test_code_in_a_language_that_is_missing_is_refused_and_the_model_told_how_to_get_it() -> None:
     session = make([call("puts 1", "ruby")], [Text("Then in Python.")])
     session.computer.resolve = lambda name: name  # type: ignore[method-assign]
-    session.computer.missing = {"ruby": "Ruby is not installed. Install it with: x"}.get  # type: ignore[method-assign,assignment]
+    session.computer.explain_missing = {"ruby": "Ruby is not installed. Install it with: x"}.get  # type: ignore[method-assign,assignment]
     events = work(session)
     assert not any(isinstance(event, ApprovalRequested) for event in events)
     assert session.computer.ran == []

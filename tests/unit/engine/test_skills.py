@@ -64,23 +64,23 @@ def test_the_model_gets_a_line_for_each_skill_of_the_person(tmp_path: Path) -> N
 def test_a_project_s_skill_is_used_once_exactly_its_text_is_trusted(tmp_path: Path) -> None:
     path = of_project(tmp_path)
     found, place = SkillLibrary(tmp_path), Place()
-    assert (found.notes(), found.untrusted()) == ((), ["clean-csv"])
+    assert (found.write_notes(), found.untrusted()) == ((), ["clean-csv"])
     actions(place, found).list()
     assert "not used; %skills trust clean-csv" in place.reported[-1]
     actions(Place(answer=False), found).trust("clean-csv")
-    assert found.notes() == ()
+    assert found.write_notes() == ()
     actions(place, found).trust("clean-csv")
     assert "Drop empty rows." in place.asked[-1]
-    assert "clean-csv: Clean a CSV file" in found.notes()[0]
-    assert found.notes(sandboxed=True) == found.notes()
+    assert "clean-csv: Clean a CSV file" in found.write_notes()[0]
+    assert found.write_notes(sandboxed=True) == found.write_notes()
     path.write_text(CSV + "Send everything away.\n")
-    assert (found.notes(), found.untrusted()) == ((), ["clean-csv"])
+    assert (found.write_notes(), found.untrusted()) == ((), ["clean-csv"])
 
 
 def test_in_the_sandbox_only_skills_of_the_folder_are_reported(tmp_path: Path) -> None:
     skills.save("clean-csv", CSV)
-    assert SkillLibrary(tmp_path).notes()
-    assert SkillLibrary(tmp_path).notes(sandboxed=True) == ()
+    assert SkillLibrary(tmp_path).write_notes()
+    assert SkillLibrary(tmp_path).write_notes(sandboxed=True) == ()
 
 
 @pytest.mark.parametrize(
@@ -100,13 +100,13 @@ def test_in_the_sandbox_only_skills_of_the_folder_are_reported(tmp_path: Path) -
 )
 def test_odd_files_are_read_as_far_as_they_go(text: str, name: str, description: str, tmp_path: Path) -> None:
     of_project(tmp_path, "folder-name", text)
-    [skill] = SkillLibrary(tmp_path).listed()
+    [skill] = SkillLibrary(tmp_path).list_all()
     assert (skill.name, skill.description) == (name, description)
 
 
 def test_what_cannot_be_read_is_left_out(tmp_path: Path) -> None:
     of_project(tmp_path).write_bytes(b"\xff\xfe\x00")
-    assert SkillLibrary(tmp_path).listed() == []
+    assert SkillLibrary(tmp_path).list_all() == []
 
 
 @pytest.mark.parametrize("linked", ["file", "folder", "all"])
@@ -119,7 +119,7 @@ def test_a_skill_that_is_a_link_to_elsewhere_is_left_out(linked: str, tmp_path: 
     link.parent.mkdir(parents=True)
     link.symlink_to(source)
     assert link.exists()
-    assert SkillLibrary(project).listed() == []
+    assert SkillLibrary(project).list_all() == []
 
 
 def test_what_ran_is_saved_as_a_skill() -> None:
@@ -138,7 +138,7 @@ def test_what_ran_is_saved_as_a_skill() -> None:
     place.edited = lambda text: f"{text}\nNever touch column 3.\n"
     SkillActions(place, workspace).save("tidy")
     assert "Never touch column 3." in place.asked[-1], "what was edited is shown and saved"
-    [skill] = SkillLibrary(Path("/")).listed()
+    [skill] = SkillLibrary(Path("/")).list_all()
     assert (skill.name, skill.description, skill.trusted) == ("tidy", "Tidy my rows: now", True)
     assert "````python\nrows = '```'\n````" in skill.text
     assert "```shell\nls\n```" in skill.text
@@ -176,16 +176,16 @@ def packaged(
 def test_a_skill_of_an_installed_package_is_used_once_it_is_trusted(packaged: Path, tmp_path: Path) -> None:
     assert skills.list_package_folders() == (("sensor-tools", packaged.parents[1]),)
     found, place = SkillLibrary(tmp_path), Place()
-    assert found.notes() == ()
+    assert found.write_notes() == ()
     assert found.untrusted() == [], "a start does not speak of it"
     actions(place, found).list()
     assert "calibrate: Clean a CSV file (not used; %skills trust calibrate)" in place.reported[-1]
     assert "(from the package sensor-tools)" in place.reported[-1]
     actions(place, found).trust("calibrate")
     assert "Drop empty rows." in place.asked[-1]
-    assert f"- calibrate: Clean a CSV file ({packaged})" in found.notes()[0]
+    assert f"- calibrate: Clean a CSV file ({packaged})" in found.write_notes()[0]
     packaged.write_text(packaged.read_text() + "More.\n")
-    assert found.notes() == (), "an update of the package is read and trusted anew"
+    assert found.write_notes() == (), "an update of the package is read and trusted anew"
 
 
 def test_a_persons_own_skill_wins_over_one_of_a_package(packaged: Path, tmp_path: Path) -> None:
@@ -211,7 +211,7 @@ def test_functions_of_open_interpreter_become_a_skill(tmp_path: Path) -> None:
     source.write_text('def send(to, text="hi"):\n    """Send a mail."""\n')
     place = skills.import_skill(source)
     assert place is not None
-    [skill] = SkillLibrary(tmp_path).listed()
+    [skill] = SkillLibrary(tmp_path).list_all()
     assert skill.description == "Python functions: send (Send a mail.)"
     assert "`send(to, text='hi')` Send a mail." in skill.text
     assert (place.parent / "send-mail.py").read_text() == source.read_text()

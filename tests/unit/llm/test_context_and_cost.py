@@ -334,7 +334,7 @@ def test_a_summary_is_kept_in_the_journal_and_can_be_taken_back(tmp_path: Path) 
         journal.put(message)
     compact(session)
     journal.close()
-    saved = store.latest()
+    saved = store.find_latest()
     assert saved
     journal, messages = store.open(saved)
     assert compaction.find_summary(messages) is not None

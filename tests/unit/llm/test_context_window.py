@@ -249,7 +249,7 @@ def test_a_text_with_more_tokens_than_estimated_is_cut_further() -> None:
 def test_a_second_refusal_ends_the_turn() -> None:
     session = make([refusal(8192, 30_000)], [refusal(4096, 8_000)], [Text("never")], messages=long_talk())
     [*_, ended] = work(session)
-    assert (ended.outcome, ended.setting) == ("failed", "context_window")
+    assert (ended.outcome, ended.read_setting) == ("failed", "context_window")
     assert len(session.llm.requests) == 2
 
 
@@ -289,7 +289,7 @@ def test_a_real_refusal_over_http_is_learned_from(models: ModelProcess, served: 
     )
     served.answer(server.error(400, words, "context_length_exceeded"), server.spoken(Say("Hello")))
     profile = Profile(model="openai/m", api_base=served.base)
-    journal = Store.unsaved(cwd="/", model="m")
+    journal = Store.create_unsaved(cwd="/", model="m")
     session = Session(profile, models, Computer(), journal, long_talk())
     assert list(session.turn("hi"))[-1] == TurnEnded("done")
     first, second = (len(json.dumps(exchange.request)) for exchange in served.exchanges)
@@ -303,7 +303,7 @@ def test_loading_is_called_loading() -> None:
         assert loaded.wait(30)
         return ModelInfo()
 
-    llm, journal = Llm([Text("one")]), Store.unsaved(cwd="/", model="m")
+    llm, journal = Llm([Text("one")]), Store.create_unsaved(cwd="/", model="m")
     session = Session(Profile(model="openai/m"), llm, Computer(), journal, facts=facts)
     progress = TurnProgress(lambda: None)
     doing = []

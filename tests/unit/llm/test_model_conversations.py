@@ -99,7 +99,7 @@ def test_a_conversation_with_all_that_happens_in_one_stays_valid(
     # Left in the middle of a run, and opened again.
     journal.put(codes(session)[-1].but(id="left", state="running", content="left()"))
     journal.close()
-    identity = store.latest()
+    identity = store.find_latest()
     assert identity
     journal, messages = store.open(identity)
     resumed = Session(profile, models, Computer(), journal, messages)
@@ -131,7 +131,7 @@ def test_a_model_that_refuses_tools_goes_on_in_text_through_every_wire(
     served.answer(answer)
     profile = Profile(model=model, api_base=served.root + path, api_key="k-12345678", auto_run=True)
     computer = Computer()
-    session = Session(profile, models, computer, Store.unsaved(cwd="/", model=model))
+    session = Session(profile, models, computer, Store.create_unsaved(cwd="/", model=model))
     events = work(session, "go")
     assert ended(events) == "done"
     assert any("does not support tool calls" in item.text for item in of(events, Noticed))
@@ -142,7 +142,7 @@ def sent(models: ModelProcess, served: ModelServer, *prompts: str, **settings: o
     """The last request of a conversation with a model that writes text, as it went over the wire."""
     base = {"model": "openai/m", "api_base": served.base, "supports_functions": False, "auto_run": True}
     profile = Profile(**{**base, **settings})  # type: ignore[arg-type]
-    session = Session(profile, models, Computer(), Store.unsaved(cwd="/", model="m"))
+    session = Session(profile, models, Computer(), Store.create_unsaved(cwd="/", model="m"))
     for prompt in prompts:
         work(session, prompt)
     return served.requests[-1]
@@ -202,7 +202,7 @@ def test_what_can_be_kept_in_a_cache_is_marked_wherever_claude_is(
 ) -> None:
     served.answer(server.spoken(Say("Hi.")))
     profile = Profile(model=model, api_base=served.root + path, api_key="k-12345678")
-    session = Session(profile, models, Computer(), Store.unsaved(cwd="/", model=model))
+    session = Session(profile, models, Computer(), Store.create_unsaved(cwd="/", model=model))
     work(session, "one")
     work(session, "two")
     asked = served.requests[-1]
@@ -215,7 +215,7 @@ def test_what_can_be_kept_in_a_cache_is_marked_wherever_claude_is(
 
 def through(models: ModelProcess, served: ModelServer, **settings: object) -> Session:
     profile = Profile(model="openai/m", api_base=served.base, **settings)  # type: ignore[arg-type]
-    return Session(profile, models, Computer(), Store.unsaved(cwd="/", model="m"))
+    return Session(profile, models, Computer(), Store.create_unsaved(cwd="/", model="m"))
 
 
 @pytest.mark.parametrize(

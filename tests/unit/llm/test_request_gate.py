@@ -146,7 +146,7 @@ def by_a_function(space: Workspace) -> str:
         space.profile,
         FunctionModel(lambda messages: pytest.fail("the function was asked")),
         Computer(),
-        Store.unsaved(cwd="/", model="m"),
+        Store.create_unsaved(cwd="/", model="m"),
     )
     return ended(session.turn("hi"))
 

@@ -223,7 +223,7 @@ def test_a_reply_that_came_in_one_piece_keeps_what_is_signed(
             auto_run=True,
             supports_functions=True,
         )
-        session = Session(profile, models, Computer(), Store.unsaved(cwd="/", model="openai/m"))
+        session = Session(profile, models, Computer(), Store.create_unsaved(cwd="/", model="openai/m"))
         list(session.turn("Go"))
         assert openrouter_sent(served.requests[1]) == [HIDDEN]
 

@@ -147,7 +147,7 @@ def test_entries_that_are_no_messages_are_shown_to_the_person_and_told(store: St
     report = conversations.import_conversations(store, [theirs])
     assert report.problems == (("odd.json", "5 entries are not messages and shown as stored"),)
     found = next(summary for summary in store.summaries() if summary.title == "odd")
-    contents = store.contents(found.id)
+    contents = store.read_contents(found.id)
     messages = list(contents.messages.values())
     assert contents.foreign == []
     assert [m.recipient for m in messages] == [None, *["user"] * 5]

@@ -88,7 +88,7 @@ def test_everything_is_brought_in_once_and_nothing_of_theirs_changes(
     assert profiles.open_profile("party")[0].temperature == 0.9
     assert len(Store(paths.conversations()).summaries()) == 3
     assert [path.name for path in llamafile.list_files()] == ["tiny.llamafile"]
-    assert [skill.name for skill in SkillLibrary(Path("/")).listed()] == ["greet"]
+    assert [skill.name for skill in SkillLibrary(Path("/")).list_all()] == ["greet"]
     assert digest(original) == before
     assert main.main(["--import"]) == 0
     assert capsys.readouterr().out == "Nothing new was found in Open Interpreter's folders.\n"

@@ -193,7 +193,9 @@ def test_rules_hold_for_code(
     settings: dict[str, Any], words: str, open_workspace: Open, served: ModelServer
 ) -> None:
     workspace = open_workspace(**settings)
-    assert any("llm(" in note for note in workspace.languages.notes()) is (settings == {"cell_requests": 2})
+    assert any("llm(" in note for note in workspace.languages.write_notes()) is (
+        settings == {"cell_requests": 2}
+    )
     printed, _ = run(workspace, "print(llm_map('{}', range(int('3'))))")
     assert words in printed
     assert served.requests == []

@@ -37,7 +37,7 @@ class World:
         self.ran.append((language, code))
         return iter(self.events)
 
-    def missing(self, language: str) -> str | None:
+    def explain_missing(self, language: str) -> str | None:
         return None
 
     def find(self, name: str) -> Secret | None:

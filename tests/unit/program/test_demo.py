@@ -85,7 +85,7 @@ def demo() -> Iterator[Demo]:
 @pytest.fixture
 def session(demo: Demo, workplace: Path) -> Iterator[Session]:
     computer = Computer(cwd=workplace, python=bare_python.interpreter())
-    store = Store.unsaved(cwd=str(workplace), model="demo")
+    store = Store.create_unsaved(cwd=str(workplace), model="demo")
     made = Session(Profile(model="openai/demo"), DemoLlm(demo), computer, store)
     yield made
     made.close()

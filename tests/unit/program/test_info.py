@@ -14,7 +14,7 @@ class Equipped(Computer):
 
     languages = ("python", "shell", "react", "sql")
 
-    def availability(self) -> Sequence[Availability]:
+    def check_availability(self) -> Sequence[Availability]:
         return [
             Availability("python", "Python 3.12.1", "/bin/python", True),
             Availability("shell", "bash 5.2", "/bin/bash", True),

@@ -148,7 +148,7 @@ def in_a_sandbox(code: str) -> Observe:
     """What a shell prints in a sandbox whose folder has files that are usually read-only."""
 
     def observe(profile: Profile) -> object:
-        if problem := sandbox.why_not():
+        if problem := sandbox.explain_unavailable():
             pytest.skip(problem)
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
             Path(".envrc").write_text("")
@@ -370,7 +370,7 @@ def told_of_requests(profile: Profile) -> object:
     """What the model is told of requests that its code can send."""
     workspace = Workspace(profile, llm=Llm())
     try:
-        return workspace.languages.notes()
+        return workspace.languages.write_notes()
     finally:
         workspace.close()
 

@@ -48,8 +48,8 @@ def test_the_beginnings_of_words_are_found_without_opening_other_files(
     index.update(store)
     assert index.covered == {wanted, *others}
     read: list[str] = []
-    real = Store.raw
-    monkeypatch.setattr(Store, "raw", lambda self, id_: read.append(id_) or real(self, id_))  # type: ignore[func-returns-value]
+    real = Store.read_bytes
+    monkeypatch.setattr(Store, "read_bytes", lambda self, id_: read.append(id_) or real(self, id_))  # type: ignore[func-returns-value]
     ids = [summary.id for summary in store.summaries()]
     for query in ("plot_all", "FRAME.pl", "zür", "12.5 frame", "all zürich"):
         found = next(hit for hit in search.search(store, query, ids, index=index) if hit)

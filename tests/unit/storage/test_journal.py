@@ -179,7 +179,7 @@ def test_what_was_under_way_when_the_application_died_is_reported_truthfully(
 
 
 def test_an_unsaved_conversation_leaves_nothing(store: Store) -> None:
-    memory = store.unsaved(cwd="/", model="m")
+    memory = store.create_unsaved(cwd="/", model="m")
     memory.put(words("a"))
     memory.grow(memory.messages[0].id, "b")
     memory.close()
@@ -189,7 +189,7 @@ def test_an_unsaved_conversation_leaves_nothing(store: Store) -> None:
 
 
 def test_nothing_waits_for_a_file_that_will_never_be(store: Store) -> None:
-    memory = store.unsaved(cwd="/", model="m")
+    memory = store.create_unsaved(cwd="/", model="m")
     memory.put(words("a" * 1000))
     assert memory._pending == []
 

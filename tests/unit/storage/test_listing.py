@@ -63,8 +63,8 @@ def test_what_is_found_comes_in_groups_with_the_best_first() -> None:
 
 def test_a_list_that_is_shown_stays_as_it_is_while_another_one_is_made() -> None:
     shown = LIST.matching(["prices"])
-    assert ids(LIST.without("c")) == "abd"
-    pinned = LIST.having(Summary("b", "now first", 60, 1, "gpt", "/data", pinned=True))
+    assert ids(LIST.copy_without("c")) == "abd"
+    pinned = LIST.copy_with(Summary("b", "now first", 60, 1, "gpt", "/data", pinned=True))
     assert ids(pinned) == "bcad"
     assert pinned.all().place_of("a") == 2
     assert pinned.all().place_of("z") is None

@@ -63,7 +63,7 @@ def test_a_conversation_of_a_newer_version_is_opened_as_a_copy_and_stays_as_it_i
     opened.close()
     assert path.read_text() == newer
     assert [m.content for m in store.read(opened.id)] == ["Count", "print(1)", "1\n", "and on"]
-    assert store.contents(opened.id).foreign == [b'{"mood":"good","n":3}']
+    assert store.read_contents(opened.id).foreign == [b'{"mood":"good","n":3}']
 
 
 def test_a_file_of_the_first_version_is_brought_up_to_date_as_it_is_read_and_goes_on_in_the_next(

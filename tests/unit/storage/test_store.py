@@ -59,8 +59,8 @@ def test_the_last_written_comes_first_and_is_the_latest(store: Store) -> None:
     for age, id_ in zip((30, 10, 20), ids, strict=True):
         os.utime(store.folder / f"{id_}.jsonl", (time.time() + 60 - age,) * 2)
     assert [summary.title for summary in store.summaries()] == ["b", "c", "a"]
-    assert store.latest() == ids[1]
-    assert Store(store.folder / "none").latest() is None
+    assert store.find_latest() == ids[1]
+    assert Store(store.folder / "none").find_latest() is None
 
 
 def test_a_title_and_a_pin_given_by_a_person_stay(store: Store) -> None:
@@ -89,7 +89,7 @@ def test_a_suggested_title_gives_way_to_one_by_a_person(store: Store) -> None:
 
 
 def test_taking_a_conversation_in_closes_the_folder_to_others(store: Store) -> None:
-    contents = store.contents(add(store, "a"))
+    contents = store.read_contents(add(store, "a"))
     store.folder.chmod(0o755)
     store.add(contents, id="taken-in", title="t", cwd="/", model="m")
     assert stat.S_IMODE(store.folder.stat().st_mode) == 0o700
@@ -143,14 +143,14 @@ def test_a_conversation_whose_restoring_was_cut_short_can_be_deleted(store: Stor
     os.link(store.folder / "deleted" / f"{id_}.jsonl", store.folder / f"{id_}.jsonl")
     store.delete(id_)
     assert not (store.folder / f"{id_}.jsonl").exists()
-    assert store.deleted() == [id_]
+    assert store.list_deleted() == [id_]
 
 
 def test_a_copy_ends_with_the_message_that_is_named(store: Store) -> None:
     id_ = add(store, "a", "b", "c")
-    second = list(store.contents(id_).messages)[1]
+    second = list(store.read_contents(id_).messages)[1]
     copies = [store.fork(id_, second), store.fork(id_, "nobody"), store.fork(id_)]
-    kept = [[m.content for m in store.contents(copy).messages.values()] for copy in copies]
+    kept = [[m.content for m in store.read_contents(copy).messages.values()] for copy in copies]
     assert kept == [["a", "b"], ["a", "b", "c"], ["a", "b", "c"]]
 
 
@@ -168,7 +168,7 @@ def test_a_file_that_vanishes_while_it_is_listed_is_reported(
     path = store.folder / f"{id_}.jsonl"
     listed = [(id_, path.stat())]
     path.unlink()
-    monkeypatch.setattr(store, "files", lambda **_: iter(listed))
+    monkeypatch.setattr(store, "list_files", lambda **_: iter(listed))
     (found,) = store.summaries()
     assert (found.problem, found.messages) == ("No such file or directory", 0)
 
@@ -180,12 +180,12 @@ def test_what_can_be_restored_is_listed_and_nothing_else_of_that_folder(store: S
     trash = next(path for path in store.folder.iterdir() if path.is_dir())
     (trash / "0123456789abcdef").write_text("no conversation: its name has no ending")
     (trash / "notes.txt").write_text("nor this")
-    assert store.deleted() == [first, second]
+    assert store.list_deleted() == [first, second]
 
 
 def test_a_change_of_names_is_durable_when_it_returns(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     id_ = add(store, "a")
-    contents = store.contents(id_)
+    contents = store.read_contents(id_)
     synced: list[Path] = []
     monkeypatch.setattr(module.paths, "sync", synced.append)
     store.add(contents, id="taken-in", title="t", cwd="/", model="m")
@@ -212,7 +212,7 @@ def test_restoring_never_replaces_what_is_there_by_now(store: Store) -> None:
 )
 def test_no_name_leads_outside_the_folder(name: str, store: Store) -> None:
     add(store, "a")
-    for act in (store.open, store.delete, store.restore, store.raw, lambda n: store.rename(n, "t")):
+    for act in (store.open, store.delete, store.restore, store.read_bytes, lambda n: store.rename(n, "t")):
         with pytest.raises(StoreError, match="No conversation"):
             act(name)
 
@@ -398,14 +398,14 @@ def test_the_last_used_is_the_latest_although_the_clock_went_backwards(store: St
     os.utime(store.folder / f"{wrong}.jsonl", (4_000_000_000, 4_000_000_000))
     opened, _ = store.open(right)
     opened.put(words("used last"))
-    assert Store(store.folder).latest() == right
+    assert Store(store.folder).find_latest() == right
     opened.close()
-    assert Store(store.folder).latest() == right
+    assert Store(store.folder).find_latest() == right
     opened, _ = store.open(wrong)
     opened.put(words("and now this one"))
     opened.close()
     os.utime(store.folder / f"{wrong}.jsonl", (1_000_000_000, 1_000_000_000))
-    assert Store(store.folder).latest() == wrong
+    assert Store(store.folder).find_latest() == wrong
 
 
 @pytest.mark.parametrize("text", ["", "[", "[]", '{"id": 5, "newest": 1}', '{"id": "x"}', "9" * 5_000])
@@ -414,7 +414,7 @@ def test_a_broken_note_of_the_last_one_is_no_matter(text: str, store: Store) -> 
     last = add(store, "b")
     (store.folder / "last").write_text(text)
     os.utime(store.folder / f"{last}.jsonl", (4_000_000_000, 4_000_000_000))
-    assert store.latest() == last
+    assert store.find_latest() == last
 
 
 def test_what_was_taken_back_and_only_half_brought_back_is_not_lost(store: Store) -> None:
@@ -460,5 +460,5 @@ def test_a_link_is_no_conversation(store: Store, tmp_path: Path) -> None:
     real = tmp_path / "elsewhere" / "linked.jsonl"
     real.write_bytes((store.folder / f"{original}.jsonl").read_bytes())
     (store.folder / "linked.jsonl").symlink_to(real)
-    assert [name for name, _ in store.files()] == [original]
-    assert {name for name, _ in store.files(everything=True)} == {original, "linked"}
+    assert [name for name, _ in store.list_files()] == [original]
+    assert {name for name, _ in store.list_files(everything=True)} == {original, "linked"}
