@@ -17,7 +17,7 @@ from oi_tui.engine.settings.migration import MOVED
 from oi_tui.engine.settings.model import ModelSettings
 from oi_tui.engine.settings.prompts import PromptSettings
 from oi_tui.engine.settings.setting import ProfileError, Setting, Value
-from oi_tui.engine.settings.unknown_keys import FORMAT_VERSION, explain_unknown, refuse_misspelt_limit
+from oi_tui.engine.settings.unknown_keys import FORMAT_VERSION, explain_unknown, refuse_unknown_limit
 from oi_tui.engine.settings.unknown_variables import check_names
 
 __all__ = ["Profile", "ProfileError", "list_settings"]
@@ -73,7 +73,7 @@ class Profile(ApplicationSettings, PromptSettings, ExecutionSettings, ModelSetti
                     problem = f"expected {within.expected}, not a group of settings"
                     raise within.error(problem).at(path, entry.line)
                 try:
-                    refuse_misspelt_limit(key, list_settings())
+                    refuse_unknown_limit(key, list_settings())
                 except ProfileError as error:
                     raise error.at(path, entry.line) from None
                 unknown.append(f"line {entry.line}: {key} {explain_unknown(key, known)}")

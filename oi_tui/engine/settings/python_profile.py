@@ -11,7 +11,7 @@ from oi_tui.engine.credentials.trust import ExternalContent
 from oi_tui.engine.settings.migration import MOVED
 from oi_tui.engine.settings.profile import Profile, ProfileError, list_settings
 from oi_tui.engine.settings.setting import Setting
-from oi_tui.engine.settings.unknown_keys import explain_unknown, refuse_misspelt_limit
+from oi_tui.engine.settings.unknown_keys import explain_unknown, refuse_unknown_limit
 from oi_tui.text import one_line
 
 #: The name by which a language is listed here, the one that Open Interpreter gives it, and its aliases.
@@ -252,7 +252,7 @@ def _with(profile: Profile, path: str, kind: str, value: Any, shown: ExternalCon
     setting = declared.get(key)
     if setting is None:
         _refuse_group(key, declared)
-        refuse_misspelt_limit(key, list_settings())
+        refuse_unknown_limit(key, list_settings())
         note = one_line(f"{key} {explain_unknown(key, declared)}", 200)
         return replace(profile, unknown=(*profile.unknown, note))
     if kind == "class" and setting.name == "languages":

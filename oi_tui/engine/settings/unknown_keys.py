@@ -7,6 +7,11 @@ from oi_tui.engine.settings.setting import ProfileError, Setting, suggest_neares
 
 #: How much a key must be like the name of a limit to be taken for it, misspelt.
 _ALIKE = 0.75
+#: Words in the name of a key that is probably meant to limit something, whatever settings there are.
+_LIMITING = frozenset(
+    "confirm confirmation approve approval permission permissions allow allowed deny denied block blocked forbid "
+    "forbidden restrict restricted readonly network internet".split()
+)
 
 #: Open Interpreter writes its version into each profile. That is nothing that a person set.
 FORMAT_VERSION = "version"
@@ -41,7 +46,7 @@ def explain_unknown(key: str, known: Iterable[str]) -> str:
     return f"is not a setting{f'; did you mean {same[0]}?' if same else suggest_nearest(key, known)}"
 
 
-def refuse_misspelt_limit(key: str, settings: Iterable[Setting]) -> None:
+def refuse_unknown_limit(key: str, settings: Iterable[Setting]) -> None:
     """Raise ProfileError where an unknown key is probably meant to limit something.
 
     Going on would be to go on without the limit.
@@ -56,5 +61,11 @@ def refuse_misspelt_limit(key: str, settings: Iterable[Setting]) -> None:
         raise ProfileError(
             f"{problem}; did you mean {names[matches[0]].key}? Correct or remove it: "
             "oi-tui does not start while a limit is not understood",
+            key=key,
+        )
+    if _LIMITING.intersection(name.split("_")):
+        raise ProfileError(
+            "is not a setting, but may be meant as a limit. Remove it, or use one of the settings under "
+            "Running code (--help): oi-tui does not start while a limit is not understood",
             key=key,
         )
