@@ -9,8 +9,27 @@ from oi_tui.engine.settings.setting import ProfileError, Setting, suggest_neares
 _ALIKE = 0.75
 #: Words in the name of a key that is probably meant to limit something, whatever settings there are.
 _LIMITING = frozenset(
-    "confirm confirmation approve approval permission permissions allow allowed deny denied block blocked forbid "
-    "forbidden restrict restricted readonly network internet".split()
+    [
+        "confirm",
+        "confirmation",
+        "approve",
+        "approval",
+        "permission",
+        "permissions",
+        "allow",
+        "allowed",
+        "deny",
+        "denied",
+        "block",
+        "blocked",
+        "forbid",
+        "forbidden",
+        "restrict",
+        "restricted",
+        "readonly",
+        "network",
+        "internet",
+    ]
 )
 
 #: Open Interpreter writes its version into each profile. That is nothing that a person set.
