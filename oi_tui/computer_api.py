@@ -19,7 +19,7 @@ from oi_tui.engine.settings.profile import Profile
 from oi_tui.runtimes.cell_socket import CellSocket
 from oi_tui.runtimes.language import Language, Start
 from oi_tui.system import environment_names
-from oi_tui.system.environment import secret_variables
+from oi_tui.system.environment import list_secret_variables
 
 #: A question to the model: its text and images as data URLs. Raises RefusedError.
 Ask = Callable[[str, Sequence[str]], str]
@@ -282,7 +282,7 @@ def guard_environment(given: Mapping[str, str]) -> dict[str, str]:
     The guard is not held back from anything as code is. So it gets no keys, and nothing of the code but how
     to reach the screen and oi-tui: another variable could make it run other code.
     """
-    hidden = frozenset(secret_variables())
+    hidden = frozenset(list_secret_variables())
     own = {name: value for name, value in os.environ.items() if name not in hidden}
     return {**own, **{name: given[name] for name in _FOR_GUARD if name in given}}
 

@@ -20,7 +20,7 @@ def _luminance(color: Color) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def legible(color: Color, background: Color, ratio: float = LEGIBLE) -> Color:
+def make_legible(color: Color, background: Color, ratio: float = LEGIBLE) -> Color:
     """The colour, moved towards white or black only as far as it takes to be read on the background."""
     color = background.blend(color, color.a, 1.0)
     white, black = Color(255, 255, 255), Color(0, 0, 0)

@@ -155,13 +155,13 @@ class Computer:
         """This computer, which has what the languages remember itself."""
         return self
 
-    def memories(self) -> tuple[Memory, ...]:
+    def read_memories(self) -> tuple[Memory, ...]:
         return self.remembered
 
     def look_at(self, language: str, name: str) -> Detail | None:
         return self.details.get((language, name))
 
-    def table(self, language: str, name: str) -> TableSource:
+    def open_table(self, language: str, name: str) -> TableSource:
         if (language, name) not in self.tables:
             raise TableError(f"{name} is not a table.")
         return self.tables[language, name]

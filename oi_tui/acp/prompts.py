@@ -13,7 +13,7 @@ from oi_tui.messages import Message
 from oi_tui.text import visible
 
 
-def messages_of(blocks: Sequence[Any]) -> list[Message]:
+def read_messages(blocks: Sequence[Any]) -> list[Message]:
     """Return the messages of a prompt: one of text, and one for each image. Raises RequestError."""
     texts = [text for block in blocks if (text := _read_block(block))]
     images = list(_images(blocks))

@@ -11,7 +11,7 @@ from typing import Any
 from acp import RequestError, schema
 
 from oi_tui.acp.commands import AcpCommands, command_in, list_commands
-from oi_tui.acp.prompts import find_typed_text, make_error, messages_of
+from oi_tui.acp.prompts import find_typed_text, make_error, read_messages
 from oi_tui.acp.updates import Update, Updates, agent_text, describe
 from oi_tui.actions.snapshot import explain_refusal_here, find_restoring_code
 from oi_tui.engine import rerun
@@ -96,7 +96,7 @@ class AcpSession:
         if self._prompting:
             raise make_error("This session is busy with another prompt. Cancel it first.")
         command = command_in(blocks)
-        messages = () if command else messages_of(blocks)
+        messages = () if command else read_messages(blocks)
         self._prompting = True
         try:
             return await self._work_on(

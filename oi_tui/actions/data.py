@@ -22,7 +22,7 @@ class DataActions:
     def open_variables(self, sought: str) -> None:
         """List what the languages remember."""
         lines = []
-        for memory in self._workspace.computer.inspector.memories():
+        for memory in self._workspace.computer.inspector.read_memories():
             lines += [
                 f"  {memory.language}  {one_line(variable.name, 60)}  {one_line(variable.summary, 80)}"
                 for variable in memory.variables

@@ -218,7 +218,10 @@ def _try_work(work: Callable[[], None]) -> str:
 
 def _describe_offers(resources: Resources, name: str) -> list[str]:
     """Describe what a server offers beside tools, and how it is used."""
-    lines = [f"    @{name}:{one_line(uri, 200)}  {title}" for uri, title in resources.listed(name)[:_LISTED]]
+    lines = [
+        f"    @{name}:{one_line(uri, 200)}  {title}"
+        for uri, title in resources.list_addresses(name)[:_LISTED]
+    ]
     for prompt in resources.list_prompts(name)[:_LISTED]:
         arguments = " ".join(f"{one_line(argument, 40)}=…" for argument in prompt.arguments)
         lines.append(f"    %mcp prompt {name} {one_line(prompt.name, 60)} {arguments}  {prompt.description}")

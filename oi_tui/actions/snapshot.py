@@ -49,7 +49,9 @@ class VariableSnapshot:
         """Keep the variables of the languages that have some, in place of those that were kept before."""
         conversation = self._workspace.conversation
         used = [
-            memory.language for memory in self._workspace.computer.inspector.memories() if memory.variables
+            memory.language
+            for memory in self._workspace.computer.inspector.read_memories()
+            if memory.variables
         ]
         languages = [language for language in LANGUAGES if language in used]
         problem = self._explain_refusal()

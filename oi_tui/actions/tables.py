@@ -26,7 +26,7 @@ def find_table(
     """
     path, table = _split(name, computer)
     return (
-        computer.inspector.table(_find_language(name, computer), name)
+        computer.inspector.open_table(_find_language(name, computer), name)
         if path is None
         else TableFile(path, table, pythons, gradually=gradually)
     )
@@ -49,7 +49,7 @@ def _find_language(name: str, computer: "Languages") -> str:
     """The language that has a variable of this name: Python, else one where it is a table."""
     types = {
         memory.language: variable.type
-        for memory in computer.inspector.memories()
+        for memory in computer.inspector.read_memories()
         for variable in memory.variables
         if variable.name == name
     }

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 
 from oi_tui.doctor.finding import Diagnosis
 from oi_tui.terminal.color_system import is_colourful_xterm
-from oi_tui.terminal.graphics import ask_tmux, manner
+from oi_tui.terminal.graphics import ask_tmux, choose_manner
 from oi_tui.terminal.queries import TerminalQueries
 
 #: Kitty's keyboard protocol, and frames as a whole; what is asked about pictures follows.
@@ -188,10 +188,10 @@ def _check_answers(answer: bytes | None) -> Iterator[Diagnosis]:
 def _check_images(answer: bytes) -> Diagnosis:
     """Report how images are shown where the setting `images` is auto."""
     replies = TerminalQueries(number=_NUMBER)
-    replies.questions()
+    replies.build_queries()
     for reply in _REPLY.findall(answer.decode("utf-8", "replace")):
         replies.read(reply)
-    match manner("auto", replies.answers, ask_tmux()):
+    match choose_manner("auto", replies.answers, ask_tmux()):
         case "kitty":
             return Diagnosis(True, "images by the Kitty protocol")
         case "sixel":
@@ -213,7 +213,7 @@ def _query() -> bytes | None:
     answer = b""
     try:
         tty.setraw(source, termios.TCSANOW)
-        os.write(target, (_QUESTIONS + TerminalQueries(number=_NUMBER).questions()).encode())
+        os.write(target, (_QUESTIONS + TerminalQueries(number=_NUMBER).build_queries()).encode())
         until = time.monotonic() + PATIENCE
         while not _LAST.search(answer) and (left := until - time.monotonic()) > 0:
             if select.select([source], [], [], left)[0]:

@@ -128,7 +128,7 @@ class Exchange:
             facts = yield from self._look_up(profile)
             self._offered = self._ask_for_tools()
             written = self.write_request(messages, profile, languages, cwd, facts, notes)
-            self.window = facts.named_window(profile)
+            self.window = facts.choose_window(profile)
             check_size(written, facts, profile.model)
             if refused and written.tokens >= refused[0]:
                 raise LlmError(refused[1])

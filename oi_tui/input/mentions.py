@@ -145,7 +145,7 @@ class _Meanings:
 
     def _find_variable(self, name: str) -> str | None:
         if self._memories is None:
-            self._memories = list(self._known.memories())
+            self._memories = list(self._known.read_memories())
         found_variable = None
         for language, variable in _find_variables(name, self._memories):
             if detail := self._known.look_at(language, variable):

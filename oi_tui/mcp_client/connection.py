@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from oi_tui.system.environment import secret_variables
+from oi_tui.system.environment import list_secret_variables
 
 _log = logging.getLogger(__name__)
 #: Imports nothing from the current folder: our own package is found last, and by its full path.
@@ -131,7 +131,7 @@ class McpConnection:
         if self._process is None or self._process.poll() is not None:
             if find_spec("mcp") is None:
                 raise McpCallError(_MISSING)
-            hidden = frozenset(secret_variables())
+            hidden = frozenset(list_secret_variables())
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-c", _BOOT, _ROOT],
                 stdin=subprocess.PIPE,

@@ -32,7 +32,7 @@ class Resources:
     def __init__(self, servers: McpServers) -> None:
         self._servers = servers
 
-    def listed(self, server: str, stopped: threading.Event | None = None) -> list[tuple[str, str]]:
+    def list_addresses(self, server: str, stopped: threading.Event | None = None) -> list[tuple[str, str]]:
         """The addresses of a server's resources, each with its name."""
         answer = self._servers.ask(server, {"do": "resources"}, stopped)
         return [(str(item.get("uri")), one_line(str(item.get("name") or ""), 80)) for item in answer]

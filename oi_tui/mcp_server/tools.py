@@ -263,7 +263,7 @@ class HostTools:
         language = self._language(arguments) if "language" in arguments else None
         if window:
             return results.describe_variables(await window.call("variables", language=language))
-        memories = await asyncio.to_thread(self._workspace.computer.inspector.memories)
+        memories = await asyncio.to_thread(self._workspace.computer.inspector.read_memories)
         return results.describe_variables(read_variables(memories, language))
 
     async def _inspect(self, arguments: Mapping[str, str], window: WindowClient | None) -> CallToolResult:

@@ -28,7 +28,7 @@ class Compiled:
     #: Whether its driver tells what the last cell made.
     remembers: bool = False
 
-    def language(self) -> Language:
+    def make_language(self) -> Language:
         """Return the language."""
         return Language(
             name=self.name,

@@ -17,7 +17,7 @@ class Inspector:
         self._targets = targets
         self._catalog = catalog
 
-    def variables(self, language: str) -> tuple[Variable, ...]:
+    def read_variables(self, language: str) -> tuple[Variable, ...]:
         """The variables of a language, in the order of definition; empty where it does not report them.
 
         Empty also while the language is busy.
@@ -25,7 +25,7 @@ class Inspector:
         runtime = self._find_runtime(language)
         return runtime.memory().variables if runtime else ()
 
-    def memories(self) -> tuple[Memory, ...]:
+    def read_memories(self) -> tuple[Memory, ...]:
         """The variables of each language that can run here and tells or keeps some, or why there are none."""
         memories = []
         for language in self._catalog.offered:
@@ -46,7 +46,7 @@ class Inspector:
         runtime = self._find_runtime(language)
         return runtime.look_at(name) if runtime else None
 
-    def table(self, language: str, name: str) -> LiveTable:
+    def open_table(self, language: str, name: str) -> LiveTable:
         """A table in a variable. Raises TableError where the language cannot be asked."""
         runtime = self._find_runtime(language)
         if isinstance(runtime, GuestRuntime):

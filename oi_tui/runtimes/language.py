@@ -32,7 +32,7 @@ class Start:
     requests: tuple[str, ...] = ()
 
 
-def first_of(*programs: str) -> Callable[[Choices], str | None]:
+def find_first_program(*programs: str) -> Callable[[Choices], str | None]:
     """Find a language by the first of these programs that is on PATH."""
 
     def find(_: Choices) -> str | None:

@@ -26,6 +26,7 @@ from oi_tui.runtimes.sandbox.sandbox import Sandbox
 from oi_tui.runtimes.variables import (
     Detail,
     Memory,
+    hide_value,
     holds,
     is_name,
     loss,
@@ -33,7 +34,6 @@ from oi_tui.runtimes.variables import (
     read,
     read_shell,
     read_shell_detail,
-    withheld,
 )
 from oi_tui.system import environment_names
 
@@ -199,7 +199,7 @@ class PtyRuntime:
             return Memory(name, "busy")
         event, written = answer
         variables = read(event.get("variables")) if written is None else read_shell(written)
-        shown = tuple(withheld(item, self.hidden_inputs) for item in variables)[-MOST:]
+        shown = tuple(hide_value(item, self.hidden_inputs) for item in variables)[-MOST:]
         if language.keeps:
             self.names = parse_names([item.name for item in reversed(shown[-10:])])
         total = event.get("total")

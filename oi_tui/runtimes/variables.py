@@ -81,7 +81,7 @@ class Memory:
 class VariableSource(Protocol):
     """Knows the variables of languages."""
 
-    def memories(self) -> tuple[Memory, ...]:
+    def read_memories(self) -> tuple[Memory, ...]:
         """The variables of each language; may take a moment."""
 
     def look_at(self, language: str, name: str) -> Detail | None:
@@ -156,7 +156,7 @@ def sort_by_interest(language: str, variables: Sequence[Variable]) -> tuple[list
     return sorted(data, key=lambda variable: not is_table(language, variable.type)), code
 
 
-def withheld(variable: Variable, hidden: Collection[str]) -> Variable:
+def hide_value(variable: Variable, hidden: Collection[str]) -> Variable:
     """The variable, without its value where that is something that was typed hidden."""
     if holds(variable.summary, hidden):
         return replace(variable, summary=f"{variable.type}, not shown")

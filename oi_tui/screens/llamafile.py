@@ -14,7 +14,7 @@ from textual.widgets import Static
 from oi_tui.engine.models.download import DownloadError
 from oi_tui.engine.models.llamafile import Llamafile, LlamafileError, begin
 from oi_tui.screens.dialog import Dialog, link_hints
-from oi_tui.system.environment import secret_variables
+from oi_tui.system.environment import list_secret_variables
 from oi_tui.text import one_line
 
 
@@ -55,7 +55,7 @@ class LlamafileScreen(Dialog[Llamafile | str]):
     def _work(self) -> None:
         result: Llamafile | str = "Stopped."
         try:
-            for step in begin(self._source, self._stopped, hidden=secret_variables()):
+            for step in begin(self._source, self._stopped, hidden=list_secret_variables()):
                 if isinstance(step, Llamafile):
                     result = self._result = step
                 else:

@@ -121,7 +121,7 @@ class VariablesScreen(Page[str | None]):
     def action_ask(self) -> None:
         """Learn from the languages what they remember now."""
         self.run_worker(
-            lambda: self.post_message(self.Read(tuple(self._known.memories()))),
+            lambda: self.post_message(self.Read(tuple(self._known.read_memories()))),
             thread=True,
             group="variables",
             exclusive=True,

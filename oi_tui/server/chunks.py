@@ -25,7 +25,7 @@ COMPLETE: tuple[dict[str, Any], ...] = (
 SAFE = "<SAFE>"
 
 
-def error(text: str) -> Chunk:
+def make_error(text: str) -> Chunk:
     """A chunk that says what is wrong."""
     return {"role": "server", "type": "error", "content": text}
 
@@ -76,7 +76,7 @@ class ClientChunks:
             return
         if ended.outcome in ("failed", "paused"):
             setting = f" (setting {ended.setting})" if ended.setting else ""
-            yield error(f"{ended.reason or 'The turn ended early.'}{setting}")
+            yield make_error(f"{ended.reason or 'The turn ended early.'}{setting}")
         yield from COMPLETE
 
 

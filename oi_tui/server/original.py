@@ -14,7 +14,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from oi_tui.engine.llm.foreign_images import UNREADABLE, read_image
 from oi_tui.engine.open_interpreter.chunks import Chunk
 from oi_tui.messages import Message
-from oi_tui.server.chunks import ClientChunks, error
+from oi_tui.server.chunks import ClientChunks, make_error
 from oi_tui.server.context import ServerContext, Tempo, context_of, read_object, subprotocol, while_connected
 from oi_tui.server.event_log import ApprovalQuestion, EventReader, GapError
 from oi_tui.server.hosted_session import ConflictError, HostedSession
@@ -82,7 +82,7 @@ class MessageAssembler:
         return parts
 
 
-def messages_of(parts: Sequence[Mapping[str, Any]]) -> list[Message]:
+def read_messages(parts: Sequence[Mapping[str, Any]]) -> list[Message]:
     """The messages that the parts are. Raises BadChunkError for an image that cannot be read."""
     return [_message(part["type"], part["format"], part["content"]) for part in parts]
 
@@ -127,9 +127,9 @@ class OriginalClient:
                     await self._take(json.loads(text))
                 except (BadChunkError, ConflictError) as problem:
                     # Not acknowledged: what would acknowledge it is read here.
-                    await self._write(error(str(problem)))
+                    await self._write(make_error(str(problem)))
                 except (ValueError, RecursionError):
-                    await self._write(error("This is not JSON."))
+                    await self._write(make_error("This is not JSON."))
 
     async def _take(self, chunk: object) -> None:
         if not isinstance(chunk, dict):
@@ -167,7 +167,7 @@ class OriginalClient:
             self._session.end_turn()
             if not await asyncio.to_thread(self._session.wait, _STOP_SECONDS):
                 self._chunks.superseded -= 1
-        self._session.say(messages_of(parts))
+        self._session.say(read_messages(parts))
 
     def _command(self, command: str) -> None:
         match command.strip():
@@ -186,7 +186,9 @@ class OriginalClient:
             try:
                 entries = await reader.next()
             except GapError:
-                await self._send(error("The connection was too slow, and output was lost. Connect again."))
+                await self._send(
+                    make_error("The connection was too slow, and output was lost. Connect again.")
+                )
                 return
             for entry in entries:
                 for chunk in self._chunks.convert(entry.item):
@@ -226,7 +228,7 @@ async def chat(socket: WebSocket) -> None:
         session = await context.sessions.find(socket.query_params.get("session", DEFAULT))
     except (UnknownSessionError, NoRoomError) as problem:
         await socket.accept(subprotocol=subprotocol(socket))
-        await socket.send_text(json.dumps(error(str(problem))))
+        await socket.send_text(json.dumps(make_error(str(problem))))
         await socket.close(1008)
         return
     await socket.accept(subprotocol=subprotocol(socket))

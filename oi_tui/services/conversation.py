@@ -192,7 +192,7 @@ class CurrentConversation:
         )
 
     def _describe_variables(self) -> str:
-        return describe_memories(self._languages.computer.inspector.memories())
+        return describe_memories(self._languages.computer.inspector.read_memories())
 
     def _journal_for(self, title: str = "", messages: Sequence[Message] = ()) -> Journal:
         make = self.store.create if self._profile.conversation_history else self.store.create_unsaved

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 class LanguageInspector(VariableSource, Protocol):
     """Reads what languages remember. It starts no language."""
 
-    def table(self, language: str, name: str) -> TableSource:
+    def open_table(self, language: str, name: str) -> TableSource:
         """A table that a language remembers. Raises TableError where it cannot be asked."""
 
     def can_complete(self, language: str) -> bool:

@@ -94,7 +94,7 @@ class McpService:
         from oi_tui.mcp_client.resources import Resources
 
         try:
-            return Resources(self.servers).listed(server)
+            return Resources(self.servers).list_addresses(server)
         except McpCallError:
             return ()
 

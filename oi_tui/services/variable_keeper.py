@@ -78,7 +78,7 @@ class VariableKeeper:
                 pass
 
     def _list_used(self) -> Iterator[str]:
-        memories = {memory.language: memory for memory in self._computer.inspector.memories()}
+        memories = {memory.language: memory for memory in self._computer.inspector.read_memories()}
         for language in LANGUAGES:
             if language in memories and memories[language].variables:
                 yield language

@@ -34,7 +34,7 @@ _PASSWORD_IN_URL = re.compile(r"://(?:[^/\s@:]*:([^/\s@]+)|([^/\s@:]{16,}))@")
 _PR_SET_DUMPABLE = 4
 
 
-def secret_variables(environment: Mapping[str, str] | None = None) -> tuple[str, ...]:
+def list_secret_variables(environment: Mapping[str, str] | None = None) -> tuple[str, ...]:
     """Return the names of the variables that look like a key or a password, by name or by value."""
     variables = os.environ if environment is None else environment
     return tuple(name for name, value in variables.items() if is_secret(name, value))
@@ -48,7 +48,7 @@ def list_withheld(
     `passed` are the exceptions that a person made: names, or beginnings of names as `AWS_*`.
     """
     exceptions = tuple(passed)
-    return tuple(name for name in secret_variables(environment) if not _is_named(name, exceptions))
+    return tuple(name for name in list_secret_variables(environment) if not _is_named(name, exceptions))
 
 
 def public_variables(environment: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -57,10 +57,10 @@ def public_variables(environment: Mapping[str, str] | None = None) -> dict[str, 
     return {name: value for name, value in variables.items() if not is_secret(name, value)}
 
 
-def secret_values(environment: Mapping[str, str] | None = None) -> tuple[str, ...]:
+def list_secret_values(environment: Mapping[str, str] | None = None) -> tuple[str, ...]:
     """Return what must not be shown of the environment: whole values, and the passwords in addresses."""
     variables = os.environ if environment is None else environment
-    values = [variables[name] for name in secret_variables(variables)]
+    values = [variables[name] for name in list_secret_variables(variables)]
     passwords = (match[1] or match[2] for value in values for match in _PASSWORD_IN_URL.finditer(value))
     return (*values, *passwords)
 

@@ -7,7 +7,7 @@ import sys
 import threading
 from pathlib import Path
 
-from oi_tui.system.environment import secret_variables
+from oi_tui.system.environment import list_secret_variables
 
 _OPENERS = (("xdg-open",), ("gio", "open"), ("wslview",), ("x-www-browser",))
 
@@ -26,7 +26,7 @@ def view(words: tuple[str, ...], what: str) -> str | None:
 
     It gets none of the person's keys. Returns why it could not be started, or None.
     """
-    null, hidden = subprocess.DEVNULL, secret_variables()
+    null, hidden = subprocess.DEVNULL, list_secret_variables()
     environment = {name: value for name, value in os.environ.items() if name not in hidden}
     try:
         viewer = subprocess.Popen(

@@ -7,7 +7,7 @@ from rich.style import Style
 from textual.color import Color
 from textual.filter import LineFilter
 
-from oi_tui.themes import LEGIBLE, contrast, legible
+from oi_tui.themes import LEGIBLE, contrast, make_legible
 
 
 class ContrastFilter(LineFilter):
@@ -39,7 +39,7 @@ def make_readable(style: Style) -> Style:
         ink, ground = ground, ink
     if contrast(ink, ground) >= LEGIBLE:
         return style
-    moved = legible(ink, ground).rich_color
+    moved = make_legible(ink, ground).rich_color
     return style + (Style(bgcolor=moved) if style.reverse else Style(color=moved))
 
 

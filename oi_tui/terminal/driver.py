@@ -79,7 +79,7 @@ class TerminalDriver(LinuxDriver):
     def ask(self) -> None:
         """Ask the terminal what it can show; each answer comes as `TerminalAnswered`."""
         if self.input_tty:
-            self.write(self._replies.questions())
+            self.write(self._replies.build_queries())
 
     def run_input_thread(self) -> None:
         """Read what comes until the application ends: replies for us, the rest for the parser of keys.

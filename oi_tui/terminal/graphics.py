@@ -44,7 +44,7 @@ def worth_asking(wanted: str, environment: Mapping[str, str] = os.environ) -> bo
     return bool(term) and not term.startswith(_MUTE) and not {"TMUX", "STY"} & set(environment)
 
 
-def manner(
+def choose_manner(
     wanted: str,
     answers: Answers,
     tmux: Tmux | None = None,

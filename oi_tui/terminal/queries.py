@@ -55,7 +55,7 @@ class TerminalQueries:
         self._heard: float | None = None
         self._number = number or random.randrange(1, 2**31)
 
-    def questions(self) -> str:
+    def build_queries(self) -> str:
         """Build the queries; the last one is answered by every terminal."""
         self._heard = self._clock()
         self.answers = replace(self.answers, attributes=None)

@@ -4,7 +4,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from oi_tui.text import one_line
-from oi_tui.widgets.truncate import width_of
+from oi_tui.widgets.truncate import measure_width
 
 #: Keys and what they do, the most important first; the last one is the way back.
 Keys = tuple[tuple[str, str], ...]
@@ -23,7 +23,7 @@ class KeyFooter(Static):
         """Show a sentence, if there is one, and the keys."""
         notice = one_line(notice)
         width = self.app.size.width - 2
-        room = width - (width_of(notice) + 3 if notice else 0)
+        room = width - (measure_width(notice) + 3 if notice else 0)
         while keys and sum(len(key) + len(what) + 4 for key, what in keys) - 3 > room:
             if len(keys) == 1 and not notice:
                 break
@@ -31,7 +31,7 @@ class KeyFooter(Static):
         parts = [Content.assemble((key, "$text-accent"), f" {what}") for key, what in keys]
         if notice:
             parts.insert(0, Content.styled(notice, "$text-warning"))
-        is_long = width_of(notice) > width
+        is_long = measure_width(notice) > width
         self.styles.height = "auto" if is_long else 1
         self.styles.text_wrap = "wrap" if is_long else "nowrap"
         self.update(Content("   ").join(parts))

@@ -3,14 +3,18 @@
 from rich.cells import cell_len, set_cell_size
 
 
-def width_of(text: str) -> int:
+def measure_width(text: str) -> int:
     """Return the width of the text, in cells."""
     return len(text) if text.isascii() else cell_len(text)
 
 
 def cut_end(text: str, width: int) -> str:
     """Return as much of the beginning as fits: "a long sent…"."""
-    return text if width_of(text) <= width else f"{set_cell_size(text, max(width - 1, 0)).rstrip()}…"[:width]
+    return (
+        text
+        if measure_width(text) <= width
+        else f"{set_cell_size(text, max(width - 1, 0)).rstrip()}…"[:width]
+    )
 
 
 def fit(text: str, width: int) -> str:
@@ -22,9 +26,9 @@ def fit(text: str, width: int) -> str:
 
 def cut_beginning(text: str, width: int) -> str:
     """Return as much of the end as fits, where a path has its name: "…puts/plot.png"."""
-    if width_of(text) <= width:
+    if measure_width(text) <= width:
         return text
     text = text[-width:] if width > 0 else ""
-    while text and width_of(text) > width - 1:
+    while text and measure_width(text) > width - 1:
         text = text[1:]
     return f"…{text.lstrip()}"[: max(width, 0)]

@@ -89,7 +89,7 @@ def withdraw(address: WindowAddress) -> None:
         folder.rmdir()
 
 
-def published(folder: Path) -> list[WindowAddress]:
+def list_published(folder: Path) -> list[WindowAddress]:
     """Return the windows that say they are open: those that work in this folder first, then the last used.
 
     What windows left that were killed is removed.

@@ -90,7 +90,7 @@ class WindowClient:
 
 async def find(host: str, folder: Path) -> WindowClient | None:
     """Connect to an open window, rather one that works in this folder. `host` is who asks."""
-    for published in await asyncio.to_thread(address.published, folder):
+    for published in await asyncio.to_thread(address.list_published, folder):
         with suppress(OSError, ValueError, TimeoutError):
             async with asyncio.timeout(_PATIENCE):
                 return await _connect(published, host)

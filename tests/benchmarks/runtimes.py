@@ -339,10 +339,10 @@ def memories(short: bool) -> dict[str, dict[str, float]]:
         for kind in ("none", "many"):
             for _ in range(3 if short else 20):
                 figures["run"].append(_seconds(computer, language, small))
-                figures[kind].append(timed(lambda: computer.inspector.variables(language)))  # noqa: B023
+                figures[kind].append(timed(lambda: computer.inspector.read_variables(language)))  # noqa: B023
             if kind == "none":
                 run(computer, language, many)
-        reported = computer.inspector.variables(language)
+        reported = computer.inspector.read_variables(language)
         assert len(reported) >= 1000, (language, len(reported))
         computer.close()
         warm = statistics.median(figures["run"])

@@ -87,7 +87,7 @@ def timed(times: int, ask: Callable[[], object]) -> str:
 def measure_large(computer: Computer) -> None:
     """Say how long a frame of 10 million rows takes to open, to scroll and to sort, and a completion."""
     seen_of(computer, _LARGE)
-    table = computer.inspector.table("python", "large")
+    table = computer.inspector.open_table("python", "large")
     places = iter(range(0, 10_000_000, 99_000))
 
     def open_table() -> None:

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import quote, quote_plus, urlsplit
 
-from oi_tui.system.environment import secret_values
+from oi_tui.system.environment import list_secret_values
 
 #: The text that replaces a key.
 MARK = "[key]"
@@ -66,7 +66,7 @@ def list_known_secrets(environment: Mapping[str, str] | None = None) -> tuple[st
     with _lock:
         learned = tuple(_learned)
     # A variable may hold the path of a file with a key, and paths are everywhere.
-    values = (value for value in secret_values(environment) if not value.startswith(("/", "~")))
+    values = (value for value in list_secret_values(environment) if not value.startswith(("/", "~")))
     return learned + tuple(value for value in values if len(value) >= _SHORTEST)
 
 
@@ -89,7 +89,7 @@ def redact(text: str, *keys: str | None, environment: Mapping[str, str] | None =
 def _list_secrets(environment: Mapping[str, str] | None) -> list[str]:
     with _lock:
         learned = list(_learned)
-    return learned + [value for value in secret_values(environment) if len(value) >= _SHORTEST]
+    return learned + [value for value in list_secret_values(environment) if len(value) >= _SHORTEST]
 
 
 def _places(text: str, secrets: Iterable[str]) -> Iterator[tuple[int, int]]:

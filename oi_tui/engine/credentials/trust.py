@@ -63,7 +63,7 @@ class Trust:
         """Whether exactly this was trusted before; a record that cannot be believed trusts nothing."""
         return any(
             (entry.kind, entry.place, entry.digest) == (shown.kind, shown.place, shown.digest)
-            for entry in self.entries()
+            for entry in self.list_entries()
         )
 
     def accept(self, shown: ExternalContent) -> None:
@@ -84,7 +84,7 @@ class Trust:
             record["trusted"] = left
         return was_trusted
 
-    def entries(self) -> list[TrustEntry]:
+    def list_entries(self) -> list[TrustEntry]:
         """Everything that is trusted, in the order in which it was."""
         try:
             if self.path.parent.exists() and not paths.is_safe_to_trust(self.path.parent):

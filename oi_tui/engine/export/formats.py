@@ -112,11 +112,11 @@ def export(format: Format, title: str, messages: Sequence[Message], path: Path) 
         return [path]
     # The language of the file's suffix comes first, else the one that ran most often.
     languages = sorted(
-        _rank_languages(messages), key=lambda entry: suffix_of(entry) != path.suffix.lower()
+        _rank_languages(messages), key=lambda entry: find_suffix(entry) != path.suffix.lower()
     ) or ["python"]
     written: list[Path] = []
     for language in languages:
-        target = _find_free_path(path.with_suffix(suffix_of(language)), language) if written else path
+        target = _find_free_path(path.with_suffix(find_suffix(language)), language) if written else path
         _write(target, write_script(title, messages, language))
         written.append(target)
     return written
@@ -399,10 +399,10 @@ def _codes(messages: Sequence[Message]) -> list[Message]:
 
 def find_script_suffix(messages: Sequence[Message]) -> str:
     """The suffix of an exported script."""
-    return suffix_of(main_language(messages))
+    return find_suffix(main_language(messages))
 
 
-def suffix_of(language: str) -> str:
+def find_suffix(language: str) -> str:
     """The suffix of a file with code of the language."""
     return _SUFFIXES.get(language.lower(), ".txt")
 

@@ -77,7 +77,7 @@ def write(
     system = system_message.write(profile, languages, tools=tools, cwd=cwd, notes=notes)
     head: list[dict[str, Any]] = [{"role": "system", "content": system}]
     offered = [tool(languages), *(item.offer for item in foreign)] if tools else []
-    units = _Conversation(profile, pictures, cwd, tools=tools, vision=bool(vision)).units(messages)
+    units = _Conversation(profile, pictures, cwd, tools=tools, vision=bool(vision)).make_units(messages)
     fixed = measure_size(head[0]) + len(json.dumps(offered))
     left_out = trim(units, None if window is None else room(window, longest_reply) - fixed)
     body = [message for unit in units for message in unit.messages if not _blank(message)]
@@ -150,7 +150,7 @@ class _Conversation:
         self._ids: set[str] = set()
         self._last_words: str | None = None
 
-    def units(self, messages: Sequence[Message]) -> list[MessageGroup]:
+    def make_units(self, messages: Sequence[Message]) -> list[MessageGroup]:
         """The conversation in units."""
         summary, messages = split_at_summary(messages)
         self._reasoning = reasoning.collect_reasoning(messages, self._profile)

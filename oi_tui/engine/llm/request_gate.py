@@ -29,7 +29,7 @@ def send(llm: Llm, request: Request, profile: Profile, account: UsageTracker, fa
     check(profile)
     account.keep_to_budget(estimate_tokens(request), profile, facts)
     sent = replace(
-        request, context_window=facts.named_window(profile), direct=profile.offline or profile.local
+        request, context_window=facts.choose_window(profile), direct=profile.offline or profile.local
     )
     return llm.reply(_without_keys(sent))
 

@@ -44,7 +44,7 @@ class ModelInfo:
             return self.context_window
         return profile.context_window or self.context_window
 
-    def named_window(self, profile: Profile) -> int | None:
+    def choose_window(self, profile: Profile) -> int | None:
         """Return the context window to name to the server.
 
         An assumed one is not named, so that no server sets memory aside for it.

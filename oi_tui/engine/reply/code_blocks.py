@@ -14,7 +14,7 @@ from oi_tui.engine.reply.markers import (
     THOUGHT_BEGIN,
     TRAILING,
 )
-from oi_tui.engine.reply.parts import CodeEnded, CodeGrew, CodeStarted, Part, TextPart, guess, without_prompts
+from oi_tui.engine.reply.parts import CodeEnded, CodeGrew, CodeStarted, Part, TextPart, guess, strip_prompts
 from oi_tui.engine.reply.tool_call_recovery import from_python
 
 #: What at the end of a line may be the beginning of a fence or of a template token, and how long it can be.
@@ -322,7 +322,7 @@ class UntaggedBlock:
             # What a shell prints between its prompts is no part of it.
             is_shell = self._resolve(self._word) in ("shell", "zsh")
             commands = extract_commands("shell", code) if is_shell else None
-            typed = without_prompts(code)
+            typed = strip_prompts(code)
             commands = commands or (typed[1] if typed else None)
             return [(self._word, commands)] if commands else []
         if calls := from_python(code, self._resolve):

@@ -136,7 +136,7 @@ def guess(code: str) -> tuple[str, str] | None:
         return ("python", code) if "python" in first else ("shell", code) if "sh" in first else None
     if is_python(code):
         return "python", code
-    if (language := without_prompts(code)) is not None:
+    if (language := strip_prompts(code)) is not None:
         return language
     lines = code.split("\n")
     begins = [
@@ -149,7 +149,7 @@ def guess(code: str) -> tuple[str, str] | None:
     return None
 
 
-def without_prompts(code: str) -> tuple[str, str] | None:
+def strip_prompts(code: str) -> tuple[str, str] | None:
     """Return what was typed at prompts, if there is nothing else: a session with output was only shown."""
     lines = code.split("\n")
     typed = [line.strip() for line in lines if line.strip()]

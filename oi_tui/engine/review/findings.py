@@ -210,7 +210,7 @@ _PRIVATE = re.compile(
 )
 
 
-def hosts(text: str) -> list[str]:
+def find_hosts(text: str) -> list[str]:
     """The hosts of the addresses in a text."""
     return _URL.findall(text)
 
@@ -221,7 +221,7 @@ def private(text: str) -> str:
     return match.group() if match else ""
 
 
-def pieces(line: str, longest: int) -> Iterator[str]:
+def split_line(line: str, longest: int) -> Iterator[str]:
     """Yield a line in pieces that overlap, so that what lies across two of them is whole in one."""
     for start in range(0, len(line) or 1, longest - _OVERLAP):
         yield line[start : start + longest]

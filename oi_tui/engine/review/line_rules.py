@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from oi_tui.engine.review.findings import WORDS, Finding, Kind, hosts, pieces, private
+from oi_tui.engine.review.findings import WORDS, Finding, Kind, find_hosts, private, split_line
 
 #: Longer lines are read in pieces of so many characters: the time for a pattern grows faster than the text.
 _LONGEST = 4_000
@@ -187,7 +187,7 @@ def look_for_patterns(language: str, code: str) -> list[Finding]:
     """Read code line by line, by what such lines look like."""
     findings: list[Finding] = []
     for number, line in enumerate(code.split("\n"), 1):
-        for piece in pieces(line, _LONGEST):
+        for piece in split_line(line, _LONGEST):
             findings += [Finding(kind, what, number) for kind, what in _look(language, piece)]
     return findings
 
@@ -196,6 +196,6 @@ def _look(language: str, text: str) -> Iterator[tuple[Kind, str]]:
     for kind, pattern in (*_COMMON, *PATTERNS[language]):
         if pattern.search(text):
             yield kind, ""
-    yield from (("network", host) for host in hosts(text))
+    yield from (("network", host) for host in find_hosts(text))
     if which := private(text):
         yield "secrets", which

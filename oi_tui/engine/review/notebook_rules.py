@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from oi_tui.engine.review import sql_rules
-from oi_tui.engine.review.findings import Finding, Kind, hosts
+from oi_tui.engine.review.findings import Finding, Kind, find_hosts
 from oi_tui.engine.review.line_rules import PATTERNS, look_for_patterns
 from oi_tui.engine.review.python.call_table import LOADING_VARIABLES
 from oi_tui.engine.review.shell import rules as shell_rules
@@ -58,7 +58,7 @@ def has_notebook_prompt(code: str) -> bool:
     return _NOTEBOOK_PROMPT.match(code) is not None
 
 
-def without_prompts(code: str) -> str:
+def strip_prompts(code: str) -> str:
     """Return the code without the prompts that were copied with it."""
     return _PROMPT.sub("", code)
 
@@ -86,7 +86,7 @@ def take_out(code: str) -> tuple[str, list[Finding]]:
     return "\n".join(lines), findings
 
 
-def without_harmless_magics(code: str) -> str:
+def strip_harmless_magics(code: str) -> str:
     """Return the code without magics that only measure it, or choose how plots are shown; the lines stay."""
     lines = code.split("\n")
     if _TIMED_CELL.fullmatch(lines[0]):
@@ -123,7 +123,7 @@ def open_cell(code: str) -> tuple[str, list[Finding]]:
     elif (language := _OTHERS.get(name, name)) in PATTERNS and name not in _SHOWN:
         findings = [Finding("programs", name, 0), *look_for_patterns(language, body)]
     elif name in _SHOWN:
-        findings = [Finding("network", host, 0) for host in hosts(body)]
+        findings = [Finding("network", host, 0) for host in find_hosts(body)]
     else:
         # `%%time` and its like; and a name that is not known may be one that code gave to what runs Python.
         return f"\n{body}", []

@@ -15,7 +15,7 @@ from oi_tui.engine.review.window_actions import (
     ActedWindow,
     ActionKind,
     GrantedWindow,
-    kinds_of,
+    list_kinds,
 )
 from oi_tui.engine.tools import is_tool
 from oi_tui.text import list_hidden_characters, one_line
@@ -97,7 +97,7 @@ class Permission:
             case "code":
                 return code == self.code
             case "window":
-                kinds = kinds_of(language, code, cwd, earlier)
+                kinds = list_kinds(language, code, cwd, earlier)
                 return bool(kinds) and kinds <= self.kinds
             case "count":
                 return self.left > 0
@@ -128,7 +128,7 @@ def offers(
     """
     if findings is None:
         findings = look_through(language, code, cwd, earlier)
-    kinds = kinds_of(language, code, cwd, earlier) if window else frozenset()
+    kinds = list_kinds(language, code, cwd, earlier) if window else frozenset()
     return (
         Permission("code", language, code),
         *([Permission("window", language, window=window, kinds=kinds)] if kinds else []),

@@ -17,7 +17,7 @@ _SECRET = re.compile(
 _MOST_MATCHES = 2_000
 
 
-def why_not_readable(name: str, folder: Folder, *, listing: bool = False) -> str:
+def explain_unreadable(name: str, folder: Folder, *, listing: bool = False) -> str:
     """Return why reading the file is a finding; "" for plain files in the working directory.
 
     With `listing`, the names within a folder are read and not what files hold.
@@ -39,7 +39,7 @@ def why_not_readable(name: str, folder: Folder, *, listing: bool = False) -> str
         return "nothing is known of it"
     if not real.is_relative_to(root):
         return "it points out of the folder"
-    if real != root / name and why_not_readable(str(real.relative_to(root)), folder, listing=listing):
+    if real != root / name and explain_unreadable(str(real.relative_to(root)), folder, listing=listing):
         return "it points to a private file"
     if folder.kind(name) not in ("", "file", *(("folder",) if listing else ())):
         return "it is not a regular file"
@@ -49,7 +49,7 @@ def why_not_readable(name: str, folder: Folder, *, listing: bool = False) -> str
 def files_matching(pattern: str, folder: Folder, *, names_only: bool) -> bool:
     """Whether all that a file pattern finds may be read without a remark. Only its last part is a pattern."""
     place, _, last = pattern.rpartition("/")
-    if place and (re.search(r"[*?]", place) or why_not_readable(place, folder, listing=True)):
+    if place and (re.search(r"[*?]", place) or explain_unreadable(place, folder, listing=True)):
         return False
     if last.startswith("."):
         return False
@@ -63,7 +63,7 @@ def files_matching(pattern: str, folder: Folder, *, names_only: bool) -> bool:
             if entry.startswith(".") or not fnmatch.fnmatchcase(entry, last):
                 continue
             name = f"{place}/{entry}" if place else entry
-            if why_not_readable(name, folder, listing=names_only or kind == "folder"):
+            if explain_unreadable(name, folder, listing=names_only or kind == "folder"):
                 return False
     except OSError:
         return True

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from oi_tui.engine.review.findings import Finding, Kind, hosts, private
+from oi_tui.engine.review.findings import Finding, Kind, find_hosts, private
 
 _TOKEN = re.compile(
     r"""
@@ -426,7 +426,7 @@ def _look_at_table(tokens: list[_Token], at: int, reader: _Reader) -> None:
 
 
 def _look_at_text(token: _Token, reader: _Reader) -> None:
-    for host in hosts(token.plain):
+    for host in find_hosts(token.plain):
         reader.add("network", host, token.line)
     if re.match(r"(?:s3|gcs|gs|az|hf|r2)://", token.plain):
         reader.add("network", token.plain, token.line)

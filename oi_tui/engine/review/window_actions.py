@@ -47,7 +47,7 @@ class GrantedWindow:
     kinds: frozenset[ActionKind]
 
 
-def kinds_of(
+def list_kinds(
     language: str, code: str, cwd: Path, earlier: EarlierCode | None = None
 ) -> frozenset[ActionKind]:
     """Return which kinds of actions are all that the code does; nothing where it may do anything else."""

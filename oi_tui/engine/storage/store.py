@@ -108,7 +108,7 @@ class Store:
             for key in messages[messages.index(last) + 1 :]:
                 del contents.messages[key]
         fresh = make_id()
-        named = self._catalogue.title(id) or contents.header.get("title")
+        named = self._catalogue.find_title(id) or contents.header.get("title")
         cwd, model = (str(contents.header.get(name) or "") for name in ("cwd", "model"))
         self.add(contents, id=fresh, title=records.make_copy_title(named or ""), cwd=cwd, model=model)
         return fresh
@@ -142,7 +142,7 @@ class Store:
             os.close(descriptor)
             raise
         header = {**make_header(id, cwd="", model=""), **contents.header, "id": id}
-        if named := self._catalogue.title(id):
+        if named := self._catalogue.find_title(id):
             header["title"] = self.given[id] = named
         header.pop("oi_tui", None)
         header.pop("n", None)
@@ -238,17 +238,17 @@ class Store:
         """Give the conversation a title. Raises OSError."""
         self._path(id)
         self._catalogue.note(id, title=title)
-        self.given[id] = self._catalogue.title(id) or title
+        self.given[id] = self._catalogue.find_title(id) or title
 
     def suggest_title(self, id: str, title: str) -> None:
         """Give the conversation a title that counts until a person gives it one. Raises OSError."""
         self._path(id)
         self._catalogue.note(id, suggested=title)
-        self.given[id] = self._catalogue.title(id) or title
+        self.given[id] = self._catalogue.find_title(id) or title
 
     def is_named(self, id: str) -> bool:
         """Whether it has a title other than its first words."""
-        return self._catalogue.title(id) is not None
+        return self._catalogue.find_title(id) is not None
 
     def pin(self, id: str, pinned: bool) -> None:
         """Keep the conversation at the top of lists, or no longer. Raises OSError."""

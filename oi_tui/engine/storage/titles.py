@@ -41,7 +41,7 @@ class TitleIndex:
             finally:
                 os.close(descriptor)
 
-    def title(self, id: str) -> str | None:
+    def find_title(self, id: str) -> str | None:
         """The title that a person gave to the conversation, else the one that was suggested, if any."""
         entry = self.entries().get(id, {})
         return entry.get("title") or entry.get("suggested")

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from oi_tui.runtimes.language import Language, Start, first_of
+from oi_tui.runtimes.language import Language, Start, find_first_program
 from oi_tui.runtimes.languages import shell
 
 
@@ -27,7 +27,7 @@ LANGUAGE = Language(
     aliases=("osascript", "apple-script"),
     hint="It is a part of macOS and runs only there.",
     keeps="",
-    find=first_of("osascript"),
+    find=find_first_program("osascript"),
     describe=describe,
     start=start,
     request=request,

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from oi_tui.runtimes.language import DRIVERS, Choices, Language, Start, first_of
+from oi_tui.runtimes.language import DRIVERS, Choices, Language, Start, find_first_program
 from oi_tui.runtimes.languages import javascript
 from oi_tui.runtimes.versions import find_version
 
@@ -12,7 +12,7 @@ _FIRST = (1, 3, 10)
 
 def find(choices: Choices) -> str | None:
     """Bun on PATH, where it is new enough."""
-    program = first_of("bun")(choices)
+    program = find_first_program("bun")(choices)
     version = find_version(program, "--version", r"(\d+\.\d+\.\d+)") if program else ""
     return program if version and tuple(map(int, version.split("."))) >= _FIRST else None
 

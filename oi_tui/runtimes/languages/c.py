@@ -12,4 +12,4 @@ LANGUAGE = Compiled(
     note="Each C cell is compiled and run as a program of its own: nothing is kept between cells but files. "
     "Write `main`, or only includes, functions and statements, which become `main`. To link a library, set "
     "LDLIBS in the environment before the start.",
-).language()
+).make_language()

@@ -18,4 +18,4 @@ LANGUAGE = Compiled(
     },
     note="Each C++ cell (C++20) is compiled and run as a program of its own: nothing is kept between cells "
     "but files. Write `main`, or only includes, functions, types and statements, which become `main`.",
-).language()
+).make_language()

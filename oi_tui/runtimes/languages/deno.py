@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from oi_tui.runtimes.language import DRIVERS, Choices, Language, Start, first_of
+from oi_tui.runtimes.language import DRIVERS, Choices, Language, Start, find_first_program
 from oi_tui.runtimes.languages import javascript
 from oi_tui.runtimes.versions import find_version
 
@@ -12,7 +12,7 @@ _FIRST = (2, 7, 0)
 
 def find(choices: Choices) -> str | None:
     """Deno on PATH, where it is new enough."""
-    program = first_of("deno")(choices)
+    program = find_first_program("deno")(choices)
     version = find_version(program, "--version", r"deno (\d+\.\d+\.\d+)") if program else ""
     return program if version and tuple(map(int, version.split("."))) >= _FIRST else None
 

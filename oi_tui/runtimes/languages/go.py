@@ -16,4 +16,4 @@ LANGUAGE = Compiled(
     note="Each Go cell is a whole program with `package main` and `func main()`, compiled and run in the "
     "working directory, whose go.mod counts: nothing is kept between cells but files.",
     option="version",
-).language()
+).make_language()

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from oi_tui.runtimes.language import DRIVERS, Language, Start, first_of
+from oi_tui.runtimes.language import DRIVERS, Language, Start, find_first_program
 from oi_tui.runtimes.versions import find_version
 
 #: What package managers call Node.js.
@@ -38,7 +38,7 @@ LANGUAGE = Language(
     hint="Install Node.js 18 or later from nodejs.org.",
     packages=PACKAGES,
     keeps="variables (also const and let), functions, modules",
-    find=first_of("node", "nodejs"),
+    find=find_first_program("node", "nodejs"),
     describe=describe,
     start=start,
     active_line="events",

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from oi_tui.runtimes.language import DRIVERS, Language, Start, first_of
+from oi_tui.runtimes.language import DRIVERS, Language, Start, find_first_program
 from oi_tui.runtimes.versions import find_version
 
 
@@ -24,7 +24,7 @@ LANGUAGE = Language(
     hint="Install Julia 1.6 or later from julialang.org/downloads.",
     packages={"dnf": "julia", "pacman": "julia", "apk": "julia", "brew": "julia"},
     keeps="variables, functions, types, loaded packages",
-    find=first_of("julia"),
+    find=find_first_program("julia"),
     describe=describe,
     start=start,
     active_line="cell",

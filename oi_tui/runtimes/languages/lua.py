@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from oi_tui.runtimes.language import DRIVERS, Language, Start, first_of
+from oi_tui.runtimes.language import DRIVERS, Language, Start, find_first_program
 from oi_tui.runtimes.versions import find_version
 
 
@@ -43,7 +43,7 @@ LANGUAGE = Language(
         "brew": "lua",
     },
     keeps="variables (also local ones), functions",
-    find=first_of("lua5.4", "lua5.3", "lua"),
+    find=find_first_program("lua5.4", "lua5.3", "lua"),
     describe=describe,
     start=start,
     interrupt_request="end {nonce}",

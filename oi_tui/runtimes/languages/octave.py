@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from oi_tui.runtimes.language import DRIVERS, Language, Start, first_of
+from oi_tui.runtimes.language import DRIVERS, Language, Start, find_first_program
 from oi_tui.runtimes.runs.octave_line import mark_statements
 from oi_tui.runtimes.versions import find_version
 from oi_tui.system import environment_names
@@ -61,7 +61,7 @@ LANGUAGE = Language(
         "brew": "octave",
     },
     keeps="variables, functions, loaded packages",
-    find=first_of("octave-cli", "octave"),
+    find=find_first_program("octave-cli", "octave"),
     describe=describe,
     start=start,
     request=request,

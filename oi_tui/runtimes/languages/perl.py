@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from oi_tui.runtimes.language import DRIVERS, Language, Start, first_of
+from oi_tui.runtimes.language import DRIVERS, Language, Start, find_first_program
 from oi_tui.runtimes.versions import find_version
 
 
@@ -23,7 +23,7 @@ LANGUAGE = Language(
     hint="Install Perl from perl.org.",
     packages=dict.fromkeys(("apt", "dnf", "pacman", "zypper", "apk", "brew"), "perl"),
     keeps="variables (also my), subroutines",
-    find=first_of("perl"),
+    find=find_first_program("perl"),
     describe=describe,
     start=start,
     variables_request="variables {nonce}",

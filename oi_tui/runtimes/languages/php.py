@@ -19,4 +19,4 @@ LANGUAGE = Compiled(
     remembers=True,
     note="Each PHP cell is run as a script of its own, because PHP cannot define a function twice: nothing "
     "is kept between cells but files. The tag <?php may be left out.",
-).language()
+).make_language()

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from oi_tui.runtimes.language import DRIVERS, Language, Start, first_of
+from oi_tui.runtimes.language import DRIVERS, Language, Start, find_first_program
 from oi_tui.runtimes.versions import find_version
 
 
@@ -26,7 +26,7 @@ LANGUAGE = Language(
     hint="Install PowerShell 7: see learn.microsoft.com/powershell.",
     packages={"brew": "powershell"},
     keeps="variables, functions, modules, working directory",
-    find=first_of("pwsh", "pwsh-preview", "powershell"),
+    find=find_first_program("pwsh", "pwsh-preview", "powershell"),
     describe=describe,
     start=start,
     interrupt_request="interrupt",

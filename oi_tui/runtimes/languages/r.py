@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from oi_tui.runtimes.language import DRIVERS, Language, Start, first_of
+from oi_tui.runtimes.language import DRIVERS, Language, Start, find_first_program
 from oi_tui.runtimes.versions import find_version
 from oi_tui.system import environment_names
 
@@ -34,7 +34,7 @@ LANGUAGE = Language(
         "brew": "r",
     },
     keeps="variables, functions, attached packages, options",
-    find=first_of("R"),
+    find=find_first_program("R"),
     describe=describe,
     start=start,
     active_line="cell",

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from oi_tui.runtimes.language import DRIVERS, Language, Start, first_of
+from oi_tui.runtimes.language import DRIVERS, Language, Start, find_first_program
 from oi_tui.runtimes.versions import find_version
 
 
@@ -23,7 +23,7 @@ LANGUAGE = Language(
     hint="Install Ruby from ruby-lang.org.",
     packages=dict.fromkeys(("apt", "dnf", "pacman", "zypper", "apk", "brew"), "ruby"),
     keeps="variables, methods, classes",
-    find=first_of("ruby"),
+    find=find_first_program("ruby"),
     describe=describe,
     start=start,
     active_line="cell",

@@ -12,4 +12,4 @@ LANGUAGE = Compiled(
     note="Each Rust cell (edition 2021, standard library only) is compiled and run as a program of its own: "
     "nothing is kept between cells but files. Without `fn main` it becomes the body of one, and the "
     "value of its last expression is shown.",
-).language()
+).make_language()

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from oi_tui.runtimes.language import first_of
+from oi_tui.runtimes.language import find_first_program
 from oi_tui.runtimes.languages import shell
 
 LANGUAGE = replace(
@@ -13,6 +13,6 @@ LANGUAGE = replace(
     aliases=(),
     hint="Install zsh from your distribution.",
     packages=dict.fromkeys(("apt", "dnf", "pacman", "zypper", "apk", "brew"), "zsh"),
-    find=first_of("zsh"),
+    find=find_first_program("zsh"),
     part_of="shell",
 )

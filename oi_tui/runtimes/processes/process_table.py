@@ -174,7 +174,7 @@ def _list_below(leader: int) -> list[int]:
     return [pid for pid in {*list_descendants(leader), *dict(list_session(leader))} if pid in alive]
 
 
-def in_foreground(leader: int, group: int) -> list[int]:
+def list_foreground(leader: int, group: int) -> list[int]:
     """The processes of `leader`'s session that are in its foreground `group`; empty without /proc."""
     if not _LINUX:
         return []  # each look would start a program, many times a second

@@ -172,7 +172,7 @@ class ConnectingProgram:
         """Drop what was printed so far: a greeting says nothing of the end."""
         self._errors = b""
 
-    def last_words(self) -> str:
+    def find_last_words(self) -> str:
         """Return the last line that it printed, without a full stop; "" where it printed none."""
         # The end of its output is seen before its last words.
         self._error_reader.join(LAST_WORDS)

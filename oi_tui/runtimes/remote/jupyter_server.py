@@ -114,7 +114,7 @@ class JupyterServer:
         """Connecting is over: what is asked from now on belongs to runs, which see to their stops."""
         self._stopped = None
 
-    def kernels(self) -> list[dict[str, Any]]:
+    def list_kernels(self) -> list[dict[str, Any]]:
         """The kernels that run; none where the server keeps its list to itself, as gateways do."""
         try:
             answer = self._ask("GET", "api/kernels")
@@ -215,13 +215,13 @@ class JupyterServer:
         """The running kernel whose id begins so, if there is only one."""
         if len(name) < _SHORTEST_ID:
             return None
-        matching = [item for item in self.kernels() if str(item.get("id", "")).startswith(name)]
+        matching = [item for item in self.list_kernels() if str(item.get("id", "")).startswith(name)]
         if len(matching) == 1:
             return matching[0]
         return self._fetch_model(name) if _ID.fullmatch(name) else None
 
     def _explain_choice(self, name: str, specs: list[str]) -> str:
-        running = [_describe(item) for item in self.kernels()[:_MOST]]
+        running = [_describe(item) for item in self.list_kernels()[:_MOST]]
         beginning = f"No kernel or kernelspec {name!r} on" if name else "Kernels of"
         kernels = ", ".join(running) or "none"
         return (

@@ -230,7 +230,7 @@ class KernelRuntime:
         idle = False
         replied_at = 0.0
         while not (reply and (idle or time.monotonic() - replied_at > _REST)):
-            for message in take_arrived(self._client.next_output, _GLANCE):
+            for message in take_arrived(self._client.read_output, _GLANCE):
                 if belongs(message, id_):
                     idle = idle or message["content"].get("execution_state") == "idle"
                     yield from _report_output(message)
@@ -272,7 +272,7 @@ class KernelRuntime:
         it is asked something else: it answers one request after the other, and when that answer comes first,
         the run is over.
         """
-        if why := self._client.why_unsure():
+        if why := self._client.explain_loss():
             self._unsure = why
             self._probe = self._client.ask_info()
         if self._probe is None and self._pressed and time.monotonic() - self._pressed_at > _PROBE:
@@ -280,7 +280,7 @@ class KernelRuntime:
         if self._probe is None and self._after_interrupt and time.monotonic() - began > _PROBE:
             self._unsure = "an earlier interrupt reached the kernel late"
             self._probe = self._client.ask_info()
-        for message in take_arrived(self._client.next_reply, 0):
+        for message in take_arrived(self._client.read_reply, 0):
             if belongs(message, id_):
                 return message
             if self._probe and belongs(message, self._probe):
@@ -307,11 +307,11 @@ class KernelRuntime:
                 )
             where = self._client.where
             return f"it did not react to the interrupt and still runs {where}; restart the kernel there"
-        why = self._client.why_gone()
+        why = self._client.explain_end()
         return f"{why} ({self._client.where})" if why else None
 
     def _answer_questions(self, id_: str) -> Iterator[Report]:
-        for message in take_arrived(self._client.next_question, 0):
+        for message in take_arrived(self._client.read_question, 0):
             if message["msg_type"] == "input_request" and belongs(message, id_):
                 content = message["content"]
                 self._asked = True

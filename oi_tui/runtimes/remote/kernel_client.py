@@ -56,19 +56,19 @@ class KernelClient(Protocol):
     def restart(self) -> None:
         """Restart a kernel that is ours; does not wait."""
 
-    def next_output(self, seconds: float) -> Message:
+    def read_output(self, seconds: float) -> Message:
         """The next message of output within so many seconds. Raises queue.Empty."""
 
-    def next_reply(self, seconds: float) -> Message:
+    def read_reply(self, seconds: float) -> Message:
         """The next reply within so many seconds. Raises queue.Empty."""
 
-    def next_question(self, seconds: float) -> Message:
+    def read_question(self, seconds: float) -> Message:
         """The next question of a program within so many seconds. Raises queue.Empty."""
 
-    def why_gone(self) -> str | None:
+    def explain_end(self) -> str | None:
         """Why nothing more will come, in a sentence; None while it may."""
 
-    def why_unsure(self) -> str | None:
+    def explain_loss(self) -> str | None:
         """Why messages may have been lost since this was last asked, in a sentence; None where none were."""
 
     def take_notes(self) -> list[str]:
@@ -142,15 +142,15 @@ class FileClient:
     def restart(self) -> None:
         """Others use it, so it is not restarted."""
 
-    def next_output(self, seconds: float) -> Message:
+    def read_output(self, seconds: float) -> Message:
         """The next message of output within so many seconds. Raises queue.Empty."""
         return self._receive(self._client.get_iopub_msg, seconds)
 
-    def next_reply(self, seconds: float) -> Message:
+    def read_reply(self, seconds: float) -> Message:
         """The next reply within so many seconds. Raises queue.Empty."""
         return self._receive(self._client.get_shell_msg, seconds)
 
-    def next_question(self, seconds: float) -> Message:
+    def read_question(self, seconds: float) -> Message:
         """The next question of a program within so many seconds. Raises queue.Empty."""
         return self._receive(self._client.get_stdin_msg, seconds)
 
@@ -166,7 +166,7 @@ class FileClient:
             self._dropped = True
             raise queue.Empty from None
 
-    def why_gone(self) -> str | None:
+    def explain_end(self) -> str | None:
         """Why nothing more will come, in a sentence; None while it may."""
         if self._client.is_alive():
             self._silent_since = None
@@ -189,7 +189,7 @@ class FileClient:
         except OSError:
             return False
 
-    def why_unsure(self) -> str | None:
+    def explain_loss(self) -> str | None:
         """Why messages may have been lost since this was last asked, in a sentence; None where none were."""
         if not self._dropped:
             return None
@@ -231,7 +231,7 @@ def request_info(client: KernelClient, stopped: "StopSignal | None") -> Message:
     id_ = client.ask_info()
     until = time.monotonic() + _PATIENCE
     while time.monotonic() < until and not stopped.is_set():
-        for message in take_arrived(client.next_reply, 0.1):
+        for message in take_arrived(client.read_reply, 0.1):
             if belongs(message, id_):
                 content: Message = message["content"]
                 return content

@@ -215,7 +215,7 @@ class GatewayClient:
         while time.monotonic() < until and not self._closing.is_set() and not self._gone:
             id_ = self.ask_info()
             with contextlib.suppress(queue.Empty):
-                while not belongs(self.next_output(_PAUSE), id_):
+                while not belongs(self.read_output(_PAUSE), id_):
                     pass
                 self._is_new = False
                 return
@@ -310,15 +310,15 @@ class GatewayClient:
         thread.start()
         return thread
 
-    def next_output(self, seconds: float) -> Message:
+    def read_output(self, seconds: float) -> Message:
         """The next message of output within so many seconds. Raises queue.Empty."""
         return self._next("iopub", seconds)
 
-    def next_reply(self, seconds: float) -> Message:
+    def read_reply(self, seconds: float) -> Message:
         """The next reply within so many seconds. Raises queue.Empty."""
         return self._next("shell", seconds)
 
-    def next_question(self, seconds: float) -> Message:
+    def read_question(self, seconds: float) -> Message:
         """The next question of a program within so many seconds. Raises queue.Empty."""
         self._question = self._next("stdin", seconds)
         return self._question
@@ -328,12 +328,12 @@ class GatewayClient:
             return self._channels[channel].get_nowait()
         return self._channels[channel].get(timeout=seconds)
 
-    def why_gone(self) -> str | None:
+    def explain_end(self) -> str | None:
         """Why nothing more will come, in a sentence; None while it may."""
         why, self._restarted = self._gone or self._restarted, None
         return why
 
-    def why_unsure(self) -> str | None:
+    def explain_loss(self) -> str | None:
         """Why messages may have been lost since this was last asked, in a sentence; None where none were."""
         why, self._unsure = self._unsure, None
         return why

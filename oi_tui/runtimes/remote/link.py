@@ -61,7 +61,7 @@ class RemoteRun:
         self.language = language
         self.arrived: queue.Queue[tuple[list[Report], int] | None] = queue.Queue()
 
-    def next(self, seconds: float) -> list[Report] | None:
+    def read_reports(self, seconds: float) -> list[Report] | None:
         """The reports that come within `seconds`; None if there are none. Raises LinkLostError."""
         try:
             item = self.arrived.get(timeout=seconds)
@@ -375,7 +375,7 @@ class Link:
 
     def _lose(self, reason: str) -> None:
         if not reason:
-            reason = self._program.last_words() or "it was closed there"
+            reason = self._program.find_last_words() or "it was closed there"
         if self._release(reason):
             self._end_program()
             self._on_end(reason)

@@ -117,7 +117,7 @@ class RemoteRuntime:
         quiet = False
         while True:
             try:
-                reports = run.next(_GLANCE)
+                reports = run.read_reports(_GLANCE)
             except LinkLostError as error:
                 if link.detached or link.stays:
                     yield RunEnded("interrupted", time.monotonic() - began, self._explain_stay(link, error))
@@ -166,7 +166,7 @@ class RemoteRuntime:
         until = time.monotonic() + _UNATTENDED
         try:
             while time.monotonic() < until:
-                if any(isinstance(report, RunEnded) for report in run.next(_GLANCE) or ()):
+                if any(isinstance(report, RunEnded) for report in run.read_reports(_GLANCE) or ()):
                     return
         except LinkLostError:
             return

@@ -124,7 +124,7 @@ class InputWatch:
     def _look_at_group(self, now: float, group: int) -> None:
         terminal = self._process.terminal
         device = terminal.device
-        pids = process_table.in_foreground(self._process.pid, group)
+        pids = process_table.list_foreground(self._process.pid, group)
         self._tell_of_standstill(pids)
         readers = process_table.list_readers(pids, device)
         masked = not terminal.echoing

@@ -29,7 +29,7 @@ def runs_something(path: Path) -> bool:
     return settings is None or bool(_RUNS.search(settings))
 
 
-def named_files(path: Path, root: Path, cwd: Path) -> Iterator[Path]:
+def find_named_files(path: Path, root: Path, cwd: Path) -> Iterator[Path]:
     """What the settings may mean by the names of programs, within the folder `cwd`; it need not be there.
 
     `root` is the folder of the repository.

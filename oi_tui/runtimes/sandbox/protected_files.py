@@ -181,7 +181,7 @@ def _run_by_git(cwd: Path, entries: Sequence[tuple[Path, os.stat_result]]) -> It
         if _fold(path.name) in _GIT[1:] and _is_git(path.parent):
             root = path.parent.parent if _fold(path.parent.name) == ".git" else path.parent
             for settings in (path, *git_settings.of_the_person()):
-                yield from git_settings.named_files(settings, root, cwd)
+                yield from git_settings.find_named_files(settings, root, cwd)
 
 
 def _entries(cwd: Path, *, packages: bool = True) -> tuple[list[tuple[Path, os.stat_result]], bool]:

@@ -127,7 +127,7 @@ class Completer:
             if not self._outdated:
                 return
             self._outdated = False
-            memories = tuple(self._computer.inspector.memories())
+            memories = tuple(self._computer.inspector.read_memories())
             self._memories = newer(self._memories, memories)
             if any(memory.state == "busy" for memory in memories):
                 self._outdated = True

@@ -375,7 +375,7 @@ class ChatScreen(BaseScreen[None]):
             self.chat_view.say(text)
         else:
             try:
-                commands.carry_out(self.prompt.full(text), self.commands)
+                commands.carry_out(self.prompt.expand_pastes(text), self.commands)
             except CommandError as error:
                 self.prompt.put_back(text)
                 self.notify(str(error), severity="warning", markup=False)

@@ -165,7 +165,7 @@ class SidebarControl:
 
     def _learn(self) -> None:
         """Ask the languages and the snapshots; in a thread."""
-        memories = tuple(self._workspace.computer.inspector.memories())
+        memories = tuple(self._workspace.computer.inspector.read_memories())
         steps = tuple(list_steps(self._workspace))
         self._view.app.call_later(self._take, memories, steps)
 

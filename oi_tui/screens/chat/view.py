@@ -205,7 +205,7 @@ class ChatView(Widget):
             self.start(self.session.turn(None), with_model=True)
             return
         computer = self.workspace.computer
-        text = self.prompt.full(prompt).rstrip()
+        text = self.prompt.expand_pastes(prompt).rstrip()
         # What languages remember takes a moment to learn, so it is asked for by the turn itself.
         self.start(
             self.session.turn(
@@ -217,7 +217,7 @@ class ChatView(Widget):
                     elsewhere=computer.where,
                     files=computer.files_on(),
                 ),
-                typed=self.prompt.typed(prompt),
+                typed=self.prompt.remove_pastes(prompt),
             ),
             with_model=True,
         )
@@ -249,7 +249,7 @@ class ChatView(Widget):
     def edit_outside(self) -> None:
         """Edit the code in question, or the prompt, in the person's own editor."""
         if not self.questions.edit_outside():
-            self.prompt.load_text(edit_outside(self.app, self.prompt.full(self.prompt.text), ".md"))
+            self.prompt.load_text(edit_outside(self.app, self.prompt.expand_pastes(self.prompt.text), ".md"))
             self.prompt.move_cursor(self.prompt.document.end)
 
     @on(Completer.OffersReady)

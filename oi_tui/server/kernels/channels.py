@@ -20,7 +20,7 @@ from oi_tui.server.guard import RequestRefusedError
 from oi_tui.server.hosted_session import ConflictError, HostedSession
 from oi_tui.server.kernels import answers
 from oi_tui.server.kernels.cell_stream import CellStream
-from oi_tui.server.kernels.messages import frame_of, message_of
+from oi_tui.server.kernels.messages import frame_of, read_message
 from oi_tui.server.kernels.request_fields import REQUEST_FIELDS
 from oi_tui.server.options import ServerLimits
 
@@ -109,7 +109,7 @@ class KernelConnection:
         """Take messages until the client leaves, or sends something else."""
         with suppress(WebSocketDisconnect):
             while True:
-                message = message_of(await self._receive_frame(), binary=self._binary)
+                message = read_message(await self._receive_frame(), binary=self._binary)
                 if message is None:
                     await self._socket.close(1003, "This is not a Jupyter message.")
                     return

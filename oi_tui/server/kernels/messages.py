@@ -26,7 +26,7 @@ def frame_of(message: Mapping[str, Any], *, binary: bool) -> str | bytes:
     return b"".join([_word(len(places)), *map(_word, places), *pieces])
 
 
-def message_of(frame: str | bytes, *, binary: bool) -> dict[str, Any] | None:
+def read_message(frame: str | bytes, *, binary: bool) -> dict[str, Any] | None:
     """Read a message; None for what is none."""
     try:
         if isinstance(frame, str):

@@ -133,7 +133,7 @@ def _item(item: Mapping[str, Any], number: int) -> Item:
     return {"id": name, "type": "message", "role": role, "status": "completed", "content": content}
 
 
-def messages_of(items: Iterable[Item], first: int = 0) -> list[Message]:
+def make_messages(items: Iterable[Item], first: int = 0) -> list[Message]:
     """The messages of items, those that a client keeps itself too.
 
     Raises RequestRefusedError, which names the item; `first` is the number of the first one in the input.

@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from oi_tui.server.context import ServerContext, context_of, read_object, while_client_waits
 from oi_tui.server.guard import RequestRefusedError
 from oi_tui.server.openai.content import content_messages
-from oi_tui.server.openai.response_request import Item, ResponseRequest, messages_of, read_request
+from oi_tui.server.openai.response_request import Item, ResponseRequest, make_messages, read_request
 from oi_tui.server.openai.response_store import StoredResponse, list_items
 from oi_tui.server.sessions import UnknownSessionError
 
@@ -90,7 +90,7 @@ async def _begin(context: ServerContext, wanted: ResponseRequest) -> StoredRespo
         return await _answer(context, wanted, wanted.approval)
     earlier, items = _find_earlier(context, wanted)
     # What cannot be read is refused, before there is a session for it.
-    new_messages = messages_of(items, len(wanted.items) - len(items))
+    new_messages = make_messages(items, len(wanted.items) - len(items))
     history: Sequence[Item] = ()
     if earlier and context.responses.continues(earlier):
         if earlier.session.question:
@@ -106,7 +106,7 @@ async def _begin(context: ServerContext, wanted: ResponseRequest) -> StoredRespo
         session, instructions = await context.sessions.create(disposable=True), None
         history = earlier.items if earlier else ()
     new = wanted.instructions if wanted.instructions and wanted.instructions != instructions else None
-    messages = [*(content_messages(new) if new else ()), *messages_of(history), *new_messages]
+    messages = [*(content_messages(new) if new else ()), *make_messages(history), *new_messages]
     stored = StoredResponse(replace(wanted, items=items), session, earlier)
     typed = "\n".join(message.content for message in messages if message.type == "message")
     waits = session.waits_for and typed

@@ -8,7 +8,7 @@ from oi_tui.engine.events import ApprovalRequested
 from oi_tui.engine.review.findings import Findings, Level
 from oi_tui.engine.tools import describe_tool, is_tool
 from oi_tui.text import normalise_line_ends, one_line
-from oi_tui.widgets.truncate import width_of
+from oi_tui.widgets.truncate import measure_width
 
 #: What a digit puts into the empty field that asks why.
 QUICK_REASONS = ("wrong approach", "too risky", "explain it first", "use another language")
@@ -69,8 +69,10 @@ def list_risks(findings: Findings, code: str, width: int, most: int) -> Content:
     room = 0
     if width >= _ROOM_FOR_CODE:
         # What a line does is read first; its code, which also stands above, has the rest.
-        rest = width - digits - 3 - max((width_of(one_line(does, 200)) for _, does in shown), default=0)
-        room = min(max(map(width_of, texts), default=0), max(_LEAST_CODE, min(rest, width // 2 - digits)))
+        rest = width - digits - 3 - max((measure_width(one_line(does, 200)) for _, does in shown), default=0)
+        room = min(
+            max(map(measure_width, texts), default=0), max(_LEAST_CODE, min(rest, width // 2 - digits))
+        )
     rows = []
     for (line, does), text in zip(shown, texts, strict=True):
         number = f"{line or '':>{digits}} " if digits else ""
@@ -115,11 +117,11 @@ def lay_out(title: str, facts: Sequence[str], width: int, colour: str = COLOURS[
 
     Where they do not fit on one line, all facts stand together below the title, if there is room for that.
     """
-    below = width_of(_APART.join(facts)) <= width < width_of(title + _INDENT + _APART.join(facts))
-    lines, room = [""], 0 if below else width - width_of(title + _INDENT)
+    below = measure_width(_APART.join(facts)) <= width < measure_width(title + _INDENT + _APART.join(facts))
+    lines, room = [""], 0 if below else width - measure_width(title + _INDENT)
     for fact in facts:
         more = _APART + fact if lines[-1] else fact
-        if width_of(lines[-1] + more) <= room:
+        if measure_width(lines[-1] + more) <= room:
             lines[-1] += more
         else:
             lines.append(fact)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from textual.binding import Binding
 
-from oi_tui.widgets.truncate import width_of
+from oi_tui.widgets.truncate import measure_width
 
 #: What they do is in the actions of the conversation.
 KEYS = [
@@ -45,7 +45,7 @@ def format_hint(keys: str, room: int, changed: Mapping[str, str]) -> str:
     """
     parts = [_as_chosen(part, changed) for part in keys.split(" · ")]
     shown = parts
-    while shown and width_of(" · ".join(shown)) > room:
+    while shown and measure_width(" · ".join(shown)) > room:
         parts = parts[:-1]
         shown = [*parts, _as_chosen(_MORE, changed)] if parts else []
     return " · ".join(shown)

@@ -13,7 +13,7 @@ from oi_tui.widgets.conversation.rows import Row
 from oi_tui.widgets.conversation.streaming_markdown import StreamingMarkdown
 from oi_tui.widgets.conversation.styles import Styles
 from oi_tui.widgets.images.image import ImageRow
-from oi_tui.widgets.truncate import width_of
+from oi_tui.widgets.truncate import measure_width
 
 #: Text is not set wider than this, however wide the terminal is.
 WIDEST = 110
@@ -272,7 +272,7 @@ class NoticeBlock(Block):
             "warning": ("warning", look.warning),
             "error": ("error", look.error),
         }[self.severity]
-        indent = width_of(word) + 2
+        indent = measure_width(word) + 2
         ink = look.muted if self.severity == "information" else look.base
         rows = wrap_plain(self.text, width - indent, ink)
         for index, row in enumerate(rows):

@@ -18,7 +18,7 @@ from oi_tui.engine.tools import is_tool
 from oi_tui.text import look_alikes, simplify_emoji, split_spelled
 from oi_tui.widgets.conversation.rows import Row, Span, wrap_code
 from oi_tui.widgets.conversation.styles import Styles
-from oi_tui.widgets.truncate import width_of
+from oi_tui.widgets.truncate import measure_width
 
 #: A token of a line: its kind and its text.
 Piece = tuple[_TokenType, str]
@@ -188,7 +188,7 @@ def paint_pieces(pieces: Sequence[Piece], look: Styles) -> list[Span]:
             continue
         if _is_name(kind) and (alike := look_alikes(text)):
             spans.extend((character, look.hidden if character in alike else style) for character in text)
-            column += width_of(text)
+            column += measure_width(text)
             continue
         for part, hidden in split_spelled(simplify_emoji(text)):
             if "\t" in part:
@@ -197,10 +197,10 @@ def paint_pieces(pieces: Sequence[Piece], look: Styles) -> list[Span]:
                         spans.append((" " * (TAB - column % TAB), style))
                         column += TAB - column % TAB
                     spans.append((bit, style))
-                    column += width_of(bit)
+                    column += measure_width(bit)
             else:
                 spans.append((part, look.hidden if hidden else style))
-                column += width_of(part)
+                column += measure_width(part)
     return [span for span in spans if span[0]]
 
 
@@ -270,7 +270,7 @@ def put_at_end(rows: Sequence[Row], text: str, width: int, style: Style) -> None
     """Add a text at the right end of the first row that has room for it within `width` cells."""
     for row in rows if text else ():
         # The text keeps two cells from the code, and one from the edge.
-        space = width - width_of(row.plain) - width_of(text) - 1
+        space = width - measure_width(row.plain) - measure_width(text) - 1
         if space >= 2:
             row.segments.append(Segment(" " * space + text, style))
             return

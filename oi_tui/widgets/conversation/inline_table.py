@@ -11,7 +11,7 @@ from rich.style import Style
 from oi_tui.text import one_line
 from oi_tui.widgets.conversation.rows import Row, RowTable
 from oi_tui.widgets.conversation.styles import Styles
-from oi_tui.widgets.truncate import cut_end, width_of
+from oi_tui.widgets.truncate import cut_end, measure_width
 
 #: The width of a column in cells; a wider one only where all columns have room.
 _USUAL, _LABELS, _SHORTEST, _NARROWEST = 28, 20, 12, 4
@@ -35,7 +35,7 @@ class _Column:
     @property
     def width(self) -> int:
         """The cells that its longest text takes."""
-        return max(map(width_of, (self.name, self.type, *(_format_text(cell) for cell in self.cells))))
+        return max(map(measure_width, (self.name, self.type, *(_format_text(cell) for cell in self.cells))))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +68,7 @@ class InlineTable(RowTable):
         """The table at `width` cells, and a line with its size below it, which a click opens."""
         labels = [cut_end(text or "", _LABELS) for text in self.labels.cells]
         label_name = cut_end(self.labels.name, _LABELS)
-        label_width = min(max(map(width_of, (label_name, *labels))), width)
+        label_width = min(max(map(measure_width, (label_name, *labels))), width)
         widths = [label_width, *self._widths(width - label_width - _GAP)]
         shown = self.columns[: len(widths) - 1]
         hidden = self.width - len(shown)
@@ -101,7 +101,7 @@ class InlineTable(RowTable):
         usual = [min(width, _USUAL) for width in wanted]
         if len(usual) == self.width and sum(usual) + _GAP * (len(usual) - 1) <= room:
             return _widen(usual, wanted, room - sum(usual) - _GAP * (len(usual) - 1))
-        room -= _GAP + width_of(f"… {self.width:,} more")
+        room -= _GAP + measure_width(f"… {self.width:,} more")
         widths: list[int] = []
         for column, width in zip(self.columns, usual, strict=True):
             # A number that is cut would be another number.
@@ -122,7 +122,7 @@ class _Cell:
     def segment(self, width: int) -> Segment:
         """The text, shortened or filled to the width."""
         text = cut_end(self.text, width)
-        fill = " " * (width - width_of(text))
+        fill = " " * (width - measure_width(text))
         return Segment(fill + text if self.right else text + fill, self.style)
 
 

@@ -11,7 +11,7 @@ from oi_tui.text import prose
 from oi_tui.widgets.conversation.code import Highlighter, draw_code_line
 from oi_tui.widgets.conversation.rows import Row, Span, wrap_cells, wrap_words
 from oi_tui.widgets.conversation.styles import Styles
-from oi_tui.widgets.truncate import width_of
+from oi_tui.widgets.truncate import measure_width
 
 _BULLETS = ("•", "◦", "▪")
 
@@ -26,7 +26,7 @@ def draw_markdown(source: str, width: int, look: Styles) -> list[Row]:
     tree = SyntaxTreeNode(_reader().parse(source))
     rows: list[Row] = []
     for row in _blocks(tree.children, max(width, 10), look, 0):
-        rows.extend(_cut(row, width) if width_of(row.plain) > width else [row])
+        rows.extend(_cut(row, width) if measure_width(row.plain) > width else [row])
     return rows
 
 
@@ -75,7 +75,7 @@ def _draw_block(node: SyntaxTreeNode, width: int, look: Styles, depth: int) -> l
 
 
 def _widest(rows: list[Row]) -> int:
-    return max((width_of(row.plain) for row in rows), default=0)
+    return max((measure_width(row.plain) for row in rows), default=0)
 
 
 def _draw_text(node: SyntaxTreeNode, width: int, look: Styles, style: Style) -> list[Row]:
@@ -184,7 +184,7 @@ def _draw_table(node: SyntaxTreeNode, width: int, look: Styles) -> list[Row]:
     if not count:
         return []
     natural = [
-        max((sum(width_of(t) for t, _ in row[i]) for row in cells if i < len(row)), default=0)
+        max((sum(measure_width(t) for t, _ in row[i]) for row in cells if i < len(row)), default=0)
         for i in range(count)
     ]
     widths = _share_out(natural, width - 3 * (count - 1))
@@ -224,7 +224,7 @@ def _draw_table_row(cells: list[list[Span]], widths: list[int], right: list[bool
             if i:
                 segments.append(Segment(" │ ", look.rule))
             line = column[level] if level < len(column) else None
-            space = Segment(" " * (widths[i] - (width_of(line.text) if line else 0)), look.base)
+            space = Segment(" " * (widths[i] - (measure_width(line.text) if line else 0)), look.base)
             content = line.segments if line else []
             segments.extend([space, *content] if right[i] else [*content, space])
         text = "".join(segment.text for segment in segments)

@@ -10,7 +10,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from oi_tui.widgets.truncate import width_of
+from oi_tui.widgets.truncate import measure_width
 
 #: A run of text in one style.
 Span = tuple[str, Style]
@@ -99,7 +99,7 @@ def wrap_words(spans: Iterable[Span], width: int) -> list[Wrapped]:
         nonlocal used, gap, word, word_width
         if not word:
             return
-        space = width_of(gap[0]) if gap else 0
+        space = measure_width(gap[0]) if gap else 0
         full = used + space + word_width > width
         if (line and full) or space >= width:
             end_line(gap[0] if gap else "")
@@ -109,10 +109,10 @@ def wrap_words(spans: Iterable[Span], width: int) -> list[Wrapped]:
         gap = None
         for text, style in word:
             for part in _fitting(text, width, used):
-                if used and used + width_of(part) > width:
+                if used and used + measure_width(part) > width:
                     end_line("")
                 line.append(Segment(part, style))
-                used += width_of(part)
+                used += measure_width(part)
         word, word_width = [], 0
 
     for text, style in spans:
@@ -123,13 +123,13 @@ def wrap_words(spans: Iterable[Span], width: int) -> list[Wrapped]:
             elif token.isspace() and token[0] != "\u00a0":
                 end_word()
                 gap = ((gap[0] if gap else "") + token.expandtabs(4), style)
-            elif len(token) == 1 and width_of(token) == 2:
+            elif len(token) == 1 and measure_width(token) == 2:
                 end_word()
                 word, word_width = [(token, style)], 2
                 end_word()
             else:
                 word.append((token, style))
-                word_width += width_of(token)
+                word_width += measure_width(token)
     end_word()
     if line or not lines:
         end_line("\n")
@@ -138,14 +138,16 @@ def wrap_words(spans: Iterable[Span], width: int) -> list[Wrapped]:
 
 def _fitting(text: str, width: int, used: int) -> list[str]:
     """The text in parts of at most `width` cells; the first fills a line of which `used` cells are taken."""
-    if width_of(text) <= width:
+    if measure_width(text) <= width:
         return [text]
     first = width - used
     if first <= 0:
         return chop_cells(text, width)
     head = chop_cells(text, first)[0]
     return (
-        [head, *chop_cells(text[len(head) :], width)] if width_of(head) <= first else chop_cells(text, width)
+        [head, *chop_cells(text[len(head) :], width)]
+        if measure_width(head) <= first
+        else chop_cells(text, width)
     )
 
 
@@ -215,7 +217,7 @@ def wrap_output(spans: Sequence[Span], width: int) -> list[Wrapped]:
     The texts of the lines, behind their joints, are what was printed.
     """
     text = "".join(text for text, _ in spans)
-    if width_of(text) <= width or _COLUMNS.search(text):
+    if measure_width(text) <= width or _COLUMNS.search(text):
         return wrap_cells(spans, width)
     lines = wrap_words(spans, width)
     lines[-1].text += text[len(text.rstrip(" ")) :]
@@ -246,16 +248,16 @@ def _cut_head(text: str, width: int) -> str:
     """As much of the start of the text as fits into `width` cells; maybe nothing."""
     if width <= 0:
         return ""
-    if width_of(text) <= width:
+    if measure_width(text) <= width:
         return text
     head = chop_cells(text, width)[0]
-    return head if width_of(head) <= width else ""
+    return head if measure_width(head) <= width else ""
 
 
 def clip_spans(spans: Iterable[Span], width: int) -> list[Segment]:
     """The start of styled text on one line of at most `width` cells, with "…" where something was cut off."""
     spans = list(spans)
-    if sum(width_of(text) for text, _ in spans) <= width:
+    if sum(measure_width(text) for text, _ in spans) <= width:
         return [Segment(*span) for span in spans]
     line = wrap_cells(spans, max(width - 1, 1))[0].segments
     return [*line, Segment("…", line[-1].style if line else None)]

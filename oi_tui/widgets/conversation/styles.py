@@ -11,7 +11,7 @@ from rich.style import Style
 from textual.color import Color
 from textual.theme import Theme
 
-from oi_tui.themes import LEGIBLE, legible
+from oi_tui.themes import LEGIBLE, make_legible
 from oi_tui.widgets.images.protocol import BLOCKS, ImageSupport
 
 
@@ -160,7 +160,7 @@ def _build_styles(theme: Theme, colourful: bool) -> Styles:
         name: Color.parse(variables[name]) for name in _VARIABLES if variables.get(name, "auto")[:4] != "auto"
     }
     background = parsed["background"]
-    foreground = legible(parsed["foreground"], background, 7)
+    foreground = make_legible(parsed["foreground"], background, 7)
     parsed["muted"] = parsed.get("text-muted", background.blend(foreground, 0.66))
     shade = background.blend(foreground, 0.045)
     raised = background.blend(foreground, 0.075)
@@ -168,7 +168,7 @@ def _build_styles(theme: Theme, colourful: bool) -> Styles:
 
     def ink(name: str, on: Color, manner: str = "") -> Style:
         ink_color = foreground if name == "foreground" else parsed[name]
-        shown = legible(ink_color, on)
+        shown = make_legible(ink_color, on)
         return Style.from_color(shown.rich_color, on.rich_color) + Style.parse(manner or "none")
 
     selected = background.blend(parsed.get("screen-selection-background", parsed["primary"]), 0.9, 1.0)
@@ -189,10 +189,10 @@ def _build_styles(theme: Theme, colourful: bool) -> Styles:
         rule=Style.from_color(background.blend(foreground, 0.3).rich_color, background.rich_color),
         cursor=ink("primary", background, "bold"),
         hidden=ink("background", parsed["warning"], "bold"),
-        selection=Style.from_color(legible(foreground, selected).rich_color, selected.rich_color),
+        selection=Style.from_color(make_legible(foreground, selected).rich_color, selected.rich_color),
         code=ink("foreground", shade),
         code_muted=ink("muted", shade),
-        code_active=Style.from_color(legible(foreground, active, 7).rich_color, active.rich_color),
+        code_active=Style.from_color(make_legible(foreground, active, 7).rich_color, active.rich_color),
         code_active_muted=ink("muted", active),
         code_changed=ink("warning", shade, "bold"),
         syntax={kind: ink(name, shade, manner) for kind, (name, manner) in _SYNTAX.items()},
@@ -219,7 +219,7 @@ def adapt_program_style(look: Styles, style: Style) -> Style:
         return look.base + style
     behind = _resolve(look, style.bgcolor, ground)
     written = _resolve(look, style.color, look.base.color or ground)
-    shown = legible(written, behind, LEGIBLE)
+    shown = make_legible(written, behind, LEGIBLE)
     return look.base + style + Style(color=shown.rich_color, bgcolor=behind.rich_color)
 
 

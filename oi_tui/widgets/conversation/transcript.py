@@ -20,7 +20,7 @@ from oi_tui.widgets.conversation.layout import FoundRow
 from oi_tui.widgets.conversation.rows import Row, RowTable
 from oi_tui.widgets.conversation.selection import MARGIN, copy_rows, paint_selection
 from oi_tui.widgets.idle import get_changed_keys
-from oi_tui.widgets.truncate import width_of
+from oi_tui.widgets.truncate import measure_width
 
 #: How many rows are kept as they were painted: those of a large screen, and some to scroll.
 _PAINTINGS = 500
@@ -232,7 +232,7 @@ class Transcript(BlockView, can_focus=True):
         keys = format_hint(self.blocks[self.cursor or 0].keys, room - 2, get_changed_keys(self.app))
         if not keys:
             return strip
-        gap = Segment(" " * (room - width_of(keys)), self.look.base)
+        gap = Segment(" " * (room - measure_width(keys)), self.look.base)
         return Strip([*strip, gap, Segment(keys, self.look.muted)])
 
     # Selection

@@ -10,7 +10,7 @@ from textual.strip import Strip
 from oi_tui.text import visible
 from oi_tui.widgets.conversation.code import TAB, Piece
 from oi_tui.widgets.conversation.styles import Styles
-from oi_tui.widgets.truncate import width_of
+from oi_tui.widgets.truncate import measure_width
 
 _MARKED = Style(underline=True, bold=True)
 _CARET = Style(reverse=True)
@@ -91,7 +91,7 @@ def _paint_characters(view: RowView, pieces: Sequence[Piece], end: int) -> tuple
                 segments[-1] = Segment(segments[-1].text + shown, style)
             else:
                 segments.append(Segment(shown, style))
-            cells += width_of(shown)
+            cells += measure_width(shown)
             column += 1
     return segments, column, cells
 
@@ -123,7 +123,7 @@ def count_cells(text: str) -> int:
     """Count the cells of the beginning of a line."""
     cells = 0
     for character in text:
-        cells += width_of(_draw(character, cells))
+        cells += measure_width(_draw(character, cells))
     return cells
 
 
@@ -131,7 +131,7 @@ def find_column(line: str, cell: int) -> int:
     """Return the column of the character that covers a cell; the length of the line behind its end."""
     cells = 0
     for column, character in enumerate(line):
-        cells += width_of(_draw(character, cells))
+        cells += measure_width(_draw(character, cells))
         if cells > cell:
             return column
     return len(line)

@@ -10,7 +10,7 @@ from oi_tui.engine.output.screen_text import MOVES, ScreenText
 from oi_tui.text import simplify_emoji, split_spelled
 from oi_tui.widgets.conversation.rows import Span
 from oi_tui.widgets.emulator.colours import PLAIN, apply_colours
-from oi_tui.widgets.truncate import width_of
+from oi_tui.widgets.truncate import measure_width
 
 #: What is kept of long output: lines and characters of its beginning, and of its end.
 HEAD_LINES, HEAD_CHARACTERS = 1_000, 250_000
@@ -309,7 +309,7 @@ def _draw_once(raw: str, style: Style) -> list[Span]:
         if match.start() > position:
             text = _render(raw[position : match.start()])
             spans.append((text, style))
-            column += width_of(text)
+            column += measure_width(text)
         position = match.end()
         if match["final"] == "m":
             style = apply_colours(style, match["parameters"])
@@ -329,7 +329,7 @@ def _redrawn(raw: str, style: Style) -> list[Span]:
     def write(text: str) -> None:
         nonlocal column
         for character in text:
-            if column and width_of(character) == 0 and column <= len(cells):
+            if column and measure_width(character) == 0 and column <= len(cells):
                 cells[column - 1] = (cells[column - 1][0] + character, cells[column - 1][1])
                 continue
             if column > len(cells):

@@ -13,7 +13,7 @@ from rich.style import Style
 from oi_tui.text import visible
 from oi_tui.widgets.emulator.colours import PLAIN
 from oi_tui.widgets.emulator.history import ALTERNATE
-from oi_tui.widgets.truncate import width_of
+from oi_tui.widgets.truncate import measure_width
 
 #: More private modes (DECSET), by xterm's numbers.
 INVERSE, ORIGIN, WRAPPING, CURSOR_SHOWN, BRACKETED_PASTE = 5, 6, 7, 25, 2004
@@ -170,7 +170,7 @@ class TerminalGrid(pyte.Screen):
 
     def _draw_one(self, character: str, style: Style) -> None:
         # What would be spelled out elsewhere has no place in a grid; it takes none.
-        width = width_of(character) if character.isascii() or visible(character) == character else -1
+        width = measure_width(character) if character.isascii() or visible(character) == character else -1
         if width < 0:
             return
         if width == 0:

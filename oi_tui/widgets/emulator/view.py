@@ -19,7 +19,7 @@ from oi_tui.widgets.emulator.history import ALTERNATE, CURSOR_KEYS
 from oi_tui.widgets.emulator.keys import encode_key, paste_text
 from oi_tui.widgets.emulator.parser import TerminalEmulator
 from oi_tui.widgets.timer import schedule
-from oi_tui.widgets.truncate import width_of
+from oi_tui.widgets.truncate import measure_width
 
 if TYPE_CHECKING:
     from asyncio import TimerHandle
@@ -165,7 +165,7 @@ class TerminalView(Widget, can_focus=True):
         while x < columns:
             cell = row[x]
             data, ink = cell.data or " ", cell.style
-            wide = width_of(data[0]) == 2
+            wide = measure_width(data[0]) == 2
             if wide and (x + 1 >= columns or row[x + 1].data):
                 # Half of it was overwritten.
                 data, wide = " ", False

@@ -12,7 +12,7 @@ from oi_tui.widgets.conversation.styles import Styles
 from oi_tui.widgets.images.decode import Colour, UnreadableError, read_size
 from oi_tui.widgets.images.kitty import MOST, PlacedImage
 from oi_tui.widgets.images.renderer import RenderedImage, RenderRequest, draw
-from oi_tui.widgets.truncate import cut_beginning, cut_end, width_of
+from oi_tui.widgets.truncate import cut_beginning, cut_end, measure_width
 
 #: The most columns that a picture takes of the conversation.
 WIDEST = 96
@@ -148,7 +148,7 @@ class ImageRow:
         if self._fault is not None:
             size = f"cannot be shown ({self._fault})"
         size_text, file = f"image {size}", one_line(self.file)
-        room = width - width_of(f"{size_text} · ")
+        room = width - measure_width(f"{size_text} · ")
         text = (
             f"{size_text} · {cut_beginning(file, room)}" if file and room > 8 else cut_end(size_text, width)
         )

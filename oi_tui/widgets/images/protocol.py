@@ -99,11 +99,11 @@ class ImageSupportMixin(App[str]):
         self._decide()
 
     def _decide(self) -> None:
-        from oi_tui.terminal.graphics import manner
+        from oi_tui.terminal.graphics import choose_manner
 
         window = _read_cell_size()
         answers = replace(self._answers, cell=self._answers.cell or window)
-        chosen = manner(self._images, answers, self._tmux)
+        chosen = choose_manner(self._images, answers, self._tmux)
         depth = self.console.color_system
         if self.is_headless or (chosen == "kitty" and depth not in ("truecolor", "256")):
             chosen = "off" if chosen == "off" else "blocks"

@@ -15,7 +15,7 @@ from oi_tui.widgets.conversation.selection import MARGIN, paint_selection
 from oi_tui.widgets.conversation.styles import Styles, adapt_program_style, look_of
 from oi_tui.widgets.emulator.ansi_text import AnsiText
 from oi_tui.widgets.pager.long_text import LongText
-from oi_tui.widgets.truncate import width_of
+from oi_tui.widgets.truncate import measure_width
 
 if TYPE_CHECKING:
     from textual.timer import Timer
@@ -154,7 +154,7 @@ class TextView(ScrollView, can_focus=True):
             if number >= first:
                 drawn = AnsiText(colours + raw)
                 self._spans[number] = drawn.spans(0) if drawn.line_count else []
-                self._widest = max(self._widest, sum(width_of(text) for text, _ in self._spans[number]))
+                self._widest = max(self._widest, sum(measure_width(text) for text, _ in self._spans[number]))
             for match in _COLOURS.finditer(raw):
                 colours = "" if match[1] in ("", "0") else (colours + match.group())[-200:]
 

@@ -76,6 +76,6 @@ class Pastes:
         if self._texts and "[pasted " in line:
             yield from (match.span() for match in _CHIP.finditer(line) if match[0] in self._texts)
 
-    def at(self, line: str, column: int) -> tuple[int, int] | None:
+    def find_at(self, line: str, column: int) -> tuple[int, int] | None:
         """Return the paste at this column, or at whose edge it is."""
         return next((span for span in self.find_spans(line) if span[0] <= column <= span[1]), None)

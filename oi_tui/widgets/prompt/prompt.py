@@ -351,7 +351,7 @@ class Prompt(CompletingTextArea):
                 self.post_message(self.Sent("%continue"))
             return
         if self._recall.add(text):
-            self._remember(self.full(text))
+            self._remember(self.expand_pastes(text))
         self.clear()
         self.history.clear()
         if self.vi:
@@ -376,7 +376,7 @@ class Prompt(CompletingTextArea):
         if len(matches) == 1 or (matches and typed and matches[0].name == typed[1:]):
             return f"{matches[0].title}   {matches[0].summary}"
         row, column = self.cursor_location
-        if self.pastes and self.pastes.at(self.document.get_line(row), column):
+        if self.pastes and self.pastes.find_at(self.document.get_line(row), column):
             return "ctrl+t shows the paste; backspace deletes it"
         return ""
 

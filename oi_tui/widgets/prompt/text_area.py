@@ -24,11 +24,11 @@ class PromptTextArea(StableTextArea):
             self._pastes = Pastes()
         return self._pastes
 
-    def full(self, text: str) -> str:
+    def expand_pastes(self, text: str) -> str:
         """The text with every long paste in its place."""
         return self.pastes.expand(text)
 
-    def typed(self, text: str) -> str:
+    def remove_pastes(self, text: str) -> str:
         """The text without what was pasted."""
         return self.pastes.remove_pastes(text)
 
@@ -65,7 +65,7 @@ class PromptTextArea(StableTextArea):
         """Put the text of the paste beside the caret in its place."""
         row, column = self.cursor_location
         line = self.document.get_line(row)
-        if span := self.pastes.at(line, column):
+        if span := self.pastes.find_at(line, column):
             text = self.pastes.expand(line[slice(*span)])
             self.replace(text, (row, span[0]), (row, span[1]), maintain_selection_offset=False)
             self.move_cursor((row, span[0]))

@@ -270,15 +270,15 @@ def test_a_thousand_connections_leave_no_descriptor(start: Start, workplace: Pat
 def test_what_a_killed_window_left_is_removed(start: Start, workplace: Path) -> None:
     own = address.create(workplace)
     address.publish(own)
-    assert [found.folder for found in address.published(workplace)] == [str(workplace)]
+    assert [found.folder for found in address.list_published(workplace)] == [str(workplace)]
     other = address.create(workplace.parent)
     address.publish(other)
     os.utime(other.file, (2e9, 2e9))
-    assert [found.name for found in address.published(workplace)] == [own.name, other.name]
-    assert [found.name for found in address.published(Path("/"))] == [other.name, own.name]
+    assert [found.name for found in address.list_published(workplace)] == [own.name, other.name]
+    assert [found.name for found in address.list_published(Path("/"))] == [other.name, own.name]
     dead = own.file.with_name("4194303-dead.json")
     dead.write_text(own.file.read_text())
-    assert len(address.published(workplace)) == 2
+    assert len(address.list_published(workplace)) == 2
     assert not dead.exists()
     address.withdraw(own)
     address.withdraw(other)
@@ -327,4 +327,4 @@ def test_a_folder_that_others_could_use_is_not_used(tmp_path: Path, monkeypatch:
     address.directory().parent.chmod(0o755)
     with pytest.raises(PermissionError, match="can be used by others"):
         address.create(tmp_path)
-    assert address.published(tmp_path) == []
+    assert address.list_published(tmp_path) == []

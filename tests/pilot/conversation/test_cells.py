@@ -58,7 +58,9 @@ async def test_a_language_that_is_being_started_says_so_wherever_it_is_reported(
             return [line for line in lines if all(word in line for word in words)]
 
         def memory() -> str:
-            return next(item.state for item in computer.inspector.memories() if item.language == "python")
+            return next(
+                item.state for item in computer.inspector.read_memories() if item.language == "python"
+            )
 
         async def ask_for(code: str) -> None:
             app.screen.prompt.insert(f"%run python {code}")

@@ -88,7 +88,7 @@ async def test_a_key_typed_while_variables_are_asked_for_gets_the_answer_too(
     async with open_chat() as ui:
         ui.computer.cwd = ui.view.completer.files.root = workplace
         remember(ui)
-        answer, asked = ui.computer.memories, threading.Event()
+        answer, asked = ui.computer.read_memories, threading.Event()
         slow, asks = threading.Event(), []
 
         def memories() -> tuple[Memory, ...]:
@@ -97,7 +97,7 @@ async def test_a_key_typed_while_variables_are_asked_for_gets_the_answer_too(
             slow.wait(20)
             return answer()
 
-        monkeypatch.setattr(ui.computer, "memories", memories)
+        monkeypatch.setattr(ui.computer, "read_memories", memories)
         await ui.pilot.press("@")
         await ui.until(asked.is_set)
         await ui.pilot.press("d", "f")

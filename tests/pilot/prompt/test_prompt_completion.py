@@ -35,7 +35,7 @@ class Typing(App[None]):
         self.query_one(Prompt).focus()
 
     def on_prompt_sent(self, event: Prompt.Sent) -> None:
-        self.sent.append(self.query_one(Prompt).full(event.text))
+        self.sent.append(self.query_one(Prompt).expand_pastes(event.text))
 
     def on_prompt_asked(self, event: Prompt.Asked) -> None:
         self.asked.append(event.query)

@@ -101,7 +101,7 @@ async def test_nothing_is_asked_while_it_is_hidden(monkeypatch: pytest.MonkeyPat
             asked.append(1)
             return (DATA,)
 
-        monkeypatch.setattr(ui.computer, "memories", memories)
+        monkeypatch.setattr(ui.computer, "read_memories", memories)
         await ui.type("go")
         await ui.until(lambda: ui.view.session.messages and not ui.view.busy)
         assert asked == []

@@ -101,7 +101,7 @@ def test_what_runs_later_is_stopped_too(shared: Computer, language: str, code: s
 def test_what_is_remembered_can_be_looked_at(make: Make, language: str) -> None:
     computer = make()
     play(computer, language, "const rows = [{ town: 'Oslo', n: 1 }, { town: 'Bergen', n: 2 }]\nlet count = 3")
-    variables = {item.name: (item.type, item.summary) for item in computer.inspector.variables(language)}
+    variables = {item.name: (item.type, item.summary) for item in computer.inspector.read_variables(language)}
     assert variables == {"rows": ("Array", "Array of 2"), "count": ("number", "3")}
     assert '"Bergen"' in computer.inspector.look_at(language, "rows").preview  # type: ignore[union-attr]
     found = computer.inspector.complete(language, "rows[0].tow")

@@ -102,7 +102,8 @@ def test_variables_are_reported_with_types_and_shapes(computer: Computer) -> Non
         "var pairs = new HashMap<String, Integer>(); String f(int a) { return null; }\nrecord P(int x) {}\nvar p = new P(1);\n1 + 1",
     )
     found = {
-        variable.name: (variable.type, variable.summary) for variable in computer.inspector.variables("java")
+        variable.name: (variable.type, variable.summary)
+        for variable in computer.inspector.read_variables("java")
     }
     assert found == {
         "P": ("record", "record P"),
@@ -116,7 +117,9 @@ def test_variables_are_reported_with_types_and_shapes(computer: Computer) -> Non
         "p": ("P", "P"),
     }
     play(computer, "java", 'double n = 0.5; pairs.put("a", 1);')
-    assert ("double", "0.5") in {(item.type, item.summary) for item in computer.inspector.variables("java")}
+    assert ("double", "0.5") in {
+        (item.type, item.summary) for item in computer.inspector.read_variables("java")
+    }
     assert computer.inspector.look_at("java", "pairs") == Detail("HashMap of 1", '"a": 1')
     assert computer.inspector.look_at("java", "numbers") == Detail("int[] of 2", "0: 1\n1: 2")
     assert computer.inspector.look_at("java", "p") == Detail("P", "x: 1")
@@ -131,7 +134,7 @@ def test_telling_variables_runs_no_code_of_the_program(computer: Computer) -> No
     )
     assert play(computer, "java", code).state == "finished"
     before = play(computer, "java", "calls").text
-    assert "nosy" in {variable.name for variable in computer.inspector.variables("java")}
+    assert "nosy" in {variable.name for variable in computer.inspector.read_variables("java")}
     assert computer.inspector.look_at("java", "nosy") is not None
     assert play(computer, "java", "calls").text == before
 

@@ -361,7 +361,7 @@ const big = Array.from({ length: 200000 }, (_, n) => ({ n }));
 
 def test_tables_are_opened_page_by_page(node: Computer) -> None:
     assert play(node, "javascript", TABLES).state == "finished"
-    table = node.inspector.table("javascript", "sales")
+    table = node.inspector.open_table("javascript", "sales")
     shape = table.shape(TableQuery())
     assert [(column.name, column.type, column.numeric) for column in shape.columns] == [
         ("item", "string", False),
@@ -380,19 +380,19 @@ def test_tables_are_opened_page_by_page(node: Computer) -> None:
     assert table.statistics(0).bars[0] == ("b", 2)
     facts = dict(table.statistics(1).facts)
     assert (facts["missing"], facts["median"], facts["std"]) == ("1", "2", "1.258306")
-    assert node.inspector.table("javascript", "pairs").page(TableQuery(), 1, 1, 0, 3) == [
+    assert node.inspector.open_table("javascript", "pairs").page(TableQuery(), 1, 1, 0, 3) == [
         TableRow("1", ("2", "y", "true"))
     ]
-    assert node.inspector.table("javascript", "words").page(TableQuery(), 0, 1, 0, 1) == [
+    assert node.inspector.open_table("javascript", "words").page(TableQuery(), 0, 1, 0, 1) == [
         TableRow("0", ("one",))
     ]
-    assert node.inspector.table("javascript", "typed").page(TableQuery(sort=0), 0, 3, 0, 1)[2].cells == (
+    assert node.inspector.open_table("javascript", "typed").page(TableQuery(sort=0), 0, 3, 0, 1)[2].cells == (
         None,
     )
-    assert node.inspector.table("javascript", "lazy").page(TableQuery(), 0, 2, 0, 1)[0].cells == (None,)
-    assert node.inspector.table("javascript", "big").page(TableQuery(sort=0, descending=True), 0, 1, 0, 1)[
-        0
-    ].cells == ("199999",)
+    assert node.inspector.open_table("javascript", "lazy").page(TableQuery(), 0, 2, 0, 1)[0].cells == (None,)
+    assert node.inspector.open_table("javascript", "big").page(
+        TableQuery(sort=0, descending=True), 0, 1, 0, 1
+    )[0].cells == ("199999",)
     with pytest.raises(TableError, match="count is not a table: it is of type number"):
-        node.inspector.table("javascript", "count").shape(TableQuery())
+        node.inspector.open_table("javascript", "count").shape(TableQuery())
     assert play(node, "javascript", "console.log('still')").text == "still\n"

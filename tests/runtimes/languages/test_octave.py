@@ -99,7 +99,7 @@ def test_variables_are_listed_with_types_and_sizes(octave: Computer) -> None:
         "f = @(x) x; i = int8(4); e = [];"
     )
     assert play(octave, "octave", code).text == ""
-    variables = octave.inspector.variables("octave")
+    variables = octave.inspector.read_variables("octave")
     listed = {item.name: (item.type, item.summary, item.size) for item in variables}
     assert listed["n"] == ("double", "3", 8)
     assert listed["t"] == ("char", '"hello"', 5)
@@ -120,15 +120,15 @@ def test_variables_are_listed_with_types_and_sizes(octave: Computer) -> None:
 
 def test_questions_between_runs_leave_the_variables_as_they_were(octave: Computer) -> None:
     assert play(octave, "octave", "clear all; only = 1;").state == "finished"
-    assert [item.name for item in octave.inspector.variables("octave")] == ["only"]
+    assert [item.name for item in octave.inspector.read_variables("octave")] == ["only"]
     assert octave.inspector.look_at("octave", "only")
     assert octave.inspector.complete("octave", "onl")
-    assert [item.name for item in octave.inspector.variables("octave")] == ["only"]
+    assert [item.name for item in octave.inspector.read_variables("octave")] == ["only"]
     assert play(octave, "octave", "6 * 7;").state == "finished"
     assert octave.inspector.complete("octave", "onl")
     with pytest.raises(TableError):
-        octave.inspector.table("octave", "nothing").shape(TableQuery())
-    assert [item.summary for item in octave.inspector.variables("octave")] == ["42", "1"]
+        octave.inspector.open_table("octave", "nothing").shape(TableQuery())
+    assert [item.summary for item in octave.inspector.read_variables("octave")] == ["42", "1"]
     assert play(octave, "octave", "ans").text == "ans = 42\n"
 
 
@@ -265,7 +265,7 @@ def test_tables_are_opened_page_by_page(octave: Computer) -> None:
         "big = zeros(1e6, 2);"
     )
     assert play(octave, "octave", code).state == "finished"
-    matrix = octave.inspector.table("octave", "m")
+    matrix = octave.inspector.open_table("octave", "m")
     assert matrix.shape(TableQuery()).rows == 3
     assert matrix.page(TableQuery(), 0, 2, 0, 2) == [
         TableRow("1", ("0.125", "0.5")),
@@ -276,18 +276,18 @@ def test_tables_are_opened_page_by_page(octave: Computer) -> None:
         "1",
         "2",
     ]
-    records = octave.inspector.table("octave", "s")
+    records = octave.inspector.open_table("octave", "s")
     assert [column.type for column in records.shape(TableQuery()).columns] == ["double", "text"]
     assert records.page(TableQuery(words="ä"), 0, 9, 0, 2) == [TableRow("2", ("2", "Ä"))]
-    columns = octave.inspector.table("octave", "t")
+    columns = octave.inspector.open_table("octave", "t")
     assert columns.page(TableQuery(sort=0), 0, 1, 0, 2) == [TableRow("2", ("1", "q"))]
     assert columns.statistics(1).bars == (("p", 2), ("q", 1))
     facts = dict(columns.statistics(0).facts)
     assert (facts["rows"], facts["median"], facts["std"]) == ("3", "2", "1")
-    assert octave.inspector.table("octave", "c").page(TableQuery(), 1, 1, 0, 2) == [
+    assert octave.inspector.open_table("octave", "c").page(TableQuery(), 1, 1, 0, 2) == [
         TableRow("2", ("2", None))
     ]
-    assert octave.inspector.table("octave", "big").shape(TableQuery()).total == 1_000_000
+    assert octave.inspector.open_table("octave", "big").shape(TableQuery()).total == 1_000_000
     for name in ("w", "nothing"):
         with pytest.raises(TableError, match=name):
-            octave.inspector.table("octave", name).shape(TableQuery())
+            octave.inspector.open_table("octave", name).shape(TableQuery())

@@ -253,13 +253,13 @@ def test_width_and_help_follow_the_screen(r: Computer) -> None:
 
 def test_variables_are_reported_with_types_and_shapes(computer: Computer) -> None:
     play(computer, "r", "n <- 3; b <- 'text'; v <- 1:1000 + 0; d <- data.frame(x = 1:4, y = 0)")
-    assert len(computer.inspector.variables("r")) == 4
+    assert len(computer.inspector.read_variables("r")) == 4
     play(
         computer,
         "r",
         "a <- matrix(1:6, 2); f <- function(x, ...) x; l <- list(1, 2); k <- factor('u'); e <- new.env()",
     )
-    found = [(v.name, v.type, v.summary) for v in computer.inspector.variables("r")]
+    found = [(v.name, v.type, v.summary) for v in computer.inspector.read_variables("r")]
     assert found[:4] == [
         ("b", "character", '"text"'),
         ("d", "data.frame", "data.frame 4x2"),
@@ -273,7 +273,7 @@ def test_variables_are_reported_with_types_and_shapes(computer: Computer) -> Non
         ("k", "factor", "factor of 1"),
         ("l", "list", "list of 2"),
     ]
-    sizes = {v.name: v.size for v in computer.inspector.variables("r")}
+    sizes = {v.name: v.size for v in computer.inspector.read_variables("r")}
     assert (sizes["v"] or 0) >= 8000
     assert sizes["e"] is None
 
@@ -306,7 +306,7 @@ def test_telling_variables_runs_no_method_of_the_program(computer: Computer) -> 
         "nosy <- structure(list(1), class = 'nosy')\nmakeActiveBinding('live', function() { calls <<- calls + 1; 1 }, globalenv())"
     )
     play(computer, "r", code)
-    assert {"nosy", "live"} <= {variable.name for variable in computer.inspector.variables("r")}
+    assert {"nosy", "live"} <= {variable.name for variable in computer.inspector.read_variables("r")}
     assert play(computer, "r", "calls").text == "[1] 0\n"
 
 
@@ -322,7 +322,7 @@ def test_what_the_program_names_as_r_does_changes_nothing_for_the_driver(compute
     assert play(computer, "r", code).state == "finished"
     assert play(computer, "r", "f <- function() stop('late')\nf()").reason == "Error in f(): late"
     assert play(computer, "r", "warning('careful')").text == "Warning message:\ncareful \n"
-    assert len(computer.inspector.variables("r")) == 10
+    assert len(computer.inspector.read_variables("r")) == 10
     assert play(computer, "r", "print(6 * 7)").text == "[1] 42\n"
 
 
@@ -392,7 +392,7 @@ f <- function() 1
 
 def test_tables_are_opened_page_by_page(r: Computer) -> None:
     assert play(r, "r", TABLES).state == "finished"
-    table = r.inspector.table("r", "d")
+    table = r.inspector.open_table("r", "d")
     shape = table.shape(TableQuery())
     assert (shape.kind, shape.rows, shape.total) == ("data.frame", 4, 4)
     assert [(column.name, column.type, column.numeric) for column in shape.columns] == [
@@ -413,13 +413,13 @@ def test_tables_are_opened_page_by_page(r: Computer) -> None:
         TableRow("3", ("q",)),
         TableRow("4", (None,)),
     ]
-    matrix = r.inspector.table("r", "m")
+    matrix = r.inspector.open_table("r", "m")
     assert matrix.page(TableQuery(), 59, 1, 38, 2) == [TableRow("60", ("2340", "2400"))]
-    assert r.inspector.table("r", "v").page(TableQuery(), 0, 2, 0, 1) == [
+    assert r.inspector.open_table("r", "v").page(TableQuery(), 0, 2, 0, 1) == [
         TableRow("low", ("1",)),
         TableRow("high", ("2",)),
     ]
-    big = r.inspector.table("r", "big")
+    big = r.inspector.open_table("r", "big")
     assert big.page(TableQuery(sort=1, descending=True), 0, 1, 0, 2) == [TableRow("4", ("4", "c"))]
     assert find_table("v", cast("Languages", r)).shape(TableQuery()).kind == "numeric"
     assert find_table("d", cast("Languages", r)).shape(TableQuery()).kind == "data.frame"
@@ -428,23 +428,23 @@ def test_tables_are_opened_page_by_page(r: Computer) -> None:
         ("nothing", "no variable nothing"),
     ):
         with pytest.raises(TableError, match=words):
-            r.inspector.table("r", name).shape(TableQuery())
+            r.inspector.open_table("r", name).shape(TableQuery())
 
 
 def test_a_column_is_described_in_figures(r: Computer) -> None:
     play(r, "r", TABLES)
-    numbers = r.inspector.table("r", "big").statistics(0)
+    numbers = r.inspector.open_table("r", "big").statistics(0)
     assert dict(numbers.facts) == {
         "rows": "1,000,000", "missing": "0", "min": "1", "25 %": "250000.8", "median": "500000.5",
         "mean": "500000.5", "75 %": "750000.2", "max": "1000000", "std": "288675.3",
     }  # fmt: skip
     assert [many for _, many in numbers.bars] == [100_000] * 10
-    assert r.inspector.table("r", "big").statistics(1).bars == (
+    assert r.inspector.open_table("r", "big").statistics(1).bars == (
         ("b", 500_000),
         ("a", 250_000),
         ("c", 250_000),
     )
-    days = r.inspector.table("r", "d").statistics(2)
+    days = r.inspector.open_table("r", "d").statistics(2)
     assert ("max", "2024-01-04") in days.facts
     assert days.bars[0] == ("2024-01-01", 1)
 
@@ -452,13 +452,13 @@ def test_a_column_is_described_in_figures(r: Computer) -> None:
 def test_a_table_that_a_cell_showed_is_opened_by_its_key(r: Computer) -> None:
     _, table = shown_table(r, "head(mtcars)")
     assert (table["language"], table["name"]) == ("r", "")
-    assert r.inspector.table("r", table["key"]).shape(TableQuery()).rows == 6
+    assert r.inspector.open_table("r", table["key"]).shape(TableQuery()).rows == 6
     _, named = shown_table(r, "cars")
     assert named["key"] == "cars"
     view, matrix = shown_table(r, "matrix(1:2400, 60, 40)")
     assert view.startswith("matrix: 60 rows by 40 columns\nColumns: V1, V2, ")
     assert "V40, each of type integer\n" in view
-    assert r.inspector.table("r", matrix["key"]).shape(TableQuery()).rows == 60
+    assert r.inspector.open_table("r", matrix["key"]).shape(TableQuery()).rows == 60
     _, viewed = shown_table(r, "TableQuery(cars)")
     assert viewed["key"] == "cars"
     assert play(r, "r", "matrix(1:4, 2)").text == "     [,1] [,2]\n[1,]    1    3\n[2,]    2    4\n"

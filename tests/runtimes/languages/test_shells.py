@@ -109,7 +109,7 @@ def test_a_cell_may_lose_its_programs_and_its_output_and_the_next_one_runs(
     played = play(computer, "shell", f"kept=41\n{code}")
     assert (played.state, played.steps) == ("finished", [])
     assert play(computer, "shell", "echo on").text == "on\n"
-    assert "kept" in {variable.name for variable in computer.inspector.variables("shell")}
+    assert "kept" in {variable.name for variable in computer.inspector.read_variables("shell")}
     assert play(computer, "shell", f"{after}; ls -d /; echo $((kept + 1))").text == "/\n42\n"
 
 
@@ -190,7 +190,10 @@ def test_waiting_for_jobs_in_zsh_can_be_stopped(make: Make, wait: str) -> None:
     assert (played.state, played.steps) == ("interrupted", ["interrupt"])
     assert "no\n" not in played.text
     assert play(computer, "shell", "sleep 0.05 & wait $!; echo $? $((kept + 1))").text.endswith("0 42\n")
-    assert {variable.name for variable in computer.inspector.variables("shell")} in ({"kept"}, {"kept", "f"})
+    assert {variable.name for variable in computer.inspector.read_variables("shell")} in (
+        {"kept"},
+        {"kept", "f"},
+    )
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "dash"])
@@ -289,7 +292,7 @@ def test_a_plain_shell_lists_its_functions_too(make: Make) -> None:
     computer = make(shell="dash")
     play(computer, "shell", "greet() { echo hi; }\n  other () (ls)\necho 'fake() {'")
     play(computer, "shell", "unset -f other; word=1")
-    found = {variable.name: variable.type for variable in computer.inspector.variables("shell")}
+    found = {variable.name: variable.type for variable in computer.inspector.read_variables("shell")}
     assert found == {"greet": "function", "word": "string"}
 
 

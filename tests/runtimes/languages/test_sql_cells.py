@@ -83,7 +83,7 @@ def test_each_query_is_a_table_for_the_person_and_whole_for_the_model(sql: Compu
     tables = [item.table for _, item in played.reports if isinstance(item, Printed) and item.table]
     assert len(tables) == 2
     assert '"total": 2' in tables[0]
-    opened = sql.inspector.table("sql", json.loads(tables[0])["key"])
+    opened = sql.inspector.open_table("sql", json.loads(tables[0])["key"])
     assert opened.page(TableQuery(words="x;y"), 0, 9, 0, 2) == [TableRow("0", ("1", "x;y"))]
     assert text(sql, "drop table t") == ""
 

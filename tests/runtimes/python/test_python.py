@@ -123,7 +123,7 @@ def test_what_was_typed_hidden_is_not_shown_among_the_variables(shared: Computer
     code = f"import getpass, subprocess\nREAD = 'printf Key:; stty -echo; read x; stty echo; echo $x'\np = ({ask})('Key: ')\n"
     played = play(shared, "python", code + "held = {'key': p}\nother = 'plain words'", answers=("s3cret\n",))
     assert played.asked[0].masked
-    variables = {item.name: item.summary for item in shared.inspector.variables("python")}
+    variables = {item.name: item.summary for item in shared.inspector.read_variables("python")}
     assert "s3cret" not in str(variables)
     assert "plain words" in variables["other"]
     for name in ("p", "held"):

@@ -287,7 +287,7 @@ def test_a_mention_names_the_file_of_the_target_and_says_where_only_ours_is(
     (here / "ours.csv").touch()
 
     class Nothing:
-        def memories(self) -> tuple[()]:
+        def read_memories(self) -> tuple[()]:
             return ()
 
         def look_at(self, language: str, name: str) -> None: ...

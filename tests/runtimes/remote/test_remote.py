@@ -624,7 +624,7 @@ def test_each_place_has_variables_of_its_own(make: Make, tmp_path: Path) -> None
     assert str(tmp_path) in computer.where
     assert "NameError" in play(computer, "python", "memory").text
     play(computer, "python", "memory = 'there'")
-    assert [item.name for item in computer.inspector.variables("python")] == ["memory"]
+    assert [item.name for item in computer.inspector.read_variables("python")] == ["memory"]
     detail = computer.inspector.look_at("python", "memory")
     assert detail
     assert "there" in detail.preview
@@ -1075,7 +1075,7 @@ def test_nobody_waits_for_variables_of_a_silent_far_end(
     assert isinstance(place, RemotePlace)
     until(lambda: place.link and place.link.silent_for > 0.5)
     began = time.monotonic()
-    assert [memory.state for memory in computer.inspector.memories() if memory.language == "python"] == [
+    assert [memory.state for memory in computer.inspector.read_memories() if memory.language == "python"] == [
         "busy"
     ]
     computer.reset()

@@ -245,7 +245,7 @@ def test_what_settings_of_git_name_is_found(line: str, named: set[str], tmp_path
     settings = tmp_path / ".git" / "config"
     settings.parent.mkdir()
     settings.write_text(f"[core]\n\t{line.format(cwd=tmp_path)}\n")
-    found = git_settings.named_files(settings, tmp_path, tmp_path)
+    found = git_settings.find_named_files(settings, tmp_path, tmp_path)
     names = {str(path.relative_to(tmp_path)) for path in found}
     # Some names count from the folder of the settings.
     assert {name for name in names if not name.startswith(".git/")} == named

@@ -196,7 +196,7 @@ def test_lua_is_completed(computer: Computer, before: str, typed: int, offers: d
 @pytest.mark.needs("lua5.4")
 def test_lua_lists_its_variables(computer: Computer) -> None:
     complete(computer, "lua", "")
-    listed = {item.name: item.summary for item in computer.inspector.variables("lua")}
+    listed = {item.name: item.summary for item in computer.inspector.read_variables("lua")}
     assert listed["conf"] == "table of 2 keys"
     assert "print" not in listed
     detail = computer.inspector.look_at("lua", "sales")

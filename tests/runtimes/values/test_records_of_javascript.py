@@ -47,7 +47,7 @@ def test_records_are_a_table_and_the_model_gets_all_columns(shared: Computer, la
     # What has no name is opened by its key.
     table = json.loads(shown(play(shared, language, "towns.slice(0, 3)")).table or "")
     assert table["key"].startswith("table:")
-    assert shared.inspector.table(language, table["key"]).shape(TableQuery()).rows == 3
+    assert shared.inspector.open_table(language, table["key"]).shape(TableQuery()).rows == 3
     nested = shown(play(shared, language, "[{ a: { b: [1, 2] } }, { a: null }]"))
     assert nested.view
     assert nested.view.endswith('\n\n0,"{ b: [ 1, 2 ] }"\n1,')

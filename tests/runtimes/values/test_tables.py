@@ -40,7 +40,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Computer]:
 
 
 def test_a_frame_is_read_in_pages(python: Computer) -> None:
-    table = python.inspector.table("python", "df")
+    table = python.inspector.open_table("python", "df")
     shape = table.shape(TableQuery())
     assert (shape.kind, shape.rows, shape.total, len(shape.columns)) == ("DataFrame", 1000, 1000, 61)
     assert shape.columns[0].numeric
@@ -55,7 +55,7 @@ def test_a_frame_is_read_in_pages(python: Computer) -> None:
 
 
 def test_a_frame_is_sorted_and_filtered(python: Computer) -> None:
-    table = python.inspector.table("python", "df")
+    table = python.inspector.open_table("python", "df")
     down = TableQuery(sort=0, descending=True)
     assert [row.label for row in table.page(down, 0, 2, 0, 1)] == ["999", "998"]
     assert table.page(down, 999, 1, 0, 1)[0].cells == (None,)
@@ -67,7 +67,7 @@ def test_a_frame_is_sorted_and_filtered(python: Computer) -> None:
 
 def test_a_frame_that_changed_is_seen_after_a_reload(python: Computer) -> None:
     assert play(python, "python", "live = pandas.DataFrame({'a': [2, 1]})").state == "finished"
-    table, up = python.inspector.table("python", "live"), TableQuery(sort=0)
+    table, up = python.inspector.open_table("python", "live"), TableQuery(sort=0)
     assert [row.cells for row in table.page(up, 0, 9, 0, 1)] == [("1",), ("2",)]
     assert play(python, "python", "live.loc[0, 'a'] = 0").state == "finished"
     table.shape(up)
@@ -84,7 +84,7 @@ def test_a_frame_that_changed_is_seen_after_a_reload(python: Computer) -> None:
     ],
 )
 def test_other_tables(python: Computer, name: str, kind: str, first: tuple[str, ...]) -> None:
-    table = python.inspector.table("python", name)
+    table = python.inspector.open_table("python", name)
     if not kind:
         with pytest.raises(TableError, match="There is no variable"):
             table.shape(TableQuery())
@@ -99,7 +99,7 @@ def test_frames_of_other_libraries(python: Computer, library: str) -> None:
     make = {"polars": "polars.DataFrame", "pyarrow": "pyarrow.table"}[library]
     code = f"import {library}\nother = {make}({{'a': [3, 1, None], 'b': ['x', 'y', 'z']}})"
     assert play(python, "python", code).state == "finished"
-    table = python.inspector.table("python", "other")
+    table = python.inspector.open_table("python", "other")
     assert [column.numeric for column in table.shape(TableQuery()).columns] == [True, False]
     for descending, first in ((True, "3"), (False, "1")):
         view = TableQuery(sort=0, descending=descending)
@@ -134,7 +134,7 @@ DataFrame.__module__ = "polars.dataframe.frame"
 frame = DataFrame()
 """
     assert play(python, "python", code).state == "finished"
-    shape = python.inspector.table("python", "frame").shape(TableQuery())
+    shape = python.inspector.open_table("python", "frame").shape(TableQuery())
     assert {column.name: column.type for column in shape.columns} == names
 
 
@@ -147,7 +147,7 @@ def test_equal_numbers_keep_their_order_in_both_directions(python: Computer, kin
     }
     made = f"ties = pandas.DataFrame({{'v': pandas.Series({values[kind]}, dtype='{kind}')}})"
     assert play(python, "python", made).state == "finished"
-    table = python.inspector.table("python", "ties")
+    table = python.inspector.open_table("python", "ties")
 
     def order(view: TableQuery) -> str:
         return "".join(row.label for row in table.page(view, 0, 9, 0, 1))
@@ -157,7 +157,7 @@ def test_equal_numbers_keep_their_order_in_both_directions(python: Computer, kin
 
 
 def test_what_cannot_be_compared_is_sorted_by_its_text_and_missing_values_come_last(python: Computer) -> None:
-    table = python.inspector.table("python", "mixed")
+    table = python.inspector.open_table("python", "mixed")
     assert [row.cells[0] for row in table.page(TableQuery(sort=0), 0, 9, 0, 1)] == ["1", "2", "b", None]
 
 
@@ -182,7 +182,7 @@ dirty"""
     assert shown
     first = json.loads(shown[0])["rows"]
     assert "1180591620717411303424" in str(first)
-    table = python.inspector.table("python", "dirty")
+    table = python.inspector.open_table("python", "dirty")
     assert [row.cells[0] for row in table.page(TableQuery(sort=0), 0, 9, 0, 11)] == ["1", "3", None]
     for column in range(11):
         assert dict(table.statistics(column).facts)["rows"] == "3"
@@ -191,12 +191,14 @@ dirty"""
 
 
 def test_objects_of_the_program_are_not_asked_for_their_text(python: Computer) -> None:
-    assert python.inspector.table("python", "loud").page(TableQuery(), 0, 1, 0, 1)[0].cells == ("<Loud>",)
+    assert python.inspector.open_table("python", "loud").page(TableQuery(), 0, 1, 0, 1)[0].cells == (
+        "<Loud>",
+    )
 
 
 def test_long_texts_are_cut_unless_they_are_wanted_whole(python: Computer) -> None:
     assert play(python, "python", "long = [{'t': 'ab\\n' * 500}]").state == "finished"
-    table = python.inspector.table("python", "long")
+    table = python.inspector.open_table("python", "long")
     (cut,) = table.page(TableQuery(), 0, 1, 0, 1)[0].cells
     (whole,) = table.page(TableQuery(), 0, 1, 0, 1, whole=True)[0].cells
     assert cut is not None
@@ -206,20 +208,20 @@ def test_long_texts_are_cut_unless_they_are_wanted_whole(python: Computer) -> No
 
 
 def test_a_column_in_figures(python: Computer) -> None:
-    found = python.inspector.table("python", "df").statistics(0)
+    found = python.inspector.open_table("python", "df").statistics(0)
     assert dict(found.facts)["missing"] == "1"
     assert dict(found.facts)["max"] == "1498.5"
     assert sum(many for _, many in found.bars) == 999
-    kinds = python.inspector.table("python", "df").statistics(60)
+    kinds = python.inspector.open_table("python", "df").statistics(60)
     assert ("plain", 250) in kinds.bars
 
 
 def test_what_is_no_table_is_refused_in_a_sentence(python: Computer) -> None:
     assert play(python, "python", "number = 3").state == "finished"
     with pytest.raises(TableError, match="number is not a table: it is of type int"):
-        python.inspector.table("python", "number").shape(TableQuery())
+        python.inspector.open_table("python", "number").shape(TableQuery())
     with pytest.raises(TableError, match="cannot be opened"):
-        python.inspector.table("shell", "x")
+        python.inspector.open_table("shell", "x")
 
 
 def test_two_who_ask_at_once_are_both_answered(python: Computer) -> None:
@@ -229,7 +231,7 @@ def test_two_who_ask_at_once_are_both_answered(python: Computer) -> None:
     answers: list[int] = []
 
     def ask(column: int) -> None:
-        table = python.inspector.table("python", "many")
+        table = python.inspector.open_table("python", "many")
         begin.wait(10)
         answers.append(len(table.page(TableQuery(sort=column), 0, 5, 0, 2)))
 
@@ -242,7 +244,7 @@ def test_two_who_ask_at_once_are_both_answered(python: Computer) -> None:
 
 
 def test_the_language_stays_usable(python: Computer) -> None:
-    python.inspector.table("python", "df").page(TableQuery(), 0, 1, 0, 1)
+    python.inspector.open_table("python", "df").page(TableQuery(), 0, 1, 0, 1)
     played = play(python, "python", "print(len(df))")
     assert played.state == "finished"
     assert "1000" in str(played.reports)
@@ -264,7 +266,7 @@ def test_a_shown_frame_comes_with_its_first_and_last_rows_and_can_be_opened(pyth
     assert shown["columns"][0] == ["c0", "float64", True]
     assert len(shown["columns"]) == len(shown["rows"][0][1]) == 60
     assert shown["rows"][2][1][0] is None
-    assert python.inspector.table("python", shown["key"]).shape(TableQuery()).total == 1000
+    assert python.inspector.open_table("python", shown["key"]).shape(TableQuery()).total == 1000
 
 
 DATABASE = """
@@ -290,7 +292,7 @@ def test_columns_and_records_are_shown_as_tables(
     (shown,) = tables(python, code)
     assert [name for name, _, _ in shown["columns"]] == columns
     assert shown["total"] == total
-    assert python.inspector.table("python", shown["key"]).shape(TableQuery()).total == total
+    assert python.inspector.open_table("python", shown["key"]).shape(TableQuery()).total == total
 
 
 @pytest.mark.parametrize(
@@ -315,13 +317,15 @@ def test_other_lists_are_shown_as_they_print_themselves(python: Computer, code: 
 def test_a_frame_is_shown_as_it_was_after_its_name_means_something_else(python: Computer) -> None:
     (shown,) = tables(python, "old = pandas.DataFrame({'a': [1]})\nold")
     assert play(python, "python", "old = 3").state == "finished"
-    assert python.inspector.table("python", shown["key"]).page(TableQuery(), 0, 1, 0, 1)[0].cells == ("1",)
+    assert python.inspector.open_table("python", shown["key"]).page(TableQuery(), 0, 1, 0, 1)[0].cells == (
+        "1",
+    )
 
 
 def test_a_large_frame_that_the_program_let_go_is_not_kept_in_memory(python: Computer) -> None:
     (shown,) = tables(python, "display(pandas.concat([df] * 10))")
     with pytest.raises(TableError, match="Run its cell again"):
-        python.inspector.table("python", shown["key"]).shape(TableQuery())
+        python.inspector.open_table("python", shown["key"]).shape(TableQuery())
 
 
 @pytest.mark.parametrize(
@@ -345,7 +349,7 @@ def test_numbers_of_a_column_have_the_same_decimals(
 
 def test_a_class_of_the_program_derived_from_a_frame_is_a_table(python: Computer) -> None:
     (shown,) = tables(python, "class Mine(pandas.DataFrame): pass\nMine({'a': [1]})")
-    assert python.inspector.table("python", shown["key"]).shape(TableQuery()).kind == "Mine"
+    assert python.inspector.open_table("python", shown["key"]).shape(TableQuery()).kind == "Mine"
 
 
 def test_frames_with_odd_labels_are_shown(python: Computer) -> None:
@@ -367,13 +371,13 @@ def test_shown_frames_of_other_libraries(python: Computer, library: str) -> None
     make = {"polars": "polars.DataFrame", "pyarrow": "pyarrow.table"}[library]
     (shown,) = tables(python, f"import {library}\n{make}({{'a': [3.5, None], 'b': ['x', '東京']}})")
     assert [row for _, row in shown["rows"]] == [["3.5", "x"], [None, "東京"]]
-    assert python.inspector.table("python", shown["key"]).shape(TableQuery()).total == 2
+    assert python.inspector.open_table("python", shown["key"]).shape(TableQuery()).total == 2
 
 
 def statistics_of(python: Computer, code: str) -> tuple[dict[str, str], list[tuple[str, int]]]:
     """The facts and the bars of the first column of what the code makes."""
     assert play(python, "python", f"column = {code}").state == "finished"
-    found = python.inspector.table("python", "column").statistics(0)
+    found = python.inspector.open_table("python", "column").statistics(0)
     return dict(found.facts), list(found.bars)
 
 
@@ -447,7 +451,7 @@ pandas.DataFrame({'o': [Nosy(), Nosy(), 'x']})"""
 def test_numbers_with_few_digits_are_shown_with_no_more(python: Computer) -> None:
     code = "short = pandas.DataFrame({'s': numpy.float32([0.1, 3e20]), 'h': numpy.float16([0.1, 2])})"
     assert play(python, "python", code).state == "finished"
-    table = python.inspector.table("python", "short")
+    table = python.inspector.open_table("python", "short")
     assert [row.cells for row in table.page(TableQuery(), 0, 2, 0, 2)] == [("0.1", "0.1"), ("3e+20", "2")]
     assert table.page(TableQuery(), 0, 1, 0, 1, whole=True)[0].cells == ("0.1",)
 
@@ -455,9 +459,9 @@ def test_numbers_with_few_digits_are_shown_with_no_more(python: Computer) -> Non
 def test_a_filter_looks_at_the_labels_of_rows_too(python: Computer) -> None:
     code = "labelled = pandas.DataFrame({'v': [1, 2, 3]}, index=['Spain', 'Peru', 'Chad'])"
     assert play(python, "python", code).state == "finished"
-    assert python.inspector.table("python", "labelled").shape(TableQuery(words="peru")).rows == 1
+    assert python.inspector.open_table("python", "labelled").shape(TableQuery(words="peru")).rows == 1
     assert play(python, "python", "numbered = labelled.reset_index(drop=True)").state == "finished"
-    assert python.inspector.table("python", "numbered").shape(TableQuery(words="0")).rows == 0
+    assert python.inspector.open_table("python", "numbered").shape(TableQuery(words="0")).rows == 0
 
 
 @pytest.mark.parametrize(
@@ -474,7 +478,7 @@ def test_values_like_tables_open_as_tables(
 ) -> None:
     setup = "import collections\nPoint = collections.namedtuple('Point', 'x y')"
     assert play(python, "python", f"{setup}\nlike = {code}").state == "finished"
-    table = python.inspector.table("python", "like")
+    table = python.inspector.open_table("python", "like")
     assert [column.name for column in table.shape(TableQuery()).columns] == columns
     assert table.page(TableQuery(), 0, 1, 0, 9)[0].cells == cells
 
@@ -485,11 +489,14 @@ def test_a_column_of_lists_of_pyarrow_is_sorted_by_its_texts(python: Computer) -
 kind = pandas.ArrowDtype(pyarrow.list_(pyarrow.int64()))
 lists = pandas.DataFrame({"l": pandas.Series([[2], [1]], dtype=kind)})"""
     assert play(python, "python", code).state == "finished"
-    assert python.inspector.table("python", "lists").page(TableQuery(sort=0), 0, 1, 0, 1)[0].cells[0] == "[1]"
+    assert (
+        python.inspector.open_table("python", "lists").page(TableQuery(sort=0), 0, 1, 0, 1)[0].cells[0]
+        == "[1]"
+    )
 
 
 def test_a_missing_decimal_is_missing(python: Computer) -> None:
     assert (
         play(python, "python", "import decimal\nnone = [{'d': decimal.Decimal('nan')}]").state == "finished"
     )
-    assert python.inspector.table("python", "none").page(TableQuery(), 0, 1, 0, 1)[0].cells == (None,)
+    assert python.inspector.open_table("python", "none").page(TableQuery(), 0, 1, 0, 1)[0].cells == (None,)

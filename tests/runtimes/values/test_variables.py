@@ -97,7 +97,7 @@ def test_a_language_tells_what_the_code_made_and_nothing_else(computer: Computer
     assert play(computer, language, code).state == "finished"
     found = [
         (variable.name, variable.type, variable.summary)
-        for variable in computer.inspector.variables(language)
+        for variable in computer.inspector.read_variables(language)
     ]
     assert sorted(found) == sorted(expected)
 
@@ -119,7 +119,7 @@ def test_php_tells_what_the_last_cell_made_and_that_it_is_over(
 ) -> None:
     play(shared, "php", "$before = 1;")
     play(shared, "php", code)
-    (memory,) = [memory for memory in shared.inspector.memories() if memory.language == "php"]
+    (memory,) = [memory for memory in shared.inspector.read_memories() if memory.language == "php"]
     found = [variable.name for variable in memory.variables]
     assert (memory.state, memory.is_over) == ("known", True)
     assert found == names if names is not None else len(found) == 2000
@@ -148,7 +148,8 @@ def test_a_shell_tells_what_the_code_made_whatever_its_options(
     play(computer, "shell", "printf() { echo OURS; }; read() { echo OURS; }")
     assert play(computer, "shell", code).text == ""
     found = {
-        variable.name: (variable.type, variable.summary) for variable in computer.inspector.variables("shell")
+        variable.name: (variable.type, variable.summary)
+        for variable in computer.inspector.read_variables("shell")
     }
     expected = {
         "given": ("string", "hi"),
@@ -174,7 +175,7 @@ def test_a_shell_tells_what_the_code_made_whatever_its_options(
     assert play(computer, "shell", "unset printf read given nothing; echo ${given-gone}").text.endswith(
         "gone\n"
     )
-    assert "given" not in {variable.name for variable in computer.inspector.variables("shell")}
+    assert "given" not in {variable.name for variable in computer.inspector.read_variables("shell")}
 
 
 def test_python_tells_names_types_and_sizes_in_the_order_of_definition(computer: Computer) -> None:
@@ -183,7 +184,7 @@ def test_python_tells_names_types_and_sizes_in_the_order_of_definition(computer:
         "python",
         "import os\nn = 3\ntext = 'abc'\nlong = 'x' * 1000\nitems = [1, 2]\n_hidden = 1\ndef f(): pass\nclass C: pass\nc = C()",
     )
-    found = computer.inspector.variables("python")
+    found = computer.inspector.read_variables("python")
     assert [(v.name, v.type, v.summary) for v in found] == [
         ("n", "int", "3"),
         ("text", "str", "'abc'"),
@@ -200,7 +201,7 @@ def test_python_tells_names_types_and_sizes_in_the_order_of_definition(computer:
 def test_what_is_named_like_a_secret_is_not_listed_with_its_value(computer: Computer) -> None:
     play(computer, "python", "db_password = 'hunter2'; token_count = 3")
     play(computer, "shell", "API_KEY=hunter2")
-    found = [*computer.inspector.variables("python"), *computer.inspector.variables("shell")]
+    found = [*computer.inspector.read_variables("python"), *computer.inspector.read_variables("shell")]
     assert [item.summary for item in found] == ["str, not shown", "3", "string, not shown"]
     assert "hunter2" not in str(found)
 
@@ -216,7 +217,7 @@ def test_telling_runs_no_code_of_the_program(computer: Computer) -> None:
         "nosy = Nosy(); inside = {'a': [nosy]}; calls.clear()"
     )
     assert play(computer, "python", code).state == "finished"
-    assert "nosy" in [variable.name for variable in computer.inspector.variables("py")]
+    assert "nosy" in [variable.name for variable in computer.inspector.read_variables("py")]
     for name in ("nosy", "inside", "Nosy"):
         assert computer.inspector.look_at("python", name) is not None
     assert play(computer, "python", "calls").text == "[]\n"
@@ -245,7 +246,7 @@ def test_other_languages_run_no_code_of_the_program_either(
     computer: Computer, language: str, code: str, calls: str
 ) -> None:
     assert play(computer, language, code).state == "finished"
-    names = {variable.name for variable in computer.inspector.variables(language)}
+    names = {variable.name for variable in computer.inspector.read_variables(language)}
     assert {"nosy", "list"} <= names
     for name in ("nosy", "list", "sly", "open"):
         assert computer.inspector.look_at(language, name) is not None or name not in names
@@ -297,21 +298,21 @@ def test_of_thousands_of_variables_a_bounded_number_is_reported(
     computer: Computer, language: str, code: str
 ) -> None:
     assert play(computer, language, code).state == "finished"
-    assert len(computer.inspector.variables(language)) == 2000
+    assert len(computer.inspector.read_variables(language)) == 2000
     assert play(computer, language, "1" if language != "shell" else "echo 1").state == "finished"
 
 
 def test_nothing_is_reported_and_nothing_started_where_there_is_nothing(computer: Computer) -> None:
     assert (
-        computer.inspector.variables("python")
-        == computer.inspector.variables("shell")
-        == computer.inspector.variables("klingon")
+        computer.inspector.read_variables("python")
+        == computer.inspector.read_variables("shell")
+        == computer.inspector.read_variables("klingon")
         == ()
     )
-    assert {memory.state for memory in computer.inspector.memories()} <= {"unstarted", "silent"}
+    assert {memory.state for memory in computer.inspector.read_memories()} <= {"unstarted", "silent"}
     assert computer.inspector.look_at("python", "x") is None
     play(computer, "shell", "x=1")
-    states = {memory.language: memory.state for memory in computer.inspector.memories()}
+    states = {memory.language: memory.state for memory in computer.inspector.read_memories()}
     assert (states["shell"], states["python"]) == ("known", "unstarted")
     if "php" in states:
         assert states["php"] == "unstarted"
@@ -325,11 +326,11 @@ def test_a_language_that_runs_tells_nothing_and_the_run_goes_on(computer: Comput
         "python",
         "print(input('? '))",
         answers=("yes\n",),
-        on=lambda report, text: reported.append(computer.inspector.variables("python")),
+        on=lambda report, text: reported.append(computer.inspector.read_variables("python")),
     )
     assert played.state == "finished"
     assert set(reported[:-1]) == {()}
-    assert [variable.name for variable in computer.inspector.variables("python")] == ["kept"]
+    assert [variable.name for variable in computer.inspector.read_variables("python")] == ["kept"]
 
 
 @pytest.mark.parametrize("language", ["python", "shell", "javascript", "ruby"])
@@ -343,7 +344,7 @@ def test_questions_from_another_thread_neither_delay_nor_break_runs(
 
     def ask() -> None:
         while not over.is_set():
-            computer.inspector.memories()
+            computer.inspector.read_memories()
             computer.inspector.look_at(language, "x")
 
     asking = threading.Thread(target=ask)
@@ -368,7 +369,7 @@ def test_arrays_and_tables_of_libraries_have_their_shape_and_type(make: Callable
     assert play(computer, "python", code).state == "finished"
     found = {
         variable.name: (variable.summary, variable.size)
-        for variable in computer.inspector.variables("python")
+        for variable in computer.inspector.read_variables("python")
     }
     assert found["grid"] == ("ndarray (35, 3) float64", 840)
     assert found["number"] == ("float64 2.5", 8)
@@ -391,7 +392,8 @@ def test_an_old_bash_tells_what_it_remembers(make: Callable[..., Computer]) -> N
     )
     assert play(computer, "shell", code).state == "finished"
     found = {
-        variable.name: (variable.type, variable.summary) for variable in computer.inspector.variables("shell")
+        variable.name: (variable.type, variable.summary)
+        for variable in computer.inspector.read_variables("shell")
     }
     assert found == {
         "list": ("array", "array of 3"),

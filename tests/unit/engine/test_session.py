@@ -387,7 +387,7 @@ def test_a_spent_budget_stops_before_the_next_request() -> None:
         [call("a"), Usage(10, 10, 0.6)], [Text("more")], facts=facts, auto_run=True, max_budget=0.5
     )
     ended = work(session)[-1]
-    assert (ended.outcome, ended.read_setting) == ("paused", "max_budget")
+    assert (ended.outcome, ended.setting) == ("paused", "max_budget")
     assert len(session.llm.requests) == 1
 
 

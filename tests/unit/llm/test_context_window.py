@@ -249,7 +249,7 @@ def test_a_text_with_more_tokens_than_estimated_is_cut_further() -> None:
 def test_a_second_refusal_ends_the_turn() -> None:
     session = make([refusal(8192, 30_000)], [refusal(4096, 8_000)], [Text("never")], messages=long_talk())
     [*_, ended] = work(session)
-    assert (ended.outcome, ended.read_setting) == ("failed", "context_window")
+    assert (ended.outcome, ended.setting) == ("failed", "context_window")
     assert len(session.llm.requests) == 2
 
 

@@ -16,7 +16,7 @@ from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.findings import Finding
 from oi_tui.engine.review.folder import LocalFolder
 from oi_tui.engine.review.permissions import Permission, Permissions, offers
-from oi_tui.engine.review.readable_files import why_not_readable
+from oi_tui.engine.review.readable_files import explain_unreadable
 from oi_tui.engine.review.scanner import look_through
 from oi_tui.engine.review.shell import checker as shell_checker
 from oi_tui.text import list_hidden_characters
@@ -1209,18 +1209,18 @@ def test_only_plain_files_are_read_and_folders_only_listed(tmp_path: Path) -> No
     (tmp_path / "a.csv").write_text("")
     (tmp_path / "same").symlink_to("a.csv")
     place = LocalFolder(tmp_path)
-    assert {name: bool(why_not_readable(name, place)) for name in ("pipe", "token", "a.csv", "same", ".")} == {
+    assert {name: bool(explain_unreadable(name, place)) for name in ("pipe", "token", "a.csv", "same", ".")} == {
         "pipe": True, "token": True, "a.csv": False, "same": False, ".": True
     }  # fmt: skip
-    assert not why_not_readable("token", place, listing=True)
-    assert why_not_readable("pipe", place, listing=True)
+    assert not explain_unreadable("token", place, listing=True)
+    assert explain_unreadable("pipe", place, listing=True)
 
 
 @pytest.mark.parametrize(
     ("name", "plain"), [("a b.csv", True), ("a\x1fb", False), ("a\tb", False), ("é!", True)]
 )
 def test_names_may_hold_spaces_and_no_control_characters(name: str, plain: bool, tmp_path: Path) -> None:
-    assert (why_not_readable(name, LocalFolder(tmp_path)) == "") is plain
+    assert (explain_unreadable(name, LocalFolder(tmp_path)) == "") is plain
 
 
 def test_a_folder_that_is_not_there_hides_nothing(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def test_another_content_at_the_same_place_replaces_the_one_before() -> None:
     trust.accept(other)
     assert trust.accepts(other)
     assert not trust.accepts(HERE)
-    assert [(entry.kind, entry.place, entry.digest) for entry in trust.entries()] == [
+    assert [(entry.kind, entry.place, entry.digest) for entry in trust.list_entries()] == [
         (other.kind, other.place, other.digest)
     ]
 

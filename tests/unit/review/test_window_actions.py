@@ -6,7 +6,7 @@ import pytest
 
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.permissions import Permission, Permissions, offers
-from oi_tui.engine.review.window_actions import ActedWindow, GrantedWindow, kinds_of
+from oi_tui.engine.review.window_actions import ActedWindow, GrantedWindow, list_kinds
 
 HERE = Path("/nowhere")
 RENAME, OTHER = ActedWindow(7, "Rename"), ActedWindow(8, "Bank")
@@ -29,7 +29,7 @@ RENAME, OTHER = ActedWindow(7, "Rename"), ActedWindow(8, "Bank")
     ],
 )
 def test_code_that_only_acts_is_covered_by_its_kinds_of_actions(code: str, kinds: str) -> None:
-    assert " ".join(sorted(kinds_of("python", code, HERE, EarlierCode()))) == kinds
+    assert " ".join(sorted(list_kinds("python", code, HERE, EarlierCode()))) == kinds
 
 
 @pytest.mark.parametrize(
@@ -57,21 +57,21 @@ def test_code_that_only_acts_is_covered_by_its_kinds_of_actions(code: str, kinds
     ],
 )
 def test_code_that_may_do_anything_else_is_covered_by_no_window(code: str) -> None:
-    assert kinds_of("python", code, HERE, EarlierCode()) == frozenset()
+    assert list_kinds("python", code, HERE, EarlierCode()) == frozenset()
 
 
 @pytest.mark.parametrize("before", ["computer = 1", "import computer", "class A: pass", "exec(text)"])
 def test_nothing_is_covered_after_code_that_may_have_changed_what_names_mean(before: str) -> None:
     earlier = EarlierCode()
     earlier.note("python", before, HERE)
-    assert kinds_of("python", "computer.mouse.click('Save')", HERE, earlier) == frozenset()
+    assert list_kinds("python", "computer.mouse.click('Save')", HERE, earlier) == frozenset()
 
 
 def test_code_is_still_covered_after_code_of_the_same_kind() -> None:
     earlier = EarlierCode()
     code = "found = computer.display.elements(role='text')\ncomputer.mouse.click(found[0])\nprint(found)"
     earlier.note("python", code, HERE)
-    assert kinds_of("python", code, HERE, earlier) == {"clicks", "reads"}
+    assert list_kinds("python", code, HERE, earlier) == {"clicks", "reads"}
 
 
 def test_the_window_of_the_last_action_is_offered_with_the_kinds_of_the_code() -> None:

@@ -38,7 +38,7 @@ from oi_tui.runtimes.computer import Computer as RealComputer
 from oi_tui.runtimes.remote import left_targets
 from oi_tui.runtimes.sandbox import sandbox
 from oi_tui.screens.chat.screen import ChatScreen
-from oi_tui.terminal.graphics import manner
+from oi_tui.terminal.graphics import choose_manner
 from oi_tui.terminal.queries import Answers
 from oi_tui.window import address
 from oi_tui.workspace import Workspace
@@ -220,7 +220,7 @@ def themed(profile: Profile) -> object:
 
 
 def pictured(profile: Profile) -> object:
-    return manner(profile.images, Answers(True, "kitty(0.40)"), None, {"TERM": "xterm-kitty"})
+    return choose_manner(profile.images, Answers(True, "kitty(0.40)"), None, {"TERM": "xterm-kitty"})
 
 
 def moused(profile: Profile) -> object:
@@ -233,7 +233,7 @@ def found_by_agents(profile: Profile) -> object:
     async def work() -> object:
         async with open_chat(**chosen(profile)) as ui:
             await ui.view.host_cells.listen()
-            return len(address.published(Path("/")))
+            return len(address.list_published(Path("/")))
 
     return asyncio.run(work())
 

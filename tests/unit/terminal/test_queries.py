@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from oi_tui.terminal.graphics import Tmux, manner, worth_asking
+from oi_tui.terminal.graphics import Tmux, choose_manner, worth_asking
 from oi_tui.terminal.input_filter import InputFilter, InputUnit, Pasted, TerminalReply
 from oi_tui.terminal.queries import EAGER, Answers, TerminalQueries
 
@@ -27,7 +27,7 @@ class Line:
         self.keys = ""
         self.number = ""
         if asked:
-            self.number = self.replies.questions().partition("i=")[2].partition(",")[0]
+            self.number = self.replies.build_queries().partition("i=")[2].partition(",")[0]
 
     def write(self, *parts: str, pause: float = 0.0) -> None:
         for part in parts:
@@ -58,7 +58,7 @@ FULL = Answers(True, "kitty(0.35.2)", (10, 20), (62, 4, 52))
 
 
 def test_the_last_question_is_one_that_every_terminal_answers() -> None:
-    assert TerminalQueries().questions().endswith("\x1b[c")
+    assert TerminalQueries().build_queries().endswith("\x1b[c")
 
 
 @pytest.mark.parametrize("late", [0.0, 0.5, 2.5, 20.0])
@@ -231,10 +231,10 @@ SIXEL = Answers(False, "foot(1.16.2)", (10, 20), (62, 4))
 def test_the_best_means_that_the_terminal_has(
     answers: Answers, environment: dict[str, str], expected: str
 ) -> None:
-    assert manner("auto", answers, None, environment) == expected
-    assert manner("blocks", answers, None, environment) == "blocks"
-    assert manner("off", answers, None, environment) == "off"
-    assert manner("kitty", answers, None, environment) == "kitty"
+    assert choose_manner("auto", answers, None, environment) == expected
+    assert choose_manner("blocks", answers, None, environment) == "blocks"
+    assert choose_manner("off", answers, None, environment) == "off"
+    assert choose_manner("kitty", answers, None, environment) == "kitty"
 
 
 KITTY = ("xterm-kitty", "kitty(0.35.2)", "256,RGB,title")
@@ -255,7 +255,7 @@ KITTY = ("xterm-kitty", "kitty(0.35.2)", "256,RGB,title")
 )
 def test_in_tmux_all_terminals_around_it_count(tmux: Tmux | None, expected: str) -> None:
     environment = {"TERM": "tmux-256color", "TMUX": "/tmp/x,1,0"}
-    assert manner("auto", Answers(), tmux, environment) == expected
+    assert choose_manner("auto", Answers(), tmux, environment) == expected
     assert not worth_asking("auto", environment)
 
 

@@ -5,7 +5,7 @@ from rich.style import Style
 from textual.color import Color
 from textual.theme import BUILTIN_THEMES, Theme
 
-from oi_tui.themes import LEGIBLE, THEMES, contrast, legible
+from oi_tui.themes import LEGIBLE, THEMES, contrast, make_legible
 from oi_tui.widgets.conversation.styles import Styles, adapt_program_style, look_of
 
 PAINTED = [theme for theme in (*THEMES, *BUILTIN_THEMES.values()) if not theme.ansi]
@@ -74,6 +74,6 @@ def test_states_differ_without_colours() -> None:
 
 def test_legible_moves_a_colour_no_further_than_needed() -> None:
     white, grey = Color.parse("#ffffff"), Color.parse("#999999")
-    assert contrast(legible(grey, white), white) >= LEGIBLE
-    assert contrast(legible(grey, white), white) < 7
-    assert legible(Color.parse("#000000"), white) == Color.parse("#000000")
+    assert contrast(make_legible(grey, white), white) >= LEGIBLE
+    assert contrast(make_legible(grey, white), white) < 7
+    assert make_legible(Color.parse("#000000"), white) == Color.parse("#000000")

@@ -11,7 +11,7 @@ from oi_tui.widgets.conversation.cells.cell import CellBlock
 from oi_tui.widgets.conversation.inline_table import InlineTable
 from oi_tui.widgets.conversation.rows import Row
 from oi_tui.widgets.conversation.styles import look_of
-from oi_tui.widgets.truncate import width_of
+from oi_tui.widgets.truncate import measure_width
 
 
 def header(cell: CellBlock) -> str:
@@ -56,7 +56,7 @@ def test_a_line_that_runs_for_long_shows_its_own_time(monkeypatch: pytest.Monkey
     def line(number: int) -> Row:
         rows = cell.rows(80, look)
         assert len(rows) == 4
-        assert all(width_of(row.plain) <= 80 for row in rows)
+        assert all(measure_width(row.plain) <= 80 for row in rows)
         return rows[number]
 
     clock.seconds += 5
@@ -161,7 +161,7 @@ def test_what_a_folded_cell_made_fits_its_line_and_is_counted() -> None:
     cell = folded_cell(changes)
     for width in (30, 60, 80, 110):
         rows = [row.plain for row in cell.rows(width, look)]
-        assert all(width_of(row) <= width for row in rows)
+        assert all(measure_width(row) <= width for row in rows)
         # Where some are only counted, the line about files says more.
         assert any(row.startswith("│ files") for row in rows)
     assert "made a rather long name 0.png and 29 more" in cell.rows(80, look)[1].plain

@@ -21,7 +21,7 @@ from oi_tui.widgets.conversation.code import (
 )
 from oi_tui.widgets.conversation.rows import Row
 from oi_tui.widgets.conversation.styles import look_of
-from oi_tui.widgets.truncate import width_of
+from oi_tui.widgets.truncate import measure_width
 
 LOOK = look_of(DARK)
 LANGUAGES = [
@@ -110,7 +110,7 @@ def test_tokens_are_the_whole_line_in_every_language(language: str, atoms: list[
 @given(st.text(max_size=120))
 def test_rows_of_code_are_safe_and_fit(code: str) -> None:
     for row in rows_of(code, 30):
-        assert width_of(row.plain) <= 30
+        assert measure_width(row.plain) <= 30
         assert visible(row.plain) == row.plain
         assert "\t" not in row.plain
 

@@ -24,7 +24,7 @@ from oi_tui.widgets.images.kitty import MOST, NUMBERS, PLACEHOLDER, KittyImages
 from oi_tui.widgets.images.protocol import ImageSupport
 from oi_tui.widgets.images.renderer import RenderRequest, draw_image
 from oi_tui.widgets.images.sixel import encode_sixel
-from oi_tui.widgets.truncate import width_of
+from oi_tui.widgets.truncate import measure_width
 from tests.graphics_terminal import Record, commands
 
 LOOK = look_of(DARK)
@@ -209,7 +209,7 @@ async def test_a_file_is_named_and_drawn(tmp_path: Path) -> None:
     # Where the path is longer than the line, its name is what is left of it.
     assert rows[-1].plain.startswith("image 8x8 · …")
     assert rows[-1].plain.endswith("/plot␛.png")
-    assert width_of(rows[-1].plain) <= 40
+    assert measure_width(rows[-1].plain) <= 40
     assert "no such file" in (await shown(str(tmp_path / "none.png"), format="path"))[0].plain
 
 

@@ -9,7 +9,7 @@ from oi_tui.themes import DARK
 from oi_tui.widgets.conversation.inline_table import InlineTable
 from oi_tui.widgets.conversation.output import Output
 from oi_tui.widgets.conversation.styles import look_of
-from oi_tui.widgets.truncate import width_of
+from oi_tui.widgets.truncate import measure_width
 
 LOOK = look_of(DARK)
 
@@ -65,7 +65,7 @@ def test_columns_that_do_not_fit_are_counted(width: int) -> None:
         (str(at), [f"{at * n}.5" for n in range(60)]) for at in range(12)
     ]
     text = stored(names, rows, total=5000)
-    assert all(width_of(line) <= width for line in drawn(text, width))
+    assert all(measure_width(line) <= width for line in drawn(text, width))
     head = drawn(text, width)[0]
     shown = head.count("column_")
     if width >= 40:

@@ -18,7 +18,7 @@ from oi_tui.widgets.conversation.rows import (
     wrap_output,
     wrap_words,
 )
-from oi_tui.widgets.truncate import width_of
+from oi_tui.widgets.truncate import measure_width
 
 ATOMS = [*"ab _,.é你👍", "\u00a0", "\u0301", "👩‍👩‍👧"]
 TEXT = st.lists(st.sampled_from(ATOMS), max_size=60).map("".join)
@@ -34,21 +34,21 @@ def copied(lines: list[Wrapped]) -> str:
 def test_lines_of_cells_fit_and_hold_all_of_the_text(spans: list[Span], width: int, wrap: Wrap) -> None:
     lines = wrap(spans, width)
     assert copied(lines) == "".join(text for text, _ in spans)
-    assert all(width_of(line.text) <= width for line in lines)
+    assert all(measure_width(line.text) <= width for line in lines)
 
 
 @given(SPANS, st.integers(2, 30))
 def test_lines_of_words_fit_and_lose_only_blanks_at_the_end(spans: list[Span], width: int) -> None:
     lines = wrap_words(spans, width)
     assert copied(lines) == "".join(text for text, _ in spans).rstrip(" ")
-    assert all(width_of(line.text) <= width for line in lines)
+    assert all(measure_width(line.text) <= width for line in lines)
 
 
 @given(SPANS, st.integers(2, 30))
 def test_lines_of_output_hold_all_that_was_printed(spans: list[Span], width: int) -> None:
     lines = wrap_output(spans, width)
     assert copied(lines) == "".join(text for text, _ in spans)
-    assert all(width_of(line.text.rstrip(" ")) <= width for line in lines)
+    assert all(measure_width(line.text.rstrip(" ")) <= width for line in lines)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_prose_of_an_output_is_broken_at_spaces_and_columns_are_not(printed: str
 def test_what_is_cut_off_is_reported(spans: list[Span], width: int) -> None:
     text = "".join(text for text, _ in spans)
     shown = "".join(segment.text for segment in clip_spans(spans, width))
-    assert width_of(shown) <= width
+    assert measure_width(shown) <= width
     assert shown == text or shown.endswith("…")
 
 

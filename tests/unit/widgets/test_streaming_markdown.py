@@ -11,7 +11,7 @@ from oi_tui.text import prose as safe
 from oi_tui.themes import DARK
 from oi_tui.widgets.conversation.streaming_markdown import StreamingMarkdown
 from oi_tui.widgets.conversation.styles import look_of
-from oi_tui.widgets.truncate import width_of
+from oi_tui.widgets.truncate import measure_width
 
 LOOK = look_of(DARK)
 
@@ -87,7 +87,7 @@ def test_a_text_that_streamed_looks_as_the_same_text_given_at_once(text: str, st
 @given(st.one_of(st.text(max_size=200), st.lists(ATOMS, max_size=30).map("".join)))
 def test_rows_fit_and_hold_nothing_that_could_control_the_terminal(text: str) -> None:
     for row in drawn(text, 40):
-        assert width_of(row) <= 41
+        assert measure_width(row) <= 41
         assert safe(row) == row
         assert "\n" not in row
         assert "\t" not in row

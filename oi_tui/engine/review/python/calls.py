@@ -19,7 +19,7 @@ from oi_tui.engine.review.python.names import (
     is_steady,
 )
 from oi_tui.engine.review.python.syntax import argument_names, dotted, is_reduction, is_simple_format
-from oi_tui.engine.review.readable_files import why_not_readable
+from oi_tui.engine.review.readable_files import explain_unreadable
 
 #: A function of the computer object whose value is plain.
 _LIST_OF_ELEMENTS = "computer.display.elements"
@@ -247,7 +247,7 @@ class CallChecker(NameChecker):
         name = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
         if node is not None:
             self._expression(node)
-        if why_not_readable(name, self._folder) or (remote and "::" in name):
+        if explain_unreadable(name, self._folder) or (remote and "::" in name):
             self.findings.append(Finding("reads", name, self._line))
 
     def _list_names(self, call: ast.Call) -> str:
@@ -259,6 +259,6 @@ class CallChecker(NameChecker):
         if first is not None:
             self._expression(first)
             pattern = re.sub(r"[*?]", "x", name)
-            if why_not_readable(pattern, self._folder, listing=True):
+            if explain_unreadable(pattern, self._folder, listing=True):
                 self.findings.append(Finding("reads", name, self._line))
         return PLAIN

@@ -28,7 +28,7 @@ from oi_tui.engine.review.python.names import (
     find_least_known,
     is_steady,
 )
-from oi_tui.engine.review.python.syntax import dotted, locals_of
+from oi_tui.engine.review.python.syntax import dotted, list_locals
 
 #: Longer code is not read.
 LONGEST = 100_000
@@ -100,7 +100,7 @@ def read(code: str, folder: Folder, earlier: EarlierNames | None = None) -> Pyth
 
 
 def _tree(code: str) -> ast.Module | None:
-    code = notebook_rules.without_harmless_magics(code) if len(code) <= LONGEST else code
+    code = notebook_rules.strip_harmless_magics(code) if len(code) <= LONGEST else code
     if len(code) > LONGEST or "\0" in code or code.lstrip().startswith("%%") or _COMMAND_LINE.search(code):
         return None
     if notebook_rules.has_notebook_prompt(code):
@@ -202,7 +202,7 @@ class _Checker(ExpressionChecker):
 
     def _function(self, node: ast.FunctionDef) -> None:
         before = self._notes
-        outermost = self._enter(node, locals_of(node))
+        outermost = self._enter(node, list_locals(node))
         for decorator in node.decorator_list:
             self._note("@" + (dotted(decorator) or "…"))
         if getattr(node, "type_params", []):

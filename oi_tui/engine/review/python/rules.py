@@ -6,7 +6,7 @@ import shlex
 import warnings
 
 from oi_tui.engine.review import notebook_rules, sql_rules
-from oi_tui.engine.review.findings import Finding, Kind, hosts, private
+from oi_tui.engine.review.findings import Finding, Kind, find_hosts, private
 from oi_tui.engine.review.python import call_table as table
 from oi_tui.engine.review.python.references import References
 from oi_tui.engine.review.python.written_files import COPIES, complete_name, find_replaced, named_file
@@ -41,11 +41,11 @@ def look(code: str) -> list[Finding] | None:
     "overwrites" is what it replaces if it is there.
     """
     if notebook_rules.has_notebook_prompt(code):
-        code = notebook_rules.without_prompts(code)
+        code = notebook_rules.strip_prompts(code)
     rest, of_the_cell = notebook_rules.open_cell(code)
     tree, findings = _parse(rest)
     if tree is None:
-        bare = notebook_rules.without_prompts(code)
+        bare = notebook_rules.strip_prompts(code)
         return look(bare) if bare != code else None
     reader = _Visitor()
     try:
@@ -180,7 +180,7 @@ class _Visitor:
 
     def _text(self, node: ast.Constant) -> None:
         text = str(node.value)
-        for host in hosts(text):
+        for host in find_hosts(text):
             self._note("network", host, node)
         if len(text) < 1_000 and "\n" not in text and (which := private(text)):
             self._note("secrets", which, node)

@@ -30,7 +30,7 @@ def names_in(target: ast.expr) -> set[str]:
     return set()
 
 
-def locals_of(function: ast.FunctionDef) -> set[str]:
+def list_locals(function: ast.FunctionDef) -> set[str]:
     """The names that are certainly a function's own: its parameters, and what its statements assign to."""
     found = {parameter.arg for parameter in list_parameters(function.args)}
     shared: set[str] = set()

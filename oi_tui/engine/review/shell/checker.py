@@ -12,7 +12,7 @@ from pathlib import Path
 
 from oi_tui.engine.review.findings import Finding
 from oi_tui.engine.review.folder import Folder
-from oi_tui.engine.review.readable_files import files_matching, why_not_readable
+from oi_tui.engine.review.readable_files import explain_unreadable, files_matching
 
 #: Longer code is not read.
 LONGEST = 100_000
@@ -421,7 +421,7 @@ def _file(known: _CommandOptions, operand: ShellWord, line: int, folder: Folder)
     if not operand.text:
         yield Finding("not understood", "an empty name", line)
     elif not operand.pattern:
-        if why_not_readable(operand.text, folder, listing=known.names_only or known.files == _OWN_SYNTAX):
+        if explain_unreadable(operand.text, folder, listing=known.names_only or known.files == _OWN_SYNTAX):
             yield Finding("reads", operand.text, line)
     elif not files_matching(operand.text, folder, names_only=known.names_only):
         yield Finding("reads", operand.text, line)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from oi_tui.engine.review import sql_rules
-from oi_tui.engine.review.findings import Finding, Kind, hosts, pieces, private
+from oi_tui.engine.review.findings import Finding, Kind, find_hosts, private, split_line
 from oi_tui.engine.review.shell.expansion import commands_in_texts, expand, here_strings
 from oi_tui.engine.review.shell.written_files import find_replaced, find_written
 
@@ -94,7 +94,7 @@ def look(code: str) -> list[Finding]:
     findings: list[Finding] = []
     variables: dict[str, str] = {}
     for number, line in _lines(code):
-        for piece in pieces(line, _LONGEST):
+        for piece in split_line(line, _LONGEST):
             findings += [Finding(kind, what, number) for kind, what in _line(piece)]
             if (expanded := expand(piece, variables)) != piece:
                 findings += [Finding(kind, what, number) for kind, what in _line(expanded)]
@@ -149,7 +149,7 @@ def _split(line: str) -> list[str]:
 
 
 def _line(line: str) -> Iterator[tuple[Kind, str]]:
-    yield from (("network", host) for host in hosts(line))
+    yield from (("network", host) for host in find_hosts(line))
     if which := private(line):
         yield "secrets", which
     command: list[str] = []
@@ -237,7 +237,7 @@ def _by_name(name: str, arguments: list[str], files: list[str]) -> Iterator[tupl
     if kind in ("deletes", "writes"):
         yield from ((kind, file) for file in (files[-1:] if name in ("ln", "install") else files) or [""])
     elif kind == "network":
-        if not any(hosts(word) for word in arguments):
+        if not any(find_hosts(word) for word in arguments):
             yield kind, name
     elif kind:
         yield kind, name if kind != "moves" else ""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from oi_tui import paths
 from oi_tui.commands.registry import CommandError
-from oi_tui.engine.export.formats import suffix_of
+from oi_tui.engine.export.formats import find_suffix
 from oi_tui.engine.llm.context_window import CHARACTERS, weight
 from oi_tui.engine.output.console import find_output_file
 from oi_tui.engine.output.model_output import shorten_for_model
@@ -179,7 +179,7 @@ class CellActions:
         prompt.focus()
 
     def _save(self, cell: CellBlock) -> None:
-        folder, suffix = self._view.workspace.computer.cwd, suffix_of(cell.message.format or "")
+        folder, suffix = self._view.workspace.computer.cwd, find_suffix(cell.message.format or "")
         stems = (f"cell-{cell.number}", *(f"cell-{cell.number}-{more}" for more in range(2, _MOST_NAMES)))
         text = cell.code.rstrip("\n") + "\n"
         for stem in stems:

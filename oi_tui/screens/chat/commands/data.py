@@ -47,7 +47,7 @@ class DataScreens(DataActions):
         """Open a table that a cell showed; `name` is the variable that it was then, "" for none."""
         if key:
             self._show_table(
-                name or "result", lambda: self._workspace.computer.inspector.table(language, key)
+                name or "result", lambda: self._workspace.computer.inspector.open_table(language, key)
             )
         else:
             words = "This table cannot be opened, because it was not kept. Assign it to a variable."
@@ -76,7 +76,7 @@ class DataScreens(DataActions):
             self._ui.run_then(lambda: look_at(row.language, row.name), show)
 
     def _open_variable(self, language: str, name: str) -> None:
-        self._show_table(name, lambda: self._workspace.computer.inspector.table(language, name))
+        self._show_table(name, lambda: self._workspace.computer.inspector.open_table(language, name))
 
     def _show_table(self, name: str, load: Callable[[], TableSource]) -> None:
         from oi_tui.screens.table import TableScreen

@@ -197,7 +197,7 @@ class HostCells:
 
     async def _variables(self, host: Host, arguments: Mapping[str, str]) -> Mapping[str, Any]:
         self._check_trust(host)
-        memories = await asyncio.to_thread(self.view.workspace.computer.inspector.memories)
+        memories = await asyncio.to_thread(self.view.workspace.computer.inspector.read_memories)
         return read_variables(memories, arguments.get("language"))
 
     async def _inspect(self, host: Host, arguments: Mapping[str, str]) -> Mapping[str, Any]:

@@ -17,7 +17,7 @@ from oi_tui.widgets.conversation.cells.products import list_changed_files, list_
 from oi_tui.widgets.conversation.output import Output, add_rule, count_lines
 from oi_tui.widgets.conversation.rows import Row, Span, clip_spans, wrap_words
 from oi_tui.widgets.conversation.styles import Styles
-from oi_tui.widgets.truncate import width_of
+from oi_tui.widgets.truncate import measure_width
 
 #: The left side of a cell's frame: top, side, bottom. What runs or waits stands out without colours, too.
 _FRAME, _ACTIVE_FRAME = ("╭", "│", "╰"), ("┏", "┃", "┗")
@@ -178,7 +178,7 @@ class CellBlock(Block):
         """The first row, and the reason in rows of its own where it does not fit there."""
         reason = one_line(self.message.reason or "", _LONGEST_REASON)
         spans, shorter = self._render_title(look, reason), self._render_title(look, "")
-        if shorter == spans or sum(width_of(text) for text, _ in spans) <= width:
+        if shorter == spans or sum(measure_width(text) for text, _ in spans) <= width:
             return Row(clip_spans(spans, width), fill=look.base), []
         style = look.error if self.message.state in ("failed", "lost") else look.warning
         rows = [
@@ -240,7 +240,7 @@ class CellBlock(Block):
     def _summarise_products(self, width: int) -> tuple[str, bool]:
         """The products of the code that fit into the line of folded code, and whether these are all."""
         products = list_products(self.files, self.output.tables, len(self.pictures))
-        return summarise(products, width - width_of(f"{self._folded_code} · "))
+        return summarise(products, width - measure_width(f"{self._folded_code} · "))
 
     def _draw_below(self, width: int, look: Styles) -> list[Row]:
         rows = self.output.rows(width, look, live=self.live, room=self.room) if self.output else []

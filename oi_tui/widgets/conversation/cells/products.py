@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from oi_tui.file_changes.snapshots import Step
 from oi_tui.text import one_line
 from oi_tui.widgets.conversation.inline_table import InlineTable
-from oi_tui.widgets.truncate import width_of
+from oi_tui.widgets.truncate import measure_width
 
 #: What a list of names begins with, in the order in which the lists stand.
 _VERBS = {"created": "made", "changed": "changed", "deleted": "deleted"}
@@ -50,7 +50,7 @@ def summarise(products: Sequence[Name], room: int) -> tuple[str, bool]:
     """Name as many of the products as `room` cells take, and count the rest; also whether all are named."""
     for count in range(min(len(products), _MOST_NAMES), 0, -1):
         text = _join(products[:count], len(products) - count)
-        if width_of(text) <= room:
+        if measure_width(text) <= room:
             return text, count == len(products)
     return "", not products
 
