@@ -6,12 +6,12 @@ import pytest
 from textual.widgets import Input
 
 from oi_tui.engine.llm.base import ErrorInfo, Text
-from oi_tui.screens.chat.commands import turns
 from oi_tui.screens.models import ModelsScreen
 from oi_tui.screens.navigator.screen import NavigatorScreen
 from oi_tui.screens.pager import PagerScreen
 from oi_tui.widgets.conversation.blocks import NoticeBlock, ProseBlock
 from oi_tui.widgets.lists.conversation_list import ConversationList
+from oi_tui.widgets.prompt import prompt
 from tests.fakes import Gate, call
 from tests.pilot.test_chat import ChatDriver, open_chat
 
@@ -95,7 +95,7 @@ async def test_ctrl_o_opens_the_last_output_where_no_program_runs() -> None:
 
 
 async def test_escape_twice_clears_the_prompt_and_undo_restores_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "_TWICE", 60.0)
+    monkeypatch.setattr(prompt, "ESCAPES", 60.0)
     async with open_chat() as ui:
         await ui.type("some words", "escape")
         assert ui.prompt == "some words"
@@ -109,7 +109,7 @@ async def test_escape_twice_clears_the_prompt_and_undo_restores_it(monkeypatch: 
 async def test_escape_twice_with_nothing_typed_offers_an_earlier_message(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(turns, "_TWICE", 60.0)
+    monkeypatch.setattr(prompt, "ESCAPES", 60.0)
     async with open_chat([Text("a")]) as ui:
         await words(ui, "hello")
         await ui.type("", "escape", "escape")
