@@ -326,6 +326,13 @@ def empty(
         return ErrorInfo(
             "empty", f"{attempt.host} could not read the tool call that the model wrote. Try again.", "model"
         )
+    if finish in ("tool_calls", "function_call") and not instead:
+        return ErrorInfo(
+            "empty",
+            f"{attempt.host} announced a tool call and sent none that can be read. Try again, or set "
+            "llm.supports_functions to false.",
+            "supports_functions",
+        )
     if finish == "given_up":
         return ErrorInfo(
             "empty", f"{attempt.host} gave up the reply before its first word. Try again.", "model"

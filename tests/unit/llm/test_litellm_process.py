@@ -92,7 +92,7 @@ def test_nothing_is_printed_and_no_environment_file_is_read(tmp_path: Path, serv
 FIRST_REPLY = """
 import asyncio, dataclasses, os, sys
 from oi_tui.engine.llm.base import Request
-from oi_tui.engine.llm.transport.completion import Completion
+from oi_tui.engine.llm.transport.completion import CompletionCall
 from oi_tui.engine.llm.transport.provider import QUIET, Provider
 
 async def main(base):
@@ -100,7 +100,7 @@ async def main(base):
     before = set(sys.modules)
     request = Request(model="openai/m", messages=[{"role": "user", "content": "Hi"}], api_base=base)
     pieces = []
-    await Completion(provider, dataclasses.asdict(request), lambda **piece: pieces.append(piece)).run()
+    await CompletionCall(provider, dataclasses.asdict(request), lambda **piece: pieces.append(piece)).run()
     assert any("text" in piece for piece in pieces), pieces
     print(*sorted(set(sys.modules) - before))
 

@@ -26,6 +26,9 @@ def put_right(record: dict[str, Any], *, error: bool = False) -> bool:
     choices = record.get("choices")
     if choices is None:
         return changed
+    if isinstance(choices, dict):
+        choices = record["choices"] = [choices]
+        changed = True
     good = [item for item in choices if isinstance(item, dict)] if isinstance(choices, list) else []
     if good != choices:
         record["choices"] = good
@@ -217,7 +220,19 @@ def _delta(delta: dict[str, Any]) -> bool:
         if isinstance(text, str) and text:
             delta["content"] = text
             changed = True
-    return _has_calls(delta) or changed
+    changed = _has_calls(delta) or changed
+    return _repair_function_call(delta) or changed
+
+
+def _repair_function_call(delta: dict[str, Any]) -> bool:
+    """Put the old form of a call right. llama-cpp-python sends each call in both forms; one is enough."""
+    function = delta.get("function_call")
+    if function is None:
+        return False
+    if delta.get("tool_calls") or not isinstance(function, dict):
+        del delta["function_call"]
+        return True
+    return _repair_arguments(function)
 
 
 def _take_thoughts_out(delta: dict[str, Any]) -> bool:
@@ -261,12 +276,18 @@ def _has_calls(delta: dict[str, Any]) -> bool:
         if not isinstance(function.get("name"), str | None):
             function["name"] = join_text(function["name"])
             changed = True
-        arguments = function.get("arguments", function.get("parameters"))
-        if not isinstance(arguments, str) or "arguments" not in function:
-            is_text = isinstance(arguments, str | None)
-            function["arguments"] = arguments or "" if is_text else json.dumps(arguments)
-            changed = True
+        changed = _repair_arguments(function) or changed
     return changed
+
+
+def _repair_arguments(function: dict[str, Any]) -> bool:
+    """Write the arguments of a call as text, where they are something else or have another name."""
+    arguments = function.get("arguments", function.get("parameters"))
+    if isinstance(arguments, str) and "arguments" in function:
+        return False
+    is_text = isinstance(arguments, str | None)
+    function["arguments"] = arguments or "" if is_text else json.dumps(arguments)
+    return True
 
 
 def _is_usage(usage: Any) -> bool:

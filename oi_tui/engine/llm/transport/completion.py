@@ -45,6 +45,8 @@ class CompletionCall:
         self._model = ""
         #: Whether words or a call arrived.
         self._begun = False
+        #: The number of the choice that is read: one is asked for, and some servers do not count from 0.
+        self._choice: int | None = None
         self._finish: str | None = None
         self._raw: RawReply | None = None
 
@@ -148,10 +150,15 @@ class CompletionCall:
         for part in raw.take_signed() if raw.in_chunks else _find_signed_parts(chunk):
             self._emit(signed=part)
         for choice in getattr(chunk, "choices", None) or ():
-            if getattr(choice, "index", 0):
+            index = getattr(choice, "index", 0) or 0
+            if self._choice is None:
+                self._choice = index
+            if index == self._choice:
+                for kind, value in split_delta(getattr(choice, "delta", None)):
+                    self._emit_piece(kind, value)
+            # LiteLLM gives the end of every reply the number 0.
+            if index not in (0, self._choice):
                 continue
-            for kind, value in split_delta(getattr(choice, "delta", None)):
-                self._emit_piece(kind, value)
             if reason := getattr(choice, "finish_reason", None):
                 self._finish = str(reason)
                 self._emit(finish=self._finish)

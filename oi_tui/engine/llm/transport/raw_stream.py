@@ -193,6 +193,8 @@ class RawReply:
         if page := describe_page(text):
             return page
         body = self._parse_body()
+        if body is None and text.startswith("{") and not text.rstrip().endswith("}"):
+            return "only the beginning of a reply"
         is_reply = '"choices"' in text and (not isinstance(body, dict) or "choices" in body)
         if self.foreign or is_reply:
             return ""
