@@ -52,7 +52,7 @@ def list_sessions(address: SessionAddress) -> list[Mapping[str, Any]]:
         if answer.status_code == 401:
             raise TokenRefusedError(f"The server at {address.shown} does not accept this token.")
         if answer.status_code != 200:
-            raise AttachError(f"The server at {address.shown} refused: {_read_reason(answer.content)}")
+            raise AttachError(f"The server at {address.shown} refused: {read_reason(answer.content)}")
         found = answer.json()["sessions"]
         return [item for item in found if isinstance(item, dict) and isinstance(item.get("id"), str)]
     except (httpx.HTTPError, OSError) as error:
@@ -125,7 +125,7 @@ class SessionConnection:
                     self._put({"event": "connection.ended", "message": "The session has ended."})
                     return
             except InvalidStatus as refusal:
-                reason = _read_reason(bytes(refusal.response.body or b""))
+                reason = read_reason(bytes(refusal.response.body or b""))
                 self._put({"event": "connection.ended", "message": f"The server refused: {reason}"})
                 return
             except _FAILURES:
@@ -169,7 +169,7 @@ class SessionConnection:
             self._ring()
 
 
-def _read_reason(body: bytes) -> str:
+def read_reason(body: bytes) -> str:
     """Return the server's own sentence for a refusal."""
     try:
         return one_line(str(json.loads(body)["error"]["message"]), 300)

@@ -28,6 +28,7 @@ _STARTS = {
     "server": _Start("--server"),
     # The session has the settings of its server.
     "attach": _Start("--attach", refuses_settings=True, refuses=_ATTACH),
+    "kernel": _Start("--kernel", refuses_settings=True, refuses=_ATTACH),
     "acp": _Start("--acp"),
     "mcp": _Start("--mcp"),
     "stdin": _Start("--stdin", refuses=("conversations",), takes_request=True),
@@ -67,7 +68,8 @@ def describe_unused(given: argparse.Namespace) -> list[str]:
 
 def _find_starts(given: argparse.Namespace, *, returns: bool) -> Iterator[_Start]:
     for name, start in _STARTS.items():
-        if name in given:
+        # With --kernel, --attach is the address of its server.
+        if name in given and not (name == "attach" and "kernel" in given):
             yield _RETURN if name == "attach" and returns else start
     if "profile" in given and given.profile is None and "profiles" not in given:
         yield _LIST

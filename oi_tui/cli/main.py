@@ -5,7 +5,7 @@ import contextlib
 import gc
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -114,9 +114,11 @@ def _start(arguments: list[str]) -> int:
     notes += _hide_secrets(given)
     if problem := server_options.describe_misplaced(given):
         raise UsageError(problem)
+    if "kernel" in given:
+        return _attach(given, server_options.be_kernel)
     left = _find_left(given)
     if "attach" in given and not left:
-        return _attach(given)
+        return _attach(given, server_options.attach)
     profile, path = read_profile(given)
     if left:
         # What was left is the target; another one could not be reached without it.
@@ -203,12 +205,12 @@ def _run_plain(
     )
 
 
-def _attach(given: argparse.Namespace) -> int:
-    """Join a session of a server. Raises UsageError for what cannot be used."""
-    _hide_argument(given.attach.partition("#token=")[2])
+def _attach(given: argparse.Namespace, work: Callable[[argparse.Namespace], int]) -> int:
+    """Work with a server that runs. Raises UsageError for what cannot be used."""
+    _hide_argument(getattr(given, "attach", "").partition("#token=")[2])
     gc.enable()
     try:
-        return server_options.attach(given)
+        return work(given)
     except ValueError as error:
         raise UsageError(str(error)) from None
 

@@ -44,6 +44,14 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="join a session of a running --server from this terminal: an address, or the path of a socket; "
         "or come back to what %%detach left running on a target: ssh:HOST",
     )
+    group.add_argument(
+        "--kernel",
+        metavar="FILE",
+        help="be the Jupyter kernel of this connection file, with the languages of the server at --attach",
+    )
+    group.add_argument(
+        "--kernel-name", metavar="NAME", help="which kernel of the server it is (default: python3)"
+    )
     for flag, metavar, help_text in _FLAGS:
         if metavar is None:
             group.add_argument(flag, action="store_true", help=help_text)
@@ -56,6 +64,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 def describe_misplaced(given: argparse.Namespace) -> str:
     """Return what is wrong with flags of the server: without it, or beside a socket; "" for nothing."""
     flags = [flag for flag, _, _ in _FLAGS if _make_name(flag) in given]
+    if "kernel_name" in given and "kernel" not in given:
+        return "--kernel-name needs --kernel"
     if "server" not in given:
         return f"{flags[0]} needs --server" if flags else ""
     unused = [flag for flag in flags if flag in _NOT_AT_SOCKET] if "socket" in given else []
@@ -111,6 +121,22 @@ def attach(given: argparse.Namespace) -> int:
             f'--attach needs more packages: pip install "oi-tui[server]" ({missing.name} is missing)'
         ) from None
     return run(where)
+
+
+def be_kernel(given: argparse.Namespace) -> int:
+    """Be a Jupyter kernel. Raises ValueError for an address or a file that cannot be used."""
+    from oi_tui.attach import address
+
+    where = address.parse(getattr(given, "attach", DEFAULT_ADDRESS))
+    try:
+        from oi_tui.attach.jupyter_kernel import run
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").partition(".")[0] not in ("websockets", "httpx", "zmq", "jupyter_client"):
+            raise
+        raise ValueError(
+            f'--kernel needs more packages: pip install "oi-tui[kernel]" ({missing.name} is missing)'
+        ) from None
+    return run(where, Path(given.kernel), getattr(given, "kernel_name", "python3"))
 
 
 def _choose(given: argparse.Namespace) -> dict[str, Any]:

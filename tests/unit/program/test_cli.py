@@ -405,6 +405,8 @@ def test_flags_of_packaged_profiles_choose_them(
         ("--attach", "--model=x"),
         ("--attach", "--no-auto-run"),
         ("--attach", "--plain"),
+        ("--server", "--kernel=x"),
+        ("--kernel=x", "--model=x"),
         ("--attach", "--profile=work"),
         ("--reset-profile", "--profile=work"),
         ("--demo", "--api-base=http://127.0.0.1:1"),
@@ -453,6 +455,7 @@ def test_a_limit_of_the_sandbox_without_the_sandbox_is_noted(started: list[Any])
 def test_flags_of_the_server_need_it(capsys: pytest.CaptureFixture[str], started: list[Any]) -> None:
     assert refused(capsys, "--open") == "--open needs --server"
     assert refused(capsys, "--allow-settings", "--port", "1") == "--port needs --server"
+    assert refused(capsys, "--kernel-name", "ir") == "--kernel-name needs --kernel"
     for flag in ("--host=127.0.0.1", "--port=1", "--open"):
         together = f"--socket and {flag.partition('=')[0]} cannot be used together"
         assert refused(capsys, "--server", "--socket", "x", flag) == together

@@ -1,0 +1,134 @@
+"""`oi-tui --kernel`: a kernel that Jupyter's own programs start, with the languages of a server."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("starlette", reason="starlette (extra server) is not installed here")
+pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed here")
+pytest.importorskip("zmq", reason="pyzmq (extra kernel) is not installed here")
+
+from tests.e2e.doors.test_kernels import notebook, text
+from tests.e2e.doors.test_server import Server
+from tests.processes import wait_until
+from tests.when_used import when_used
+
+nbclient, jupyter_client = when_used("nbclient"), when_used("jupyter_client")
+connecting = when_used("jupyter_client.connect")
+PATIENCE = 60
+
+pytestmark = pytest.mark.usefixtures("quick_commands")
+
+
+@pytest.fixture
+def server(workplace: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """A server, and the description of a kernel of it where Jupyter looks for kernels."""
+    server = Server("-y")
+    folder = workplace / "jupyter" / "kernels" / "oi-tui"
+    folder.mkdir(parents=True)
+    words = {
+        "argv": command(server, "{connection_file}"),
+        "display_name": "oi-tui",
+        "language": "python",
+        "interrupt_mode": "message",
+    }
+    (folder / "kernel.json").write_text(json.dumps(words))
+    monkeypatch.setenv("JUPYTER_PATH", str(workplace / "jupyter"))
+    monkeypatch.setenv("INTERPRETER_API_KEY", server.token)
+    yield server
+    if server.process.poll() is None:
+        assert server.end() == (0, "")
+
+
+def command(server: Server, file: str) -> list[str]:
+    return [sys.executable, "-m", "oi_tui", "--kernel", file, "--attach", server.address]
+
+
+def kernels(server: Server) -> list[Any]:
+    found: list[Any] = server.get("/api/kernels")
+    return found
+
+
+async def test_nbclient_starts_it_by_its_name_and_ends_it(server: Server) -> None:
+    made = notebook("kept = 41", "print('before')\nkept + 1")
+    done = await nbclient.NotebookClient(made, kernel_name="oi-tui", timeout=PATIENCE).async_execute()
+    assert text(done.cells[1]) == "before\n"
+    assert done.cells[1].outputs[-1].data == {"text/plain": "42"}
+    assert kernels(server) == []
+
+
+def test_input_interrupt_and_restart(server: Server) -> None:
+    manager, client = jupyter_client.manager.start_new_kernel(kernel_name="oi-tui", startup_timeout=PATIENCE)
+    try:
+        stranger = jupyter_client.BlockingKernelClient()
+        stranger.load_connection_info({**manager.get_connection_info(), "key": b"another key"})
+        stranger.start_channels()
+        stranger.shutdown()
+        printed: list[str] = []
+        done = client.execute_interactive(
+            "kept = input('Name: ')\nprint(kept.upper())",
+            timeout=PATIENCE,
+            stdin_hook=lambda _: client.input("ada"),
+            output_hook=lambda message: printed.append(message["content"].get("text", "")),
+        )
+        assert (done["content"]["status"], "".join(printed)) == ("ok", "ADA\n")
+        asked = client.complete("kep", reply=True, timeout=PATIENCE)
+        assert "kept" in asked["content"]["matches"]
+        client.execute("while True: pass")
+        assert wait_until(lambda: kernels(server)[0]["execution_state"] == "busy", PATIENCE)
+        manager.interrupt_kernel()
+        assert client.get_shell_msg(timeout=PATIENCE)["content"]["ename"] == "KeyboardInterrupt"
+        manager.restart_kernel()
+        client.wait_for_ready(timeout=PATIENCE)
+        forgotten = client.execute("kept", reply=True, timeout=PATIENCE)
+        assert forgotten["content"]["ename"] == "NameError"
+        assert len(kernels(server)) == 1
+        stranger.stop_channels()
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel()
+    assert kernels(server) == []
+
+
+@pytest.mark.usefixtures("real_command")
+def test_it_ends_with_the_program_that_started_it_and_without_the_server(
+    server: Server, workplace: Path
+) -> None:
+    file, _ = connecting.write_connection_file(str(workplace / "kernel.json"))
+    starter = subprocess.Popen(["sh", "-c", '"$@" & echo $!; wait', "sh", *command(server, file)])
+    assert wait_until(lambda: len(kernels(server)) == 1, PATIENCE)
+    starter.kill()
+    starter.wait(PATIENCE)
+    assert wait_until(lambda: kernels(server) == [], PATIENCE)
+    kernel = subprocess.Popen(command(server, file), stderr=subprocess.PIPE, text=True)
+    assert wait_until(lambda: any(item["connections"] for item in kernels(server)), PATIENCE)
+    server.end()
+    _, errors = kernel.communicate(timeout=PATIENCE)
+    assert (kernel.returncode, errors) == (1, f"oi-tui: the connection to {server.address} was lost\n")
+    again = subprocess.run(command(server, file), capture_output=True, text=True, timeout=PATIENCE)
+    assert again.returncode == 1
+    assert again.stderr.startswith("oi-tui: ")
+
+
+def test_what_it_needs_is_said_in_a_sentence(workplace: Path) -> None:
+    broken = workplace / "a.json"
+    broken.write_text("{}")
+    for file, token, says in (
+        ("a.json", "x" * 43, f"--kernel needs a connection file of Jupyter, which {broken.name} is not"),
+        ("a.json", "", "--kernel needs the token that oi-tui --server printed: set INTERPRETER_API_KEY"),
+        ("b.json", "x" * 43, "b.json: No such file or directory"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "oi_tui", "--kernel", file],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "INTERPRETER_API_KEY": token},
+            timeout=PATIENCE,
+        )
+        assert (done.returncode, done.stderr) == (2, f"oi-tui: {says}\n")
