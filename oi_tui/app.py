@@ -278,8 +278,8 @@ class OiTui(ImageSupportMixin, IdleClock):
         if self._words:
             self._chat.chat_view.say(self._words)
 
-    @on(ChatScreen.Called)
-    def handle_called(self, event: ChatScreen.Called) -> None:
+    @on(ChatScreen.AttentionRequested)
+    def handle_attention_requested(self, event: ChatScreen.AttentionRequested) -> None:
         """Call the person back."""
         if command := self.attention.call(event.manner, event.why):
             self.run_worker(lambda: run_tool(command), thread=True, exit_on_error=False)

@@ -24,13 +24,13 @@ class LlamafileScreen(Dialog[Llamafile | str]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "stop", "Stop", id="starting.stop")]
 
     @dataclass
-    class Went(Message):
+    class Progressed(Message):
         """The progress in words."""
 
         words: str
 
     @dataclass
-    class Over(Message):
+    class Finished(Message):
         """It runs, or it does not."""
 
         result: Llamafile | str
@@ -59,21 +59,21 @@ class LlamafileScreen(Dialog[Llamafile | str]):
                 if isinstance(step, Llamafile):
                     result = self._result = step
                 else:
-                    self.post_message(self.Went(step))
+                    self.post_message(self.Progressed(step))
         except (DownloadError, LlamafileError) as error:
             result = str(error)
         if self._stopped.is_set() and isinstance(result, Llamafile):
             result.stop()
             result = "Stopped."
-        self.post_message(self.Over(result))
+        self.post_message(self.Finished(result))
 
-    @on(Went)
-    def handle_went(self, event: Went) -> None:
+    @on(Progressed)
+    def handle_progressed(self, event: Progressed) -> None:
         """Show it."""
         self.query_one("#starting-words", Static).update(one_line(event.words, 200))
 
-    @on(Over)
-    def handle_over(self, event: Over) -> None:
+    @on(Finished)
+    def handle_finished(self, event: Finished) -> None:
         """Leave with what came of it."""
         self._result = None
         self.dismiss(event.result)

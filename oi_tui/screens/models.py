@@ -97,13 +97,13 @@ class ModelsScreen(Dialog[ModelChoice | None]):
         models: list[local_servers.LocalModel]
 
     @dataclass
-    class Kept(Message):
+    class SavedKeysLoaded(Message):
         """For these there is a key that was given to us to keep."""
 
         choices: list[ModelChoice]
 
     @dataclass
-    class KeyLooked(Message):
+    class KeyChecked(Message):
         """Whether there is a key for a choice; else where one would be kept."""
 
         choice: ModelChoice
@@ -111,7 +111,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
         place: str
 
     @dataclass
-    class KeyKept(Message):
+    class KeySaved(Message):
         """The key for a choice was kept, or could not be (`problem`)."""
 
         choice: ModelChoice
@@ -176,10 +176,10 @@ class ModelsScreen(Dialog[ModelChoice | None]):
         self.post_message(self.ModelsFound(local_servers.find_with(self._api_base)))
         # A newcomer has given us nothing to keep, and is spared the question to unlock a keyring.
         if self._secrets is not None and not self._local and not self._welcome:
-            self.post_message(self.Kept(list_kept_models(self._secrets)))
+            self.post_message(self.SavedKeysLoaded(list_kept_models(self._secrets)))
 
-    @on(Kept)
-    def handle_kept(self, event: Kept) -> None:
+    @on(SavedKeysLoaded)
+    def handle_saved_keys_loaded(self, event: SavedKeysLoaded) -> None:
         """Offer what there is a kept key for."""
         for choice in event.choices:
             self.offer(choice)
@@ -263,12 +263,12 @@ class ModelsScreen(Dialog[ModelChoice | None]):
 
         def look() -> None:
             has_key = secrets.find(name) is not None
-            self.post_message(self.KeyLooked(choice, has_key, "" if has_key else secrets.place()))
+            self.post_message(self.KeyChecked(choice, has_key, "" if has_key else secrets.place()))
 
         self.run_worker(look, thread=True, exit_on_error=False)
 
-    @on(KeyLooked)
-    def handle_key_looked(self, event: KeyLooked) -> None:
+    @on(KeyChecked)
+    def handle_key_checked(self, event: KeyChecked) -> None:
         """Go on with a key, else ask for it."""
         if event.found:
             self.dismiss(event.choice)
@@ -313,12 +313,12 @@ class ModelsScreen(Dialog[ModelChoice | None]):
             except SecretError as error:
                 problem = str(error)
             used = replace(choice, api_key=typed) if problem else choice
-            self.post_message(self.KeyKept(used, problem))
+            self.post_message(self.KeySaved(used, problem))
 
         self.run_worker(keep, thread=True, exit_on_error=False)
 
-    @on(KeyKept)
-    def handle_key_kept(self, event: KeyKept) -> None:
+    @on(KeySaved)
+    def handle_key_saved(self, event: KeySaved) -> None:
         """Take the choice; a key that could not be kept is used all the same."""
         if event.problem:
             words = f"{event.problem} The API key is used for this session only."

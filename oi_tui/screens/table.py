@@ -84,7 +84,7 @@ class TableScreen(Page[None]):
     ]
 
     @dataclass
-    class Done(Message):
+    class WorkFinished(Message):
         """Something that took its time has its result; `then` takes it."""
 
         then: Callable[[], object]
@@ -199,19 +199,19 @@ class TableScreen(Page[None]):
                     answer = work(self._source)
             except TableBusyError as error:
                 words = str(error)
-                self.post_message(self.Done(lambda: self._tell_busy(words, failed, busy)))
+                self.post_message(self.WorkFinished(lambda: self._tell_busy(words, failed, busy)))
             except (TableError, OSError) as error:
                 words = str(error)
-                self.post_message(self.Done(lambda: self._tell_failure(words, failed)))
+                self.post_message(self.WorkFinished(lambda: self._tell_failure(words, failed)))
             else:
-                self.post_message(self.Done(lambda: then(answer)))
+                self.post_message(self.WorkFinished(lambda: then(answer)))
             if self._closed:
                 self._close_source()
 
         self.run_worker(ask, thread=True, exit_on_error=False)
 
-    @on(Done)
-    def handle_done(self, event: Done) -> None:
+    @on(WorkFinished)
+    def handle_work_finished(self, event: WorkFinished) -> None:
         """Go on with a result."""
         self._questions -= 1
         event.then()
@@ -309,8 +309,8 @@ class TableScreen(Page[None]):
             return False
         return shape is not None
 
-    @on(TableView.Wanted)
-    def handle_wanted(self, event: TableView.Wanted) -> None:
+    @on(TableView.PageRequested)
+    def handle_page_requested(self, event: TableView.PageRequested) -> None:
         """Fetch a page that is in sight."""
         view, place = self._table.view, event.place
 

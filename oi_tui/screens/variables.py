@@ -66,7 +66,7 @@ class VariablesScreen(Page[str | None]):
     ]
 
     @dataclass
-    class Read(Message):
+    class MemoriesLoaded(Message):
         """The languages have answered."""
 
         memories: tuple[Memory, ...]
@@ -121,7 +121,7 @@ class VariablesScreen(Page[str | None]):
     def action_ask(self) -> None:
         """Learn from the languages what they remember now."""
         self.run_worker(
-            lambda: self.post_message(self.Read(tuple(self._known.read_memories()))),
+            lambda: self.post_message(self.MemoriesLoaded(tuple(self._known.read_memories()))),
             thread=True,
             group="variables",
             exclusive=True,
@@ -136,8 +136,8 @@ class VariablesScreen(Page[str | None]):
         ):
             self.action_ask()
 
-    @on(Read)
-    def handle_read(self, event: Read) -> None:
+    @on(MemoriesLoaded)
+    def handle_memories_loaded(self, event: MemoriesLoaded) -> None:
         """Show what is remembered; of a busy language, what was known before."""
         before = {memory.language: memory for memory in self._memories or () if memory.state == "known"}
         self._memories = [

@@ -287,7 +287,7 @@ async def models(stage: Stage, text: str, *, wanted: bool = False) -> None:
     await stage.settle()
     screen.post_message(screen.ModelsFound([LocalModel(text, text, text, 5)]))
     await stage.pilot.pause()
-    screen.post_message(screen.KeyLooked(ModelChoice(text, text, text), False, text))
+    screen.post_message(screen.KeyChecked(ModelChoice(text, text, text), False, text))
     await stage.pilot.pause()
 
 
@@ -296,7 +296,7 @@ async def starting(stage: Stage, text: str) -> None:
     stage.open(screen)
     await stage.pilot.pause()
     if stage.app.screen is screen:
-        screen.handle_went(LlamafileScreen.Went(text))
+        screen.handle_progressed(LlamafileScreen.Progressed(text))
 
 
 async def read(stage: Stage, text: str) -> None:
@@ -357,7 +357,7 @@ async def resumed(stage: Stage, text: str) -> None:
 async def elsewhere(stage: Stage, text: str) -> None:
     """The window's title, and the call of a person who looks elsewhere."""
     stage.post(ChatScreen.Titled(text))
-    stage.post(ChatScreen.Called("desktop", text))
+    stage.post(ChatScreen.AttentionRequested("desktop", text))
     await stage.pilot.pause()
 
 

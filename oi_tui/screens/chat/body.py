@@ -71,8 +71,8 @@ class ChatBody(Widget):
         """Open an earlier conversation."""
         self._chat.commands.open_conversation(event.key)
 
-    @on(Home.Left)
-    def handle_home_left(self, event: Home.Left) -> None:
+    @on(Home.FocusReturned)
+    def handle_home_focus_returned(self, event: Home.FocusReturned) -> None:
         """Go back to the prompt, with what was typed elsewhere."""
         self._chat.type_into_prompt(prose(event.text))
 
@@ -81,21 +81,21 @@ class ChatBody(Widget):
         """Insert or show a variable, or restore files."""
         self._chat.commands.data.act_on_sidebar(event.row, look=event.look)
 
-    @on(Sidebar.Left)
-    def handle_sidebar_left(self, event: Sidebar.Left) -> None:
+    @on(Sidebar.FocusReturned)
+    def handle_sidebar_focus_returned(self, event: Sidebar.FocusReturned) -> None:
         """Go back to the prompt, with what was typed elsewhere."""
         if event.closed:
             self._view.sidebar.close_drawer()
         self._chat.type_into_prompt(prose(event.text))
 
-    @on(Conversation.TableWanted)
-    def handle_table_wanted(self, event: Conversation.TableWanted) -> None:
+    @on(Conversation.TableRequested)
+    def handle_table_requested(self, event: Conversation.TableRequested) -> None:
         """Open a table of the conversation."""
         table = event.table
         self._chat.commands.data.open_shown_table(table.key, table.name, table.language)
 
-    @on(Conversation.Wanted)
-    def handle_wanted(self, event: Conversation.Wanted) -> None:
+    @on(Conversation.ActionRequested)
+    def handle_action_requested(self, event: Conversation.ActionRequested) -> None:
         """Do what was wanted of a cell."""
         commands = self._chat.commands
         match event.what:
@@ -123,13 +123,13 @@ class ChatBody(Widget):
         """Go back to the prompt."""
         self._chat.prompt.focus()
 
-    @on(ChatView.Called)
-    def handle_called(self, event: ChatView.Called) -> None:
+    @on(ChatView.AttentionRequested)
+    def handle_attention_requested(self, event: ChatView.AttentionRequested) -> None:
         """Call the person, as the profile says."""
         self._chat.call_person(event.why)
 
-    @on(ChatView.KeyWanted)
-    def handle_key_wanted(self) -> None:
+    @on(ChatView.ApiKeyRequested)
+    def handle_api_key_requested(self) -> None:
         """Ask for the key, once typing stops, unless something else was typed or opened by then."""
         self._chat.ask_for_key()
 

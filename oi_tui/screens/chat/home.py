@@ -119,7 +119,7 @@ class Home(Widget):
         key: str
 
     @dataclass
-    class Left(Message):
+    class FocusReturned(Message):
         """The keyboard goes back to the prompt, with what was typed here."""
 
         text: str = ""
@@ -178,16 +178,16 @@ class Home(Widget):
         """Type into the prompt from the list, too."""
         if event.is_printable and event.character:
             event.stop()
-            self.post_message(self.Left(event.character))
+            self.post_message(self.FocusReturned(event.character))
 
     def on_paste(self, event: events.Paste) -> None:
         """Paste into the prompt from the list, too."""
         event.stop()
-        self.post_message(self.Left(event.text))
+        self.post_message(self.FocusReturned(event.text))
 
     def action_leave(self) -> None:
         """Go back to the prompt."""
-        self.post_message(self.Left())
+        self.post_message(self.FocusReturned())
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Take what was chosen."""

@@ -101,7 +101,7 @@ class ChatScreen(BaseScreen[None]):
         """All of the screen is there."""
 
     @dataclass
-    class Called(Message):
+    class AttentionRequested(Message):
         """The person looks elsewhere and is wanted, in the manner that the profile says."""
 
         manner: str
@@ -212,13 +212,13 @@ class ChatScreen(BaseScreen[None]):
         """Carry out a command, or send a message."""
         self._take(event.text)
 
-    @on(Prompt.LastQueuedWanted)
-    def handle_last_queued_wanted(self) -> None:
+    @on(Prompt.LastQueuedRequested)
+    def handle_last_queued_requested(self) -> None:
         """Give the message that waits last back for editing."""
         self.chat_view.queued.give_last_back()
 
-    @on(Prompt.GlanceWanted)
-    def handle_glance_wanted(self) -> None:
+    @on(Prompt.GlanceRequested)
+    def handle_glance_requested(self) -> None:
         """Show the keys that act now; a character typed there goes into the prompt."""
         if self._chat_view is None:
             self.prompt.insert("?")
@@ -269,7 +269,9 @@ class ChatScreen(BaseScreen[None]):
         """Call a person who looks elsewhere, as the profile says."""
         view = self.chat_view
         title = status.title(view.session, view.progress.doing, view.workspace.conversation.title)
-        self.app.post_message(self.Called(view.workspace.profile.notifications, f"{why} · {title}"))
+        self.app.post_message(
+            self.AttentionRequested(view.workspace.profile.notifications, f"{why} · {title}")
+        )
 
     def ask_for_key(self) -> None:
         """Ask for the key, once typing stops, unless something else was typed or opened by then."""

@@ -121,7 +121,7 @@ class SidebarControl:
         if wanted:
             self._update()
         elif focused:
-            sidebar.post_message(sidebar.Left())
+            sidebar.post_message(sidebar.FocusReturned())
         sidebar.post_message(sidebar.Moved())
 
     # -- what it shows

@@ -1,10 +1,10 @@
 """The chat view: the conversation, the approval panel, and the input of programs.
 
-Data flows one way. A turn works in a thread and posts `Happened`. `ChatView.take` hands its events to all:
+Data flows one way. A turn works in a thread and posts `EventsArrived`. `ChatView.take` hands its events on:
 
-    Session -> TurnWorker (thread) -> Happened -> ChatView.take -+-> Conversation   shows it
-                                                                 +-> followers      act on it
-                                                                 +-> TurnControl    goes on after the turn
+    Session -> TurnWorker (thread) -> EventsArrived -> ChatView.take -+-> Conversation   shows it
+                                                                      +-> followers      act on it
+                                                                      +-> TurnControl    goes on afterwards
 
 What a person decides goes the other way: a widget posts a message, and its handler here calls the session.
 """
@@ -42,8 +42,8 @@ from oi_tui.terminal.external_editor import edit_outside
 from oi_tui.text import one_line, prose
 from oi_tui.turn_worker import TurnWorker
 from oi_tui.widgets.approval.panel import ApprovalPanel
-from oi_tui.widgets.conversation.block_view import FLUSH
 from oi_tui.widgets.conversation.conversation import Conversation
+from oi_tui.widgets.conversation.draw_timer import FLUSH
 from oi_tui.widgets.conversation.find_bar import FindBar
 from oi_tui.widgets.editor.code_editor import CodeEditor
 from oi_tui.widgets.editor.find_replace_bar import FindReplaceBar
@@ -65,25 +65,25 @@ class ChatView(Widget):
     """
 
     @dataclass
-    class Happened(Notification):
+    class EventsArrived(Notification):
         """The turn has events to take."""
 
         turn: TurnWorker
 
-    class Called(Notification):
+    class AttentionRequested(Notification):
         """The person looks elsewhere, and something wants them: `why`."""
 
         def __init__(self, why: str) -> None:
             super().__init__()
             self.why = why
 
-    class KeyWanted(Notification):
+    class ApiKeyRequested(Notification):
         """The model was not reached for want of a valid API key."""
 
     class TakenOver(Notification):
         """The person moved the mouse while code used it."""
 
-    class UnmaskedWanted(Notification):
+    class UnmaskedRequested(Notification):
         """Code wants a picture of the screen that may show passwords."""
 
         def __init__(self, why: str) -> None:
@@ -129,7 +129,7 @@ class ChatView(Widget):
         self._narrator = Narrator(workspace)
         self.host_cells = HostCells(self)
         self._takeover = TakeoverQuestion(self, lambda: self.post_message(self.TakenOver()))
-        self._unmasked = UnmaskedQuestion(self, lambda why: self.post_message(self.UnmaskedWanted(why)))
+        self._unmasked = UnmaskedQuestion(self, lambda why: self.post_message(self.UnmaskedRequested(why)))
         self._queue_bar = PromptQueue(id="queue")
         self.queued = QueuedPrompts(self._queue_bar, prompt, lambda text: self.notify(text, markup=False))
         #: Takes what was queued, when its turn has come.
@@ -140,11 +140,11 @@ class ChatView(Widget):
         #: When events that can wait are taken next, and the timer for it.
         self._next_frame = 0.0
         self._frame: asyncio.TimerHandle | None = None
-        turns.wake = lambda worker: self.post_message(self.Happened(worker))
+        turns.wake = lambda worker: self.post_message(self.EventsArrived(worker))
         turns.show = self.show
         turns.send_queued = lambda text: self.dispatch(text)
         turns.call_back = self._call_back
-        turns.ask_for_key = lambda: self.post_message(self.KeyWanted())
+        turns.ask_for_key = lambda: self.post_message(self.ApiKeyRequested())
         #: Each gets every event of a turn, in this order: the first two know what the others ask for.
         self._followers: tuple[Follower, ...] = (
             self.turns,
@@ -261,8 +261,8 @@ class ChatView(Widget):
         else:
             self.prompt.offer(event.query, event.offers, event.note)
 
-    @on(CodeEditor.CompletionsWanted)
-    def handle_completions_wanted(self, event: CodeEditor.CompletionsWanted) -> None:
+    @on(CodeEditor.CompletionsRequested)
+    def handle_completions_requested(self, event: CodeEditor.CompletionsRequested) -> None:
         """Look for what completes the code."""
         event.stop()
         self.completer.ask(event.query)
@@ -339,13 +339,13 @@ class ChatView(Widget):
         """Ask whether the model may go on."""
         self._takeover.open()
 
-    @on(UnmaskedWanted)
-    def handle_unmasked_wanted(self, event: UnmaskedWanted) -> None:
+    @on(UnmaskedRequested)
+    def handle_unmasked_requested(self, event: UnmaskedRequested) -> None:
         """Ask whether code may have the picture."""
         self._unmasked.open(event.why)
 
-    @on(Happened)
-    def handle_happened(self, event: Happened) -> None:
+    @on(EventsArrived)
+    def handle_events_arrived(self, event: EventsArrived) -> None:
         """Show what has happened: at once, or with the next frame where a reply only grows."""
         event.stop()
         wait = self._next_frame - time.monotonic()
@@ -410,7 +410,7 @@ class ChatView(Widget):
     def _call_back(self, why: str) -> None:
         """Call the person, if they look elsewhere."""
         if looks_away(self.app):
-            self.post_message(self.Called(why))
+            self.post_message(self.AttentionRequested(why))
 
     def on_resize(self) -> None:
         """Tell programs how wide their output is."""

@@ -13,7 +13,7 @@ from oi_tui.widgets.lists.conversation_list import ConversationList
 class EditLine(Input):
     """Shown while something is asked; enter acts."""
 
-    class Ended(Message):
+    class Closed(Message):
         """Nothing is asked any more."""
 
     def __init__(self, rows: ConversationList, *, id: str) -> None:
@@ -59,4 +59,4 @@ class EditLine(Input):
         self.screen.set_focus(self._rows)
         self._item, self._act, self.keys = None, None, ()
         self.screen.remove_class("-asking")
-        self.post_message(self.Ended())
+        self.post_message(self.Closed())

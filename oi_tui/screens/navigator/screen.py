@@ -298,8 +298,8 @@ class NavigatorScreen(Page[str | None]):
             self._line.ask(place, words.EXPORT_KEYS, self._actions.export)
             self.tell("")
 
-    @on(EditLine.Ended)
-    def handle_ended(self, event: EditLine.Ended) -> None:
+    @on(EditLine.Closed)
+    def handle_closed(self, event: EditLine.Closed) -> None:
         """Show the keys of the list again."""
         event.stop()
         self._say()

@@ -1,6 +1,5 @@
 """A scrolled view of blocks, which keeps what is being read in place."""
 
-import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
@@ -9,32 +8,19 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from oi_tui.widgets.conversation.blocks import WIDEST, Block
+from oi_tui.widgets.conversation.draw_timer import DrawTimer
 from oi_tui.widgets.conversation.layout import Anchor, FoundRow, Layout
 from oi_tui.widgets.conversation.read_position import ReadPosition
 from oi_tui.widgets.conversation.scrollbar import QuickScrollBar
 from oi_tui.widgets.conversation.selection import MARGIN
 from oi_tui.widgets.conversation.styles import Styles, look_of
-from oi_tui.widgets.idle import find_last_key
 from oi_tui.widgets.images.protocol import ImageSupportMixin, find_image_support
 from oi_tui.widgets.images.sixel_overlay import SixelOverlay
-from oi_tui.widgets.timer import schedule
 
 if TYPE_CHECKING:
-    from asyncio import TimerHandle
-
     from textual.scrollbar import ScrollBar
 
     from oi_tui.widgets.conversation.rows import Row, RowImage
-
-#: Changes are drawn at most this often, in seconds.
-FLUSH = 1 / 24
-#: After drawing, nothing is drawn for so many times what it took, so that a slow machine answers keys, too;
-#: but no longer than so many seconds.
-_SHARE, _LONGEST_PAUSE = 6, 0.25
-#: Within so many seconds a key is drawn; what else has changed is drawn after it.
-_KEY = 0.03
-#: But it waits for keys no longer than so many seconds.
-_PATIENCE = 0.15
 
 
 class BlockView(ScrollView):
@@ -50,10 +36,7 @@ class BlockView(ScrollView):
         self.on_moved: Callable[[], None] = lambda: None
         #: Called when following the end begins or stops.
         self.on_following: Callable[[bool], None] = lambda _: None
-        self._timer: TimerHandle | None = None
-        self._flushed = 0.0
-        #: The time from one drawing to the next, in seconds.
-        self._pause = FLUSH
+        self._timer = DrawTimer(self, self._draw)
         self._look: Styles | None = None
         #: The row and the margin of each line as they were painted last.
         self._painted: list[tuple[Row | None, object]] = []
@@ -85,7 +68,7 @@ class BlockView(ScrollView):
     def add(self, block: Block) -> None:
         """Put a block below the others."""
         self.layout_of_blocks.add(block)
-        self._flush_soon()
+        self._timer.start()
 
     def replace(self, blocks: Iterable[Block] = ()) -> None:
         """Show these blocks and no others."""
@@ -100,44 +83,25 @@ class BlockView(ScrollView):
         index = self.layout_of_blocks.number(key)
         if index is not None:
             self.layout_of_blocks.touch(index)
-            self._flush_soon()
-
-    def _flush_soon(self) -> None:
-        if self._timer is None and self.is_attached:
-            wait = max(self._pause - (time.monotonic() - self._flushed), 0.001)
-            self._timer = schedule(self, wait, self._flush_after_keys)
-
-    def _flush_after_keys(self) -> None:
-        """Draw what has changed, but not before a key that was just pressed."""
-        now = time.monotonic()
-        wait = find_last_key(self.app) + _KEY - now
-        if wait > 0 and now < self._flushed + _PATIENCE:
-            self._timer = schedule(self, wait, self._flush_after_keys)
-        else:
-            self.flush()
+            self._timer.start()
 
     def flush(self) -> None:
         """Draw what has changed."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        if not self.size.width:
-            return
-        began = time.monotonic()
-        anchor = self._anchor()
-        self._update()
-        self._settle(anchor)
-        self._flushed = time.monotonic()
-        self._pause = min(max(FLUSH, _SHARE * (self._flushed - began)), _LONGEST_PAUSE)
-
-    def _update(self) -> None:
-        if self.layout_of_blocks.update(self.look):
-            self._flush_soon()
+        self._timer.draw_now()
 
     def flush_now(self) -> None:
         """Draw what has changed, if anything has."""
-        if self._timer is not None:
-            self.flush()
+        if self._timer.is_waiting:
+            self._timer.draw_now()
+
+    def _draw(self) -> None:
+        anchor = self._anchor()
+        self._update()
+        self._settle(anchor)
+
+    def _update(self) -> None:
+        if self.layout_of_blocks.update(self.look):
+            self._timer.start()
 
     # Layout
 
@@ -257,7 +221,7 @@ class BlockView(ScrollView):
         layout = self.layout_of_blocks
         before, layout.tail = layout.tail, row
         if bool(before) != bool(row):
-            self._flush_soon()
+            self._timer.start()
         elif row is not None and before is not None and row.segments != before.segments:
             y = layout.end - 1 - round(self.scroll_y)
             if 0 <= y < len(self._painted):

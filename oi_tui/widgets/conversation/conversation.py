@@ -69,7 +69,7 @@ class Conversation(Widget):
             self.text = text
             self.what = what
 
-    class Wanted(Notification):
+    class ActionRequested(Notification):
         """The person wants something done with the block `key`.
 
         Of a cell: "view", "diff", "run", "edit", "save" or "restore" its files. Of one that shows pictures:
@@ -82,7 +82,7 @@ class Conversation(Widget):
             self.key = key
             self.what = what
 
-    class TableWanted(Notification):
+    class TableRequested(Notification):
         """The person wants to see all of a table."""
 
         def __init__(self, table: InlineTable) -> None:
@@ -414,15 +414,15 @@ class Conversation(Widget):
     def _open_table(self, event: Transcript.TableChosen) -> None:
         event.stop()
         if isinstance(event.table, InlineTable):
-            self.post_message(self.TableWanted(event.table))
+            self.post_message(self.TableRequested(event.table))
 
-    @on(Transcript.Acted)
-    def _act(self, event: Transcript.Acted) -> None:
+    @on(Transcript.BlockKeyPressed)
+    def _act(self, event: Transcript.BlockKeyPressed) -> None:
         event.stop()
         block = event.block
         match event.what:
             case "enter" if isinstance(block, CellBlock | OutputBlock) and (tables := block.output.tables):
-                self.post_message(self.TableWanted(tables[-1]))
+                self.post_message(self.TableRequested(tables[-1]))
             case "enter" | "fold" if block.fold():
                 self.transcript.redraw(block.key)
             case "copy" if text := block.source():
@@ -432,14 +432,14 @@ class Conversation(Widget):
             case "open" if isinstance(block, CellBlock) and block.open_output():
                 self.transcript.redraw(block.key)
             case "view" if isinstance(block, CellBlock | OutputBlock):
-                self.post_message(self.Wanted(block.key, event.what))
+                self.post_message(self.ActionRequested(block.key, event.what))
             case "diff" | "run" | "edit" | "save" | "restore" if isinstance(block, CellBlock):
-                self.post_message(self.Wanted(block.key, event.what))
+                self.post_message(self.ActionRequested(block.key, event.what))
             case "picture" if isinstance(block, CellBlock | ImageBlock) and block.pictures:
-                self.post_message(self.Wanted(block.key, "picture"))
+                self.post_message(self.ActionRequested(block.key, "picture"))
             case "edit" if isinstance(block, UserBlock):
-                self.post_message(self.Wanted(block.key, "branch"))
+                self.post_message(self.ActionRequested(block.key, "branch"))
             case "back" | "branch" | "model_view" | "read":
-                self.post_message(self.Wanted(block.key, event.what))
+                self.post_message(self.ActionRequested(block.key, event.what))
             case what:
                 self.notify(_WHY_NOT.get(what, "This works on code only."), timeout=2)

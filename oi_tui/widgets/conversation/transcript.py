@@ -40,7 +40,7 @@ class Transcript(BlockView, can_focus=True):
 
     BINDINGS: ClassVar[list[BindingType]] = [*KEYS]
 
-    class Acted(Message):
+    class BlockKeyPressed(Message):
         """A letter was typed on the block that has the cursor."""
 
         def __init__(self, block: Block, what: str) -> None:
@@ -125,7 +125,7 @@ class Transcript(BlockView, can_focus=True):
         if self.cursor is None and self.blocks:
             self.cursor = self._find_last_in_view()
         if self.cursor is not None and self.cursor < len(self.blocks):
-            self.post_message(self.Acted(self.blocks[self.cursor], what))
+            self.post_message(self.BlockKeyPressed(self.blocks[self.cursor], what))
         else:
             self.notify("The conversation is empty.", timeout=2)
 

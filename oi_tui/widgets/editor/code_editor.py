@@ -56,7 +56,7 @@ class CodeEditor(StableTextArea):
     """
 
     @dataclass
-    class CompletionsWanted(Message):
+    class CompletionsRequested(Message):
         """Completions were asked for; `CodeEditor.completion` takes the answer."""
 
         query: Query
@@ -321,7 +321,7 @@ class CodeEditor(StableTextArea):
 
     def ask(self, query: Query) -> None:
         """Ask for completions."""
-        self.post_message(self.CompletionsWanted(query))
+        self.post_message(self.CompletionsRequested(query))
 
     def show_offers(self, offers: Sequence[CompletionOffer], chosen: int, note: str) -> None:
         """Show completions, or close the list if there are none."""

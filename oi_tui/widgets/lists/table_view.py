@@ -49,7 +49,7 @@ class TableView(ScrollView, can_focus=True):
     ]
 
     @dataclass
-    class Wanted(Message):
+    class PageRequested(Message):
         """A page is in sight that is not here."""
 
         place: PageKey
@@ -234,7 +234,7 @@ class TableView(ScrollView, can_focus=True):
     def _want(self, place: PageKey) -> None:
         if place not in self._asked:
             self._asked.add(place)
-            self.post_message(self.Wanted(place))
+            self.post_message(self.PageRequested(place))
 
     def _style(self, name: str) -> Style:
         styles = self.get_component_styles(f"table-view--{name}")

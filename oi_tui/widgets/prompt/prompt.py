@@ -75,10 +75,10 @@ class Prompt(CompletingTextArea):
         text: str
 
     @dataclass
-    class LastQueuedWanted(Message):
+    class LastQueuedRequested(Message):
         """The person wants the message back that was sent last and still waits."""
 
-    class GlanceWanted(Message):
+    class GlanceRequested(Message):
         """The person asks which keys act now."""
 
     @dataclass
@@ -176,7 +176,7 @@ class Prompt(CompletingTextArea):
             case "question_mark" if not self.text and not burst:
                 event.stop()
                 event.prevent_default()
-                self.post_message(self.GlanceWanted())
+                self.post_message(self.GlanceRequested())
             case "up" | "down" if self._choice.is_for(self._query()):
                 event.prevent_default()
                 event.stop()
@@ -188,7 +188,7 @@ class Prompt(CompletingTextArea):
             case "up" if self.queue_waits and not self.text:
                 event.prevent_default()
                 event.stop()
-                self.post_message(self.LastQueuedWanted())
+                self.post_message(self.LastQueuedRequested())
             case "up" if self._on_row(0) and (entry := self._recall.go_back(self.text)) is not None:
                 event.prevent_default()
                 event.stop()

@@ -43,7 +43,7 @@ class Sidebar(ScrollView, can_focus=True):
         look: bool = False
 
     @dataclass
-    class Left(Message):
+    class FocusReturned(Message):
         """The keyboard goes back to the prompt, with what was typed here; `closed` by escape."""
 
         text: str = ""
@@ -104,18 +104,18 @@ class Sidebar(ScrollView, can_focus=True):
 
     def action_leave(self) -> None:
         """Go back to the prompt."""
-        self.post_message(self.Left(closed=True))
+        self.post_message(self.FocusReturned(closed=True))
 
     def on_key(self, event: events.Key) -> None:
         """Type into the prompt from here, too."""
         if event.is_printable and event.character:
             event.stop()
-            self.post_message(self.Left(event.character))
+            self.post_message(self.FocusReturned(event.character))
 
     def on_paste(self, event: events.Paste) -> None:
         """Paste into the prompt from here, too."""
         event.stop()
-        self.post_message(self.Left(event.text))
+        self.post_message(self.FocusReturned(event.text))
 
     def on_click(self, event: events.Click) -> None:
         """Select with the first click; a second one, or one on "undo", acts."""

@@ -9,7 +9,7 @@ from oi_tui.engine.events import Event, MessageGrew, MessageStarted
 from oi_tui.engine.llm.base import Delta, Text
 from oi_tui.messages import Message
 from oi_tui.screens.chat import view
-from oi_tui.widgets.conversation import block_view
+from oi_tui.widgets.conversation import draw_timer
 from tests.pilot.test_chat import ChatDriver, open_chat
 
 #: Each is two tokens, more or less.
@@ -93,20 +93,20 @@ async def test_a_frame_of_a_reply_waits_for_a_key(monkeypatch: pytest.MonkeyPatc
         at.view.show(MessageStarted(words))
         at.view.show(MessageGrew(words.id, "before\n\n"))
         await at.until(lambda: "before" in shown(at))
-        monkeypatch.setattr(block_view, "_KEY", 3600.0)
-        monkeypatch.setattr(block_view, "_PATIENCE", 3600.0)
+        monkeypatch.setattr(draw_timer, "_KEY", 3600.0)
+        monkeypatch.setattr(draw_timer, "_PATIENCE", 3600.0)
         held: list[float] = []
         transcript = at.view.conversation.transcript
         at.chat.prompt.focus()
         await at.pilot.press("λ")
-        monkeypatch.setattr(block_view, "schedule", lambda _, wait, __: held.append(wait))
+        monkeypatch.setattr(draw_timer, "schedule", lambda _, wait, __: held.append(wait))
         at.view.show(MessageGrew(words.id, "after\n\n"))
-        transcript._flush_after_keys()
+        transcript._timer.draw_after_keys()
         await at.until(lambda: "λ" in shown(at))
         assert max(held) > 3000
         assert "after" not in shown(at)
-        monkeypatch.setattr(block_view, "_KEY", 0.0)
-        transcript._flush_after_keys()
+        monkeypatch.setattr(draw_timer, "_KEY", 0.0)
+        transcript._timer.draw_after_keys()
         await at.until(lambda: "after" in shown(at))
 
 
@@ -115,7 +115,7 @@ async def test_a_reply_is_drawn_also_while_keys_are_pressed_all_the_time(
 ) -> None:
     async with open_chat() as at:
         words = Message(role="assistant", type="message", content="")
-        monkeypatch.setattr(block_view, "_KEY", 3600.0)
+        monkeypatch.setattr(draw_timer, "_KEY", 3600.0)
         at.chat.prompt.focus()
         await at.pilot.press("λ")
         at.view.show(MessageStarted(words))

@@ -303,7 +303,7 @@ def seated(profile: Profile) -> object:
             post = ui.app.post_message
 
             def note(message: Notification) -> bool:
-                if isinstance(message, ChatScreen.Called):
+                if isinstance(message, ChatScreen.AttentionRequested):
                     seen.append(message.manner)
                 return post(message)
 
@@ -313,7 +313,7 @@ def seated(profile: Profile) -> object:
             if typed:
                 await ui.type('"""')
             await ui.idle()
-            ui.view.post_message(ui.view.Called("it waits"))
+            ui.view.post_message(ui.view.AttentionRequested("it waits"))
             await ui.until(lambda: seen)
             await ui.until(lambda: len(ui.llm.requests) == 1 + profile.model_titles)
             moves = ui.app.animation_level

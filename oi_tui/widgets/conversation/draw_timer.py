@@ -1,0 +1,64 @@
+"""When changes of a view are drawn: soon, but not too often, and after keys that were just pressed."""
+
+import time
+from asyncio import TimerHandle
+from collections.abc import Callable
+
+from textual.widget import Widget
+
+from oi_tui.widgets.idle import find_last_key
+from oi_tui.widgets.timer import schedule
+
+#: Changes are drawn at most this often, in seconds.
+FLUSH = 1 / 24
+#: After drawing, nothing is drawn for so many times what it took, so that a slow machine answers keys, too;
+#: but no longer than so many seconds.
+_SHARE, _LONGEST_PAUSE = 6, 0.25
+#: Within so many seconds a key is drawn; what else has changed is drawn after it.
+_KEY = 0.03
+#: But it waits for keys no longer than so many seconds.
+_PATIENCE = 0.15
+
+
+class DrawTimer:
+    """Calls `draw` once for all changes that came since the last time, while the widget has a size."""
+
+    def __init__(self, widget: Widget, draw: Callable[[], None]) -> None:
+        self._widget = widget
+        self._draw = draw
+        self._timer: TimerHandle | None = None
+        self._drawn_at = 0.0
+        #: The time from one drawing to the next, in seconds.
+        self._pause = FLUSH
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether there are changes to draw."""
+        return self._timer is not None
+
+    def start(self) -> None:
+        """Draw soon."""
+        if self._timer is None and self._widget.is_attached:
+            wait = max(self._pause - (time.monotonic() - self._drawn_at), 0.001)
+            self._timer = schedule(self._widget, wait, self.draw_after_keys)
+
+    def draw_after_keys(self) -> None:
+        """Draw, but not before a key that was just pressed."""
+        now = time.monotonic()
+        wait = find_last_key(self._widget.app) + _KEY - now
+        if wait > 0 and now < self._drawn_at + _PATIENCE:
+            self._timer = schedule(self._widget, wait, self.draw_after_keys)
+        else:
+            self.draw_now()
+
+    def draw_now(self) -> None:
+        """Draw without waiting."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if not self._widget.size.width:
+            return
+        began = time.monotonic()
+        self._draw()
+        self._drawn_at = time.monotonic()
+        self._pause = min(max(FLUSH, _SHARE * (self._drawn_at - began)), _LONGEST_PAUSE)
