@@ -134,7 +134,8 @@ class Walk:
         self.program.settle(self.dice.choice((0.05, 0.3)), 3)
 
     def _press(self) -> None:
-        others = ("f3", "f5", "f6", "f8", "ctrl+g", "ctrl+t", "ctrl+n", "\x1d")
+        # Not f6: it ends editing and runs the code, which is a yes.
+        others = ("f3", "f5", "f8", "ctrl+g", "ctrl+t", "ctrl+n", "\x1d")
         self._keys((*ARROWS, *SHARP, *LETTERS, *others), 12)
 
     def _paste(self) -> None:
@@ -179,14 +180,14 @@ class Walk:
         self.program.resize(100, 30)
         self._note("ctrl+z, fg")
         # In the prompt the key takes typing back, and a dialog has no such key. A program that is behind may
-        # still show settings that were opened before.
+        # still show settings that were opened before, and take the key in the prompt after all.
         for _ in range(20):
             self.come_back()
             self.program.press("f2")
             if self.program.settle(0.3, 3) and "ctrl+s save" in self.program.screen:
-                break
-        self.program.wait_for("ctrl+s save")
-        self.program.press("ctrl+z")
+                self.program.press("ctrl+z")
+                if processes.wait_until(lambda: "Stopped" in self.program.screen, 5):
+                    break
         self.program.wait_for("Stopped")
         self.program.send("fg\r")
         self.program.wait_for(lambda _: 1049 in self.program.modes)
