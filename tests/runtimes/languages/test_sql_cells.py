@@ -96,6 +96,13 @@ def test_data_frames_are_tables_and_the_last_rows_are_a_name_in_python(sql: Comp
     assert text(sql, "print(_sql.to_dict('list'))", "python") == "{'region': ['n', 's'], 'total': [5.5, 2.0]}"
 
 
+def test_wide_letters_and_numbers_are_aligned_and_control_characters_are_shown(sql: Computer) -> None:
+    code = "select '日本' as n, 1.25 as x, '\x1b[31m' as c union all select 'ab', 22.25, 'tab\t'"
+    assert play(sql, "sql", code).text == (
+        "n         x  c\n----  -----  --------\n日本   1.25  \\x1b[31m\nab    22.25  tab\\t\n(2 rows)\n"
+    )
+
+
 def test_definitions_and_plans_are_printed_line_by_line(sql: Computer) -> None:
     printed = text(sql, "select 'create table a (\n  n integer\n)' as sql")
     assert printed.replace("\r", "") == "create table a (\n  n integer\n)"

@@ -94,6 +94,37 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
         process.wait(20)
 
 
+@pytest.fixture
+def mariadb(tmp_path: Path) -> Iterator[str]:
+    """The address of a database of MariaDB, whose user needs no password."""
+    pytest.importorskip("pymysql", reason="PyMySQL is not installed")
+    data, setup = tmp_path / "data", tmp_path / "setup.sql"
+    setup.write_text("create database shop; create user ana@'%'; grant all on shop.* to ana@'%';\n")
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        port = sock.getsockname()[1]
+    user = pwd.getpwuid(os.geteuid()).pw_name
+    places = [f"--datadir={data}", f"--user={user}"]
+    subprocess.run(
+        ["mariadb-install-db", *places, "--auth-root-authentication-method=normal", "--skip-test-db"],
+        check=True,
+        capture_output=True,
+    )
+    options = [f"--port={port}", "--bind-address=127.0.0.1", f"--init-file={setup}"]
+    files = [f"--{name}={tmp_path / name}" for name in ("socket", "pid-file")]
+    process = subprocess.Popen(
+        ["mariadbd", "--no-defaults", *places, *options, *files],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        until((tmp_path / "pid-file").exists)
+        yield f"mysql://ana@127.0.0.1:{port}/shop"
+    finally:
+        process.kill()
+        process.wait(20)
+
+
 @pytest.fixture(scope="module")
 def sql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Computer]:
     """A computer whose Python has the drivers of databases."""
@@ -163,6 +194,32 @@ def test_a_query_on_the_server_is_stopped_and_the_session_stays(shop: Computer) 
     assert text(shop, ".mode list\nselect n from kept") == "5"
 
 
+def test_copies_and_notices_are_printed(shop: Computer) -> None:
+    notice = "do $$ begin raise notice 'seen %', 5; end $$"
+    code = f"copy (select 1, 'ü') to stdout with csv;\n{notice};\n.mode list\nselect 2"
+    assert text(shop, code) == "1,ü\nNOTICE: seen 5\n2"
+    played = play(shop, "sql", "select 1;\n\ncopy orders from stdin")
+    assert played.reason == (
+        "line 3: COPY FROM STDIN gets no rows here; use INSERT, or name a file of the server"
+    )
+    assert text(shop, ".mode list\nselect 7") == "7"
+
+
+def test_a_command_of_psql_names_what_to_write(shop: Computer) -> None:
+    played = play(shop, "sql", "\\d orders")
+    assert played.reason == "line 1: \\d belongs to psql; .tables and .schema NAME work here"
+
+
+def test_a_connection_that_the_server_ended_is_opened_again(shop: Computer, postgres: int) -> None:
+    address = f"postgresql://ana@127.0.0.1:{postgres}/shop"
+    play(shop, "sql", f".connect {address} second", answers=(f"{PASSWORD}\n",))
+    assert play(shop, "sql", "select pg_terminate_backend(pg_backend_pid())").state == "failed"
+    lost = "(The connection was lost. It is open again; temporary tables and transactions are gone.)"
+    assert text(shop, ".mode list\nselect 7") == f"{lost}\n7"
+    assert text(shop, ".mode list\nselect 7") == "7"
+    assert text(shop, ".open shop\n.close second") == ""
+
+
 def test_a_wrong_password_is_said_and_the_database_before_stays(shop: Computer, postgres: int) -> None:
     before = shop.find_database("sql")
     address = f"postgresql://ana@127.0.0.1:{postgres}/shop"
@@ -202,3 +259,17 @@ def test_what_is_missing_is_named(sql: Computer) -> None:
         assert played.reason == "line 1: MySQL and MariaDB need PyMySQL: %pip install pymysql"
     finally:
         missing.close()
+
+
+@pytest.mark.slow
+@pytest.mark.needs("mariadbd", "mariadb-install-db")
+def test_procedures_of_mariadb_are_defined_and_called(sql: Computer, mariadb: str) -> None:
+    assert text(sql, f".connect {mariadb} maria") == ""
+    code = (
+        ".mode list\ndelimiter $$\ncreate procedure two() begin select 'a;b'; select 2; end$$\ndelimiter ;\n"
+        '# it\'s called\ncall two(); select "a\\"; c"'
+    )
+    assert text(sql, code) == 'a;b\n2\na"; c'
+    assert play(sql, "sql", "kill connection_id()").state == "failed"
+    assert text(sql, ".mode list\nselect 5").endswith("transactions are gone.)\n5")
+    assert text(sql, ".open :memory:\n.close maria") == ""

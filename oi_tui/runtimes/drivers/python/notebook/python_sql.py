@@ -26,8 +26,10 @@ _WORD = re.compile(r"[^\W\d]\w*")
 #: Texts between dollars are matched by their first mark only.
 _PIECE = r"""{}|"(?:[^"]|"")*"|`[^`]*`|--[^\n]*|/\*.*?\*/|\$(?:[^\W\d]\w*)?\$|;|\s+|/\*|[^\W\d]\w*|."""
 STANDARD = re.compile(_PIECE.format(r"""[eE]'(?:[^'\\]|''|\\.)*'|'(?:[^']|'')*'"""), re.S)
-#: MySQL's: a backslash within a text stands before any character.
-BACKSLASHES = re.compile(_PIECE.format(r"""'(?:[^'\\]|''|\\.)*'"""), re.S)
+#: MySQL's: a backslash within a text stands before any character, and `#` begins a comment.
+BACKSLASHES = re.compile(_PIECE.format(r"""'(?:[^'\\]|''|\\.)*'|"(?:[^"\\]|""|\\.)*"|\#[^\n]*"""), re.S)
+#: What ends statements from here on, as the program of MySQL has it for procedures.
+_DELIMITER = re.compile(r"delimiter[ \t]+(\S+)[ \t]*(?=\n|\Z)", re.I)
 #: The largest data frame that is copied for SQLite, in cells. DuckDB reads data frames in place.
 _COPIED = 5_000_000
 #: SQLite looks for an interrupt each time after this many steps.
@@ -148,37 +150,50 @@ def parts(text, quoting=STANDARD, commands=False):
     Those are ("command", line, text), and stand between statements. Raises SqlError for a quotation mark
     or a comment without its end.
     """
-    statements, start, at, line, began, empty = [], 0, 0, 1, 1, True
+    statements, start, at, line, began, empty, ending = [], 0, 0, 1, 1, True, ";"
     while at < len(text):
+        delimiter = _DELIMITER.match(text, at) if commands and empty and quoting is BACKSLASHES else None
+        if delimiter and not text[text.rfind("\n", 0, at) + 1 : at].strip():
+            ending = delimiter.group(1)
+            start = at = delimiter.end()
+            continue
         if commands and empty and text[at] == "." and not text[text.rfind("\n", 0, at) + 1 : at].strip():
             end = text.find("\n", at)
             end = len(text) if end < 0 else end
             statements.append(("command", line, text[at:end].strip()))
             start = at = end
             continue
-        piece = quoting.match(text, at).group()
-        if piece in ("'", '"', "`", "/*") or (piece[0] == "$" and piece[-1] == "$" and len(piece) > 1):
+        piece = ending if text.startswith(ending, at) else quoting.match(text, at).group()
+        if piece != ending and _is_mark(piece):
             if piece[0] != "$" or text.find(piece, at + len(piece)) < 0:
                 what = "comment" if piece == "/*" else "quotation mark {}".format(piece)
                 raise SqlError("line {}: the {} has no end".format(line, what))
             piece = text[at : text.find(piece, at + len(piece)) + len(piece)]
-        blank = piece.isspace() or piece.startswith(("--", "/*"))
+        blank = piece.isspace() or piece.startswith(
+            ("--", "/*") if quoting is STANDARD else ("--", "/*", "#")
+        )
         if empty and not blank:
             began = line
-            if piece != ";":
+            if piece != ending:
                 empty = False
                 start = at
         at += len(piece)
         line += piece.count("\n")
-        if piece == ";":
-            if not empty and not _is_open(text[start:at]):
-                statements.append(("sql", began, text[start:at]))
+        if piece == ending:
+            if not empty and (ending != ";" or not _is_open(text[start:at])):
+                statements.append(("sql", began, text[start : at if ending == ";" else at - len(ending)]))
                 empty = True
             if empty:
                 start = at
     if not empty:
         statements.append(("sql", began, text[start:]))
     return statements
+
+
+def _is_mark(piece):
+    """Whether it begins a text or a comment, whose end is still to be found."""
+    is_dollars = piece[0] == "$" and piece[-1] == "$" and len(piece) > 1
+    return is_dollars or piece in ("'", '"', "`", "/*")
 
 
 def _is_open(statement):
@@ -216,6 +231,8 @@ class DatabaseConnection:
     def run(self, statement, line, names):
         """Run a statement and return its rows as a value for the program; None where it has none."""
         outcome = self.fetch(statement, line, names)
+        if isinstance(outcome, list):
+            outcome = next((item for item in reversed(outcome) if isinstance(item, tuple)), None)
         return rows_of(*outcome) if isinstance(outcome, tuple) else None
 
     def check(self, line, statement):

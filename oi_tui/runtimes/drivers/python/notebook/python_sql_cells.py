@@ -9,8 +9,10 @@ __builtins__ = dict(vars(builtins))
 
 import csv
 import os
+import re
 import subprocess
 import sys
+import unicodedata
 
 from python_model_view import format_table
 from python_sql import SqlError, databases_of, distinct, parts, rows_of
@@ -23,6 +25,8 @@ _PRINTED, _FIRST, _LAST = 40, 20, 5
 _WIDEST = 60
 #: The names that databases give the column of a plan, or of the definition of a table.
 _PLANS = ("explain_value", "explain", "query plan", "sql", "create table", "create view")
+#: What would move the cursor or change colours.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 #: How rows are printed: as a table, without names and parted by bars, or as CSV.
 _MODES = ("table", "list", "csv")
 
@@ -67,15 +71,14 @@ class SqlRows:
         if many > _PRINTED:
             shown = self.rows[:_FIRST] + self.rows[-_LAST:]
         texts = [[_text(value) for value in row] for row in shown]
-        widths = [max(map(len, column)) for column in zip(self.columns, *texts)]
-        numeric = [
-            all(row[at] is None or isinstance(row[at], (int, float)) for row in shown)
-            for at in range(len(widths))
-        ]
+        widths = [max(map(_width, column)) for column in zip(self.columns, *texts)]
+        numeric = [all(row[at] is None or _is_number(row[at]) for row in shown) for at in range(len(widths))]
 
         def line(row):
-            cells = zip(row, widths, numeric)
-            return "  ".join(text.rjust(size) if right else text.ljust(size) for text, size, right in cells)
+            spaces = [" " * (size - _width(text)) for text, size in zip(row, widths)]
+            return "  ".join(
+                space + text if right else text + space for text, space, right in zip(row, spaces, numeric)
+            )
 
         lines = [line(self.columns), "  ".join("-" * width for width in widths), *map(line, texts)]
         if many > len(shown):
@@ -109,8 +112,20 @@ def _text(value):
     if isinstance(value, (bytes, bytearray)):
         text = "x'{}'".format(bytes(value[:_WIDEST]).hex())
     else:
-        text = str(value).replace("\r", "\\r").replace("\n", "\\n")
+        text = _CONTROL.sub(lambda found: repr(found.group())[1:-1], str(value))
     return text if len(text) <= _WIDEST else text[: _WIDEST - 1] + "…"
+
+
+def _width(text):
+    """How many cells of a terminal a text takes."""
+    if text.isascii():
+        return len(text)
+    wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
+    return len(text) + wide - sum(map(bool, map(unicodedata.combining, text)))
+
+
+def _is_number(value):
+    return isinstance(value, (int, float)) or type(value).__name__ == "Decimal"
 
 
 def _are_plans(columns, rows):
@@ -154,7 +169,17 @@ class _Cell:
                     break
 
     def _statement(self, line, text):
+        if text.startswith("\\"):
+            word = text.split(None, 1)[0]
+            raise SqlError(
+                "line {}: {} belongs to psql; .tables and .schema NAME work here".format(line, word)
+            )
         outcome = self._databases.current.fetch(text, line, self._names, _MOST)
+        for item in outcome if isinstance(outcome, list) else [outcome]:
+            self._tell(item)
+
+    def _tell(self, outcome):
+        """Show rows, or say how many were changed."""
         if not isinstance(outcome, tuple):
             if isinstance(outcome, int) and outcome >= 0:
                 print("{:,} row{} changed".format(outcome, "s" * (outcome != 1)))

@@ -9,6 +9,7 @@ __builtins__ = dict(vars(builtins))
 
 import getpass
 import re
+import sys
 import urllib.parse
 
 from python_sql import BACKSLASHES, DatabaseConnection, SqlError, connect_file, interruptible, take
@@ -16,7 +17,13 @@ from python_sql import BACKSLASHES, DatabaseConnection, SqlError, connect_file, 
 _PASSWORD = re.compile(r"password|access denied", re.I)
 _POSTGRES, _MYSQL = ("postgresql", "postgres"), ("mysql", "mariadb")
 _FILES = ("sqlite", "duckdb")
+#: A COPY between the server and the client, which the connection has to be told of.
+_COPY = re.compile(
+    r"(?:\s|--[^\n]*\n|/\*.*?\*/)*copy\b.*?\b(?:(?P<from>from\s+stdin)|to\s+stdout)\b", re.I | re.S
+)
 _FORMS = "postgresql://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE, sqlite:///FILE or duckdb:///FILE"
+#: The errors of MySQL after which there is no connection.
+_LOST = (1927, 2006, 2013, 2055)
 #: How long the server may take to answer, in seconds.
 _PATIENCE = 15
 
@@ -75,8 +82,13 @@ class _Server(DatabaseConnection):
         self._connection.close()
 
     def fetch(self, statement, line, names, most=None):
+        if self._is_closed():
+            self.open(self._password)
+            print("(The connection was lost. It is open again; temporary tables and transactions are gone.)")
         try:
             return interruptible(lambda: self._fetch(statement, most), self._interrupt)
+        except SqlError as error:
+            raise SqlError("line {}: {}".format(line, error)) from None
         except self._errors as error:
             if self._is_interrupt(error):
                 raise KeyboardInterrupt from None
@@ -128,6 +140,22 @@ class _Postgres(_Server):
             self._connection = self._library.connect(password=password, autocommit=True, **facts)
         except self._library.Error as error:
             raise SqlError(_first_line(error)) from None
+        self._connection.add_notice_handler(_print_notice)
+        self._password = password
+
+    def _fetch(self, statement, most):
+        found = _COPY.match(statement)
+        if not found:
+            return super()._fetch(statement, most)
+        if found.group("from"):
+            raise SqlError("COPY FROM STDIN gets no rows here; use INSERT, or name a file of the server")
+        with self._connection.cursor() as cursor, cursor.copy(statement) as rows:
+            for row in rows:
+                sys.stdout.write(bytes(row).decode("utf-8", "replace"))
+        return -1
+
+    def _is_closed(self):
+        return self._connection.closed
 
     def _interrupt(self):
         self._connection.cancel()
@@ -176,6 +204,27 @@ class _MySql(_Server):
         # To stop a query takes a second connection.
         self._password = password
 
+    def _fetch(self, statement, most):
+        """Return a list for a call of a procedure, which may have several results."""
+        try:
+            if not re.match(r"call\b", statement, re.I):
+                return super()._fetch(statement, most)
+            results = []
+            with self._connection.cursor() as cursor:
+                cursor.execute(statement)
+                while cursor.description is not None:
+                    results.append(([column[0] for column in cursor.description], take(cursor, most)))
+                    if not cursor.nextset():
+                        break
+            return results
+        except self._library.OperationalError as error:
+            if error.args and error.args[0] in _LOST and self._connection.open:
+                self._connection.close()
+            raise
+
+    def _is_closed(self):
+        return not self._connection.open
+
     def _connect(self, password):
         return self._library.connect(
             password=password or "", autocommit=True, connect_timeout=_PATIENCE, **self._facts
@@ -197,6 +246,11 @@ class _MySql(_Server):
         text = str(error.args[-1] if error.args else error)
         named = re.search(r"at line (\d+)$", text)
         return int(named.group(1)) - 1 if named else 0, text
+
+
+def _print_notice(notice):
+    """Print what the server says beside its results, as psql does."""
+    print("{}: {}".format(notice.severity, notice.message_primary))
 
 
 def _first_line(error):
