@@ -213,6 +213,9 @@ def find_unknown_part(chunk: Mapping[str, Any]) -> str | None:
     "a message has the role 'king'; the roles are user, assistant and computer"
     """
     role, kind = chunk.get("role", "user"), chunk.get("type", "message")
+    for name, value in (("role", role), ("type", kind)):
+        if value is not None and not isinstance(value, str):
+            return f"the {name} of a message must be text, not {value!r}"
     if "type" not in chunk and "content" not in chunk:
         # Entries of version 0.1 and before are read with what they are made of.
         return None

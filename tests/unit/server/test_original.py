@@ -270,6 +270,8 @@ def test_messages_that_cannot_be_understood_change_nothing(serve: Serve) -> None
             (None, "messages: expected a list of messages"),
             ([1], "messages: expected a list of messages"),
             ([{"role": "king", "content": "x"}], "the role 'king'"),
+            ([{"type": {}, "content": "x"}], "the type of a message must be text, not {}"),
+            ([{"role": []}], "the role of a message must be text, not []"),
             ([{"role": "user", "content": [{"type": "sound"}]}], "sound"),
         ):
             answer = client.post("/settings", json={"messages": given, "auto_run": True})
