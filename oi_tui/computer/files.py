@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -41,13 +42,26 @@ class Files(Tool):
         before = _read(file)
         _check_once(path, before, original_text)
         after = before.replace(original_text, replacement_text)
-        with file.open("w", encoding="utf-8", newline="") as opened:
-            opened.write(after)
+        _replace(file, after)
         return _diff(path, before, after)
 
     def diff(self, path: str, other: str) -> str:
         """Compare two text files. Return the differences as a unified diff, "" where they are equal."""
         return _diff(path, _read(existing(path)), _read(existing(other)), other)
+
+
+def _replace(file: Path, text: str) -> None:
+    """Write the file again; on a full disk it keeps its old text. Raises OSError."""
+    target = Path(os.path.realpath(file))
+    coming = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        with coming.open("x", encoding="utf-8", newline="") as opened:
+            shutil.copymode(target, coming)
+            opened.write(text)
+        coming.replace(target)
+    except BaseException:
+        coming.unlink(missing_ok=True)
+        raise
 
 
 def existing(path: str) -> Path:

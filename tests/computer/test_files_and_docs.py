@@ -9,6 +9,7 @@ import pytest
 
 from oi_tui.computer import Computer, ComputerError
 from oi_tui.computer.ai import PART, split
+from tests.full_disk import full_disk
 
 
 @pytest.fixture
@@ -36,6 +37,18 @@ def test_an_edit_changes_the_one_place_and_shows_it(computer: Computer) -> None:
     file.write_bytes(b"one\r\ntwo\r\nthree\r\n")
     assert "-two" in computer.files.edit("a.txt", "two", "2")
     assert file.read_bytes() == b"one\r\n2\r\nthree\r\n"
+
+
+def test_an_edit_on_a_full_disk_leaves_the_file_whole(computer: Computer) -> None:
+    file = Path("a.txt")
+    file.write_text("one\ntwo\n")
+    file.chmod(0o640)
+    with full_disk(), pytest.raises(OSError, match="File too large"):
+        computer.files.edit("a.txt", "two", "2")
+    assert file.read_text() == "one\ntwo\n"
+    assert [item.name for item in Path().glob("*a.txt*")] == ["a.txt"]
+    computer.files.edit("a.txt", "two", "2")
+    assert (file.read_text(), file.stat().st_mode & 0o777) == ("one\n2\n", 0o640)
 
 
 @pytest.mark.parametrize(
