@@ -184,7 +184,9 @@ class Walk:
         for _ in range(20):
             self.come_back()
             self.program.press("f2")
-            if self.program.settle(0.3, 3) and "ctrl+s save" in self.program.screen:
+            # What runs meanwhile may go on writing, so that it is never quiet.
+            self.program.settle(0.3, 3)
+            if "ctrl+s save" in self.program.screen:
                 self.program.press("ctrl+z")
                 if processes.wait_until(lambda: "Stopped" in self.program.screen, 5):
                     break
