@@ -5,6 +5,7 @@ import hashlib
 import hmac
 import json
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
+from contextlib import suppress
 from time import monotonic
 from typing import Any
 
@@ -27,6 +28,8 @@ PUBLIC_FOLDER = "/page/"
 _SECRET_PARAMETERS = (b"token=", b"auth=", b"api_key=", b"key=", b"x-api-key=")
 #: A body may come as slowly as this, in bytes a second, once the time for a short one is over.
 _SLOWEST = 10_000
+#: A refused request may still send a body of so many bytes, for so many seconds.
+_PASSED_OVER, _PASSED_OVER_SECONDS = 65_536, 1.0
 _METHODS = ("GET", "HEAD", "POST", "DELETE", "OPTIONS")
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; "
@@ -103,6 +106,8 @@ class RequestGuard:
         try:
             cors = self._check(scope, headers)
         except RequestRefusedError as refusal:
+            if scope["type"] == "http":
+                await _pass_over_body(headers, receive)
             await _refuse(scope, send, refusal)
             return
         if scope["type"] == "websocket":
@@ -253,6 +258,17 @@ class _Body:
     async def __call__(self) -> MutableMapping[str, Any]:
         whole, self._whole = self._whole, None
         return whole or await self._receive()
+
+
+async def _pass_over_body(headers: "_Headers", receive: Receive) -> None:
+    """Receive a small body that nobody reads.
+
+    Where a connection is closed before its body came, the system resets it, and the answer may be lost.
+    """
+    length = b"".join(headers.all(b"content-length"))
+    if not length.isdigit() or int(length) <= _PASSED_OVER:
+        with suppress(RequestRefusedError):
+            await _Body(receive, _PASSED_OVER, _PASSED_OVER_SECONDS).read()
 
 
 class _Sender:

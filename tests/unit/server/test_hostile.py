@@ -341,6 +341,23 @@ def test_slow_headers_and_slow_bodies_are_closed(serve: Serve) -> None:
             assert status in answer.split(b"\r\n")[0]
 
 
+@pytest.mark.parametrize(("headers", "status"), [((HOST, JSON), b"401"), ((HOST, TOKEN), b"415")])
+def test_a_refused_request_may_send_its_body_before_the_answer_comes(
+    serve: Serve, headers: tuple[str, ...], status: bytes
+) -> None:
+    running = serve()
+    head = raw(running, ("POST /v1/sessions", (*headers, "Content-Length: 2"), "", 0))
+    with socket.create_connection(("127.0.0.1", running.options.port), timeout=PATIENCE) as connection:
+        connection.sendall(head)
+        connection.settimeout(0.2)
+        with pytest.raises(TimeoutError):
+            connection.recv(1000)
+        connection.settimeout(PATIENCE)
+        connection.sendall(b"{}")
+        answer = b"".join(iter(lambda: connection.recv(1000), b""))
+        assert status in answer.split(b"\r\n")[0]
+
+
 def test_a_slow_request_is_closed_also_where_another_one_came_before_it(serve: Serve) -> None:
     running = serve(limits=replace(LIMITS, request_seconds=1))
     alive = raw(running, ("GET /heartbeat", (HOST,), "", 0))
