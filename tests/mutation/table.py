@@ -128,11 +128,6 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
     (APPEND, 'return size == 0 or os.pread(file, 1, size - 1) == b"\\n"', "1 => 2"): (
         "there is only one byte left to read"
     ),
-    (
-        APPEND,
-        '}.get(error.errno or 0, f"{folder}: {error.strerror or error}")',
-        "0 => -1",
-    ): "neither is a fault",
     (JOURNAL, "RETRY_SECONDS = 2.0", "2.0 => 3.0"): "a rough time",
     (JOURNAL, "RETRY_SECONDS = 2.0", "2.0 => 1.0"): "a rough time",
     (JOURNAL, "places.remove(whole[0])", "0 => -1"): "there is at most one",

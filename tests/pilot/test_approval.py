@@ -501,7 +501,7 @@ async def test_the_panel_has_a_face_for_each_level(code: str, level: str, title:
         await until(pilot, lambda: panel.armed)
         assert panel.has_class(f"-{level}")
         assert [name for name in ("clear", "notes", "danger") if panel.has_class(f"-{name}")] == [level]
-        assert str(panel.query_one("#question").read_content).startswith(title)
+        assert str(panel.query_one("#question").content).startswith(title)
         assert panel.query_one("#answers").children[0].id == f"choice-{first}"
 
 
@@ -509,7 +509,7 @@ async def test_each_risk_stands_in_a_row_beside_its_code() -> None:
     code = "import shutil, os\n\nshutil.rmtree('data')\nos.system('reboot')\n"
     async with asked(code) as (_, pilot, panel):
         await until(pilot, lambda: panel.armed)
-        rows = str(panel.query_one("#findings").read_content).split("\n")
+        rows = str(panel.query_one("#findings").content).split("\n")
         assert rows[0].startswith("3 shutil.rmtree('data')")
         assert rows[0].endswith("deletes: data")
         assert rows[1].startswith("4 os.system('reboot')")

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from oi_tui.messages import Report, RunEnded
+from oi_tui.messages import Printed, Report, RunEnded
 from oi_tui.runtimes import Computer
-from tests.processes import descendants
 from tests.runtimes.playing import play, until
 
 #: Code that makes a file when the language ends.
@@ -108,23 +107,27 @@ def test_temporary_folders_of_a_cell_go_with_its_language(
     assert not list(tmp_path.iterdir())
 
 
-def take_the_end(reports: Iterator[Report]) -> None:
-    """Take the reports of a run up to its end, of which whoever runs the code does not know yet."""
+def take_the_end(reports: Iterator[Report]) -> str:
+    """Take the reports of a run up to its end, of which whoever runs the code does not know yet.
+
+    Returns what it printed.
+    """
+    text = ""
     for report in reports:
+        if isinstance(report, Printed):
+            text += report.text
         if isinstance(report, RunEnded):
-            return
+            break
+    return text
 
 
 def test_a_language_that_is_closed_just_when_a_run_is_over_ends(make: Callable[..., Computer]) -> None:
     computer = make()
     reports = computer.run("python", "import os; print(os.getpid())")
-    take_the_end(reports)
-    [python] = [
-        item for item in descendants(os.getpid()) if "python_start.py" in item.command.split(" -I ")[0]
-    ]
+    pid = int(take_the_end(reports))
     computer.close()
     assert list(reports) == []
-    until(lambda: python not in descendants(os.getpid()))
+    until(lambda: not is_there(pid))
 
 
 def test_a_language_that_is_restarted_just_when_a_run_is_over_forgets(make: Callable[..., Computer]) -> None:

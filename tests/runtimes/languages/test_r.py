@@ -459,7 +459,7 @@ def test_a_table_that_a_cell_showed_is_opened_by_its_key(r: Computer) -> None:
     assert view.startswith("matrix: 60 rows by 40 columns\nColumns: V1, V2, ")
     assert "V40, each of type integer\n" in view
     assert r.inspector.open_table("r", matrix["key"]).shape(TableQuery()).rows == 60
-    _, viewed = shown_table(r, "TableQuery(cars)")
+    _, viewed = shown_table(r, "View(cars)")
     assert viewed["key"] == "cars"
     assert play(r, "r", "matrix(1:4, 2)").text == "     [,1] [,2]\n[1,]    1    3\n[2,]    2    4\n"
 

@@ -99,7 +99,8 @@ def mariadb(tmp_path: Path) -> Iterator[str]:
     """The address of a database of MariaDB, whose user needs no password."""
     pytest.importorskip("pymysql", reason="PyMySQL is not installed")
     data, setup = tmp_path / "data", tmp_path / "setup.sql"
-    setup.write_text("create database shop; create user ana@'%'; grant all on shop.* to ana@'%';\n")
+    # The server takes one statement a line.
+    setup.write_text("create database shop;\ncreate user ana@'%';\ngrant all on shop.* to ana@'%';\n")
     with socket.socket() as sock:
         sock.bind(("127.0.0.1", 0))
         port = sock.getsockname()[1]
@@ -129,6 +130,8 @@ def mariadb(tmp_path: Path) -> Iterator[str]:
 def sql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Computer]:
     """A computer whose Python has the drivers of databases."""
     computer = Computer(cwd=tmp_path_factory.mktemp("sql-servers"), python=sys.executable)
+    # Started before a test begins, it is none of what the test leaves behind.
+    assert play(computer, "sql", "select 1").state == "finished"
     yield computer
     computer.close()
 

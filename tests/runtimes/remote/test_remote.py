@@ -800,7 +800,7 @@ def test_a_run_that_cannot_begin_there_ends_with_the_reason(make: Make) -> None:
     assert computer.place
     link = computer.place.link
     assert link
-    (ended,) = link.run("klingon", "x").next(10) or ()
+    (ended,) = link.run("klingon", "x").read_reports(10) or ()
     assert ended == RunEnded("failed", 0.0, "env: ValueError: unknown language 'klingon'")
 
 

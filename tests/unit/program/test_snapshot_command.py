@@ -31,7 +31,7 @@ class World:
         self.computer = SimpleNamespace(
             sandbox=facts.get("sandbox", False),
             where=facts.get("where", ""),
-            inspector=SimpleNamespace(memories=lambda: memories),
+            inspector=SimpleNamespace(read_memories=lambda: memories),
         )
         self.conversation = SimpleNamespace(id="talk", is_saved=facts.get("is_saved", True))
         self.store = SimpleNamespace(variables=SavedVariables(folder))
