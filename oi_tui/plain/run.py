@@ -86,7 +86,7 @@ def converse(
 def answer(profile: Profile, *, profile_path: Path | None, words: str = "", resume: str | None = None) -> int:
     """Work on one request from standard input, with `words` before it. Returns the exit code.
 
-    `resume` is a saved conversation that the request goes on with.
+    `resume` is a saved conversation that the request continues.
 
     Messages, code and output go to standard output, the rest to standard error.
     """

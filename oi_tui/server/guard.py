@@ -28,7 +28,7 @@ PUBLIC_FOLDER = "/page/"
 _SECRET_PARAMETERS = (b"token=", b"auth=", b"api_key=", b"key=", b"x-api-key=")
 #: A body may come as slowly as this, in bytes a second, once the time for a short one is over.
 _SLOWEST = 10_000
-#: A refused request may still send a body of so many bytes, for so many seconds.
+#: The largest body, in bytes, that a refused request may still send, and the longest time for it, in seconds.
 _PASSED_OVER, _PASSED_OVER_SECONDS = 65_536, 1.0
 _METHODS = ("GET", "HEAD", "POST", "DELETE", "OPTIONS")
 _POLICY = (

@@ -18,6 +18,8 @@ const options = { loader: 'ts', deadCodeElimination: false, inline: false, trimU
 const transpiler = new Bun.Transpiler({ ...options, replMode: true });
 const printer = new Bun.Transpiler(options);
 const going = new vm.Script('__oi.drain()');
+// As long as Bun may take to hear of a signal, in milliseconds.
+const waiting = new vm.Script('for (const end = __oi.now() + 50; __oi.now() < end;);');
 const calling = new vm.Script('__oi.act()');
 const running = new Int32Array(new SharedArrayBuffer(4));
 const worker = new Worker(new URL('./bun_requests.mjs', import.meta.url), { workerData: { folder, running } });
@@ -39,12 +41,16 @@ function scriptOf(source) {
   }
 }
 
+// Whether the signal of an interrupt has ended code of this run.
+let heard = false;
+
 function interruptible(script) {
   try {
     return script.runInThisContext({ breakOnSigint: true });
   } catch (error) {
-    if (error?.code === 'ERR_SCRIPT_EXECUTION_INTERRUPTED') throw new Interrupted();
-    throw error;
+    if (error?.code !== 'ERR_SCRIPT_EXECUTION_INTERRUPTED') throw error;
+    heard = true;
+    throw new Interrupted();
   }
 }
 
@@ -74,7 +80,15 @@ function isDeclared(source) {
   return Boolean(starts) && /^(?:const|let|var|class|function|async function|import|export)\b/.test(starts[starts.length - 1]);
 }
 
+// Bun hears of a signal in a thread of its own. Where the code was over before that, the signal would end the next cell.
+function settle() {
+  try {
+    if (!heard) interruptible(waiting);
+  } catch {}
+}
+
 async function evaluate(run, place) {
+  heard = false;
   const code = scriptOf(run.source);
   place(between(run.source, code));
   const script = new vm.Script(code, { filename: run.url });
@@ -91,9 +105,12 @@ serve({
   memory: (question, name) => memory[question](name),
   tables: (value) => memory.shown(value),
   call,
+  settle,
   running,
 });
+const { performance } = globalThis;
 globalThis.__oi.drain = drainMicrotasks;
+globalThis.__oi.now = () => performance.now();
 // What is here by now is no variable of the program.
 const memory = watch({ language: 'bun', lexical: () => [], reach: () => [] });
 worker.on('exit', () => leaveProcess(0));

@@ -108,10 +108,11 @@ function placing(places) {
  *
  * `evaluate` runs the code of a cell and resolves to its value; `memory` gives the answers to questions about
  * variables, `tables` what is told of a value that is a table; `inspect` shows a value; `rest` waits for what a run has begun, given whether timers are left. Without
- * it, that is over once the event loop is empty. `call` calls a function of the program so that an interrupt can end it. `running`
+ * it, that is over once the event loop is empty. `call` calls a function of the program so that an interrupt can end it; `settle` waits for a
+ * signal that came too late for the run that it was for. `running`
  * holds the number of the run that is under way, or 0.
  */
-exports.serve = ({ folder, worker, importer, evaluate, memory, tables, inspect, rest, call, running = new Int32Array(1) }) => {
+exports.serve = ({ folder, worker, importer, evaluate, memory, tables, inspect, rest, call, settle = () => {}, running = new Int32Array(1) }) => {
   const events = fs.openSync(path.join(folder, 'events'), 'a');
   const terminal = fs.openSync('/dev/tty', 'w');
   const timers = trackTimers((act) => call(act, fail));
@@ -260,6 +261,7 @@ exports.serve = ({ folder, worker, importer, evaluate, memory, tables, inspect, 
       worker.postMessage({ ended: nonce });
       fs.writeSync(events, `${JSON.stringify({ event: 'finished', nonce, state, reason, mark: `${nonce}.end` })}\n`);
       fs.writeSync(terminal, `\x1b]6973;${nonce}.end\x07`);
+      if (state === 'interrupted') settle();
     };
     current = run;
     Atomics.store(running, 0, ++begun);

@@ -23,7 +23,7 @@ _NO_VALUE = re.compile(
 )
 #: What needs no semicolon behind its braces, beside definitions and loops.
 _BLOCK = re.compile(r"(?:if|match|loop|unsafe)\b|\{")
-#: Behind braces, what goes on with the same statement.
+#: What continues a statement after its closing brace.
 _GOES_ON = re.compile(r"\s*(?:else\b|\.|\?)")
 #: Shows a value by `Debug`; nothing is shown of `()`. The method that needs the fewest references is taken.
 _SHOWS = """#[allow(unused)]
@@ -70,7 +70,7 @@ def show_value(code):
 
 
 def _blank(text):
-    """Return space for a comment, and for a text or a letter as much of what is no structure."""
+    """Return what replaces a comment, a text or a letter: as many characters, none of them syntax."""
     return re.sub(r"[^\n]", " " if _COMMENT.match(text) else "0", text)
 
 

@@ -11,10 +11,10 @@ from oi_tui.widgets.timer import schedule
 
 #: Changes are drawn at most this often, in seconds.
 FLUSH = 1 / 24
-#: After drawing, nothing is drawn for so many times what it took, so that a slow machine answers keys, too;
-#: but no longer than so many seconds.
+#: The pause after drawing, as a multiple of the time that drawing took, and the longest one in seconds.
+#: It leaves a slow machine time for keys.
 _SHARE, _LONGEST_PAUSE = 6, 0.25
-#: Within so many seconds a key is drawn; what else has changed is drawn after it.
+#: How long a key may take to be drawn, in seconds. Other changes are drawn after it.
 _KEY = 0.03
 #: But it waits for keys no longer than so many seconds.
 _PATIENCE = 0.15
