@@ -228,8 +228,10 @@ CASES: dict[str, Case] = {
     "UTF-16": Case(events((BEGUN + END).decode().encode("utf-16")), told="data that is not text"),
     "packed, as it says": Case(headed(b"Content-Encoding: gzip", BEGUN, END), told="not valid HTTP"),
     "a length too short": Case(headed(b"Content-Length: 40", BEGUN, END), told="not valid HTTP"),
+    # In one packet: in a later one, aiohttp loses the error, and the reply ends with its timeout.
     "a chunk of a size that is none": Case(
-        headed(b"Transfer-Encoding: chunked", b"zz\r\n", BEGUN), told="not valid HTTP"
+        sent(HEAD.replace(b"Connection", b"Transfer-Encoding: chunked\r\nConnection") + b"zz\r\n" + BEGUN),
+        told="not valid HTTP",
     ),
     "a chunk that breaks off": Case(
         headed(b"Transfer-Encoding: chunked", b"%x\r\n" % (len(BEGUN) + 50), BEGUN), "begun ", told="broke"
