@@ -21,8 +21,17 @@ const going = new vm.Script('__oi.drain()');
 // As long as Bun may take to hear of a signal, in milliseconds.
 const waiting = new vm.Script('for (const end = __oi.now() + 50; __oi.now() < end;);');
 const calling = new vm.Script('__oi.act()');
-const running = new Int32Array(new SharedArrayBuffer(4));
+// The number of the run that is under way, or 0, and whether it is interrupted.
+const running = new Int32Array(new SharedArrayBuffer(8));
 const worker = new Worker(new URL('./bun_requests.mjs', import.meta.url), { workerData: { folder, running } });
+
+// Callbacks of `process.nextTick` that ask for each other again and again leave no turn to anything else. Where nothing
+// can end them, those of an interrupted run are dropped, until there is another turn.
+const { nextTick } = process;
+const { setTimeout: later } = globalThis;
+process.nextTick = (...given) => {
+  if (!Atomics.load(running, 1)) nextTick.apply(process, given);
+};
 
 // A server serves on between cells, and no cell waits for it.
 const { serve: serveHttp } = Bun;
@@ -82,6 +91,7 @@ function isDeclared(source) {
 
 // Bun hears of a signal in a thread of its own. Where the code was over before that, the signal would end the next cell.
 function settle() {
+  later(() => Atomics.store(running, 1, 0), 0);
   try {
     if (!heard) interruptible(waiting);
   } catch {}
@@ -89,6 +99,7 @@ function settle() {
 
 async function evaluate(run, place) {
   heard = false;
+  Atomics.store(running, 1, 0);
   const code = scriptOf(run.source);
   place(between(run.source, code));
   const script = new vm.Script(code, { filename: run.url });

@@ -18,8 +18,11 @@ for (let size = fs.readSync(requests, piece); size; size = fs.readSync(requests,
     const [word, nonce, name] = line.split(' ');
     if (word === 'interrupt') {
       parentPort.postMessage({ interrupt: nonce });
-      // Asked again: what began to compute just after the signal has missed it.
-      if (nonce === interrupted && Atomics.load(running, 0) === begun) process.kill(process.pid, 'SIGINT');
+      if (Atomics.load(running, 0) === begun) {
+        Atomics.store(running, 1, 1);
+        // Asked again: what began to compute just after the signal has missed it.
+        if (nonce === interrupted) process.kill(process.pid, 'SIGINT');
+      }
       interrupted = nonce;
     } else {
       if (word === 'run') begun++;

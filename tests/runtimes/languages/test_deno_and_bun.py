@@ -84,6 +84,10 @@ def test_errors_name_the_line_as_it_was_written(make: Make, language: str) -> No
         "console.log('go'); setInterval(() => {}, 10)",
         "console.log('go'); setInterval(() => { for (let n = 0; n < 1e7; n++); }, 1)",
         "console.log('go'); const tick = () => process.nextTick(tick); tick()",
+        (
+            "console.log('go')\n"
+            "const tick = () => { process.nextTick(tick); for (let n = 0; n < 1e6; n++); }; tick()"
+        ),
         # What is next waits while the interrupt ends the code before it.
         (
             "Promise.resolve().then(() => { while (true); })\nconsole.log('go')\n"
