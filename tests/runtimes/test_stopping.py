@@ -51,6 +51,24 @@ def remembering(computer: Computer) -> Computer:
     return computer
 
 
+def test_a_question_that_missed_the_interrupt_is_interrupted_again(
+    computer: Computer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(interrupt, "_MISSED", 0.1)
+    # The first signal does not end the question, as one just before the system waits for the keyboard.
+    code = (
+        "import signal\nlater = signal.default_int_handler\n"
+        "signal.signal(signal.SIGINT, lambda *_: signal.signal(signal.SIGINT, later))\ninput('name? ')"
+    )
+
+    def stop(report: Report, _: str) -> None:
+        if isinstance(report, InputRequested):
+            computer.interrupt()
+
+    played = play(computer, "python", code, on=stop)
+    assert (played.state, played.steps) == ("interrupted", ["interrupt"])
+
+
 def test_a_child_that_was_not_yet_its_program_is_interrupted_again(
     computer: Computer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -76,7 +94,7 @@ def test_one_interrupt_waits_and_keeps_the_memory(remembering: Computer, code: s
 
 
 def test_one_interrupt_says_that_it_waits_and_what_another_would_lose(remembering: Computer) -> None:
-    played = play(remembering, "python", HOLDS_LOCK.format(0.1), stop_at="go\r\n")
+    played = play(remembering, "python", HOLDS_LOCK.format(LONG), stop_at="go\r\n")
     reported = [report for _, report in played.reports if isinstance(report, Stopping)]
     assert reported == [Stopping("interrupt", None, "python and its variables: model, df")]
 
@@ -156,7 +174,7 @@ def test_a_run_that_nobody_follows_is_ended_by_itself(
     with closing(computer.run("python", SWALLOWS)) as reports:
         assert any(isinstance(report, Printed) for report in reports)
         began = time.monotonic()
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 9
 
 
 def test_closing_does_not_wait_for_what_was_interrupted(make: Make) -> None:

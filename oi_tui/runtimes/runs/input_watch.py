@@ -59,6 +59,8 @@ class InputWatch:
         self._began = began
         self._state = Waiting.NO
         self._masked = False
+        #: When the driver reported it.
+        self._asked_at = 0.0
         #: Whether what the program waited for when it was last seen was answered.
         self._answered = False
         #: When the person last typed.
@@ -82,6 +84,7 @@ class InputWatch:
         self._output.flush()
         self._process.terminal.take_any_line(False)
         self._state = Waiting.REPORTED
+        self._asked_at = time.monotonic()
         self._masked = bool(event.get("masked"))
         prompt = event.get("prompt", self._output.prompt)
         self._report(InputRequested(str(prompt), self._masked))
@@ -115,6 +118,8 @@ class InputWatch:
         if now < self._look_at or now - self._output.last_at < _QUIET:
             return
         self._look_at = now + (0.1 if now - self._began < 5 else 0.25)
+        if self._state is Waiting.REPORTED:
+            self._interrupt.repeat_for_question(self._asked_at, now)
         if self._state is Waiting.REPORTED or finished:
             return
         group = self._process.terminal.foreground

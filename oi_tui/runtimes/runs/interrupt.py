@@ -14,6 +14,8 @@ COARSE = 0.02
 _SOON, _LATER = 0.03, 0.25
 #: A process that began this long before its interrupt may miss it, in seconds.
 _YOUNG = 0.1
+#: A question that is open so long after the interrupt, in seconds, has missed it.
+_MISSED = 1.0
 
 
 class Interrupt:
@@ -33,6 +35,7 @@ class Interrupt:
         #: The process group that got the last signal, and whether it may have missed it.
         self._group = 0
         self._too_young = False
+        self._has_repeated = False
         self._asked_at = 0.0
         self.due = 0.0
 
@@ -80,6 +83,15 @@ class Interrupt:
         elif group == self._process.pid and self._too_young:
             self._too_young = waited < _YOUNG
             self._process.send_signal_to_children(signal.SIGINT, since=self._sent_at - COARSE)
+
+    def repeat_for_question(self, asked_at: float, now: float) -> None:
+        """Interrupt once more what still waits for the answer to a question that was open before.
+
+        A signal just between a program's last look for signals and its `read` does not end the `read`.
+        """
+        if asked_at < self._sent_at < now - _MISSED and not self._has_repeated:
+            self._has_repeated = True
+            self._process.send_signal_to_language(signal.SIGINT)
 
     def sweep(self, run_began: float) -> None:
         """End what the run leaves behind although it was interrupted."""
