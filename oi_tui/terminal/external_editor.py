@@ -73,17 +73,29 @@ def _run_until_signal(command: Sequence[str]) -> int:
 
     The event loop waits meanwhile. It gets the signal as well, when the command has ended.
     """
-    with subprocess.Popen(command) as process:
+    process: subprocess.Popen[bytes] | None = None
+    must_end = False
 
-        def end(_number: int, _frame: object) -> None:
-            process.terminate()
-            last_resort = threading.Timer(_PATIENCE, process.kill)
-            last_resort.daemon = True
-            last_resort.start()
+    def end(_number: int, _frame: object) -> None:
+        nonlocal must_end
+        must_end = True
+        if process:
+            _end_soon(process)
 
-        before = [(number, signal.signal(number, end)) for number in _ENDING]
-        try:
+    # Before the command is there: it may be the reason for which the signal is sent.
+    before = [(number, signal.signal(number, end)) for number in _ENDING]
+    try:
+        with subprocess.Popen(command) as process:
+            if must_end:
+                _end_soon(process)
             return process.wait()
-        finally:
-            for number, handler in before:
-                signal.signal(number, handler)
+    finally:
+        for number, handler in before:
+            signal.signal(number, handler)
+
+
+def _end_soon(process: "subprocess.Popen[bytes]") -> None:
+    process.terminate()
+    last_resort = threading.Timer(_PATIENCE, process.kill)
+    last_resort.daemon = True
+    last_resort.start()
