@@ -24,6 +24,7 @@ from oi_tui.engine.models import local_servers
 from oi_tui.engine.open_interpreter.chunks import Chunk
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.speech import Voice
+from oi_tui.system.extras import need_extra
 
 if TYPE_CHECKING:
     from oi_tui.api.server import Server
@@ -282,12 +283,8 @@ class OpenInterpreter(SettingGroup):
     @property
     def server(self) -> "Server":
         """The server for this interpreter. Needs the extra `server`: `pip install "oi-tui[server]"`."""
-        try:
+        with need_extra("server", "The server", ("starlette", "uvicorn", "websockets", "h11")):
             from oi_tui.api.server import Server
-        except ModuleNotFoundError as missing:
-            why = f'The server needs more packages: pip install "oi-tui[server]" ({missing.name} is missing)'
-            raise ImportError(why) from None
-
         found: Server | None = vars(self).get("_server")
         if found is None:
             found = vars(self)["_server"] = Server(self)

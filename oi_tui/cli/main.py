@@ -19,6 +19,7 @@ from oi_tui.engine.credentials.redaction import learn_address
 from oi_tui.engine.settings.profile import Profile, find_conversations_folder, list_settings
 from oi_tui.engine.settings.setting import ProfileError, Value
 from oi_tui.system.environment import close_to_others
+from oi_tui.system.extras import MissingExtraError, need_extra
 from oi_tui.terminal.color_system import is_colourful_xterm
 from oi_tui.text import one_line
 
@@ -43,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
         return _start(arguments)
-    except (UsageError, ProfileError) as error:
+    except (UsageError, ProfileError, MissingExtraError) as error:
         print(f"oi-tui: {one_line(str(error), 1000)}", file=sys.stderr)  # noqa: T201
     except OSError as error:
         reason = error.strerror or str(error)
@@ -216,7 +217,7 @@ def _attach(given: argparse.Namespace, work: Callable[[argparse.Namespace], int]
 
 
 def _serve(given: argparse.Namespace, profile: Profile, path: Path | None) -> int:
-    """Run the server. Raises UsageError where its flags or its packages are wrong."""
+    """Run the server. Raises UsageError where its flags are wrong, or MissingExtraError."""
     try:
         return server_options.serve(given, profile, path)
     except ValueError as error:
@@ -224,31 +225,19 @@ def _serve(given: argparse.Namespace, profile: Profile, path: Path | None) -> in
 
 
 def _serve_host(profile: Profile, path: Path | None) -> int:
-    """Run code for an MCP host. Raises UsageError where a package is missing."""
-    try:
+    """Run code for an MCP host. Raises MissingExtraError where a package is missing."""
+    with need_extra("mcp", "--mcp", ("mcp", "mcp_types", "anyio", "pydantic")):
         from oi_tui.mcp_server.run import run
-    except ModuleNotFoundError as missing:
-        if (missing.name or "").partition(".")[0] not in ("mcp", "mcp_types", "anyio", "pydantic"):
-            raise
-        raise UsageError(
-            f'--mcp needs more packages: pip install "oi-tui[mcp]" ({missing.name} is missing)'
-        ) from None
     return run(profile, path)
 
 
 def _serve_editor(given: argparse.Namespace) -> int:
     """Be the agent of an editor; the settings of a folder are those of its own sessions only.
 
-    Raises UsageError where a package is missing.
+    Raises MissingExtraError where a package is missing.
     """
-    try:
+    with need_extra("acp", "--acp", ("acp", "pydantic")):
         from oi_tui.acp.run import run
-    except ModuleNotFoundError as missing:
-        if (missing.name or "").partition(".")[0] not in ("acp", "pydantic"):
-            raise
-        raise UsageError(
-            f'--acp needs more packages: pip install "oi-tui[acp]" ({missing.name} is missing)'
-        ) from None
     profile, path = _open_profile(given)
     return run(lambda: _complete(profile, given), path)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from oi_tui.engine.settings.profile import Profile
+from oi_tui.system.extras import need_extra
 
 if TYPE_CHECKING:
     from oi_tui.runtimes.remote.left_targets import LeftTarget
@@ -27,7 +28,6 @@ DEFAULT_ADDRESS = "http://127.0.0.1:8000"
 #: Flags that only mean something for a network address.
 _NOT_AT_SOCKET = ("--host", "--port", "--open")
 _REPEATED = ("--allow-host", "--allow-origin")
-_MISSING = 'the server needs more packages: pip install "oi-tui[server]" ({} is missing)'
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -73,16 +73,12 @@ def describe_misplaced(given: argparse.Namespace) -> str:
 
 
 def serve(given: argparse.Namespace, profile: Profile, path: Path | None) -> int:
-    """Run the server. Raises ValueError for flags that cannot be used, or packages that are missing."""
-    from oi_tui.server.options import OptionError, ServerOptions, from_environment
+    """Run the server. Raises ValueError for flags that cannot be used, or MissingExtraError."""
+    from oi_tui.server.options import ServerOptions, from_environment
 
     options = ServerOptions(**{**from_environment(), **_choose(given)})
-    try:
+    with need_extra("server", "the server", ("starlette", "uvicorn", "websockets", "h11")):
         from oi_tui.server import serve as server
-    except ModuleNotFoundError as missing:
-        if (missing.name or "").partition(".")[0] not in ("starlette", "uvicorn", "websockets", "h11"):
-            raise
-        raise OptionError(_MISSING.format(missing.name)) from None
     return server.run(profile, path, options, open_page="open" in given)
 
 
@@ -108,34 +104,22 @@ def find_left(given: argparse.Namespace) -> "LeftTarget | None":
 
 
 def attach(given: argparse.Namespace) -> int:
-    """Join a session of a running server. Raises ValueError for an address that cannot be used."""
+    """Join a session of a running server. Raises ValueError for a wrong address, or MissingExtraError."""
     from oi_tui.attach import address
 
     where = address.parse(given.attach)
-    try:
+    with need_extra("server", "--attach", ("websockets", "httpx")):
         from oi_tui.attach.run import run
-    except ModuleNotFoundError as missing:
-        if (missing.name or "").partition(".")[0] not in ("websockets", "httpx"):
-            raise
-        raise ValueError(
-            f'--attach needs more packages: pip install "oi-tui[server]" ({missing.name} is missing)'
-        ) from None
     return run(where)
 
 
 def be_kernel(given: argparse.Namespace) -> int:
-    """Be a Jupyter kernel. Raises ValueError for an address or a file that cannot be used."""
+    """Be a Jupyter kernel. Raises ValueError for a wrong address or file, or MissingExtraError."""
     from oi_tui.attach import address
 
     where = address.parse(getattr(given, "attach", DEFAULT_ADDRESS))
-    try:
+    with need_extra("kernel", "--kernel", ("websockets", "httpx", "zmq", "jupyter_client")):
         from oi_tui.attach.jupyter_kernel import run
-    except ModuleNotFoundError as missing:
-        if (missing.name or "").partition(".")[0] not in ("websockets", "httpx", "zmq", "jupyter_client"):
-            raise
-        raise ValueError(
-            f'--kernel needs more packages: pip install "oi-tui[kernel]" ({missing.name} is missing)'
-        ) from None
     return run(where, Path(given.kernel), getattr(given, "kernel_name", "python3"))
 
 

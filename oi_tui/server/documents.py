@@ -10,9 +10,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 
+from oi_tui.engine.events import RunReported
 from oi_tui.messages import Message, Report
 from oi_tui.server import wire
-from oi_tui.server.event_log import LogItem
+from oi_tui.server.event_log import ApprovalQuestion
 from oi_tui.server.guard import PUBLIC, PUBLIC_FOLDER
 from oi_tui.server.kernels.access import FORM, LOGIN
 from oi_tui.version import __version__
@@ -135,13 +136,10 @@ def _action_schema() -> Document:
 def _event_schema() -> Document:
     """The events, with the names of their fields."""
     schemas = []
-    # The session puts an ApprovalQuestion in the place of an ApprovalRequested.
-    for kind in (item for item in get_args(LogItem) if item.__name__ in wire.NAMES):
-        names = {"ApprovalQuestion": ["question"], "RunReported": ["id", "report", *_report_fields()]}.get(
-            kind.__name__
-        )
-        names = names or [field.name for field in fields(kind)]
-        properties: Document = {"event": {"const": wire.NAMES[kind.__name__]}, "number": {"type": "integer"}}
+    described = {ApprovalQuestion: ["question"], RunReported: ["id", "report", *_report_fields()]}
+    for kind, name_of_event in wire.NAMES.items():
+        names = described.get(kind) or [field.name for field in fields(kind)]
+        properties: Document = {"event": {"const": name_of_event}, "number": {"type": "integer"}}
         for name in names:
             properties[name] = _message_schema() if name == "message" else {}
         schemas.append({"type": "object", "title": kind.__name__, "properties": properties})

@@ -4,44 +4,46 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
+from oi_tui import messages
+from oi_tui.engine import events
 from oi_tui.engine.events import FilesChanged, MessageRecorded, MessageStarted, RunReported
 from oi_tui.messages import Message
-from oi_tui.server.event_log import ApprovalQuestion, LogEntry, LogItem
+from oi_tui.server.event_log import ApprovalQuestion, LogEntry, LogItem, QuestionAnswered
 from oi_tui.server.hosted_session import HostedSession
 from oi_tui.text import list_hidden_characters, one_line
 
-#: The names of the events, by their classes.
-NAMES = {
-    "TurnStarted": "turn.started",
-    "LibraryLoading": "model.loading",
-    "ModelCalled": "model.called",
-    "ModelConnecting": "model.connecting",
-    "MessageStarted": "message.started",
-    "MessageGrew": "message.grew",
-    "MessageRecorded": "message.recorded",
-    "ApprovalQuestion": "question.asked",
-    "QuestionAnswered": "question.answered",
-    "RunReported": "run.reported",
-    "FilesChanged": "files.changed",
-    "FileCopied": "file.copied",
-    "RetryScheduled": "model.retry",
-    "Noticed": "notice",
-    "UsageReported": "usage",
-    "TurnEnded": "turn.ended",
+#: The names of the events, by their classes. Clients get ApprovalQuestion in place of ApprovalRequested.
+NAMES: Mapping[type[Any], str] = {
+    events.TurnStarted: "turn.started",
+    events.LibraryLoading: "model.loading",
+    events.ModelCalled: "model.called",
+    events.ModelConnecting: "model.connecting",
+    events.MessageStarted: "message.started",
+    events.MessageGrew: "message.grew",
+    events.MessageRecorded: "message.recorded",
+    ApprovalQuestion: "question.asked",
+    QuestionAnswered: "question.answered",
+    events.RunReported: "run.reported",
+    events.FilesChanged: "files.changed",
+    events.FileCopied: "file.copied",
+    events.RetryScheduled: "model.retry",
+    events.Noticed: "notice",
+    events.UsageReported: "usage",
+    events.TurnEnded: "turn.ended",
 }
 #: The names of a run's reports, by their classes.
-REPORTS = {
-    "Starting": "starting",
-    "Started": "started",
-    "LineReached": "line",
-    "InputRequested": "input.requested",
-    "InputReceived": "input.received",
-    "Stopping": "stopping",
-    "RunEnded": "ended",
-    "Printed": "printed",
-    "Displayed": "displayed",
-    "ValueBegan": "value.began",
-    "ValueEnded": "value.ended",
+REPORTS: Mapping[type[Any], str] = {
+    messages.Starting: "starting",
+    messages.Started: "started",
+    messages.LineReached: "line",
+    messages.InputRequested: "input.requested",
+    messages.InputReceived: "input.received",
+    messages.Stopping: "stopping",
+    messages.RunEnded: "ended",
+    messages.Printed: "printed",
+    messages.Displayed: "displayed",
+    messages.ValueBegan: "value.began",
+    messages.ValueEnded: "value.ended",
 }
 
 
@@ -52,14 +54,14 @@ def encode_entry(entry: LogEntry, session: str) -> dict[str, Any]:
 
 def encode_event(item: LogItem, session: str) -> dict[str, Any]:
     """An event without its number."""
-    head = {"event": NAMES[type(item).__name__]}
+    head = {"event": NAMES[type(item)]}
     match item:
         case ApprovalQuestion():
             return {**head, "question": describe_question(item)}
         case MessageStarted(message) | MessageRecorded(message):
             return {**head, "message": describe_message(message, session)}
         case RunReported(id, report):
-            return {**head, "id": id, "report": REPORTS[type(report).__name__], **_values(report)}
+            return {**head, "id": id, "report": REPORTS[type(report)], **_values(report)}
         case FilesChanged(id, step):
             changes = [{"path": change.name, "what": change.what} for change in step.changes]
             return {**head, "id": id, "changes": changes, "note": step.note}

@@ -9,10 +9,11 @@ pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed h
 
 from starlette.routing import Route, WebSocketRoute
 
+from oi_tui.engine.events import ApprovalRequested
 from oi_tui.messages import Report
 from oi_tui.server import documents, wire
 from oi_tui.server.application import routes
-from oi_tui.server.event_log import LogItem
+from oi_tui.server.event_log import LogItem, MessagesReplaced
 from tests.fakes import call
 from tests.unit.server.conftest import Serve
 
@@ -51,9 +52,10 @@ def test_every_websocket_is_described(serve: Serve) -> None:
 
 def test_every_event_and_every_report_has_a_name() -> None:
     # A Question takes the place of an ApprovalRequested, and the state that of MessagesReplaced.
-    named = {kind.__name__ for kind in get_args(LogItem)} - {"ApprovalRequested", "MessagesReplaced"}
-    assert named == set(wire.NAMES)
-    assert {kind.__name__ for kind in get_args(Report)} == set(wire.REPORTS)
+    assert set(get_args(LogItem)) - {ApprovalRequested, MessagesReplaced} == set(wire.NAMES)
+    assert set(get_args(Report)) == set(wire.REPORTS)
+    for names in (wire.NAMES, wire.REPORTS):
+        assert len(set(names.values())) == len(names)
 
 
 def test_events_have_the_fields_that_are_described(serve: Serve) -> None:
