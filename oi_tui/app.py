@@ -252,8 +252,9 @@ class OiTui(ImageSupportMixin, IdleClock):
         self.remapped, problems = keymap.read_chosen(text)
         self.set_keymap(dict(self.remapped))
         commands.rekey(self.remapped)
+        in_profile = self._chat.chat_view.workspace.profile.origins.get("keys") == "profile"
         for problem in problems:
-            self._chat.commands.tell(f"In your profile: {problem}", warning=True)
+            self._chat.commands.tell(f"In your profile: {problem}" if in_profile else problem, warning=True)
 
     def notify(self, message: str, **more: Any) -> None:
         """Show a short notice, unless the same one is on the screen."""

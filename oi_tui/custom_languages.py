@@ -62,7 +62,7 @@ class CustomLanguages:
                 languages.append(self._load_language(entry))
             except (CustomLanguageError, OSError, ProfileError) as error:
                 reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-                self.problems.append(f"computer.custom_languages: {entry}: {reason}")
+                self.problems.append(f"{entry}: {reason}")
         self.languages: tuple[Language, ...] = tuple(languages)
 
     def show(self, name: str) -> ExternalContent | None:

@@ -259,7 +259,8 @@ def add_project(profile: Profile, shown: ExternalContent) -> Profile:
         if setting.name in theirs.origins and profile.origins.get(setting.name) not in ("flag", "environment")
     }
     merged = profile.with_changes("profile", **changes)
-    return replace(merged, unknown=(*merged.unknown, *theirs.unknown))
+    remarks = (f"In {PROJECT} of this folder: {line}" for line in theirs.unknown)
+    return replace(merged, notes=(*merged.notes, *remarks))
 
 
 def is_trusted(shown: ExternalContent) -> bool:

@@ -16,8 +16,9 @@ from oi_tui.engine.settings import mcp_servers
 from oi_tui.engine.settings.profile import (
     Profile,
     ProfileError,
-    explain_no_effect,
     find_conversations_folder,
+    list_remarks,
+    name_source,
     save,
 )
 from oi_tui.engine.settings.setting import Value
@@ -119,17 +120,19 @@ class Workspace:
     @property
     def remarks(self) -> tuple[str, ...]:
         """Remarks on the settings, such as unknown keys, and on skills that are not used, in sentences."""
-        problems = (
-            *self.profile.unknown,
-            *explain_no_effect(self.profile),
-            *self.languages.explain_unknown(self.profile.languages),
-            *self.languages.custom.problems,
-        )
+        languages = name_source(self.profile, "languages")
+        unknown = self.languages.explain_unknown(self.profile.languages)
+        custom = name_source(self.profile, "custom_languages")
         skills = (
             f"The skill {name} of this folder is not used. %skills trust {name} shows it."
             for name in self.skills.untrusted()
         )
-        return (*(f"In your profile: {problem}" for problem in problems), *skills)
+        return (
+            *list_remarks(self.profile),
+            *(f"{languages}: {problem}" for problem in unknown),
+            *(f"{custom}: {problem}" for problem in self.languages.custom.problems),
+            *skills,
+        )
 
     def use(self, profile: Profile) -> None:
         """Go on with other settings, from the next request on.

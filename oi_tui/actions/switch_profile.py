@@ -10,7 +10,7 @@ from oi_tui import profiles
 from oi_tui.actions import confirm_trust
 from oi_tui.actions.interface import UserInterface
 from oi_tui.engine.credentials.trust import ExternalContent, Trust
-from oi_tui.engine.settings.profile import Profile, ProfileError, explain_no_effect
+from oi_tui.engine.settings.profile import Profile, ProfileError, list_remarks
 from oi_tui.text import one_line, visible
 from oi_tui.workspace import Workspace
 
@@ -85,8 +85,8 @@ class ProfileSwitcher:
         workspace.edit_file(found.path)
         model = one_line(found.profile.model, 100)
         self._ui.tell(f"Switched to profile {one_line(name, 200)}; the model is {model}.")
-        for remark in (*found.profile.unknown, *explain_no_effect(found.profile)):
-            self._ui.tell(f"In your profile: {one_line(remark, 500)}", warning=True)
+        for remark in list_remarks(found.profile):
+            self._ui.tell(one_line(remark, 500), warning=True)
         self._ui.take_profile(found.profile)
         if workspace.session.auto_run and not found.profile.auto_run:
             # It was switched on by hand, which the profile that was chosen now does not say.

@@ -130,7 +130,7 @@ class ApiComputer(SettingGroup):
             may_ask=not profile.sandbox,
         )
         for problem in languages.problems:
-            warnings.warn(problem, stacklevel=4)
+            warnings.warn(f"computer.custom_languages: {problem}", stacklevel=4)
         return languages.languages
 
     @property

@@ -446,8 +446,8 @@ def _profile(given: object) -> tuple[Profile, Path | None]:
     name = str(given.absolute()) if isinstance(given, Path) else given
     profile, path = profiles.open_profile(name, write=False)
     profile = profile.with_environment()
-    for line in profile.unknown:
-        warnings.warn(f"profile: {line}", stacklevel=3)
+    for line in (*(f"profile: {line}" for line in profile.unknown), *profile.notes):
+        warnings.warn(line, stacklevel=3)
     return profile, path.parent if path else None
 
 

@@ -90,11 +90,11 @@ def _add_project(profile: Profile) -> Profile:
     shown = profiles.find_project(Path.cwd())
     if shown is None:
         unread = profiles.explain_unread_project(Path.cwd())
-        return replace(profile, unknown=(*profile.unknown, unread)) if unread else profile
+        return replace(profile, notes=(*profile.notes, unread)) if unread else profile
     note = f"This folder has its own settings ({profiles.PROJECT}); they are not used. %trust shows them."
     if profiles.is_trusted(shown):
         return profiles.add_project(profile, shown)
-    return replace(profile, unknown=(*profile.unknown, note))
+    return replace(profile, notes=(*profile.notes, note))
 
 
 def _start(arguments: list[str]) -> int:
@@ -127,7 +127,7 @@ def _start(arguments: list[str]) -> int:
     _refuse_contradiction(profile)
     if not profile.sandbox:
         notes += combinations.describe_unused(given)
-    profile = replace(profile, unknown=(*profile.unknown, *notes))
+    profile = replace(profile, notes=(*profile.notes, *notes))
     resume = _find_conversation(given.resume, profile) if "resume" in given else None
     if left and left.conversation and not resume:
         resume = _find_saved(left.conversation, profile)

@@ -91,7 +91,7 @@ def _list_remarks(profile: "Profile", path: Path | None, broken: str = "") -> It
     """The remarks on a profile that were not made elsewhere."""
     from oi_tui.engine.settings.profile import explain_no_effect
 
-    for remark in (*profile.unknown, *explain_no_effect(profile)):
+    for remark in (*profile.unknown, *profile.notes, *explain_no_effect(profile)):
         if not (broken and broken in remark):
             # What begins with a line is about the file.
             place = f"{path.name}, " if path and remark.startswith("line ") else ""

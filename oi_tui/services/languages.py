@@ -234,7 +234,7 @@ class LanguageService:
         """Say which of these names are no languages."""
         here = ", ".join(self.computer.languages)
         unknown = (name for name in names if self.computer.resolve(name) is None)
-        return [f"computer.languages: unknown language {name!r}; languages: {here}" for name in unknown]
+        return [f"unknown language {name!r}; languages: {here}" for name in unknown]
 
     @property
     def has_pointer(self) -> bool:

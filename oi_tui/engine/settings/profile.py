@@ -4,7 +4,7 @@ import dataclasses
 import os
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -25,6 +25,8 @@ __all__ = ["Profile", "ProfileError", "list_settings"]
 #: Where a value comes from; the later ones win.
 Origin = Literal["default", "profile", "environment", "flag", "changed"]
 
+_IN_PROFILE = "In your profile: "
+
 
 @dataclass(frozen=True, kw_only=True)
 class Profile(ApplicationSettings, PromptSettings, ExecutionSettings, ModelSettings):
@@ -32,6 +34,8 @@ class Profile(ApplicationSettings, PromptSettings, ExecutionSettings, ModelSetti
 
     #: Keys of the file that are not settings, each with its line and what may be meant, in words.
     unknown: tuple[str, ...] = field(default=(), compare=False)
+    #: What a person should know of flags, of the environment and of the folder, in sentences.
+    notes: tuple[str, ...] = field(default=(), compare=False)
     #: The text and the place of a trusted program that brings a function as its model.
     completions: tuple[str, str] | None = field(default=None, compare=False, repr=False)
     #: Code of a trusted program, with its language, that runs when the language starts.
@@ -100,7 +104,7 @@ class Profile(ApplicationSettings, PromptSettings, ExecutionSettings, ModelSetti
     def with_environment(self, environment: Mapping[str, str] = os.environ) -> Self:
         """The same profile with what the environment sets. Raises ProfileError naming the variable.
 
-        A variable that begins like ours and is not known adds a sentence to `unknown`.
+        A variable that begins like ours and is not known adds a sentence to `notes`.
         """
         changes: dict[str, Value] = {}
         for setting in list_settings():
@@ -112,7 +116,7 @@ class Profile(ApplicationSettings, PromptSettings, ExecutionSettings, ModelSetti
                     raise error.at(f"environment variable {setting.variable}") from None
         notes = check_names(environment, list_settings())
         changed = self.with_changes("environment", **changes)
-        return dataclasses.replace(changed, unknown=(*self.unknown, *notes))
+        return dataclasses.replace(changed, notes=(*self.notes, *notes))
 
     def differences(self, other: Self) -> dict[str, Value]:
         """The settings, by name, that are different in `other`, with its values."""
@@ -184,9 +188,36 @@ def find_conversations_folder(profile: Profile) -> Path:
     return paths.expand_typed(path) if path else paths.conversations()
 
 
+def name_source(profile: Profile, name: str) -> str:
+    """Name the setting as it was set: by its flag, its variable, or its key in the profile."""
+    setting = next(item for item in list_settings() if item.name == name)
+    match profile.origins.get(name):
+        case "flag":
+            return setting.long_flag
+        case "environment":
+            return f"Environment variable {setting.variable}"
+        case "profile":
+            return f"{_IN_PROFILE}{setting.key}"
+        case _:
+            return setting.key
+
+
+def list_remarks(profile: Profile) -> list[str]:
+    """Return every remark on the settings, in sentences that say where each setting was set."""
+    keys = (f"{_IN_PROFILE}{line}" for line in profile.unknown)
+    unused = (
+        f"{name_source(profile, setting.name)} has no effect: {reason}."
+        for setting, reason in _list_unused(profile)
+    )
+    return [*keys, *profile.notes, *unused]
+
+
 def explain_no_effect(profile: Profile) -> list[str]:
     """Explain which chosen settings have no effect here."""
-    found = []
+    return [f"{setting.key} has no effect: {reason}." for setting, reason in _list_unused(profile)]
+
+
+def _list_unused(profile: Profile) -> Iterator[tuple[Setting, str]]:
     for setting in list_settings():
         if getattr(profile, setting.name) == setting.default and profile.origins.get(setting.name) != "flag":
             continue
@@ -194,8 +225,7 @@ def explain_no_effect(profile: Profile) -> list[str]:
         if setting.needless and profile.origins.get(setting.name) == "flag":
             reason = setting.needless
         if reason:
-            found.append(f"{setting.key} has no effect: {reason}.")
-    return found
+            yield setting, reason
 
 
 def explain(profile: Profile) -> list[tuple[str, str, Origin]]:

@@ -16,6 +16,7 @@ from oi_tui.engine.settings.profile import Profile, list_settings
 from oi_tui.engine.settings.setting import Setting
 from oi_tui.engine.storage.store import Store
 from oi_tui.messages import Message
+from oi_tui.workspace import Workspace
 from tests.setting_values import other_value, wrong_texts
 
 BOOLEANS = [item for item in list_settings() if item.kind is bool]
@@ -320,16 +321,16 @@ def test_flags_of_the_original_do_not_override_what_a_person_chose(
     assert main.main(arguments) == 7
     ((profile, _),) = started
     assert {name: getattr(profile, name) for name in values} == values
-    assert [item for item in profile.unknown if "does not change" in item] == [
-        item for item in profile.unknown if note and item.startswith(note)
+    assert [item for item in profile.notes if "does not change" in item] == [
+        item for item in profile.notes if note and item.startswith(note)
     ]
-    assert any("does not change" in item for item in profile.unknown) == bool(note)
+    assert any("does not change" in item for item in profile.notes) == bool(note)
 
 
 def test_what_follows_two_dashes_is_text_also_where_it_looks_like_an_old_flag(started: list[Any]) -> None:
     assert main.main(["--", "--llama3", "--assistant", "-safe"]) == 7
     ((profile, named),) = started
-    assert (named["words"], profile.local, profile.unknown) == ("--llama3 --assistant -safe", False, ())
+    assert (named["words"], profile.local, profile.notes) == ("--llama3 --assistant -safe", False, ())
 
 
 @pytest.mark.parametrize(
@@ -354,7 +355,7 @@ def test_an_unknown_variable_is_reported_at_the_start(
     monkeypatch.setenv("OI_TUI_MODLE", "x")
     assert main.main([]) == 7
     note = "The environment variable OI_TUI_MODLE has no effect; did you mean OI_TUI_MODEL?"
-    assert note in started[0][0].unknown
+    assert note in started[0][0].notes
     monkeypatch.setenv("OI_TUI_OFLINE", "1")
     assert refused(capsys, "--plain").startswith(
         "environment variable OI_TUI_OFLINE: is not read by oi-tui; to set offline, use --offline"
@@ -447,9 +448,32 @@ def test_a_request_is_not_taken_where_nobody_reads_it(capsys: pytest.CaptureFixt
 def test_a_limit_of_the_sandbox_without_the_sandbox_is_noted(started: list[Any]) -> None:
     note = "--sandbox-disk has no effect: the sandbox is off."
     assert main.main(["--sandbox-disk", "5"]) == 7
-    assert note in started[-1][0].unknown
+    assert note in started[-1][0].notes
     assert main.main(["--sandbox", "--sandbox-disk", "5"]) == 7
-    assert note not in started[-1][0].unknown
+    assert note not in started[-1][0].notes
+
+
+def test_a_remark_says_where_its_setting_was_set(
+    started: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OI_TUI_MODLE", "a")
+    file = tmp_path / "work.yaml"
+    file.write_text("foo: 1\ncomputer.custom_languages: [gone.py]\n")
+    flags = ["--sandbox-disk", "5", "--languages", "python;cobol", "--disable-telemetry"]
+    assert main.main(["-p", str(file), *flags]) == 7
+    workspace = Workspace(started[-1][0], file)
+    try:
+        remarks = [remark.partition(";")[0] for remark in workspace.remarks]
+    finally:
+        workspace.close()
+    assert remarks == [
+        "In your profile: line 1: foo is not a setting",
+        "The environment variable OI_TUI_MODLE has no effect",
+        "--sandbox-disk has no effect: the sandbox is off.",
+        "--disable-telemetry has no effect: oi-tui has no telemetry",
+        "--languages: unknown language 'cobol'",
+        f"In your profile: computer.custom_languages: gone.py: file not found: {tmp_path}/gone.py",
+    ]
 
 
 def test_flags_of_the_server_need_it(capsys: pytest.CaptureFixture[str], started: list[Any]) -> None:
@@ -634,7 +658,7 @@ def test_a_key_that_the_system_does_not_let_hide_is_reported_to_be_seen(
     monkeypatch.setattr(Path, "read_bytes", without_proc)
     assert main.main(["-m", "x"]) == 7
     assert main.main(["-m", "x", "-ak", "sk-canary"]) == 7
-    seen = [[note for note in profile.unknown if "can see the key" in note] for profile, _ in started]
+    seen = [[note for note in profile.notes if "can see the key" in note] for profile, _ in started]
     assert seen == [[], [main._SEEN]]
 
 

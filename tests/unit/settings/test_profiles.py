@@ -268,7 +268,7 @@ def test_a_projects_settings_count_only_once_exactly_they_were_trusted(
     given = flags.make_parser().parse_args([])
     profile, _ = main.read_profile(given)
     assert profile == Profile()
-    assert "%trust shows them" in profile.unknown[0]
+    assert "%trust shows them" in profile.notes[0]
     shown = profiles.find_project(tmp_path)
     assert shown is not None
     Trust().accept(shown)

@@ -15,7 +15,7 @@ LIMITS = [setting for setting in list_settings() if setting.limits]
 
 
 def notes(**environment: str) -> tuple[str, ...]:
-    return Profile().with_environment(environment).unknown
+    return Profile().with_environment(environment).notes
 
 
 def named_in(*folders: str) -> set[str]:
