@@ -62,8 +62,8 @@ _SHORT = {
 def list_groups(view: "ChatView") -> list[Group]:
     """Return the keys that act now, by where they act; what waits for an answer first."""
     found: list[Group] = []
-    if view.conversation.editing:
-        in_vi = view.conversation.editor.vi is not None
+    if view.conversation.cell_editor.is_open:
+        in_vi = view.conversation.cell_editor.code_editor.vi is not None
         found.append(
             ("In the code", [(":q!" if in_vi and key == "escape" else key, what) for key, what in _EDITING])
         )

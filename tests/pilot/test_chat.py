@@ -88,7 +88,7 @@ async def test_an_edited_line_is_what_runs() -> None:
         await ui.type("go")
         await ui.asked()
         await ui.pilot.press("e")
-        await ui.until(lambda: ui.view.conversation.editing)
+        await ui.until(lambda: ui.view.conversation.cell_editor.is_open)
         await ui.pilot.press("end", "b", "f5")
         await ui.asked()
         await ui.pilot.press("y")
@@ -113,7 +113,7 @@ async def test_a_cancelled_edit_asks_for_the_old_version() -> None:
         await ui.type("go")
         await ui.asked()
         await ui.pilot.press("e")
-        await ui.until(lambda: ui.view.conversation.editing)
+        await ui.until(lambda: ui.view.conversation.cell_editor.is_open)
         await ui.pilot.press("b", "escape")
         await ui.asked()
         await ui.pilot.press("y")
@@ -136,9 +136,9 @@ async def test_escape_while_editing_does_not_end_the_turn() -> None:
         await ui.type("go")
         await ui.asked()
         await ui.pilot.press("e")
-        await ui.until(lambda: ui.view.conversation.editing)
+        await ui.until(lambda: ui.view.conversation.cell_editor.is_open)
         await ui.pilot.press("escape")
-        await ui.until(lambda: not ui.view.conversation.editing)
+        await ui.until(lambda: not ui.view.conversation.cell_editor.is_open)
         assert ui.view.busy
         assert ui.view.approval.display
 

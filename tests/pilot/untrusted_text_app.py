@@ -124,8 +124,8 @@ class Stage:
             self.app.pop_screen()
             await self.pilot.pause()
         view = self.view
-        if view.conversation.editing:
-            view.conversation.cancel_edit()
+        if view.conversation.cell_editor.is_open:
+            view.conversation.cell_editor.cancel()
         for item in (view.replace_line, view.find_line, view.approval, view.input_line):
             item.dismiss()
         view.log_panel.display = False

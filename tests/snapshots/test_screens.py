@@ -42,7 +42,7 @@ from tests.snapshots.staging import (
 async def editing(pilot: Pilot[None]) -> None:
     await asked(pilot)
     await pilot.press("e")
-    await until(pilot, lambda: chat_view(pilot).conversation.editing)
+    await until(pilot, lambda: chat_view(pilot).conversation.cell_editor.is_open)
     await pilot.press("down", "down", "end", *"  # all")
     await until(pilot, lambda: True)
 

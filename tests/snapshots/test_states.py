@@ -391,7 +391,7 @@ STATES: dict[str, tuple[Callable[[], OiTui], Steps]] = {
     "wide characters": (lambda: screen([call(WIDE)]), asked),
     "wide characters edited": (
         lambda: screen([call(WIDE)]),
-        then(then(asked, "e", wait=lambda p: chat_view(p).conversation.editing), "end"),
+        then(then(asked, "e", wait=lambda p: chat_view(p).conversation.cell_editor.is_open), "end"),
     ),
     "the keys": (
         lambda: screen(),

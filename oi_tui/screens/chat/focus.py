@@ -23,7 +23,7 @@ class FocusableParts(Protocol):
 
 def focus_next(view: FocusableParts) -> None:
     """Go to what waits for an answer, else between prompt, conversation and sidebar."""
-    if view.conversation.editing:
+    if view.conversation.cell_editor.is_open:
         return
     if view.input_line.display and not view.input_line.has_focus_within:
         view.input_line.take_focus()

@@ -362,7 +362,7 @@ class ChatScreen(BaseScreen[None]):
             case "answer":
                 return bool(view and view.conversation.transcript.has_focus and view.approval.display)
             case "edited":
-                return bool(view and view.conversation.editing)
+                return bool(view and view.conversation.cell_editor.is_open)
             case "changes":
                 return bool(view and view.approval.request)
             case "next_place" | "follow" | "page" | "edit_outside":
@@ -408,8 +408,8 @@ class ChatScreen(BaseScreen[None]):
     def _place(self) -> str:
         """What has the keyboard, as far as it has keys of its own."""
         view = self.chat_view
-        if view.conversation.editing:
-            return "editing in vi" if view.conversation.editor.vi else "editing"
+        if view.conversation.cell_editor.is_open:
+            return "editing in vi" if view.conversation.cell_editor.code_editor.vi else "editing"
         if self._home and self._home.has_focus_within:
             return "home"
         return view.focused_part

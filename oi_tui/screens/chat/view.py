@@ -108,13 +108,13 @@ class ChatView(Widget):
         self.approval = ApprovalPanel(id="approval")
         self.input_line = StdinBar(id="input")
         self.find_line = FindBar(self.conversation, id="find")
-        self.replace_line = FindReplaceBar(self.conversation.editor, id="replace")
-        self.conversation.editor.use_vi(workspace.profile.editing == "vi")
-        self.conversation.on_edit_ended = self.replace_line.dismiss
+        self.replace_line = FindReplaceBar(self.conversation.cell_editor.code_editor, id="replace")
+        self.conversation.cell_editor.code_editor.use_vi(workspace.profile.editing == "vi")
+        self.conversation.cell_editor.on_closed = self.replace_line.dismiss
         self.foreground = Foreground(self)
         self.sidebar = SidebarControl(self, workspace, lambda: self.turns.tokens)
         self.completer = Completer(self, workspace.computer, workspace.mcp.resources)
-        self.conversation.editor.completion.is_available = self.completer.can_complete
+        self.conversation.cell_editor.code_editor.completion.is_available = self.completer.can_complete
         self.log_panel = LogPanel(log.recent, id="log")
         self.questions = ApprovalControl(
             self,
@@ -229,7 +229,7 @@ class ChatView(Widget):
     def stop(self) -> None:
         """Leave the editor, else stop what is in progress, else go to the prompt."""
         self._narrator.stop_speaking()
-        if self.conversation.editing:
+        if self.conversation.cell_editor.is_open:
             self.questions.cancel_edit()
         elif self.busy:
             self.session.interrupt()
@@ -257,7 +257,7 @@ class ChatView(Widget):
         """Offer it, if it is still what somebody types."""
         event.stop()
         if event.query.kind == "code":
-            self.conversation.editor.completion.offer(event.query, event.offers, event.note)
+            self.conversation.cell_editor.code_editor.completion.offer(event.query, event.offers, event.note)
         else:
             self.prompt.offer(event.query, event.offers, event.note)
 
@@ -294,13 +294,13 @@ class ChatView(Widget):
     @on(CodeEditor.SelectionChanged)
     def handle_caret_moved(self, event: CodeEditor.SelectionChanged) -> None:
         """Say where the caret is in the code."""
-        if event.text_area is self.conversation.editor:
+        if event.text_area is self.conversation.cell_editor.code_editor:
             self.questions.show_caret()
 
     @on(StableTextArea.ViChanged)
     def handle_vi_changed(self, event: StableTextArea.ViChanged) -> None:
         """Say which mode the editor is in."""
-        if event.text_area is self.conversation.editor:
+        if event.text_area is self.conversation.cell_editor.code_editor:
             event.stop()
             self.questions.show_caret()
 

@@ -332,6 +332,13 @@ class BlockView(ScrollView):
         elif bottom > view + self.size.height:
             self.go(bottom - self.size.height)
 
+    def reveal(self, key: str) -> None:
+        """Scroll so that the block `key` can be read, from its beginning where it is higher than the view."""
+        self.flush()
+        index = self.layout_of_blocks.number(key)
+        if index is not None:
+            self.show_block(index)
+
     def draw_block(self, index: int) -> "list[Row]":
         """Return the rows of a block, as they are drawn now."""
         return self.layout_of_blocks.draw(index, self.look)

@@ -1,9 +1,7 @@
 """The conversation widget; one of its cells at a time can be edited in place."""
 
-import time
 from collections.abc import Callable
 
-from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
@@ -14,22 +12,19 @@ from textual.widgets import Static, TextArea
 
 from oi_tui.engine.events import ApprovalRequested, Event, MessageRecorded, RunReported
 from oi_tui.messages import Message
-from oi_tui.widgets.conversation.activity import FRAME, Activity
+from oi_tui.widgets.conversation.activity import ActivityLine
 from oi_tui.widgets.conversation.blocks import Block, ImageBlock, OutputBlock, UserBlock
 from oi_tui.widgets.conversation.cells.cell import CellBlock
+from oi_tui.widgets.conversation.cells.cell_editor import CellEditor
+from oi_tui.widgets.conversation.cells.running_cells import RunningCells
 from oi_tui.widgets.conversation.event_handler import EventHandler
 from oi_tui.widgets.conversation.inline_table import InlineTable
-from oi_tui.widgets.conversation.line_follower import LineFollower
 from oi_tui.widgets.conversation.output import count_lines
 from oi_tui.widgets.conversation.search import Match, build_pattern, find_place, unfold
-from oi_tui.widgets.conversation.selection import MARGIN
 from oi_tui.widgets.conversation.transcript import Transcript
 from oi_tui.widgets.editor.code_editor import CodeEditor
 from oi_tui.widgets.images.image import ImageRow
-from oi_tui.widgets.prompt.completion_list import MOST_ROWS, Completions
 
-#: How often the running time of a program is updated, in seconds.
-_TICK = 0.1
 #: Why a letter did nothing to a block. The other letters are for code only.
 _WHY_NOT = {
     "picture": "This block has no image.",
@@ -98,37 +93,27 @@ class Conversation(Widget):
         self.transcript.question_open = lambda: any(
             isinstance(block, CellBlock) and block.awaits_approval for block in self._story.outputs
         )
-        self._editor = CodeEditor(id="cell-editor")
-        self._completions = Completions(id="code-completions")
-        self._completions.add_class("-beside")
+        self.cell_editor = CellEditor(self, self.transcript)
         self._new_below = NewBelow(id="new-below")
         self._saved_as = saved_as or (lambda _: "")
         self._story = EventHandler(self.transcript, self._saved_as)
-        self._editing: CellBlock | None = None
-        #: Called when a cell is no longer being edited.
-        self.on_edit_ended: Callable[[], None] = lambda: None
         #: The cell whose beginning is kept in view while it waits for approval.
         self._held: CellBlock | None = None
-        self._live: set[str] = set()
-        self._follower = LineFollower(self.transcript)
-        #: The activity, shown where the answer will appear.
-        self._activity: Activity | None = None
-        #: The time that each running cell showed last.
-        self._clocks: dict[str, str] = {}
+        self._running_cells = RunningCells(self.transcript)
+        #: What is being waited for, where the answer will appear.
+        self.activity_line = ActivityLine(self.transcript)
 
     def compose(self) -> ComposeResult:
         """The transcript; above it, when needed, the editor and the line about what came below."""
-        self._editor.display = False
         self._new_below.display = False
         yield self.transcript
-        yield self._editor
-        yield self._completions
+        yield from self.cell_editor.widgets()
         yield self._new_below
 
     def on_mount(self) -> None:
-        """Start the timer that counts the seconds of runs."""
-        self._ticker = self.set_interval(_TICK, self._tick, pause=True)
-        self._spinner = self.set_interval(FRAME, self._spin, pause=True)
+        """Start the timers."""
+        self._running_cells.start_timer()
+        self.activity_line.start_timer()
 
     def apply(self, event: Event) -> None:
         """Show what happened. Events about unknown messages are ignored."""
@@ -138,75 +123,34 @@ class Conversation(Widget):
         if isinstance(event, MessageRecorded) and (cell := self._story.find_cell(event.message.id)):
             self._watch(cell)
         elif isinstance(event, RunReported):
-            self._follower.look()
+            self._running_cells.follower.look()
         elif isinstance(event, ApprovalRequested) and (cell := self._story.find_cell(event.message.id)):
             self.transcript.redraw(cell.key)
             if self.transcript.following:
                 self._held = cell
                 self.call_after_refresh(self._show_held)
 
-    @property
-    def _moves(self) -> bool:
-        return self.app.animation_level != "none"
-
-    def wait_for(self, activity: Activity | None) -> None:
-        """Show the activity below the last block; None removes it."""
-        if activity == self._activity:
-            return
-        self._activity = activity
-        if activity is None:
-            self._spinner.pause()
-            self.transcript.show_tail(None)
-        else:
-            self._spin()
-            self._spinner.resume()
-
-    def _spin(self) -> None:
-        if self._activity is not None:
-            width, look = self.transcript.block_width, self.transcript.look
-            row = self._activity.row(time.monotonic(), width, look, motion=self._moves)
-            self.transcript.show_tail(row)
-
     def clear(self) -> None:
         """Show an empty conversation."""
-        self.cancel_edit()
+        self.cell_editor.cancel()
         self._story = EventHandler(self.transcript, self._saved_as)
         self._held = None
-        self._live.clear()
-        self._follower = LineFollower(self.transcript)
+        self._running_cells.clear()
         self.transcript.replace()
 
     def _handle_recorded(self, message: Message) -> None:
         """Close the editor when its code was answered elsewhere."""
-        if self._editing is not None and self._editing.key == message.id and message.decision is not None:
-            self._close_editor()
+        if self.cell_editor.key == message.id and message.decision is not None:
+            self.cell_editor.cancel()
 
     def _watch(self, cell: CellBlock) -> None:
-        began = cell.live and cell.key not in self._live
-        if cell.live:
-            self._live.add(cell.key)
-            self._ticker.resume()
-        else:
-            self._live.discard(cell.key)
-            self._follower.end(cell)
+        self._running_cells.watch(cell)
         if self._held is cell and not cell.awaits_approval:
             self._held = None
             self.transcript.action_scroll_end()
-        if began:
-            self._follower.begin(cell)
-
-    def _tick(self) -> None:
-        for key in self._live:
-            cell = self._story.find_cell(key)
-            if cell is not None and self._clocks.get(key) != cell.clock:
-                self._clocks[key] = cell.clock
-                self.transcript.redraw(key)
-        if not self._live:
-            self._clocks.clear()
-            self._ticker.pause()
 
     def _show_held(self) -> None:
-        if self._held is not None and self._editing is None:
+        if self._held is not None and not self.cell_editor.is_open:
             self.reveal(self._held.key)
 
     def _hold_outputs(self, following: bool) -> None:
@@ -239,41 +183,13 @@ class Conversation(Widget):
 
     # Editing in place
 
-    @property
-    def editor(self) -> CodeEditor:
-        """The editor; it is shown while a cell is being edited."""
-        return self._editor
-
-    @property
-    def editing(self) -> bool:
-        """Whether a cell is being edited."""
-        return self._editing is not None
-
     def edit(self, message_id: str) -> bool:
         """Open an editor over the code of a cell, with the focus; False when there is no such cell."""
         cell = self._story.find_cell(message_id)
         if cell is None:
             return False
-        self.cancel_edit()
-        self._editing = cell
-        cell.code_folded = False
-        self._editor.open(cell.code, cell.message.format)
-        self._fit_editor()
-        self.reveal(message_id)
-        self._editor.display = True
-        self._editor.focus()
-        self._move_overlays()
+        self.cell_editor.open(cell)
         return True
-
-    def finish_edit(self) -> str:
-        """Close the editor. Return the edited code, "" if nothing was being edited."""
-        cell = self._editing
-        if cell is None:
-            return ""
-        code = self._editor.code if self._editor.modified else cell.code
-        cell.take_edited(code)
-        self._close_editor()
-        return code
 
     def show_code(self, message_id: str, code: str) -> None:
         """Show code in a cell that the person edited elsewhere."""
@@ -288,59 +204,19 @@ class Conversation(Widget):
         if cell is not None and cell.flag(lines):
             self.transcript.redraw(cell.key)
 
-    def cancel_edit(self) -> None:
-        """Close the editor and keep the code as it was."""
-        if self._editing is not None:
-            self._close_editor()
-
-    def _close_editor(self) -> None:
-        assert self._editing is not None
-        key, self._editing.editor_rows = self._editing.key, None
-        self._editing = None
-        self._editor.completion.close()
-        self._editor.display = False
-        self.on_edit_ended()
-        self.transcript.redraw(key)
-        self.transcript.flush()
-
     @on(TextArea.Changed)
     @on(CodeEditor.Wrapped)
     def _fit_editor(self) -> None:
-        """Give the editor as many rows as its text takes, as far as they fit; the cell makes room."""
-        if self._editing is None:
-            return
-        rows = min(self._editor.row_count, max(self.size.height - 3, 3))
-        if self._editing.editor_rows != rows:
-            self._editing.editor_rows = rows
-            self._editor.styles.height = rows
-            self.transcript.redraw(self._editing.key)
-            self.reveal(self._editing.key)
+        self.cell_editor.fit()
 
     @on(CodeEditor.CompletionsOffered)
     def _list_completions(self, event: CodeEditor.CompletionsOffered) -> None:
-        """List completions below the caret, or above it where there is no room."""
         event.stop()
-        offers = event.offers if self._editing else ()
-        self._completions.show(offers, event.chosen, event.note if self._editing else "")
-        if not self._completions.display:
-            return
-        height = min(len(offers), MOST_ROWS) + bool(event.note)
-        widest = max((cell_len(offer.label) + cell_len(offer.facts) for offer in offers), default=0)
-        width = min(max(widest + 8, cell_len(event.note) + 5, 24), self.size.width)
-        caret = self._editor.cursor_screen_offset - self.content_region.offset
-        is_below = caret.y + 1 + height <= self.size.height
-        self._completions.styles.width = width
-        self._completions.styles.offset = (
-            max(min(caret.x, self.size.width - width), 0),
-            caret.y + 1 if is_below else max(caret.y - height, 0),
-        )
+        self.cell_editor.list_completions(event)
 
     def _move_overlays(self) -> None:
         """Move what lies above the transcript after it was scrolled or laid out."""
-        if self._editing is not None:
-            place = self.transcript.find_block_top(self._editing.key) or 0
-            self._editor.styles.offset = (MARGIN, place + self._editing.code_top)
-            self._editor.styles.width = self.transcript.block_width
+        self.cell_editor.move()
         below = self.transcript.new_below
         self._new_below.display = below > 0
         if below:
@@ -350,10 +226,7 @@ class Conversation(Widget):
 
     def reveal(self, message_id: str) -> None:
         """Scroll so that a message can be read, from its beginning where it is higher than the view."""
-        self.transcript.flush()
-        index = self.transcript.layout_of_blocks.number(message_id)
-        if index is not None:
-            self.transcript.show_block(index)
+        self.transcript.reveal(message_id)
 
     @property
     def first_in_view(self) -> int:
@@ -408,7 +281,7 @@ class Conversation(Widget):
         """Keep the cell that waits for an answer in view, and the editor over its cell."""
         self.call_after_refresh(self._show_held)
         self.call_after_refresh(self._fit_editor)
-        self.call_after_refresh(self._follower.look)
+        self.call_after_refresh(self._running_cells.follower.look)
 
     @on(Transcript.TableChosen)
     def _open_table(self, event: Transcript.TableChosen) -> None:

@@ -67,7 +67,7 @@ async def test_output_below_is_counted_and_end_goes_there_for_the_rest_of_the_ru
         assert has(screen_lines(pilot.app), "3 lines new below")
         view.scroll_end()
         await reach(pilot, cell, 31)
-        assert not view._follower.waits
+        assert not view._running_cells.follower.waits
         assert has(screen_lines(pilot.app), "three")
 
 
@@ -77,7 +77,7 @@ async def test_where_the_person_scrolled_the_view_stays() -> None:
         await pilot.pause()
         before = screen_lines(pilot.app)[1:-1]
         await reach(pilot, cell, 2)
-        assert not view._follower.waits
+        assert not view._running_cells.follower.waits
         assert screen_lines(pilot.app)[1:-1] == before
 
 
@@ -98,5 +98,5 @@ async def test_a_question_of_the_program_is_shown_and_then_the_line_again() -> N
 async def test_code_that_fits_is_never_moved() -> None:
     async with running("".join(f"step({n})\n" for n in range(1, 10))) as (pilot, view, cell):
         await reach(pilot, cell, 2)
-        assert not view._follower.waits
+        assert not view._running_cells.follower.waits
         assert (view.transcript.scroll_y, "step(2)" in active(pilot)) == (0, True)

@@ -237,7 +237,7 @@ async def test_e_is_an_answer_while_a_question_is_open() -> None:
         await ui.asked()
         ui.view.conversation.transcript.focus()
         await ui.pilot.press("e")
-        await ui.until(lambda: ui.view.conversation.editing)
+        await ui.until(lambda: ui.view.conversation.cell_editor.is_open)
         assert ui.prompt == ""
 
 

@@ -21,9 +21,9 @@ async def edit(ui: ChatDriver) -> CodeEditor:
     await ui.type("go")
     await ui.asked()
     await ui.pilot.press("e")
-    await ui.until(lambda: ui.view.conversation.editing)
+    await ui.until(lambda: ui.view.conversation.cell_editor.is_open)
     await ui.pilot.press("end")
-    return ui.view.conversation.editor
+    return ui.view.conversation.cell_editor.code_editor
 
 
 def listed(ui: ChatDriver) -> str:
@@ -58,9 +58,9 @@ async def test_the_list_is_below_the_caret_and_escape_closes_only_the_list() -> 
         assert place.region.x == editor.cursor_screen_offset.x
         await ui.pilot.press("escape")
         await ui.until(lambda: not listed(ui))
-        assert ui.view.conversation.editing
+        assert ui.view.conversation.cell_editor.is_open
         await ui.pilot.press("escape")
-        await ui.until(lambda: not ui.view.conversation.editing)
+        await ui.until(lambda: not ui.view.conversation.cell_editor.is_open)
 
 
 async def test_the_list_follows_what_is_typed_and_closes_behind_a_space() -> None:

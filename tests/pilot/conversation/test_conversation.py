@@ -563,7 +563,7 @@ async def test_a_cell_is_edited_where_it_stands() -> None:
         )
         assert view.edit(cell.id)
         await pilot.pause()
-        assert view.editing
+        assert view.cell_editor.is_open
         screen = screen_lines(pilot.app)
         assert screen[2] == "┏ [1] python · you are editing it"
         assert screen[3] == "┃ > 1  import os"
@@ -575,10 +575,10 @@ async def test_a_cell_is_edited_where_it_stands() -> None:
             "┃ > 3~     x   y",
             "┗   4      print(name)",
         ]
-        edited = view.finish_edit()
+        edited = view.cell_editor.finish()
         await pilot.pause()
         assert edited == "import os\nfor name in os.listdir():\n    x   y\n    print(name)"
-        assert not view.editing
+        assert not view.cell_editor.is_open
         screen = screen_lines(pilot.app)
         assert screen[2] == "┏ [1] python · waiting for your approval · edited"
         assert screen[5] == "┃   3~     x   y"
@@ -599,10 +599,10 @@ async def test_an_edit_that_is_given_up_changes_nothing() -> None:
         before = await show(pilot, MessageRecorded(cell), ApprovalRequested(cell))
         view.edit(cell.id)
         await pilot.press("x", "y")
-        view.cancel_edit()
+        view.cell_editor.cancel()
         await pilot.pause()
         assert screen_lines(pilot.app) == before
-        assert view.finish_edit() == ""
+        assert view.cell_editor.finish() == ""
         assert not view.edit("nobody")
 
 
@@ -613,7 +613,7 @@ async def test_an_edit_without_changes_gives_the_code_back_to_the_byte() -> None
         await show(pilot, MessageRecorded(cell), ApprovalRequested(cell))
         view.edit(cell.id)
         await pilot.pause()
-        assert view.finish_edit() == odd
+        assert view.cell_editor.finish() == odd
 
 
 async def test_the_editor_moves_with_the_conversation_and_fits_the_view() -> None:
@@ -630,7 +630,7 @@ async def test_the_editor_moves_with_the_conversation_and_fits_the_view() -> Non
         await pilot.pause()
         assert editor.region.y == top + 5
         await pilot.press("ctrl+end", "z")
-        assert view.finish_edit().endswith("x99 = 99z")
+        assert view.cell_editor.finish().endswith("x99 = 99z")
 
 
 async def test_a_decision_made_elsewhere_closes_the_editor() -> None:
@@ -641,7 +641,7 @@ async def test_a_decision_made_elsewhere_closes_the_editor() -> None:
         screen = await show(
             pilot, MessageRecorded(cell.but(state="rejected", decision="rejected", reason="no"))
         )
-        assert not view.editing
+        assert not view.cell_editor.is_open
         assert has(screen, "[1] python · rejected: no")
 
 

@@ -124,7 +124,7 @@ async def test_any_events_in_any_order_are_shown(seed: int) -> None:
                 case 4:
                     view.edit(chance.choice(ids))
                 case 5:
-                    view.finish_edit()
+                    view.cell_editor.finish()
                 case 6:
                     view.reveal(chance.choice(ids))
                 case 7:
@@ -146,7 +146,7 @@ async def test_any_events_in_any_order_are_shown(seed: int) -> None:
                 for line in screen_lines(pilot.app):
                     whole = line.rstrip("\u200d")  # where a narrow screen cuts an emoji in two
                     assert prose(whole) == whole
-        view.cancel_edit()
+        view.cell_editor.cancel()
         view.transcript.flush()
         layout = view.transcript.layout_of_blocks
         for index, block in enumerate(layout.blocks):

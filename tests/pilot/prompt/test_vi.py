@@ -12,21 +12,21 @@ async def test_code_is_edited_and_a_run_stopped_with_the_keys_of_vi() -> None:
         await ui.type("go")
         await ui.asked()
         await ui.pilot.press("e")
-        await ui.until(lambda: conversation.editing)
+        await ui.until(lambda: conversation.cell_editor.is_open)
         assert ":q! cancel" in str(ui.chat._status.right)
         await ui.until(lambda: str(panel.border_subtitle) == "NORMAL · Ln 1, Col 1")
         await ui.pilot.press("escape", "escape", "A", "x", "escape", "colon", "q", "enter")
         # What was changed is not dropped by a plain :q.
         await ui.until(lambda: len(ui.app._notifications) > 0)
-        assert conversation.editing
+        assert conversation.cell_editor.is_open
         await ui.pilot.press("colon", "q", "exclamation_mark", "enter")
-        await ui.until(lambda: not conversation.editing)
+        await ui.until(lambda: not conversation.cell_editor.is_open)
         assert panel.code == "first"
         await ui.asked()
         await ui.pilot.press("e")
-        await ui.until(lambda: conversation.editing)
+        await ui.until(lambda: conversation.cell_editor.is_open)
         await ui.pilot.press("c", "w", *"second", "escape", *"ZZ")
-        await ui.until(lambda: not conversation.editing)
+        await ui.until(lambda: not conversation.cell_editor.is_open)
         assert panel.code == "second"
         await ui.asked()
         await ui.pilot.press("y")

@@ -34,7 +34,7 @@ class DisplaySettings:
         self._view.sidebar.fit()
         self._chat.prompt.multi_line = profile.multi_line
         self._chat.prompt.use_vi(profile.editing == "vi")
-        self._view.conversation.editor.use_vi(profile.editing == "vi")
+        self._view.conversation.cell_editor.code_editor.use_vi(profile.editing == "vi")
 
     def switch_theme(self, name: str) -> None:
         """Use a theme, now and the next time; without a name, choose one."""

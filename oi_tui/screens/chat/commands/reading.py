@@ -20,8 +20,9 @@ class ChatReading:
 
     def find(self, text: str) -> None:
         """Search the conversation."""
-        if self._view.conversation.editing:
-            self._view.replace_line.open(text or self._view.conversation.editor.selected_text)
+        editor = self._view.conversation.cell_editor
+        if editor.is_open:
+            self._view.replace_line.open(text or editor.code_editor.selected_text)
         else:
             self._view.find_line.open(text)
 

@@ -37,6 +37,7 @@ class ApprovalControl:
         self._view = view
         self._panel = panel
         self._conversation = conversation
+        self._cell_editor = conversation.cell_editor
         self._prompt = prompt
         self._workspace = workspace
         self._doing = doing
@@ -68,19 +69,19 @@ class ApprovalControl:
 
     def edit(self, request: ApprovalRequested) -> None:
         """Open the code for editing, where it stands."""
-        self._panel.note_edit(vi=self._conversation.editor.vi is not None)
+        self._panel.note_edit(vi=self._cell_editor.code_editor.vi is not None)
         self._conversation.edit(request.message.id)
         self._doing("editing")
 
     def finish_edit(self, *, run: bool = False) -> None:
         """Ask again about the code as it is now. With `run` it runs once the keyboard is quiet."""
-        if run and not self._conversation.editing:
+        if run and not self._cell_editor.is_open:
             return
-        self._ask_again(self._conversation.finish_edit(), run=run)
+        self._ask_again(self._cell_editor.finish(), run=run)
 
     def cancel_edit(self) -> None:
         """Ask again about the code as it was."""
-        self._conversation.cancel_edit()
+        self._cell_editor.cancel()
         self._ask_again(self._panel.code)
 
     def run_vi_command(self, line: str) -> None:
@@ -88,7 +89,7 @@ class ApprovalControl:
         match line.strip():
             case "w" | "wq" | "x":
                 self.finish_edit()
-            case "q" if self._conversation.editor.modified:
+            case "q" if self._cell_editor.code_editor.modified:
                 self._view.notify(
                     "You changed the code. :q! drops the changes, :w keeps them.", severity="warning"
                 )
@@ -102,7 +103,7 @@ class ApprovalControl:
 
     def show_caret(self) -> None:
         """Show the caret's line and column in the edited code, and the mode of vi."""
-        editor = self._conversation.editor
+        editor = self._cell_editor.code_editor
         row, column = editor.cursor_location
         self._panel.note_caret(row + 1, column + 1, editor.vi.shown if editor.vi else "")
 
@@ -110,8 +111,8 @@ class ApprovalControl:
         """Show how the code in question, as it stands now, differs from the model's."""
         request = self._panel.request
         if request is not None:
-            editor = self._conversation.editor
-            code = editor.code if self._conversation.editing else self._panel.code
+            editor = self._cell_editor.code_editor
+            code = editor.code if self._cell_editor.is_open else self._panel.code
             title = f"Your changes to this {one_line(request.message.format or '', 30)} code"
             self._view.app.push_screen(DiffScreen(title, request.message.content, code))
 
@@ -120,7 +121,7 @@ class ApprovalControl:
         request = self._panel.request
         if request is None:
             return False
-        code = self._conversation.finish_edit() if self._conversation.editing else self._panel.code
+        code = self._cell_editor.finish() if self._cell_editor.is_open else self._panel.code
         code = edit_outside(self._view.app, code, f".{request.message.format or 'txt'}")
         self._conversation.show_code(request.message.id, code)
         self._ask_again(code)
@@ -161,8 +162,7 @@ class ApprovalControl:
         )
 
     def _end(self) -> None:
-        if self._conversation.editing:
-            self._conversation.cancel_edit()
+        self._cell_editor.cancel()
         focused = self._panel.has_focus_within
         self._panel.dismiss()
         if focused:

@@ -80,7 +80,7 @@ class TurnControl:
         self.abandon()
         self.busy = self._prompt.continues = False
         self._progress.end()
-        self._conversation.wait_for(None)
+        self._conversation.activity_line.show(None)
         self.tokens = 0
         self._queued.give_all_back()
 
@@ -102,7 +102,7 @@ class TurnControl:
         elif isinstance(event, TurnEnded):
             self.busy = False
             self._progress.end()
-            self._conversation.wait_for(None)
+            self._conversation.activity_line.show(None)
             self._turn = None
 
     def finish(self, event: TurnEnded) -> None:
@@ -127,7 +127,7 @@ class TurnControl:
         """Show in the conversation what the model is doing while its answer is awaited."""
         cost = self._workspace.session.account.ledger.cost
         is_model_at_work = self.busy and self._with_model
-        self._conversation.wait_for(self._progress.activity(cost) if is_model_at_work else None)
+        self._conversation.activity_line.show(self._progress.activity(cost) if is_model_at_work else None)
 
     def _offer_continuing(self, event: TurnEnded) -> None:
         """Say which key goes on; where only a key of the model is missing, ask for that."""
