@@ -118,8 +118,10 @@ class _Bridge:
         self._session = Session(
             key=str(places.get("key", "")).encode(), signature_scheme=places["signature_scheme"]
         )
-        kinds = {**dict.fromkeys(_ASKING, zmq.ROUTER), "iopub": zmq.PUB, "hb": zmq.REP}
+        kinds = {**dict.fromkeys(_ASKING, zmq.ROUTER), "iopub": zmq.XPUB, "hb": zmq.REP}
         self._sockets = {name: context.socket(kind) for name, kind in kinds.items()}
+        # Each client that subscribes is reported, and not only the first.
+        self._sockets["iopub"].setsockopt(zmq.XPUB_VERBOSE, 1)
         between = ":" if places["transport"] == "tcp" else "-"
         for name, socket in self._sockets.items():
             socket.bind(f"{places['transport']}://{places['ip']}{between}{places[f'{name}_port']}")
@@ -135,7 +137,7 @@ class _Bridge:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ended.set)
         answering = asyncio.create_task(self._hand_back())
         ends = [answering, asyncio.create_task(ended.wait()), asyncio.create_task(_wait_for_end(parent))]
-        tasks = [*ends, asyncio.create_task(self._echo())]
+        tasks = [*ends, asyncio.create_task(self._echo()), asyncio.create_task(self._welcome())]
         tasks += [asyncio.create_task(self._hand_on(channel)) for channel in _ASKING]
         try:
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
@@ -179,6 +181,17 @@ class _Bridge:
         except ConnectionClosed:
             pass
         return False
+
+    async def _welcome(self) -> None:
+        """Tell each client that subscribes to the output that it gets all of it from now on (JEP 65)."""
+        iopub = self._sockets["iopub"]
+        while True:
+            frame = await iopub.recv()
+            if frame[:1] == b"\x01":
+                topic = frame[1:]
+                content = {"subscription": topic.decode(errors="replace")}
+                message = self._session.msg("iopub_welcome", content)
+                await iopub.send_multipart(self._session.serialize(message, [topic] if topic else []))
 
     async def _echo(self) -> None:
         """Show that the kernel is alive."""

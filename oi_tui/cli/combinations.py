@@ -29,6 +29,7 @@ _STARTS = {
     # The session has the settings of its server.
     "attach": _Start("--attach", refuses_settings=True, refuses=_ATTACH),
     "kernel": _Start("--kernel", refuses_settings=True, refuses=_ATTACH),
+    "install_kernel": _Start("--install-kernel", refuses_settings=True, refuses=_ATTACH),
     "acp": _Start("--acp"),
     "mcp": _Start("--mcp"),
     "stdin": _Start("--stdin", refuses=("conversations",), takes_request=True),
@@ -68,8 +69,9 @@ def describe_unused(given: argparse.Namespace) -> list[str]:
 
 def _find_starts(given: argparse.Namespace, *, returns: bool) -> Iterator[_Start]:
     for name, start in _STARTS.items():
-        # With --kernel, --attach is the address of its server.
-        if name in given and not (name == "attach" and "kernel" in given):
+        # With --kernel and --install-kernel, --attach is the address of the server.
+        is_address = name == "attach" and {"kernel", "install_kernel"} & vars(given).keys()
+        if name in given and not is_address:
             yield _RETURN if name == "attach" and returns else start
     if "profile" in given and given.profile is None and "profiles" not in given:
         yield _LIST

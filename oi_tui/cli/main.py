@@ -117,6 +117,8 @@ def _start(arguments: list[str]) -> int:
         raise UsageError(problem)
     if "kernel" in given:
         return _attach(given, server_options.be_kernel)
+    if "install_kernel" in given:
+        return _attach(given, server_options.install_kernel)
     left = _find_left(given)
     if "attach" in given and not left:
         return _attach(given, server_options.attach)

@@ -52,6 +52,13 @@ def add(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--kernel-name", metavar="NAME", help="which kernel of the server it is (default: python3)"
     )
+    group.add_argument(
+        "--install-kernel",
+        nargs="?",
+        const="",
+        metavar="PREFIX",
+        help="tell Jupyter's programs of this user about --kernel, or those below the folder PREFIX",
+    )
     for flag, metavar, help_text in _FLAGS:
         if metavar is None:
             group.add_argument(flag, action="store_true", help=help_text)
@@ -64,8 +71,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 def describe_misplaced(given: argparse.Namespace) -> str:
     """Return what is wrong with flags of the server: without it, or beside a socket; "" for nothing."""
     flags = [flag for flag, _, _ in _FLAGS if _make_name(flag) in given]
-    if "kernel_name" in given and "kernel" not in given:
-        return "--kernel-name needs --kernel"
+    if "kernel_name" in given and not {"kernel", "install_kernel"} & vars(given).keys():
+        return "--kernel-name needs --kernel or --install-kernel"
     if "server" not in given:
         return f"{flags[0]} needs --server" if flags else ""
     unused = [flag for flag in flags if flag in _NOT_AT_SOCKET] if "socket" in given else []
@@ -121,6 +128,19 @@ def be_kernel(given: argparse.Namespace) -> int:
     with need_extra("kernel", "--kernel", ("websockets", "httpx", "zmq", "jupyter_client")):
         from oi_tui.attach.jupyter_kernel import run
     return run(where, Path(given.kernel), getattr(given, "kernel_name", "python3"))
+
+
+def install_kernel(given: argparse.Namespace) -> int:
+    """Tell Jupyter's programs about --kernel.
+
+    Raises ValueError for a wrong address or name, or MissingExtraError.
+    """
+    from oi_tui.attach import address
+
+    where = address.parse(getattr(given, "attach", DEFAULT_ADDRESS))
+    with need_extra("kernel", "--install-kernel", ("zmq", "jupyter_client")):
+        from oi_tui.attach.kernelspec import install
+    return install(where, getattr(given, "kernel_name", "python3"), given.install_kernel)
 
 
 def _choose(given: argparse.Namespace) -> dict[str, Any]:

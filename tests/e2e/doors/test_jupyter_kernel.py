@@ -1,6 +1,5 @@
 """`oi-tui --kernel`: a kernel that Jupyter's own programs start, with the languages of a server."""
 
-import json
 import os
 import subprocess
 import sys
@@ -20,7 +19,7 @@ from tests.processes import wait_until
 from tests.when_used import when_used
 
 nbclient, jupyter_client = when_used("nbclient"), when_used("jupyter_client")
-connecting = when_used("jupyter_client.connect")
+connecting, kernelspec = when_used("jupyter_client.connect"), when_used("jupyter_client.kernelspec")
 PATIENCE = 60
 
 pytestmark = pytest.mark.usefixtures("quick_commands")
@@ -30,16 +29,9 @@ pytestmark = pytest.mark.usefixtures("quick_commands")
 def server(workplace: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     """A server, and the description of a kernel of it where Jupyter looks for kernels."""
     server = Server("-y")
-    folder = workplace / "jupyter" / "kernels" / "oi-tui"
-    folder.mkdir(parents=True)
-    words = {
-        "argv": command(server, "{connection_file}"),
-        "display_name": "oi-tui",
-        "language": "python",
-        "interrupt_mode": "message",
-    }
-    (folder / "kernel.json").write_text(json.dumps(words))
-    monkeypatch.setenv("JUPYTER_PATH", str(workplace / "jupyter"))
+    monkeypatch.setenv("JUPYTER_PATH", str(workplace / "jupyter" / "share" / "jupyter"))
+    wanted = ["--install-kernel", str(workplace / "jupyter"), "--attach", server.address]
+    subprocess.run([sys.executable, "-m", "oi_tui", *wanted], check=True, stdout=subprocess.DEVNULL)
     monkeypatch.setenv("INTERPRETER_API_KEY", server.token)
     yield server
     if server.process.poll() is None:
@@ -96,6 +88,23 @@ def test_input_interrupt_and_restart(server: Server) -> None:
     assert kernels(server) == []
 
 
+async def test_each_client_is_told_when_it_gets_all_output(server: Server, workplace: Path) -> None:
+    file, _ = connecting.write_connection_file(str(workplace / "kernel.json"))
+    kernel = subprocess.Popen(command(server, file))
+    try:
+        for _ in range(2):
+            client = jupyter_client.AsyncKernelClient(connection_file=file)
+            client.load_connection_file()
+            client.start_channels(shell=False, stdin=False, hb=False, control=False)
+            welcome = await client.get_iopub_msg(timeout=PATIENCE)
+            assert (welcome["msg_type"], welcome["content"]) == ("iopub_welcome", {"subscription": ""})
+            assert welcome["parent_header"] == {}
+            client.stop_channels()
+    finally:
+        kernel.terminate()
+        assert kernel.wait(PATIENCE) == 0
+
+
 @pytest.mark.usefixtures("real_command")
 def test_it_ends_with_the_program_that_started_it_and_without_the_server(
     server: Server, workplace: Path
@@ -114,6 +123,44 @@ def test_it_ends_with_the_program_that_started_it_and_without_the_server(
     again = subprocess.run(command(server, file), capture_output=True, text=True, timeout=PATIENCE)
     assert again.returncode == 1
     assert again.stderr.startswith("oi-tui: ")
+
+
+def test_a_kernel_is_added_to_the_list_of_jupyter_and_replaced(
+    workplace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(workplace / "mine"))
+    for port, words in (("9000", ()), ("9001", ()), ("9001", ("--kernel-name", "ir"))):
+        address = f"http://127.0.0.1:{port}"
+        written = run_command("--install-kernel", "--attach", f"{address}/#token=secret", *words)
+        assert (written.returncode, written.stderr) == (0, "")
+        assert f"at {address}, and its token in INTERPRETER_API_KEY" in written.stdout
+    specs = kernelspec.KernelSpecManager()
+    found = {name: specs.get_kernel_spec(name) for name in ("oi-tui", "oi-tui-ir")}
+    assert {name: (spec.display_name, spec.language) for name, spec in found.items()} == {
+        "oi-tui": ("python (oi-tui)", "python"),
+        "oi-tui-ir": ("R (oi-tui)", "R"),
+    }
+    assert [spec.argv[-2:] for spec in found.values()] == [
+        ["--attach", "http://127.0.0.1:9001"],
+        ["--kernel-name", "ir"],
+    ]
+    assert {spec.interrupt_mode for spec in found.values()} == {"message"}
+    specs.remove_kernel_spec("oi-tui")
+    assert "oi-tui" not in specs.find_kernel_specs()
+    elsewhere = run_command("--install-kernel", str(workplace / "prefix"))
+    assert "does not look there" in elsewhere.stderr
+    assert (workplace / "prefix/share/jupyter/kernels/oi-tui/kernel.json").is_file()
+    refused = run_command("--install-kernel", "--kernel-name", "a b")
+    assert (refused.returncode, refused.stderr) == (
+        2,
+        "oi-tui: --kernel-name must be the name of a kernel, not a b\n",
+    )
+
+
+def run_command(*words: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "oi_tui", *words], capture_output=True, text=True, timeout=PATIENCE
+    )
 
 
 def test_what_it_needs_is_said_in_a_sentence(workplace: Path) -> None:

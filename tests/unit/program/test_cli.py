@@ -479,7 +479,7 @@ def test_a_remark_says_where_its_setting_was_set(
 def test_flags_of_the_server_need_it(capsys: pytest.CaptureFixture[str], started: list[Any]) -> None:
     assert refused(capsys, "--open") == "--open needs --server"
     assert refused(capsys, "--allow-settings", "--port", "1") == "--port needs --server"
-    assert refused(capsys, "--kernel-name", "ir") == "--kernel-name needs --kernel"
+    assert refused(capsys, "--kernel-name", "ir") == "--kernel-name needs --kernel or --install-kernel"
     for flag in ("--host=127.0.0.1", "--port=1", "--open"):
         together = f"--socket and {flag.partition('=')[0]} cannot be used together"
         assert refused(capsys, "--server", "--socket", "x", flag) == together
