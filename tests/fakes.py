@@ -186,6 +186,9 @@ class Computer:
     def where(self) -> str:
         return "" if self.target == "local" else f"on {self.target} as ana, /scratch"
 
+    def find_folder(self, language: str) -> Path | None:
+        return self.cwd
+
     def find_database(self, language: str) -> str:
         return self.databases.get(language, "")
 

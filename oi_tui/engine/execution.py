@@ -85,6 +85,7 @@ class Execution:
     ) -> None:
         self._describe_calls = describe_calls
         self.earlier = EarlierCode() if earlier is None else earlier
+        self.earlier.find_current = computer.find_folder
         self.rights = CellRights(computer, grants, self.earlier, reaches_model=describe_calls is not None)
         self._computer = computer
         self._log = log
@@ -210,14 +211,14 @@ class Execution:
         self._grants.enter(key)
         # Asked each time, because what ran last may have changed files; not where nobody would see it.
         is_judged = key and (profile.safe_mode != "off" or not self._grants.all_granted)
-        self.earlier.enter(key, computer.place_folder, self._list_folder() if is_judged else None)
+        self.earlier.enter(key, computer.place_folder, self._list_folder(language) if is_judged else None)
         database = self._enter_database(language)
         return _RunLocation(language, where, key, database, cell_target.split(code.content)[0])
 
-    def _list_folder(self) -> ListedFolder | None:
-        """Ask the place where code runs for what is in its folder; None where that does not come soon."""
+    def _list_folder(self, language: str | None) -> ListedFolder | None:
+        """Ask the place where code runs for what is in the folder of the language; None if nothing comes."""
         files = self._computer.files_elsewhere
-        listing = files.list_folder() if files else ""
+        listing = files.list_folder(language or "") if files else ""
         return read_listing(listing, self._computer.place_folder) if listing else None
 
     def _why_void(self, place: _RunLocation) -> str:

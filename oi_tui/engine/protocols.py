@@ -18,8 +18,8 @@ class RemoteFiles(Protocol):
     def take_changes(self) -> Step | None:
         """The files that the last run changed, once; None when it changed none."""
 
-    def list_folder(self) -> str:
-        """What is in the folder in which code runs, for `read_listing`; "" where nobody answers soon."""
+    def list_folder(self, language: str) -> str:
+        """What is in the folder of the language, for `read_listing`; "" where nobody answers soon."""
 
 
 class CodeRunner(Protocol):
@@ -48,6 +48,9 @@ class CodeRunner(Protocol):
     @property
     def files_elsewhere(self) -> RemoteFiles | None:
         """The files of the place where code runs now; None for this machine, and where there are none."""
+
+    def find_folder(self, language: str) -> Path | None:
+        """The folder in which a language of this machine is now; None where that is not known."""
 
     def find_database(self, language: str) -> str:
         """The database that code of the language would use, in words; "" for a language without one."""

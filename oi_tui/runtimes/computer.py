@@ -110,7 +110,7 @@ class Computer:
         self._catalog = LanguageCatalog(declared, unlisted, options, self._targets, self._confinement)
         self._runner = CellRunner(startup, options, self._targets, self._catalog, self._confinement)
         #: Variables, tables and completions of the languages at work.
-        self.inspector = Inspector(self._targets, self._catalog)
+        self.inspector = Inspector(self._targets, self._catalog, options.cwd)
         if target != LOCAL:
             self.use_target(target, ask=ask)
 
@@ -192,6 +192,10 @@ class Computer:
     def find_database(self, language: str) -> str:
         """The database that code of the language would use, in words; "" for a language without one."""
         return self._catalog.find_database(language)
+
+    def find_folder(self, language: str) -> Path | None:
+        """The folder in which a language of this machine is now; None where that is not known."""
+        return self.inspector.find_folder(language)
 
     # -------------------------------------------------------------------------------------- targets
 

@@ -1,5 +1,7 @@
 """Reads what languages remember: variables, tables, and completions of code."""
 
+from pathlib import Path
+
 from oi_tui.runtimes.completions import CompletionSet
 from oi_tui.runtimes.guest_runtime import GuestRuntime
 from oi_tui.runtimes.language import Runtime
@@ -13,7 +15,8 @@ from oi_tui.runtimes.variables import Detail, Memory, Variable
 class Inspector:
     """Reads from the languages at work where code runs. It starts nothing and runs no code."""
 
-    def __init__(self, targets: Targets, catalog: LanguageCatalog) -> None:
+    def __init__(self, targets: Targets, catalog: LanguageCatalog, cwd: Path) -> None:
+        self._cwd = cwd
         self._targets = targets
         self._catalog = catalog
 
@@ -45,6 +48,13 @@ class Inspector:
         """Describe a variable's value; None where it is not reported."""
         runtime = self._find_runtime(language)
         return runtime.look_at(name) if runtime else None
+
+    def find_folder(self, language: str) -> Path | None:
+        """The folder in which a language of this machine is, or would start; None where that is not known."""
+        runtime = self._find_runtime(language) or self._find_guest(language)
+        if isinstance(runtime, GuestRuntime):
+            runtime = runtime.host
+        return runtime.find_folder() if isinstance(runtime, PtyRuntime) else self._cwd
 
     def open_table(self, language: str, name: str) -> LiveTable:
         """A table in a variable. Raises TableError where the language cannot be asked."""

@@ -17,6 +17,7 @@ from oi_tui.runtimes.completions import (
     read_completions,
 )
 from oi_tui.runtimes.language import Language
+from oi_tui.runtimes.processes import process_table
 from oi_tui.runtimes.processes.channel import CellChannel, Event
 from oi_tui.runtimes.processes.process import Ended, Item, LanguageProcess, wait_for
 from oi_tui.runtimes.runs.output import RunOutput
@@ -240,16 +241,15 @@ class PtyRuntime:
         language = language or self.language
         request = language.completion_request
         if request is None:
-            return language.complete(self.memory(language), before, self._find_folder())
+            return language.complete(self.memory(language), before, self.find_folder() or self._cwd)
         words = _spell_question({"before": cut_code_to_complete(before)})
         answer = self._ask("completions", request, words)
         return read_completions(answer[0], self.hidden_inputs) if answer else None
 
-    def _find_folder(self) -> Path:
-        """The working directory of the language; the one in which it began where that is not known."""
-        with contextlib.suppress(OSError):
-            return Path(f"/proc/{self._process.pid if self._process else 0}/cwd").readlink()
-        return self._cwd
+    def find_folder(self) -> Path | None:
+        """The folder in which the language is, or would start; None where that is not known."""
+        process = self._process
+        return process_table.find_folder(process.pid) if process and not process.ended else self._cwd
 
     def _ask(self, kind: str, request: str, name: str = "") -> tuple[Event, bytes | None] | None:
         """The driver's answer, and the file that goes with it; None while it runs, or when it is slow."""

@@ -1,11 +1,11 @@
 """Tracks what earlier code changed, as far as it matters for understanding later code."""
 
 import threading
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from oi_tui.engine.review.folder import Folder, ListedFolder, LocalFolder, make_unknown
+from oi_tui.engine.review.folder import Folder, ListedFolder, find_moved, make_unknown
 from oi_tui.engine.review.python import checker as python_checker
 from oi_tui.engine.review.python import names as python_names
 from oi_tui.engine.review.shell import checker as shell_checker
@@ -44,6 +44,8 @@ class EarlierCode:
         self.replaced: Collection[str] = ()
         #: The MCP servers whose tools Python code can call, as it names them.
         self.servers: Collection[str] = ()
+        #: Finds the folder in which a language of this machine is now; None where that is not known.
+        self.find_current: Callable[[str], Path | None] | None = None
         #: Where code runs, if not here, and what that place says of its folder; None where it says nothing.
         self.elsewhere = ""
         self.listing: ListedFolder | None = None
@@ -61,10 +63,14 @@ class EarlierCode:
             self.folder = folder if place else ""
             self.listing = listing if place else None
 
-    def find_folder(self, cwd: Path) -> Folder:
-        """Return the folder by which code is judged; `cwd` is that of this machine."""
+    def find_folder(self, language: str, cwd: Path) -> Folder | None:
+        """Return the folder by which code of the language is judged; None where that is not known.
+
+        `cwd` is the one in which languages of this machine start.
+        """
         if not self.elsewhere:
-            return LocalFolder(cwd)
+            current = self.find_current(language) if self.find_current else cwd
+            return find_moved(cwd, current) if current else None
         # Files of this machine say nothing about those of another one, also where they have the same names.
         return self.listing or make_unknown(Path(self.folder) if self.folder else _NOT_HERE)
 
@@ -86,7 +92,8 @@ class EarlierCode:
                 with self._lock:
                     self._here.unclear.add("shell")
         elif language == "python":
-            self._note_names(python_checker.read(code, self.find_folder(cwd), self))
+            folder = self.find_folder(language, cwd) or make_unknown(cwd)
+            self._note_names(python_checker.read(code, folder, self))
 
     def _note_names(self, seen: python_checker.PythonReview) -> None:
         with self._lock:

@@ -12,7 +12,7 @@ Kind = Literal["file", "folder", "other", ""]
 
 
 class Folder(Protocol):
-    """A working directory. Names are paths without "..", relative to it or whole."""
+    """The folder in which code runs. Names are paths without "..", relative to it or whole."""
 
     @property
     def path(self) -> Path:
@@ -21,6 +21,14 @@ class Folder(Protocol):
     @property
     def real(self) -> Path:
         """Its whole path without links. Raises OSError or RuntimeError."""
+
+    @property
+    def root(self) -> Path:
+        """The working directory, in which languages start; code may have gone to another folder since."""
+
+    @property
+    def real_root(self) -> Path:
+        """The working directory without links. Raises OSError or RuntimeError."""
 
     @property
     def home(self) -> Path | None:
@@ -52,14 +60,20 @@ class Folder(Protocol):
 class LocalFolder:
     """A folder of this machine, looked at when it is asked about."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, root: Path | None = None) -> None:
         self.path = path
+        self.root = root or path
         self.home = Path.home()
 
     @property
     def real(self) -> Path:
         """The path without links. Raises OSError or RuntimeError."""
         return self.path.resolve()
+
+    @property
+    def real_root(self) -> Path:
+        """The working directory without links. Raises OSError or RuntimeError."""
+        return self.root.resolve()
 
     @property
     def search_path(self) -> Sequence[str]:
@@ -105,9 +119,13 @@ class ListedFolder:
     #: The folders of which all names are here.
     _listed: frozenset[str]
     _names: Mapping[str, list[str]] = field(repr=False)
+    root: Path
+    real_root: Path
 
     def resolve(self, name: str) -> Path | None:
         """Return the path of a name without links; None where that is not known."""
+        if name.startswith("/"):
+            return None
         place = ""
         parts = Path(name).parts
         for number, part in enumerate(parts):
@@ -165,14 +183,29 @@ class ListedFolder:
 
 def make_unknown(path: Path) -> ListedFolder:
     """Return a folder of which only the path is known."""
-    return ListedFolder(path, path, None, (), {}, {}, frozenset(("",)), {})
+    return ListedFolder(path, path, None, (), {}, {}, frozenset(("",)), {}, path, path)
+
+
+def find_moved(root: Path, current: Path) -> LocalFolder:
+    """Return the folder of this machine in which a language is now that started in `root`."""
+    try:
+        real = root.resolve()
+        if current != real and current.is_relative_to(real):
+            return LocalFolder(root / current.relative_to(real), root)
+        return LocalFolder(root if current == real else current, root)
+    except (OSError, RuntimeError):
+        return LocalFolder(current, root)
 
 
 def read_listing(text: str, path: str) -> ListedFolder | None:
-    """Read what a target says of its folder `path`; None where that is not understood."""
+    """Read what a target says of the folder in which a language is; None where that is not understood.
+
+    `path` is the folder in which languages start there.
+    """
     try:
         given: dict[str, Any] = json.loads(text)
         real, home = Path(given["real"]), given["home"]
+        root, real_root = Path(path), Path(given["real_root"])
         entries: dict[str, list[Any]] = given["entries"]
         kinds: dict[str, Kind] = {}
         links: dict[str, Path] = {}
@@ -189,8 +222,12 @@ def read_listing(text: str, path: str) -> ListedFolder | None:
             return None
         listed = frozenset(map(str, given["listed"]))
         places = [str(place) for place in given["search_path"]]
+        if real == real_root:
+            at = root
+        else:
+            at = root / real.relative_to(real_root) if real.is_relative_to(real_root) else real
         return ListedFolder(
-            Path(path), real, Path(home) if home else None, places, kinds, links, listed, names
+            at, real, Path(home) if home else None, places, kinds, links, listed, names, root, real_root
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from oi_tui.engine.review.file_calls import find_written
 from oi_tui.engine.review.findings import WORDS, Finding, Kind, find_hosts, private, split_line
 
 #: Longer lines are read in pieces of so many characters: the time for a pattern grows faster than the text.
@@ -68,7 +69,7 @@ PATTERNS: dict[str, Table] = {
         network=r"\b(?:download\.file|url|GET|POST|curl_download)\(",
         programs=r"\bsystem2?\(",
         runs_text=r"\beval\(\s*parse\(|\bsource\(",
-        writes=r"\b(?:write\.\w+|writeLines|saveRDS|save\.image|ggsave|png|pdf|sink|save|fwrite)\(",
+        writes=r"\b(?:write\.\w+|writeLines|saveRDS|save\.image|ggsave|png|jpeg|tiff|bmp|svg|pdf|sink|save|fwrite|dput)\(",
         moves=r"\bfile\.rename\(",
     ),
     "powershell": _table(
@@ -184,12 +185,29 @@ PATTERNS["bun"] = (
 
 
 def look_for_patterns(language: str, code: str) -> list[Finding]:
-    """Read code line by line, by what such lines look like."""
+    """Read code line by line, by what such lines look like.
+
+    "overwrites" is what it replaces if it is there.
+    """
+    lines = code.split("\n")
     findings: list[Finding] = []
-    for number, line in enumerate(code.split("\n"), 1):
+    for number, line in enumerate(lines, 1):
         for piece in split_line(line, _LONGEST):
             findings += [Finding(kind, what, number) for kind, what in _look(language, piece)]
-    return findings
+    written = list(find_written(language, code))
+    named = [item.line for item in written if item.what and item.kind == "writes"]
+    unnamed = [
+        item
+        for item in findings
+        if item.kind != "writes" or named.count(item.line) < _count_writing(language, lines[item.line - 1])
+    ]
+    return [*unnamed, *written]
+
+
+def _count_writing(language: str, line: str) -> int:
+    """Return how many calls in a line look as if they write."""
+    patterns = [pattern for kind, pattern in PATTERNS[language] if kind == "writes"]
+    return max(len(pattern.findall(line[:_LONGEST])) for pattern in patterns) or 1
 
 
 def _look(language: str, text: str) -> Iterator[tuple[Kind, str]]:

@@ -104,10 +104,13 @@ _QUOTING: dict[str, Quoting] = {
     "fish": Quoting(_HASH, _QUOTED_LINES, (('"', ("$(",)),)),
 }
 _QUOTING["cpp"] = _QUOTING["c"]
-_QUOTING["typescript"] = _QUOTING["react"] = _QUOTING["javascript"]
+for _name in ("typescript", "react", "deno", "bun"):
+    _QUOTING[_name] = _QUOTING["javascript"]
 _CLOSING = {"{": "}", "(": ")"}
 #: Code in texts in code is read to this depth.
 _DEEPEST = 20
+#: Comments stay in longer code.
+_LONGEST = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +135,17 @@ def strip(language: str, code: str) -> StrippedCode:
     doubts += [(_line(bare, match.end()), match[0].strip()) for match in _find(quoting.doubtful, bare)]
     doubts += [(_line(code, match.start()), match[0].strip()) for match in _find(quoting.doubtful_raw, code)]
     return StrippedCode(bare, tuple(doubts))
+
+
+def remove_comments(language: str, code: str) -> str:
+    """Return the code with a space for each comment; all of it where it is not known what is one."""
+    if len(code) > _LONGEST or strip(language, code).doubts:
+        return code
+    quoting = _QUOTING[language]
+    hidden = re.compile(f"(?P<comment>{quoting.comment})|(?:{quoting.text})", re.DOTALL | re.MULTILINE)
+    return hidden.sub(
+        lambda match: match[0] if match["comment"] is None else " " + "\n" * match[0].count("\n"), code
+    )
 
 
 def _find(pattern: str, text: str) -> Iterator[re.Match[str]]:

@@ -24,7 +24,9 @@ def explain_unreadable(name: str, folder: Folder, *, listing: bool = False) -> s
     """
     if not name or any(ord(item) < 32 for item in name) or name.startswith(("~", "-")) or "://" in name:
         return "it is not a plain path"
-    parts = Path(name).parts
+    if not folder.path.is_relative_to(folder.root):
+        return "it is outside of the folder"
+    parts = (*folder.path.relative_to(folder.root).parts, *Path(name).parts)
     if os.path.isabs(name) or ".." in parts:  # noqa: PTH117
         return "it may be outside of the folder"
     if any(part.startswith(".") for part in parts):

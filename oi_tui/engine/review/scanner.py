@@ -9,7 +9,8 @@ from oi_tui.engine.review import sql_rules
 from oi_tui.engine.review.call_search import look_for_calls
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.findings import Finding, Findings
-from oi_tui.engine.review.folder import Folder, LocalFolder
+from oi_tui.engine.review.folder import Folder, LocalFolder, make_unknown
+from oi_tui.engine.review.folder_changes import find_folder_changes
 from oi_tui.engine.review.line_rules import PATTERNS, look_for_patterns
 from oi_tui.engine.review.python import checker as python_checker
 from oi_tui.engine.review.python import rules as python_rules
@@ -19,6 +20,8 @@ from oi_tui.engine.tools import CALLING_LANGUAGES, find_named_of
 
 #: Longer code is not looked through.
 _LONGEST = 400_000
+#: In no more folders than these is code judged that changes the folder.
+_MOST_PLACES = 8
 
 
 def look_through(language: str, code: str, cwd: Path, earlier: EarlierCode | None = None) -> Findings:
@@ -32,7 +35,11 @@ def look_through(language: str, code: str, cwd: Path, earlier: EarlierCode | Non
     _, code = cell_target.split(code)
     unchecked: list[Finding] = []
     parsed = True
-    folder, elsewhere = find_folder(cwd, earlier), earlier.elsewhere if earlier is not None else ""
+    elsewhere = earlier.elsewhere if earlier is not None else ""
+    known_folder = find_folder(language, cwd, earlier)
+    folder = known_folder or make_unknown(cwd)
+    changes = list(find_folder_changes(language, code))
+    places = _list_places(changes)
     match language.lower():
         case "python":
             result = python_rules.look(code)
@@ -52,9 +59,8 @@ def look_through(language: str, code: str, cwd: Path, earlier: EarlierCode | Non
             unchecked += [item for item in shell_checker.look(code, folder) if item.kind == "reads"]
         case "deno" | "bun":
             # They have libraries of their own, so nothing in their code is known to be harmless.
-            return Findings(
-                tuple(_locate(look_for_patterns(language.lower(), code), folder, elsewhere)), readable=False
-            )
+            found = look_for_patterns(language.lower(), code)
+            return Findings(tuple(_locate(found, folder, elsewhere, places)), readable=False)
         case name if name in PATTERNS:
             result, parsed = [*look_for_patterns(name, code), *_tools(name, code, earlier)], False
             unchecked = look_for_calls(name, code)
@@ -62,21 +68,37 @@ def look_through(language: str, code: str, cwd: Path, earlier: EarlierCode | Non
             return Findings(readable=False)
     if result is None:
         findings = [*look_for_patterns("python", code), *_tools("python", code, earlier)]
-        return Findings(tuple(_locate(findings, folder, elsewhere)), readable=False)
+        return Findings(tuple(_locate(findings, folder, elsewhere, places)), readable=False)
     if elsewhere and earlier is not None and earlier.listing is None:
         place = elsewhere.rpartition("\n")[2]
         unchecked.append(Finding("not understood", f"the files {place}", 0))
+    elif known_folder is None:
+        unchecked.append(Finding("not understood", f"the folder in which {language} is now", 0))
+    if any(not name or not _is_inside(_find_path(name, folder, elsewhere), folder) for name in changes):
+        unchecked.append(Finding("not understood", "files in the folder to which it changes", 0))
     known = [item for item in unchecked if item.kind != "not understood"]
     return Findings(
-        tuple(dict.fromkeys(_locate([*result, *known], folder, elsewhere))),
+        tuple(dict.fromkeys(_locate([*result, *known], folder, elsewhere, places))),
         unchecked=tuple(item for item in unchecked if item.kind == "not understood"),
         parsed=parsed,
     )
 
 
-def find_folder(cwd: Path, earlier: EarlierCode | None) -> Folder:
-    """Return the folder by which code is judged: `cwd`, or that of the target where code runs."""
-    return earlier.find_folder(cwd) if earlier is not None else LocalFolder(cwd)
+def find_folder(language: str, cwd: Path, earlier: EarlierCode | None) -> Folder | None:
+    """Return the folder by which code is judged: the one where the language is now, here or on its target.
+
+    None where that is not known.
+    """
+    return earlier.find_folder(language, cwd) if earlier is not None else LocalFolder(cwd)
+
+
+def _list_places(changes: list[str]) -> tuple[str, ...]:
+    """Return the folders in which the code may be, relative to the one in which it begins."""
+    places = [""]
+    for change in filter(None, changes):
+        places += [os.path.normpath(os.path.join(place, change)) for place in places]  # noqa: PTH118
+        places = list(dict.fromkeys(places))[:_MOST_PLACES]
+    return tuple(places)
 
 
 def _tools(language: str, code: str, earlier: EarlierCode | None) -> list[Finding]:
@@ -85,19 +107,26 @@ def _tools(language: str, code: str, earlier: EarlierCode | None) -> list[Findin
     return [Finding("tools", path, line) for path, line in find_named_of(code, servers)] if servers else []
 
 
-def _locate(found: Iterable[Finding], folder: Folder, elsewhere: str) -> Iterator[Finding]:
-    """Judge files by the folder: those outside of it, and those that are there and would be overwritten."""
+def _locate(
+    found: Iterable[Finding], folder: Folder, elsewhere: str, places: tuple[str, ...]
+) -> Iterator[Finding]:
+    """Judge files by the folder: those outside of it, and those that are there and would be overwritten.
+
+    Code that changes the folder may be in any of the `places` when it writes.
+    """
     found = list(dict.fromkeys(found))
     replaced: dict[int, list[Finding]] = {}
     for item in found:
-        if item.kind == "overwrites" and _is_there(item.what, folder, elsewhere):
+        if item.kind == "overwrites" and any(
+            _is_there(name, folder, elsewhere) for name in _find_names(item.what, places)
+        ):
             replaced.setdefault(item.line, []).append(item)
     for item in found:
         if item.kind == "writes" and item.what:
-            path = _find_path(item.what, folder, elsewhere)
-            if str(path) in _NO_FILES or str(path.parent) == "/dev/fd":
+            paths = [_find_path(name, folder, elsewhere) for name in _find_names(item.what, places)]
+            if str(paths[0]) in _NO_FILES or str(paths[0].parent) == "/dev/fd":
                 continue
-            if not _is_inside(path, folder):
+            if not all(_is_inside(path, folder) for path in paths):
                 yield Finding("writes outside", item.what, item.line)
             elif not any(_is_about(other, item) for other in replaced.get(item.line, ())):
                 yield item
@@ -107,6 +136,14 @@ def _locate(found: Iterable[Finding], folder: Folder, elsewhere: str) -> Iterato
         yield from items
 
 
+def _find_names(name: str, places: tuple[str, ...]) -> Iterator[str]:
+    """Yield the file that a name means in each place; none for no name."""
+    if name.startswith(("/", "~")):
+        yield name
+    elif name:
+        yield from (f"{place}/{name}" if place else name for place in places)
+
+
 def _is_about(replaced: Finding, written: Finding) -> bool:
     """Return whether the file that is overwritten is the one that is written, or in that folder."""
     return replaced.what == written.what or replaced.what.startswith(f"{written.what.rstrip('/')}/")
@@ -114,8 +151,6 @@ def _is_about(replaced: Finding, written: Finding) -> bool:
 
 def _is_there(name: str, folder: Folder, elsewhere: str) -> bool:
     """Return whether there is a file of that name, as far as that is known."""
-    if not name:
-        return False
     path = _find_path(name, folder, elsewhere)
     try:
         inside = path.is_relative_to(folder.path)
@@ -137,11 +172,12 @@ def _find_path(name: str, folder: Folder, elsewhere: str) -> Path:
 
 def _is_inside(path: Path, folder: Folder) -> bool:
     """Return whether a path is within the folder, and no link leads out of it as far as that is known."""
-    if not path.is_relative_to(folder.path) or folder.path == Path("/"):
+    if not path.is_relative_to(folder.root) or folder.root == Path("/"):
         return False
     try:
-        real = folder.resolve(str(path.relative_to(folder.path)))
-        return real is None or real.is_relative_to(folder.real)
+        within = path.is_relative_to(folder.path)
+        real = folder.resolve(str(path.relative_to(folder.path) if within else path))
+        return real is None or real.is_relative_to(folder.real_root)
     except (OSError, RuntimeError, ValueError):
         return True
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from oi_tui.engine.review.earlier_code import EarlierCode
+from oi_tui.engine.review.folder import make_unknown
 from oi_tui.engine.review.python import checker as python_checker
 from oi_tui.engine.review.scanner import find_folder, look_through
 from oi_tui.text import list_hidden_characters
@@ -61,7 +62,8 @@ def list_kinds(
     tree = _tree(code)
     if tree is None or not (findings.readable and findings.parsed):
         return frozenset()
-    if "computer" in python_checker.read(code, find_folder(cwd, earlier), earlier).names:
+    folder = find_folder("python", cwd, earlier) or make_unknown(cwd)
+    if "computer" in python_checker.read(code, folder, earlier).names:
         return frozenset()
     called = {_dotted(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     if not called <= _FUNCTIONS.keys() | _BESIDES:

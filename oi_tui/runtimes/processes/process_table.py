@@ -14,6 +14,7 @@ from pathlib import Path
 _LINUX = sys.platform.startswith("linux")
 #: By its full path: PATH may lead elsewhere.
 _PS = "/bin/ps"
+_LSOF = "/usr/sbin/lsof"
 #: The numbers of read, poll, select, pselect6, ppoll, epoll_wait and epoll_pwait, from the kernel's tables.
 _CALLS = {
     "x86_64": (0, 7, 23, 270, 271, 232, 281),
@@ -105,6 +106,19 @@ def _list_members(session: int) -> list[tuple[int, int]]:
             if os.getsid(int(pid)) == session and not state.startswith("Z"):
                 processes.append((int(pid), int(group)))
     return processes
+
+
+def find_folder(pid: int) -> Path | None:
+    """The working directory of a process; None where that is not known."""
+    if _LINUX:
+        with contextlib.suppress(OSError):
+            return Path("/proc", str(pid), "cwd").readlink()
+        return None
+    with contextlib.suppress(OSError):
+        words = [_LSOF, "-a", "-p", str(pid), "-d", "cwd", "-F", "n"]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        return next((Path(line[1:]) for line in done.stdout.splitlines() if line.startswith("n/")), None)
+    return None
 
 
 def ignores(pid: int, number: int) -> bool:

@@ -30,9 +30,14 @@ _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 _WRITE = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def answer(message: Frame, folder: Path) -> object:
-    """Carry out one request about files; paths that are not whole begin at the folder."""
+def answer(message: Frame, folder: Path, current: "Path | None" = None) -> object:
+    """Carry out one request about files; paths that are not whole begin at the folder.
+
+    `current` is the folder that is listed: the one in which a language is.
+    """
     try:
+        if message["what"] == "list":
+            return _list_folder(current, folder)
         return _REQUESTS[message["what"]](message, _find_path(message["path"], folder))
     except _RefusedError as refused:
         return FileRefused(str(refused))
@@ -81,11 +86,14 @@ def _complete_names(message: Frame, _: Path) -> FileWords:
     return FileWords("\0".join(sorted(names)[:MOST_NAMES]))
 
 
-def _list_folder(_: Frame, folder: Path) -> FileWords:
+def _list_folder(folder: "Path | None", root: Path) -> FileWords:
     """What is in the folder and the folders in it, as JSON: kinds, and where links lead.
 
-    Folders of which all names are there are named, since not everything has room.
+    Folders of which all names are there are named, since not everything has room. `root` is where languages
+    start.
     """
+    if folder is None:
+        raise _RefusedError("is not known")
     entries: dict[str, list[object]] = {}
     listed: list[str] = []
     waiting = [""]
@@ -111,6 +119,7 @@ def _list_folder(_: Frame, folder: Path) -> FileWords:
         json.dumps(
             {
                 "real": os.path.realpath(folder),
+                "real_root": os.path.realpath(root),
                 "home": os.path.expanduser("~"),  # noqa: PTH111 -- there may be none
                 "search_path": os.environ.get("PATH", "").split(os.pathsep),
                 "listed": listed,
@@ -231,7 +240,6 @@ def _find_part_path(path: Path, key: str) -> Path:
 
 _REQUESTS = {
     "look": _look,
-    "list": _list_folder,
     "names": _complete_names,
     "read": _read,
     "sum": _compute_sum,

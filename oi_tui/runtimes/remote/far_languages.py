@@ -248,9 +248,14 @@ class FarLanguages:
             changes = self._watch()
             answer = changes.answer(message) if changes else FileRefused("nothing is kept there")
         else:
-            answer = far_files.answer(message, self.cwd)
+            answer = far_files.answer(message, self.cwd, self._find_folder(message))
         packed = pack(answer)
         self._outbox.send(**{"is": "answer", "id": message["id"], "value": packed})
+
+    def _find_folder(self, message: Frame) -> "Path | None":
+        """Return the folder of the language that a request is about; None where that is not known."""
+        runtime = self._runtimes.get(message.get("language", ""))
+        return runtime.find_folder() if runtime else self.cwd
 
     def _watch(self) -> "FarChanges | None":
         """What watches the files here; None where nothing can be kept."""

@@ -140,9 +140,10 @@ class PlaceFiles:
         names = answer.text.split("\0") if isinstance(answer, FileWords) and answer.text else []
         return [name for name in names if name.isprintable()][:MOST_NAMES]
 
-    def list_folder(self) -> str:
-        """What is in the folder where code runs, for the scan of code; "" where nobody answers soon."""
-        answer = self._glance("list", ".")
+    def list_folder(self, language: str) -> str:
+        """What is in the folder where the language is, for the scan of code; "" where nobody answers soon."""
+        link = self._place.link
+        answer = link.ask("file", _PATIENCE, what="list", path=".", language=language) if link else None
         return answer.text if isinstance(answer, FileWords) else ""
 
     def _glance(self, what: str, path: str) -> object:

@@ -247,6 +247,9 @@ def test_code_on_a_target_is_judged_by_the_files_there(make: Make, tmp_path: Pat
     plain, leads_out = "print(open('a.csv').read())", "open('out/x', 'w')"
     # What ran last is seen by the next question.
     codes = [plain, leads_out, "open('a.csv', 'w')", "open('json.py', 'w').write('')", "import json"]
+    (there / "sub").mkdir()
+    (there / "sub" / "b.csv").touch()
+    codes += ["import os; os.chdir('sub')", "open('b.csv', 'w')"]
     session = make_session(computer, *([call(code)] for code in codes), [Text("Done.")])
     findings = []
     for event in session.turn("go"):
@@ -260,4 +263,6 @@ def test_code_on_a_target_is_judged_by_the_files_there(make: Make, tmp_path: Pat
         ["overwrites: a.csv (line 1)"],
         ["writes files: json.py"],
         ["not checked: json.py in this folder may be loaded"],
+        ["not checked: os.chdir(…) (line 1), json.py in this folder may be loaded"],
+        ["overwrites: b.csv (line 1)", "not checked: what earlier code left behind"],
     ]

@@ -31,7 +31,7 @@ def place(tmp_path: Path) -> Path:
 
 
 def answer_of(place: Path) -> str:
-    answer = far_files.answer({"what": "list", "path": "."}, place)
+    answer = far_files.answer({"what": "list", "path": "."}, place, place)
     assert isinstance(answer, file_answers.FileWords)
     return answer.text
 

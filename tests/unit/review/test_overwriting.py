@@ -9,6 +9,8 @@ from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.findings import Findings
 from oi_tui.engine.review.folder import read_listing
 from oi_tui.engine.review.scanner import look_through
+from oi_tui.messages import RunEnded
+from oi_tui.runtimes import Computer
 from oi_tui.runtimes.remote import far_files, file_answers
 
 PATHS = "from pathlib import Path\nimport os, shutil\n"
@@ -26,7 +28,7 @@ def place(tmp_path: Path) -> Path:
 def judge(language: str, code: str, place: Path) -> Findings:
     """Judge by the files here, and by what a target says of the same files, which is the same."""
     here = look_through(language, code, place)
-    answer = far_files.answer({"what": "list", "path": "."}, place)
+    answer = far_files.answer({"what": "list", "path": "."}, place, place)
     assert isinstance(answer, file_answers.FileWords)
     earlier = EarlierCode()
     earlier.enter(f"ssh:gpu1\non gpu1, {place}", str(place), read_listing(answer.text, str(place)))
@@ -142,6 +144,145 @@ def test_shell_that_replaces_files_names_them(code: str, names: list[str], place
     assert not set(written).intersection(names)
 
 
+@pytest.mark.parametrize(
+    ("language", "code", "name"),
+    [
+        ("r", "write.csv(df, 'prices.csv', row.names = FALSE)", "prices.csv"),
+        ("r", "out <- 'prices.csv'\ndf |> write_csv(file = out)", "prices.csv"),
+        ("r", "saveRDS(df,\n  file.path('out', 'prices.csv'))", "out/prices.csv"),
+        ("r", "ggsave('plot.png', p)", "plot.png"),
+        ("r", "png(filename = 'plot.png', width = 400)", "plot.png"),
+        ("r", "con <- file('prices.csv', 'w')", "prices.csv"),
+        ("r", "sink('prices.csv')", "prices.csv"),
+        ("r", "cat('x', file = paste0('prices', '.csv'))", "prices.csv"),
+        ("r", "file.copy('/srv/prices.csv', 'out', overwrite = TRUE)", "out/prices.csv"),
+        ("ruby", "File.write('prices.csv', text)", "prices.csv"),
+        ("ruby", "File.open 'prices.csv', 'w' do |f|\nend", "prices.csv"),
+        ("ruby", 'name = "prices"\nIO.write("#{name}.csv", "a")', "prices.csv"),
+        ("ruby", "FileUtils.cp('/srv/prices.csv', 'out')", "out/prices.csv"),
+        ("ruby", "FileUtils.mv 'new.csv', 'prices.csv'", "prices.csv"),
+        ("ruby", "Pathname.new('prices.csv').write('a')", "prices.csv"),
+        ("javascript", "fs.writeFileSync('prices.csv', 'a')", "prices.csv"),
+        ("javascript", "const n = 'prices'\nawait fsp.writeFile(`${n}.csv`, x)", "prices.csv"),
+        ("javascript", "fs.createWriteStream(path.join('out', 'prices.csv'))", "out/prices.csv"),
+        ("javascript", "fs.copyFileSync('new.csv', 'prices.csv')", "prices.csv"),
+        ("javascript", "await rename('new.csv', 'prices.csv')", "prices.csv"),
+        ("typescript", "const f: string = 'prices.csv'\nfs.writeFileSync(f, '')", "prices.csv"),
+        ("deno", "await Deno.writeTextFile('prices.csv', '')", "prices.csv"),
+        ("deno", "Deno.copyFileSync('new.csv', 'prices.csv')", "prices.csv"),
+        ("bun", "await Bun.write('prices.csv', '')", "prices.csv"),
+        ("bun", "Bun.file('prices.csv').writer()", "prices.csv"),
+        ("perl", "open(my $out, '>', 'prices.csv') or die;", "prices.csv"),
+        ("php", "file_put_contents('prices.csv', 'a');", "prices.csv"),
+        ("lua", "io.open('prices.csv', 'w')", "prices.csv"),
+        ("octave", "fid = fopen('prices.csv', 'w');", "prices.csv"),
+        ("go", 'f, _ := os.Create("prices.csv")', "prices.csv"),
+        ("c", 'FILE *f = fopen("prices.csv", "w");', "prices.csv"),
+        ("cpp", 'std::ofstream out("prices.csv");', "prices.csv"),
+        ("rust", 'fs::write("prices.csv", "a")?;', "prices.csv"),
+        ("java", 'Files.writeString(Path.of("prices.csv"), "a");', "prices.csv"),
+        ("julia", 'CSV.write("prices.csv", df)', "prices.csv"),
+    ],
+)
+def test_other_languages_that_replace_a_file_name_it(
+    language: str, code: str, name: str, place: Path
+) -> None:
+    assert overwritten(language, code, place) == [name]
+    assert not [item for item in judge(language, code, place).found if item.kind == "writes"]
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        ("r", "write.table(df, 'prices.csv', append = TRUE)"),
+        ("r", "readRDS('data.npy'); x <- 'prices.csv'"),
+        ("r", "# write.csv(df, 'prices.csv')"),
+        ("r", "file.copy('new.csv', 'prices.csv')"),
+        ("r", "file('prices.csv', 'a')"),
+        ("ruby", "File.open('prices.csv', 'a')"),
+        ("ruby", "File.write('new.csv', text)"),
+        ("javascript", "fs.appendFileSync('prices.csv', 'a')"),
+        ("javascript", "fs.writeFileSync('prices.csv', 'a', { flag: 'a' })"),
+        ("javascript", "fs.copyFileSync('new.csv', 'prices.csv', fs.constants.COPYFILE_EXCL)"),
+        ("deno", "Deno.writeTextFileSync('prices.csv', 'x', { append: true })"),
+        ("perl", "open(my $in, '<', 'prices.csv');"),
+    ],
+)
+def test_other_languages_that_leave_files_as_they_are_do_not(language: str, code: str, place: Path) -> None:
+    assert overwritten(language, code, place) == []
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        ("python", "import os\nos.chdir('out')\nopen('prices.csv', 'w')"),
+        ("shell", "cd out && ls > prices.csv"),
+        ("r", "setwd('out')\nwrite.csv(df, 'prices.csv')"),
+        ("ruby", "Dir.chdir 'out'\nFile.write('prices.csv', '')"),
+        ("javascript", "process.chdir('out')\nfs.writeFileSync('prices.csv', '')"),
+    ],
+)
+def test_code_that_changes_the_folder_is_judged_by_that_one_too(
+    language: str, code: str, place: Path
+) -> None:
+    (place / "prices.csv").unlink()
+    assert overwritten(language, code, place) == ["prices.csv"]
+    leads_out = [item.kind for item in judge(language, code.replace("out", "/etc", 1), place).found]
+    assert leads_out == ["writes outside"]
+
+
+def test_code_that_changes_to_a_folder_that_is_not_known_says_so(place: Path) -> None:
+    for language, code in (("python", "os.chdir(there)"), ("r", "setwd(there)"), ("shell", "cd $THERE")):
+        sentences = " ".join(judge(language, code, place).sentences)
+        assert "files in the folder to which it changes" in sentences, language
+
+
+def test_code_after_a_change_of_the_folder_is_judged_by_the_new_one(place: Path) -> None:
+    earlier = EarlierCode()
+    earlier.find_current = lambda _: place / "out"
+    (place / "prices.csv").unlink()
+
+    def find(code: str) -> list[tuple[str, str]]:
+        return [(item.kind, item.what) for item in look_through("python", code, place, earlier).found]
+
+    assert find("open('prices.csv', 'w')") == [("overwrites", "prices.csv")]
+    assert find("open('../data.npy', 'w')") == [("overwrites", "../data.npy")]
+    assert find("open('../../a.csv', 'w')") == [("writes outside", "../../a.csv")]
+    assert find("print(open('prices.csv').read())") == []
+    earlier.find_current = lambda _: Path("/etc")
+    assert find("open('new.csv', 'w')") == [("writes outside", "new.csv")]
+    assert find("print(open('passwd').read())") == [("reads", "passwd")]
+    (place / ".private").mkdir()
+    earlier.find_current = lambda _: place / ".private"
+    assert find("print(open('a.csv').read())") == [("reads", "a.csv")]
+    earlier.find_current = lambda _: None
+    unknown = look_through("python", "print(open('a.csv').read())", place, earlier)
+    assert unknown.sentences[-1] == "not checked: the folder in which python is now"
+    assert not unknown.nothing_listed
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        ("python", "import os; os.chdir('out')"),
+        pytest.param("shell", "cd out", marks=pytest.mark.needs("bash")),
+        pytest.param("javascript", "process.chdir('out')", marks=pytest.mark.needs("node")),
+        pytest.param("r", "setwd('out')", marks=pytest.mark.needs("R")),
+        pytest.param("ruby", "Dir.chdir('out')", marks=pytest.mark.needs("ruby")),
+    ],
+)
+def test_the_folder_of_a_language_is_known(language: str, code: str, place: Path) -> None:
+    computer = Computer(cwd=place)
+    try:
+        assert computer.find_folder(language) == place
+        *_, end = computer.run(language, code)
+        assert isinstance(end, RunEnded)
+        assert end.state == "finished"
+        assert computer.find_folder(language) == place / "out"
+    finally:
+        computer.close()
+
+
 def test_a_table_written_to_a_file_that_is_there_replaces_it(place: Path) -> None:
     assert overwritten("sql", "copy t to 'prices.csv'", place) == ["prices.csv"]
     assert overwritten("sql", "copy t to 'new.csv'", place) == []
@@ -161,6 +302,7 @@ def test_a_file_outside_of_the_folder_is_named_as_such_and_as_overwritten(place:
 def test_files_that_a_target_did_not_list_are_not_said_to_be_overwritten(place: Path) -> None:
     facts: dict[str, object] = {
         "real": str(place),
+        "real_root": str(place),
         "home": "",
         "search_path": [],
         "listed": [],

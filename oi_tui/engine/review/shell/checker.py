@@ -431,7 +431,7 @@ def _find_program(name: str, folder: Folder) -> str | None:
     """Return the folder within the working directory from which the shell would take this program, if any."""
     for entry in folder.search_path:
         place = Path(os.path.normpath(folder.path / entry))
-        within = not os.path.isabs(entry) or place.is_relative_to(folder.path)  # noqa: PTH117
+        within = not os.path.isabs(entry) or place.is_relative_to(folder.root)  # noqa: PTH117
         if within and folder.has_program(place, name):
             return entry or "."
     return None
