@@ -91,6 +91,44 @@ def test_what_draws_a_figure_is_named_where_it_is_missing(
     assert page_of(played) == "<p>the page</p>"
 
 
+def test_a_figure_that_its_library_refuses_is_an_error_of_the_cell(
+    tmp_path: Path, make: Callable[..., Computer]
+) -> None:
+    """A wrong specification of altair was told as a missing program, and the cell counted as done."""
+    write(
+        tmp_path,
+        {
+            "altair/__init__.py": """
+class TopLevelMixin:
+    def to_dict(self): raise ValueError("no parameter named 'selection'")
+    def save(self, path, **options): self.to_dict()
+TopLevelMixin.__module__ = "altair"
+"""
+        },
+    )
+    played = play(make(), "python", "import altair\naltair.TopLevelMixin()")
+    assert (played.state, played.shown) == ("failed", [])
+    assert played.text.splitlines()[-1] == "ValueError: no parameter named 'selection'"
+    assert "install" not in played.text
+
+
+def test_a_page_that_cannot_be_written_is_told(tmp_path: Path, make: Callable[..., Computer]) -> None:
+    failing = PLOTLY["plotly/basedatatypes.py"].replace(
+        'open(path, "w").write("<p>the page</p>")', 'raise OSError("the disk is full")'
+    )
+    write(
+        tmp_path,
+        {
+            **PLOTLY,
+            "plotly/basedatatypes.py": failing,
+            "kaleido.py": "def draw(width, height):\n    return b'1'\n",
+        },
+    )
+    played = play(make(), "python", FIGURE + "figure")
+    assert played.text == 'plotly figure: 2 bar "Sums"\nIts page could not be written: the disk is full\n'
+    assert (played.state, len(played.shown)) == ("finished", 1)
+
+
 @pytest.mark.slow
 @pytest.mark.needs("chromium")
 def test_a_browser_draws_a_figure_that_nothing_else_draws(

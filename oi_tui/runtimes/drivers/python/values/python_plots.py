@@ -70,14 +70,19 @@ def figure_in(forms):
 
 
 def show(shows, value):
-    """Say what the figure is, show its picture, and name its page."""
+    """Say what the figure is, show its picture, and name its page.
+
+    A figure that its library refuses, such as one with a wrong specification, is an error of the cell.
+    """
     library = library_of(value)
-    print(_describe(value, library))
+    page, trouble = "", ""
     try:
         page = _save(value, library)
-    except Exception as error:
-        page = ""
-        print("Its page could not be written: {}: {}".format(type(error).__name__, error))
+    except OSError as error:
+        trouble = "Its page could not be written: {}".format(error)
+    print(_describe(value, library))
+    if trouble:
+        print(trouble)
     picture, problem = _draw(value, library, page)
     if picture:
         shows._send("base64.png", picture)
