@@ -42,7 +42,7 @@ class Files(Tool):
         before = _read(file)
         _check_once(path, before, original_text)
         after = before.replace(original_text, replacement_text)
-        _replace(file, after)
+        replace(file, after)
         return _diff(path, before, after)
 
     def diff(self, path: str, other: str) -> str:
@@ -50,13 +50,14 @@ class Files(Tool):
         return _diff(path, _read(existing(path)), _read(existing(other)), other)
 
 
-def _replace(file: Path, text: str) -> None:
-    """Write the file again; on a full disk it keeps its old text. Raises OSError."""
+def replace(file: Path, text: str) -> None:
+    """Write the file, again with its old mode; on a full disk it keeps its old text. Raises OSError."""
     target = Path(os.path.realpath(file))
     coming = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
         with coming.open("x", encoding="utf-8", newline="") as opened:
-            shutil.copymode(target, coming)
+            if target.exists():
+                shutil.copymode(target, coming)
             opened.write(text)
         coming.replace(target)
     except BaseException:

@@ -12,6 +12,7 @@ from typing import Any
 
 from oi_tui.computer.docs import best
 from oi_tui.computer.errors import ComputerError
+from oi_tui.computer.files import replace
 from oi_tui.computer.tool import Tool
 
 #: The environment variable with the folder.
@@ -112,7 +113,7 @@ class NewSkill:
         folder = Path(self._skills.path)
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / f"{self._name}.py"
-        file.write_text(self._source(), encoding="utf-8")
+        replace(file, self._source())
         return str(file)
 
     def _source(self) -> str:

@@ -109,6 +109,22 @@ def test_a_skill_is_made_found_and_run_in_another_conversation(computer: Compute
     assert list(other.skills.import_skills()) == ["count_the_files"]
 
 
+def test_a_skill_saved_again_on_a_full_disk_stays_whole(computer: Computer) -> None:
+    new = computer.skills.new_skill
+    new.name = "count"
+    new.add_step("One", 'print("one")')
+    file = Path(new.save())
+    file.chmod(0o640)
+    before = file.read_text()
+    new.add_step("Two", 'print("two")')
+    with full_disk(), pytest.raises(OSError, match="File too large"):
+        new.save()
+    assert (file.read_text(), [item.name for item in file.parent.iterdir()]) == (before, ["count.py"])
+    new.save()
+    assert "two" in file.read_text()
+    assert file.stat().st_mode & 0o777 == 0o640
+
+
 def test_an_unusable_skill_is_refused(computer: Computer) -> None:
     new = computer.skills.new_skill
     new.create()
