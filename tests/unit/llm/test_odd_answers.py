@@ -4,7 +4,7 @@ import gzip
 import json
 import socket
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
@@ -57,7 +57,10 @@ def reported(status: int, message: str, **more: Any) -> Answer:
 
 
 def ask(
-    models: ModelProcess, served: ModelServer, timeout: float = 30.0
+    models: ModelProcess,
+    served: ModelServer,
+    timeout: float = 30.0,
+    seen: Callable[[Delta], object] = lambda _: None,
 ) -> tuple[list[Delta], ErrorInfo | None]:
     heard: list[Delta] = []
     request = Request(
@@ -72,6 +75,7 @@ def ask(
     try:
         for delta in models.reply(request):
             heard.append(delta)
+            seen(delta)
     except LlmError as error:
         return heard, error.fault
     return heard, None

@@ -4,6 +4,7 @@ import gzip
 import json
 import socket
 import struct
+import threading
 from dataclasses import dataclass
 from typing import Any
 
@@ -228,7 +229,6 @@ CASES: dict[str, Case] = {
     "UTF-16": Case(events((BEGUN + END).decode().encode("utf-16")), told="data that is not text"),
     "packed, as it says": Case(headed(b"Content-Encoding: gzip", BEGUN, END), told="not valid HTTP"),
     "a length too short": Case(headed(b"Content-Length: 40", BEGUN, END), told="not valid HTTP"),
-    # In one packet: in a later one, aiohttp loses the error, and the reply ends with its timeout.
     "a chunk of a size that is none": Case(
         sent(HEAD.replace(b"Connection", b"Transfer-Encoding: chunked\r\nConnection") + b"zz\r\n" + BEGUN),
         told="not valid HTTP",
@@ -252,6 +252,26 @@ CASES: dict[str, Case] = {
         refused(308, "", Location="https://127.0.0.1:9/v1"), told="which oi-tui does not follow"
     ),
 }
+
+
+def test_a_wrong_chunk_size_in_the_middle_of_a_reply_ends_it_at_once(
+    models: ModelProcess, served: ModelServer
+) -> None:
+    read = threading.Event()
+
+    def answer(exchange: Exchange) -> None:
+        exchange.head()
+        exchange.send(BEGUN)
+        assert read.wait(30)
+        exchange.connection.sendall(b"zz\r\n" + END)
+        # The connection stays open until the client closes it.
+        exchange.hang()
+
+    served.answer(answer)
+    heard, fault = ask(
+        models, served, timeout=300.0, seen=lambda delta: isinstance(delta, Text) and read.set()
+    )
+    assert (words(heard), fault and fault.kind) == ("begun ", "cut")
 
 
 @pytest.mark.parametrize("name", CASES)

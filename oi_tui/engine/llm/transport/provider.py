@@ -11,7 +11,7 @@ from typing import Any
 
 from oi_tui.engine.llm import errors
 from oi_tui.engine.llm.base import ErrorInfo
-from oi_tui.engine.llm.transport import header_text, line_ends, redirects
+from oi_tui.engine.llm.transport import broken_bodies, header_text, line_ends, redirects
 from oi_tui.engine.models.model_names import COMPATIBLE, explain_gone, find_family, resolve
 
 #: LiteLLM reads these when it is imported: no prices from the network, no `.env` file of whatever folder.
@@ -78,6 +78,7 @@ class Provider:
         redirects.stay_on_server()
         line_ends.split_at_newlines_only()
         header_text.accept_any_headers()
+        broken_bodies.report_at_once()
         self.litellm: Any = litellm
         self._demo: tuple[str, str] | None = None
         #: The variables of proxies, while none may be used.
