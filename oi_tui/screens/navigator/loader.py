@@ -51,16 +51,8 @@ class SearchFinished(Message):
         self.query, self.hits, self.done = query, hits, done
 
 
-class Previewed(Message):
-    """The selected conversation was read."""
-
-    def __init__(self, summary: Summary, content: Content) -> None:
-        super().__init__()
-        self.summary, self.content = summary, content
-
-
 class ConversationLoader:
-    """Work for threads; each method only posts. They end early when their worker is cancelled."""
+    """Work for threads, which post its results. They end early when their worker is cancelled."""
 
     def __init__(self, library: Library, post: Callable[[Message], bool], clock: Callable[[], float]) -> None:
         self._library = library
@@ -94,13 +86,12 @@ class ConversationLoader:
         if not worker.is_cancelled:
             self._post(SearchFinished(query, hits, done=True))
 
-    def read_preview(self, item: Summary, words: list[str], width: int, look: Styles) -> None:
-        """Read a conversation to show it in short, at `width` cells."""
+    def draw_preview(self, item: Summary, words: list[str], width: int, look: Styles) -> Content:
+        """Read a conversation and draw it in short, `width` cells wide."""
         messages: list[lmc.Message] = []
         with contextlib.suppress(StoreError):
             messages = self._library.store.read(item.id)
-        shown = draw_preview(item, messages, words, self._clock(), width=width, look=look)
-        self._post(Previewed(item, shown))
+        return draw_preview(item, messages, words, self._clock(), width=width, look=look)
 
     def import_conversations(self) -> None:
         """Copy the conversations of Open Interpreter, and read the list again."""

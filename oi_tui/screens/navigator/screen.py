@@ -3,21 +3,20 @@
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, VerticalScroll
+from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Input, Static
-from textual.worker import Worker
 
 from oi_tui import paths
 from oi_tui.engine.export.formats import make_file_name
 from oi_tui.engine.storage.library import Library
 from oi_tui.engine.storage.listing import Summary
-from oi_tui.engine.storage.search import is_worth_searching, split_words
+from oi_tui.engine.storage.search import split_words
 from oi_tui.engine.storage.store import Store
 from oi_tui.screens.dialog import Page
 from oi_tui.screens.navigator import text as words
@@ -27,25 +26,18 @@ from oi_tui.screens.navigator.loader import (
     ConversationLoader,
     ImportFinished,
     Listed,
-    Previewed,
     SearchFinished,
 )
+from oi_tui.screens.navigator.preview import Preview
+from oi_tui.screens.navigator.search import TextSearch
 from oi_tui.screens.pager import PagerScreen
 from oi_tui.text import one_line
-from oi_tui.widgets.conversation.styles import look_of
 from oi_tui.widgets.footer import KeyFooter
 from oi_tui.widgets.lists.conversation_list import ConversationList
 from oi_tui.widgets.pager.long_text import LongText
-from oi_tui.widgets.timer import schedule
-
-if TYPE_CHECKING:
-    from asyncio import TimerHandle
-
 
 #: From this width on, the selected conversation is shown beside the list.
 WIDE = 100
-#: How long a person must pause before conversations are searched or shown beside the list, in seconds.
-_PAUSE = 0.12
 
 
 class NavigatorScreen(Page[str | None]):
@@ -83,13 +75,13 @@ class NavigatorScreen(Page[str | None]):
         )
         self._list = ConversationList(clock=clock, id="navigator-list")
         self._empty = Static(id="navigator-empty", markup=False)
-        self._shown = Static(id="navigator-preview", markup=False)
-        self._side = VerticalScroll(self._shown, id="navigator-side", can_focus=False)
         self._line = EditLine(self._list, id="navigator-title")
         self._keys = KeyFooter(id="navigator-keys")
         self._library = Library(store)
         self._actions = NavigatorActions(self._library, self._list, self)
         self._reading = ConversationLoader(self._library, self.post_message, clock)
+        self._preview = Preview(self._reading, id="navigator-side")
+        self._text_search = TextSearch(self, self._reading, lambda: self._library.listing.readable, self._say)
         self._here = str(folder) if folder else None
         #: The folder whose conversations are shown, with those below it; None shows all.
         self._folder: str | None = None
@@ -98,17 +90,13 @@ class NavigatorScreen(Page[str | None]):
         #: Enter was pressed before anything was found: what is found first is opened.
         self._opening = False
         self._read = False
-        self._excerpts: dict[str, str] = {}
         self._notice = ""
-        self._searching: Worker[None] | None = None
-        self._pause: TimerHandle | None = None
-        self._preview_pause: TimerHandle | None = None
 
     def compose(self) -> ComposeResult:
         """Mount headline, search, list with preview, and keys."""
         yield self._head
         yield self._search_box
-        yield Horizontal(self._list, self._empty, self._side, id="navigator-body")
+        yield Horizontal(self._list, self._empty, self._preview, id="navigator-body")
         yield self._line
         yield self._keys
 
@@ -143,8 +131,7 @@ class NavigatorScreen(Page[str | None]):
         self._library.load_deleted(event.deleted)
         self._read = True
         self.show(select=selected.id if selected else None)
-        if is_worth_searching(self._query):
-            self._search()
+        self._text_search.start()
         # Only once the list is on the screen: until then, all the time there is belongs to it.
         self.call_after_refresh(self._bring_index_up_to_date)
 
@@ -154,9 +141,12 @@ class NavigatorScreen(Page[str | None]):
     def show(self, select: str | None = None) -> None:
         """Show what is looked for, with this conversation selected."""
         sought = split_words(self._query)
-        conversations = self._library.listing.matching(sought, self._folder, self._excerpts)
+        conversations = self._library.listing.matching(sought, self._folder, self._text_search.excerpts)
         self._list.show(
-            conversations, words=sought, excerpts=self._excerpts if sought else None, select=select
+            conversations,
+            words=sought,
+            excerpts=self._text_search.excerpts if sought else None,
+            select=select,
         )
         nothing = self._read and not conversations
         self.set_class(nothing, "-empty")
@@ -183,32 +173,16 @@ class NavigatorScreen(Page[str | None]):
         if event.input.id != "navigator-search":
             return
         self._notice = ""
-        self._excerpts = {}
         self._opening = False
-        if self._searching is not None:
-            self._searching.cancel()
-            self._searching = None
-        if self._pause is not None:
-            self._pause.cancel()
+        self._text_search.start_soon(self._query)
         self.show()
-        if is_worth_searching(self._query):
-            self._pause = schedule(self, _PAUSE, self._search)
-
-    def _search(self) -> None:
-        query, ids = self._query, self._library.listing.readable
-        self._searching = self.run_worker(
-            lambda: self._reading.look_for(query, ids), thread=True, group="search", exclusive=True
-        )
-        self._say()
 
     @on(SearchFinished)
     def handle_search_finished(self, event: SearchFinished) -> None:
         """Add what was found, unless something else is searched for by now."""
         if event.query != self._query:
             return
-        if event.done:
-            self._searching = None
-        self._excerpts |= {hit.id: hit.excerpt for hit in event.hits}
+        self._text_search.take(event)
         selected = self._list.selected
         self.show(select=selected.id if selected else None)
         if self._opening and self._list.selected is not None:
@@ -238,7 +212,7 @@ class NavigatorScreen(Page[str | None]):
         if summary.problem:
             self.tell(f"Could not open it: {summary.problem}.")
         else:
-            self.sought = self._query if summary.id in self._excerpts else ""
+            self.sought = self._query if summary.id in self._text_search.excerpts else ""
             self.dismiss(summary.id)
 
     # ---- Keys
@@ -369,7 +343,7 @@ class NavigatorScreen(Page[str | None]):
         if not self._read:
             number = "loading …"
         elif self._query or self._folder:
-            number = f"{shown:,} of {count:,}" + (" · searching …" if self._searching else "")
+            number = f"{shown:,} of {count:,}" + (" · searching …" if self._text_search.is_running else "")
         else:
             number = f"{count:,} saved" if count else ""
         self._head.update(words.headline(number, self._folder))
@@ -386,29 +360,7 @@ class NavigatorScreen(Page[str | None]):
     # ---- The preview
 
     def _preview_soon(self) -> None:
-        if self._preview_pause is not None:
-            self._preview_pause.cancel()
         if self.has_class("-wide") and self.is_mounted:
-            self._preview_pause = schedule(self, _PAUSE / 2, self._preview)
-
-    def _preview(self) -> None:
-        item = self._list.selected
-        if item is None:
-            self._shown.update("")
-            return
-        sought = split_words(self._query) if item.id in self._excerpts else []
-        width = self._side.scrollable_content_region.width - 1
-        look = look_of(self.app.current_theme, colourful=not self.app.no_color)
-        self.run_worker(
-            lambda: self._reading.read_preview(item, sought, width, look),
-            thread=True,
-            group="preview",
-            exclusive=True,
-        )
-
-    @on(Previewed)
-    def handle_previewed(self, event: Previewed) -> None:
-        """Show the conversation, unless another one is selected by now."""
-        if self._list.selected == event.summary:
-            self._shown.update(event.content)
-            self._side.scroll_home(animate=False)
+            item = self._list.selected
+            is_found = item is not None and item.id in self._text_search.excerpts
+            self._preview.show_soon(item, split_words(self._query) if is_found else [])
