@@ -194,6 +194,7 @@ def _language_rows(language: Language) -> list[tuple[str, str]]:
         ("Input", _INPUT[language.input]),
         ("Lists variables", "yes" if language.variables_request else "no"),
         ("To install", _install(language)),
+        *([("The model is told", language.note)] if language.note else []),
     ]
 
 

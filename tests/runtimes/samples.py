@@ -500,6 +500,44 @@ C = Sample(
     comment="// nothing",
     keeps_files=True,
 )
+PHP = Sample(
+    name="php",
+    needs="php",
+    hello='echo "hello\\n";',
+    unicode='echo "grüße €\\n";',
+    stderr='fwrite(STDERR, "trouble\\n");',
+    # What is kept is a file.
+    remember='file_put_contents("memory", "41");',
+    recall='if (!file_exists("memory")) exit(1);\necho file_get_contents("memory") + 1, "\\n";',
+    error='echo "before\\n";\nthrow new Exception("oops");',
+    syntax_error='echo "ran";\n\nif (',
+    half='echo "half";\nusleep(400000);\necho " line\\n";',
+    sleep='echo "go\\n";\nsleep(60);',
+    busy='echo "go\\n";\nwhile (true);',
+    stubborn=(
+        "pcntl_async_signals(true);\npcntl_signal(SIGINT, SIG_IGN);\npcntl_signal(SIGTERM, SIG_IGN);\n"
+        'echo "go\\n";\nwhile (true) sleep(60);'
+    ),
+    ask='$name = readline("name? ");\necho "hello $name\\n";',
+    leave="exit(3);",
+    die="posix_kill(posix_getppid(), 9);\nsleep(1);",
+    terminal='echo posix_isatty(STDIN) && posix_isatty(STDOUT) ? "yes" : "no", "\\n";',
+    width="passthru(\"stty size | cut -d' ' -f2\");",
+    variable='$value = getenv("{}");\necho $value === false ? "None" : $value, "\\n";',
+    folder='echo getcwd(), "\\n";',
+    bytes='echo "a\\xffb\\n";',
+    long_line='echo str_repeat("x", 1000000), "\\n";',
+    many='for ($n = 0; $n < 30000; $n++) echo "line $n\\n";',
+    echo='echo "{}";',
+    daemon='proc_open(["sh", "-c", "setsid sleep {} &"], [], $pipes);',
+    script='proc_close(proc_open(["sh", "script"], [], $pipes));',
+    flood='echo "go\\n";\nwhile (true) echo "yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy\\n";',
+    late='proc_open(["sh", "-c", "(sleep 0.3; echo late) &"], [], $pipes);',
+    paced=None,
+    comment="// nothing",
+    quick=0.2,
+    keeps_files=True,
+)
 SQL = Sample(
     name="sql",
     needs="python3",
@@ -602,6 +640,7 @@ ALL = [
     JAVA,
     JULIA,
     C,
+    PHP,
     SQL,
     ZSH,
     SH,

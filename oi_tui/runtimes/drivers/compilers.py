@@ -14,6 +14,7 @@ import shlex
 import subprocess
 
 import c_cell
+import go_cell
 import rust_cell
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.S)
@@ -176,31 +177,33 @@ class Rust(Compiler):
 
 
 class Go(Compiler):
-    """Go. A cell is a whole program."""
+    """Go. A cell without a package becomes a program."""
 
     variables = ("GOFLAGS", "CGO_ENABLED", "GOOS", "GOARCH", "GOTOOLCHAIN")
-    _PACKAGE = re.compile(r"^[ \t]*package[ \t]+(\w+)", re.M)
-    _MAIN = re.compile(r"^[ \t]*func[ \t]+main[ \t]*\(\)", re.M)
 
     def unit(self, code):
-        plain = _COMMENT.sub("", code)
-        package = self._PACKAGE.search(plain)
+        package = go_cell.has_package(code)
+        if not package:
+            hint = "(The cell has no package: its statements were compiled as main().)"
+            return CompilationUnit({"cell.go": go_cell.make_program(code, self._name_cell())}, hint=hint)
         problem = ""
-        if package is None:
-            problem = "a Go cell is a whole program: begin it with `package main` and add `func main() {}`"
-        elif package.group(1) != "main":
-            problem = "a Go cell is a program: write `package main` instead of `package {}`"
-            problem = problem.format(package.group(1))
-        elif not self._MAIN.search(plain):
+        if package != "main":
+            problem = "a Go cell is a program: write `package main` instead of `package {}`".format(package)
+        elif not go_cell.has_main(code):
             problem = "the Go cell has no `func main() {}`: add one"
-        return CompilationUnit({"cell.go": code}, problem)
+        return CompilationUnit({"cell.go": go_cell.give_name(code, self._name_cell())}, problem)
+
+    def _name_cell(self):
+        """Name the cell's file, which is in the folder of the module where there is one."""
+        here = os.getcwd()
+        return os.path.join(here, "cell.go") if _is_in_module(here) else "cell.go"
 
     def command(self, folder):
         """In a module, an overlay puts the cell into the working directory, where its packages are."""
         here, build = os.getcwd(), [self.program, "build", "-o", os.path.join(folder, "cell")]
         if not re.search(r"[\s'\"]", folder):
             # Panics then name `cell.go`, not its path in a temporary folder.
-            build.append("-gcflags=-trimpath={}=>".format(folder))
+            build.append("-gcflags=-trimpath={}=>;{}=>".format(folder, here))
         if not _is_in_module(here):
             return [*build, "cell.go"], folder
         overlay = os.path.join(folder, "overlay.json")

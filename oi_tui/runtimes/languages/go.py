@@ -13,7 +13,8 @@ LANGUAGE = Compiled(
         "apt": "golang-go",
         "dnf": "golang",
     },
-    note="Each Go cell is a whole program with `package main` and `func main()`, compiled and run in the "
-    "working directory, whose go.mod counts: nothing is kept between cells but files.",
+    note="Each Go cell is a program of its own, compiled and run in the working directory, whose go.mod "
+    "counts: nothing is kept between cells but files. `package main`, `func main()` and imports of the "
+    "standard library may be left out.",
     option="version",
 ).make_language()

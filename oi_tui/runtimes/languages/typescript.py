@@ -43,4 +43,5 @@ LANGUAGE = Language(
     variable_request=javascript.LANGUAGE.variable_request,
     table_request=javascript.LANGUAGE.table_request,
     completion_request=javascript.LANGUAGE.completion_request,
+    note="TypeScript cells are run without a check of their types, as by ts-node --transpile-only.",
 )

@@ -2,6 +2,7 @@
 
 # ruff: noqa: E501 - code of other languages, as it is
 
+import importlib
 import os
 import pwd
 import re
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from oi_tui.runtimes import Computer
+from oi_tui.runtimes.language import DRIVERS
 from tests.runtimes.playing import alive, living, play, until
 
 Make = Callable[..., Computer]
@@ -143,7 +145,6 @@ def test_a_panic_of_go_names_the_cell(computer: Computer, in_module: bool) -> No
 @pytest.mark.parametrize(
     ("code", "says"),
     [
-        ('fmt.Println("hi")', "begin it with `package main`"),
         ("package tools\n\nfunc main() {}", "write `package main` instead of `package tools`"),
         ("package main\n\nfunc Main() {}", "no `func main() {}`"),
     ],
@@ -151,6 +152,52 @@ def test_a_panic_of_go_names_the_cell(computer: Computer, in_module: bool) -> No
 def test_go_says_what_is_missing(computer: Computer, code: str, says: str) -> None:
     played = play(computer, "go", code)
     assert (played.state, says in played.reason, played.text) == ("failed", True, "")
+
+
+@pytest.mark.slow
+@pytest.mark.needs("go")
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ('fmt.Println("hi")', "hi\n"),
+        ('import (\n\t"fmt"\n\tm "math"\n)\nfmt.Println(m.Sqrt(4)) // sqrt', "2\n"),
+        ("func twice(n int) int { return 2 * n }\n\nx := 21\ntwice(x)", "42\n"),
+        ("type P struct{ X, Y int }\n\nfunc (p P) Sum() int { return p.X + p.Y }\n\nP{1, 2}", "{X:1 Y:2}\n"),
+        ("var total = 5\n\nfunc add(n int) { total += n }\n\nadd(3)\ntotal", "8\n"),
+        ('xs := []string{"b", "a"}\nsort.Strings(xs)\nstrings.Join(xs, ";{")', "a;{b\n"),
+        ('func main() {\n\tfmt.Println("m")\n}', "m\n"),
+    ],
+)
+def test_a_go_cell_without_a_package_is_a_program(computer: Computer, code: str, text: str) -> None:
+    played = play(computer, "go", code)
+    assert (played.text, played.state) == (text, "finished")
+
+
+@pytest.mark.slow
+@pytest.mark.needs("go")
+@pytest.mark.parametrize("in_module", [False, True])
+def test_errors_of_a_go_cell_without_a_package_name_its_own_lines(
+    computer: Computer, in_module: bool
+) -> None:
+    if in_module:
+        (computer.cwd / "go.mod").write_text("module example\n")
+    assert "./cell.go:3:13: undefined: y" in play(computer, "go", "x := 1\n\nfmt.Println(y, x)").text
+    assert "./cell.go:2:5: undefined: y" in play(computer, "go", "x := 1\nx + y").text
+    assert "\n\tcell.go:2 +0x" in play(computer, "go", "var s []int\nfmt.Println(s[3])").text
+    whole = play(computer, "go", "package main\n\nfunc main() { y() }").text
+    assert "./cell.go:3:15: undefined: y" in whole
+
+
+def test_the_parts_of_a_go_cell_keep_their_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(DRIVERS))
+    go_cell = importlib.import_module("go_cell")
+    code = 'x := `{` // "}"\nfunc f() int {\n\treturn 1\n}\nfmt.Println(x, f())\nf()'
+    lines = go_cell.make_program(code, "cell.go").split("\n")
+    assert lines[:2] == ["package main", 'import "fmt"']
+    outside, inside = [at for at, line in enumerate(lines, 1) if line == "//line cell.go:1:1"]
+    assert lines[outside + 1 : outside + 4] == ["func f() int {", "\treturn 1", "}"]
+    assert lines[inside] == 'x := `{` // "}"'
+    assert lines[inside + 5] == "oiShow(/*line cell.go:6:1*/f())"
 
 
 @pytest.mark.slow

@@ -62,3 +62,17 @@ def test_what_was_stopped_while_it_waited_may_be_collected_later(make: Make) -> 
 def test_a_loop_that_is_stopped_ends_without_a_word(make: Make) -> None:
     played = play(make(), "ts", "console.log('go')\nwhile (true) {}", stop_at="go\r\n")
     assert (played.state, played.text) == ("interrupted", "go\n")
+
+
+@pytest.mark.parametrize(
+    "language",
+    [
+        "typescript",
+        pytest.param("deno", marks=pytest.mark.needs("deno")),
+        pytest.param("bun", marks=pytest.mark.needs("bun")),
+    ],
+)
+def test_types_are_removed_and_not_checked(make: Make, language: str) -> None:
+    code = "const n: number = 'a'\nfunction same(x: number): number { return x }\nconsole.log(typeof same(n))"
+    played = play(make(), language, code)
+    assert (played.state, played.text) == ("finished", "string\n")
