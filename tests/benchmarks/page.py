@@ -1,19 +1,21 @@
 """`make bench`: runs the benchmarks, with peers beside oi-tui, and writes docs/benchmarks.md.
 
-`python -m tests.benchmarks.page [NAME...]`: only these. The figures of each are kept in build/bench, and the
-page shows what is there. Peers are installed into build/peers, once, from PyPI and npm; those that need a
-newer Python use the newest `python3.N` on PATH.
+`python -m tests.benchmarks.page [NAME...]`: only these. The page is written after each benchmark. The figures
+are kept in build/bench, beside what each benchmark printed. Peers are installed into build/peers, once, from
+PyPI and npm; those that need a newer Python use the newest `python3.N` on PATH or of pyenv.
 """
 
 import argparse
 import json
 import os
 import platform
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
@@ -23,8 +25,8 @@ from tests.benchmarks import peers
 ROOT = Path(__file__).parent.parent.parent
 PAGE = ROOT / "docs" / "benchmarks.md"
 RESULTS = ROOT / "build" / "bench"
-#: Seconds that one benchmark may take.
-_LIMIT = 1800
+#: Seconds that one benchmark may take, and all of them together.
+LIMIT, WHOLE_LIMIT = 420, 1680
 Figures = Mapping[str, object]
 
 
@@ -60,22 +62,65 @@ OWN = {
 ELSEWHERE = ("notebooks", "tables", "remote")
 
 
-def run(name: str, benchmark: Benchmark) -> Figures:
-    """Run it and return its figures; where it fails, one that says so."""
+@dataclass(frozen=True)
+class Result:
+    """What one benchmark found."""
+
+    figures: Figures
+    #: When, for how long, and how busy the machine was before.
+    measured: str
+    #: Why there are no figures.
+    failure: str = ""
+
+    def save(self, path: Path) -> None:
+        """Write it as JSON."""
+        path.write_text(json.dumps(vars(self), indent=1) + "\n", encoding="utf-8")
+
+
+def run(name: str, benchmark: Benchmark, seconds: float) -> Result:
+    """Run it for so many seconds at most; what it says meanwhile is in build/bench/NAME.log."""
     kernel = peers.FOLDER / "ipykernel/bin/python"
     environment = {**os.environ, **({"OI_TUI_BENCHMARK_JUPYTER": str(kernel)} if kernel.exists() else {})}
     argv = [sys.executable, "-m", f"tests.benchmarks.{name}", *benchmark.arguments]
-    try:
-        done = subprocess.run(
-            argv, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=_LIMIT, check=True
-        )
-        figures: Figures = json.loads(done.stdout)
-    except subprocess.TimeoutExpired:
-        return {"not measured": f"it took more than {_LIMIT} seconds"}
-    except subprocess.CalledProcessError as error:
-        lines = str(error.stderr).strip().splitlines()
-        return {"not measured": lines[-1] if lines else f"exit code {error.returncode}"}
-    return figures
+    log = RESULTS / f"{name}.log"
+    load, now, began = os.getloadavg()[0], datetime.now(UTC), time.monotonic()
+    figures: Figures = {}
+    failure = ""
+    with (
+        log.open("wb") as errors,
+        subprocess.Popen(argv, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=errors) as process,
+    ):
+        try:
+            output, _ = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            failure = f"it took more than {seconds:.0f} seconds"
+        finally:
+            _end(process)
+    if not failure and process.returncode:
+        failure = _last_line(log) or f"exit code {process.returncode}"
+    if not failure:
+        try:
+            figures = json.loads(output)
+        except ValueError as error:
+            failure = f"its figures cannot be read: {error}"
+    took = time.monotonic() - began
+    return Result(figures, f"{now:%Y-%m-%d %H:%M} UTC, in {took:.0f} s; load before: {load:.1f}", failure)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Interrupt it, so that it ends the programs that it started."""
+    if process.poll() is None:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _last_line(log: Path) -> str:
+    lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    return lines[-1] if lines else ""
 
 
 def table(figures: Figures, rows: str) -> str:
@@ -107,19 +152,17 @@ def flat(figures: Figures, before: str = "") -> list[tuple[str, object]]:
 
 
 def machine() -> str:
-    """Processor, cores, memory, system and Python, and how busy the machine is."""
+    """Processor, cores, memory, system and Python."""
     lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    load = ", ".join(f"{number:.1f}" for number in os.getloadavg())
     return (
         f"{names[0] if names else platform.machine()}, {os.cpu_count()} cores, {memory:.0f} GB, "
-        f"{platform.system()} {platform.release().partition('-')[0]}, Python {platform.python_version()}. "
-        f"Load when the run began: {load}."
+        f"{platform.system()} {platform.release().partition('-')[0]}, Python {platform.python_version()}"
     )
 
 
-def write(results: Mapping[str, Figures], where: str, page: Path = PAGE) -> None:
+def write(results: Mapping[str, Result], where: str, page: Path) -> None:
     """Write the page."""
     had = peers.installed(peers.FOLDER)
     versions = {"oi-tui": __version__, "Textual": version("textual"), **had["versions"]}
@@ -132,12 +175,20 @@ def write(results: Mapping[str, Figures], where: str, page: Path = PAGE) -> None
     for heading, benchmarks in (("oi-tui beside other programs", BESIDE), ("oi-tui alone", OWN)):
         text.append(f"## {heading}")
         for name, benchmark in benchmarks.items():
-            if name in results:
-                about = f"`python -m {' '.join((f'tests.benchmarks.{name}', *benchmark.arguments))}`"
-                text += [f"### {benchmark.title}", about, table(results[name], benchmark.rows)]
+            text += [f"### {benchmark.title}", *_section(name, benchmark, results.get(name))]
     others = ", ".join(f"`tests.benchmarks.{name}`" for name in ELSEWHERE)
     text.append(f"Not part of `make bench`, since they need data or a server of their own: {others}.")
     page.write_text("\n\n".join(text) + "\n", encoding="utf-8")
+
+
+def _section(name: str, benchmark: Benchmark, result: Result | None) -> list[str]:
+    """What was measured, when, and the figures or why there are none."""
+    command = f"`python -m {' '.join((f'tests.benchmarks.{name}', *benchmark.arguments))}`"
+    if result is None:
+        return [f"{command}: not measured yet."]
+    if result.failure:
+        return [f"{command}, {result.measured}.", f"Not measured: {_cell(result.failure)}."]
+    return [f"{command}, {result.measured}.", table(result.figures, benchmark.rows)]
 
 
 _HEAD = """# Benchmarks
@@ -156,23 +207,38 @@ other work on the machine makes all of them longer.
 
 
 def main() -> None:
-    """Install the peers where that was not done, run the benchmarks, and write the page."""
+    """Install the peers where that was not done, run the benchmarks, and write the page after each."""
     arguments = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     arguments.add_argument("names", nargs="*", choices=[[], *BESIDE, *OWN], help="only these")
-    names = arguments.parse_args().names or [*BESIDE, *OWN]
+    names = arguments.parse_args().names
     RESULTS.mkdir(parents=True, exist_ok=True)
-    where = machine()
+    for path in () if names else RESULTS.glob("*.json"):
+        path.unlink()
     if not (peers.FOLDER / "found.json").exists():
+        print("Installing the peers.", flush=True)
         peers.install(peers.FOLDER)
-    for name in names:
-        began = time.monotonic()
-        figures = run(name, {**BESIDE, **OWN}[name])
-        (RESULTS / f"{name}.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
-        print(f"{name}: {time.monotonic() - began:.0f} s", flush=True)
-    files = {path.stem: path for path in RESULTS.glob("*.json")}
-    write({name: json.loads(path.read_text(encoding="utf-8")) for name, path in files.items()}, where)
+    measure(names or [*BESIDE, *OWN], machine())
+
+
+def measure(names: list[str], where: str, seconds: float = WHOLE_LIMIT) -> None:
+    """Run the benchmarks one after the other, until the time is over, and write the page after each."""
+    end = time.monotonic() + seconds
+    for number, name in enumerate(names, 1):
+        left = end - time.monotonic()
+        print(f"[{number}/{len(names)}] {name}, {left / 60:.0f} minutes left", flush=True)
+        result = run(name, {**BESIDE, **OWN}[name], min(LIMIT, max(left, 0)))
+        print(f"    {result.failure or 'measured'} ({result.measured})", flush=True)
+        result.save(RESULTS / f"{name}.json")
+        write(saved(), where, PAGE)
+
+
+def saved() -> dict[str, Result]:
+    """The results that were kept."""
+    return {
+        path.stem: Result(**json.loads(path.read_text(encoding="utf-8"))) for path in RESULTS.glob("*.json")
+    }
 
 
 if __name__ == "__main__":

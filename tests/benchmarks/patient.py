@@ -120,7 +120,7 @@ class Patient:
             seen = seen[-len(text) :] + data
             if text in seen:
                 return
-        raise TimeoutError(text)
+        raise TimeoutError(f"{text.decode()} did not appear")
 
     def _processes(self) -> Iterator[Path]:
         """The folders in /proc of the program and of all that it started, also where that left it."""

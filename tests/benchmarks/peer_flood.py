@@ -6,20 +6,18 @@ command of the shell from its prompt. The floor is the same command in a termina
 
 import json
 import statistics
-import sys
 import tempfile
 import time
 from pathlib import Path
 
-from tests.benchmarks.peers import LETTERS, Program, programs, replies
+from tests.benchmarks.peers import LETTERS, Figures, Program, measure_each, programs, replies
 from tests.benchmarks.program import CLEAR
 
 MEGABYTES = 20
 #: Seconds after which nobody waits any longer.
-PATIENCE = 90
+PATIENCE = 45
 COMMAND = f"yes 'a line of the flood, with some words in it' | head -c {MEGABYTES}000000; echo END$((1+1))ED"
 END = b"END2ED"
-Figures = dict[str, float | str]
 
 
 def measure(program: Program) -> Figures:
@@ -61,11 +59,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home, replies() as base:
         bare = ["sh", "-c", "printf READY; exec sh"]
         shell = Program("a shell, drawn by nobody", bare, b"READY", Path(home), shell="")
-        found = {}
-        for one in [*programs(base, Path(home)), shell]:
-            found[one.name] = measure(one)
-            print(one.name, found[one.name], file=sys.stderr, flush=True)
-    print(json.dumps(found, indent=1))
+        print(json.dumps(measure_each([*programs(base, Path(home)), shell], measure), indent=1))
 
 
 if __name__ == "__main__":

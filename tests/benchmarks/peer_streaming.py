@@ -19,7 +19,9 @@ from tests.benchmarks.peers import (
     PIECE,
     PIECES_A_SECOND,
     REPLY,
+    Figures,
     Program,
+    measure_each,
     programs,
     replies,
 )
@@ -27,7 +29,6 @@ from tests.benchmarks.peers import (
 #: Seconds after which nobody waits any longer.
 PATIENCE = 60
 STREAM = "a Textual application with MarkdownStream"
-Figures = dict[str, float | str]
 
 
 def markdown_stream() -> None:
@@ -99,11 +100,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home, replies() as base:
         itself = [sys.executable, "-m", "tests.benchmarks.peer_streaming", "--stream"]
         stream = Program(STREAM, itself, b"READY", Path.cwd())
-        found = {}
-        for one in [*programs(base, Path(home)), stream]:
-            found[one.name] = measure(one)
-            print(one.name, found[one.name], file=sys.stderr, flush=True)
-    print(json.dumps(found, indent=1))
+        print(json.dumps(measure_each([*programs(base, Path(home)), stream], measure), indent=1))
 
 
 if __name__ == "__main__":

@@ -32,12 +32,14 @@ PYPI = {
 NPM = {"codex": "@openai/codex"}
 #: The reply: so many characters in pieces of about four tokens, so many a second.
 LENGTH, PIECE, PIECES_A_SECOND = 50_000, 16, 250
-#: Nothing in it is run: a question would take the place of its end.
-PROSE = "Both are **normal**, so they begin at `1.0`.\n\n- an item\n- one\n\n```json\n{1: 2}\n```\n\n"
+#: There is no code in it: Open Interpreter ends a reply after its first fence.
+PROSE = "### Both\n\nThey are **normal**, so they begin at `1.0`.\n\n- an item\n- one\n\n"
 LAST = "finis"
 REPLY = (PROSE * (LENGTH // len(PROSE) + 1))[: LENGTH - len(LAST) - 2] + "\n\n" + LAST
 #: Each is typed once and is in no reply, so that what is drawn again does not look like it.
 LETTERS = "αβγδεζηθικλμνξοπρστυφχψωбгджзийлпфцчшщъыьэюя"
+
+Figures = dict[str, float | str]
 
 
 @dataclass
@@ -113,11 +115,13 @@ def _run(argv: list[str], **environment: str) -> str:
 
 
 def newest_python() -> str:
-    """The newest Python on PATH that starts."""
+    """The newest Python that starts, on PATH or installed by pyenv."""
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
     for minor in range(30, sys.version_info.minor, -1):
-        path = shutil.which(f"python3.{minor}")
-        if path and not subprocess.run([path, "-V"], check=False, capture_output=True).returncode:
-            return path
+        name = f"python3.{minor}"
+        for path in (shutil.which(name), *pyenv.glob(f"versions/*/bin/{name}")):
+            if path and not subprocess.run([path, "-V"], check=False, capture_output=True).returncode:
+                return str(path)
     return sys.executable
 
 
@@ -213,6 +217,18 @@ def _peers(base: str, home: Path, folder: Path, everyone: dict[str, str]) -> Ite
     )
     start = [str(folder / "codex/node_modules/.bin/codex")]
     yield Program("codex", start, b"Ask", work, {**everyone, "CODEX_HOME": str(codex)})
+
+
+def measure_each(programs: list[Program], measure: Callable[[Program], Figures]) -> dict[str, Figures]:
+    """Measure one program after the other; one that cannot be measured says why."""
+    figures: dict[str, Figures] = {}
+    for program in programs:
+        try:
+            figures[program.name] = measure(program)
+        except (OSError, TimeoutError) as error:
+            figures[program.name] = {"not measured": str(error)}
+        print(program.name, figures[program.name], file=sys.stderr, flush=True)
+    return figures
 
 
 # Their model

@@ -268,6 +268,16 @@ def flood(short: bool) -> dict[str, float]:
     }
 
 
+def _here() -> list[Sample]:
+    """The languages that are installed on this machine."""
+    computer = Computer()
+    return [
+        sample
+        for sample in ALL
+        if sample.here and not sample.remote and not computer.explain_missing(sample.language)
+    ]
+
+
 def of(sample: Sample) -> Computer:
     """A computer for the sample's language."""
     return Computer(**{"python": sys.executable, **dict(sample.options)})  # type: ignore[arg-type]
@@ -276,7 +286,7 @@ def of(sample: Sample) -> Computer:
 def languages(short: bool) -> dict[str, dict[str, float]]:
     """For each language here: from nothing to the end of the first run, and a warm run; medians."""
     found = {}
-    for sample in ALL:
+    for sample in _here():
         first, warm = [], []
         for _ in range(1 if short else 5):
             computer = of(sample)
@@ -294,7 +304,7 @@ def languages(short: bool) -> dict[str, dict[str, float]]:
 def interrupts(short: bool) -> dict[str, dict[str, float | str]]:
     """From `interrupt()` to the end of the run, in every language here: asleep, in a loop, in a flood."""
     found: dict[str, dict[str, float | str]] = {}
-    for sample in ALL:
+    for sample in _here():
         computer = of(sample)
         run(computer, sample.language, sample.hello)
         for what in ("sleep", "busy", "flood"):
