@@ -20,6 +20,7 @@ _UNSUPPORTED: Mapping[str, tuple[tuple[object, ...], str]] = {
     "stop": (([], ""), "leave it out"),
     "audio": ((), "replies are text"),
     "modalities": ((["text"],), "replies are text"),
+    "web_search_options": ((), "code is run here; add tools to the profile as mcp_servers"),
 }
 _ROLES = ("system", "developer", "user", "assistant")
 _MOST_MESSAGES = 10_000

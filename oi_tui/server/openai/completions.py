@@ -67,7 +67,7 @@ async def chat_completions(request: Request) -> Response:
         return StreamingResponse(_stream(wanted, reply, texts), media_type="text/event-stream")
     content = await while_client_waits(request, _join(texts))
     if reply.failure:
-        return JSONResponse(error_body(reply.status, reply.failure), reply.status, _NO_RETRY)
+        return JSONResponse(reply.describe_failure(), reply.status, _NO_RETRY)
     return JSONResponse(_whole(wanted, content or "", reply.usage))
 
 
@@ -148,6 +148,8 @@ class _Reply:
         #: Why there is no whole reply; empty where there is. The status is that of an answer which says so.
         self.failure = ""
         self.status = 502
+        #: The failure as OpenAI names it, where it does.
+        self._code: str | None = None
         #: Whether another client has stopped the turn.
         self.superseded = False
         self.usage: dict[str, int] | None = None
@@ -169,6 +171,10 @@ class _Reply:
                 # Another client may have begun the next turn since.
                 if not self._over and session.used == began:
                     session.end_turn()
+
+    def describe_failure(self) -> dict[str, Any]:
+        """Return the body of an answer that says why there is no whole reply."""
+        return error_body(self.status, self.failure, code=self._code)
 
     def _supersede(self) -> None:
         self.superseded = True
@@ -239,6 +245,9 @@ class _Reply:
             case TurnEnded("failed", reason, setting):
                 self._over = True
                 self.failure = f"{reason or 'The turn failed.'}{f' (setting {setting})' if setting else ''}"
+                if setting == "context_window":
+                    # Clients then shorten the conversation. They send the same one again after a 502.
+                    self.status, self._code = 400, "context_length_exceeded"
             case TurnEnded("interrupted") if self.superseded:
                 self._over = True
                 self.failure, self.status = _SUPERSEDED, 409
@@ -276,7 +285,7 @@ async def _stream(
         async for text in texts:
             yield _delta(head, {"content": text})
         if reply.failure:
-            yield _line(error_body(reply.status, reply.failure))
+            yield _line(reply.describe_failure())
         else:
             yield _delta(head, {}, "stop")
             if wanted.usage_in_stream:

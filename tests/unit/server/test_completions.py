@@ -124,6 +124,15 @@ def test_code_that_takes_its_time_to_stop_is_not_stopped_twice_by_the_next_messa
     assert answers == ["Next."]
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_conversation_that_is_too_long_is_named_as_openai_names_it(serve: Serve, stream: bool) -> None:
+    running = serve([ErrorInfo("context", "The conversation is too long.", "context_window")])
+    with client_of(running) as client, pytest.raises(openai.APIError) as caught:
+        list(ask(client, user("Go"), stream=stream))
+    assert (caught.value.code, "too long" in caught.value.message) == ("context_length_exceeded", True)
+    assert stream or isinstance(caught.value, openai.BadRequestError)
+
+
 def test_a_question_is_kept_when_its_client_leaves(serve: Serve) -> None:
     running = serve([call("print(1)")], [Text("Done.")])
     with client_of(running) as client:
@@ -141,6 +150,7 @@ def test_a_question_is_kept_when_its_client_leaves(serve: Serve) -> None:
         ({"n": 2}, "n"),
         ({"logprobs": True}, "logprobs"),
         ({"stop": ["END"]}, "stop"),
+        ({"web_search_options": {}}, "web_search_options"),
         ({"extra_body": {"stream": "true"}}, "stream"),
         ({"extra_body": {"model": 5}}, "model"),
         ({"extra_body": {"messages": "Hi"}}, "messages"),
