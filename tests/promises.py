@@ -145,7 +145,7 @@ PROMISES: dict[str, tuple[Promise, ...]] = {
                 "test_directories_functions_aliases_and_exports_persist"),
         Promise("the pip and interpreter lines typed into the chat are not sent", _COMMANDS,
                 "test_these_are_for_the_application"),
-        Promise("%undo", _SESSION, "test_undo_takes_the_last_message_back"),
+        Promise("%undo", _SESSION, "test_rewind_takes_a_message_back_with_all_that_followed"),
         Promise("an unknown command is answered with the nearest one", _COMMANDS,
                 "test_a_mistyped_name_is_answered_with_the_nearest"),
         Promise("%jupyter writes a notebook", "unit/output/test_export.py",

@@ -162,7 +162,7 @@ class ConversationActions(ABC):
         """
         workspace = self._workspace
         if self.busy:
-            self.tell(workspace.session.token_report(None, prompt))
+            self.tell(workspace.session.context.describe(None, prompt))
         else:
             self.start(workspace.session.count_tokens(workspace.model.count, prompt))
 
@@ -172,7 +172,7 @@ class ConversationActions(ABC):
             self.tell(BUSY, warning=True)
         elif not undo:
             self.start(self._workspace.session.compact())
-        elif self._workspace.session.uncompact():
+        elif self._workspace.session.context.uncompact():
             self.show_session()
             self.tell("Summary removed; the model gets the full conversation again.")
         else:

@@ -76,8 +76,7 @@ class ApiModel:
                 return question.answer()
             finally:
                 self._questions.discard(question)
-                for _ in self.account.enter(question.used):
-                    pass
+                self.account.record(question.used)
         except (LlmError, OverBudget) as error:
             raise QuestionRefusedError(str(error)) from None
 

@@ -69,8 +69,7 @@ def openai_chunks(parameters: dict[str, Any], profile: Profile, model: ApiModel)
     except (LlmError, OverBudget) as error:
         raise TurnError(str(error)) from None
     finally:
-        for _ in model.account.enter(usage):
-            pass
+        model.account.record(usage)
 
 
 class OpenAiChunk(dict[str, Any]):

@@ -279,7 +279,7 @@ class Exchange:
         except LlmError as error:
             fault = error.fault
         if began or usage:
-            yield from self.account.enter(usage)
+            yield from self.account.record(usage)
         for part in parser.finish():
             yield from writer.take(part)
         yield from writer.finish(cut=fault is not None or self._stopped.is_set())
@@ -313,7 +313,7 @@ class Exchange:
         except LlmError as error:
             parts.clear()
             return error.fault
-        yield from self.account.enter(usage)
+        yield from self.account.record(usage)
         # It replaces all that it covers, so a part of it would silently lose the rest.
         if ends & {*BROKEN_OFF, "content_filter"}:
             return ErrorInfo("cut", "The summary broke off before its end.", "model", retryable=True)

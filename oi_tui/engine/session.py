@@ -2,12 +2,11 @@
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from oi_tui import paths
 from oi_tui.engine import rerun
-from oi_tui.engine.cell_requests import CellRequests, describe_calls
+from oi_tui.engine.cell_requests import describe_calls
 from oi_tui.engine.direct_runs import DirectRuns, LeftCode
 from oi_tui.engine.events import (
     Event,
@@ -20,21 +19,21 @@ from oi_tui.engine.events import (
 )
 from oi_tui.engine.exchange import Exchange, TurnInterrupted
 from oi_tui.engine.execution import Execution
-from oi_tui.engine.llm import compaction, images, token_report
-from oi_tui.engine.llm.base import Llm, LlmError, Usage
+from oi_tui.engine.llm import images
+from oi_tui.engine.llm.base import Llm, LlmError
 from oi_tui.engine.llm.token_report import Count
 from oi_tui.engine.llm.usage_report import OverBudget, UsageTracker
 from oi_tui.engine.message_log import MessageLog
+from oi_tui.engine.model_context import ModelContext
 from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.protocols import CodeRunner, Recorder
 from oi_tui.engine.reply import code_in_text
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.model_calls import ModelCalls
 from oi_tui.engine.review.permissions import Permissions
-from oi_tui.engine.review.window_actions import GrantedWindow
 from oi_tui.engine.rounds import Rounds
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.engine.tools import CallableTools, McpTool
+from oi_tui.engine.tools import McpTool
 from oi_tui.file_changes.watcher import FileWatcher
 from oi_tui.messages import Message
 from oi_tui.text import one_line
@@ -75,7 +74,6 @@ class Session:
         the model, as far as the profile lets them.
         """
         self._own_notes = notes
-        self._live_names = live_names
         self.profile = profile
         #: What runs without a question.
         self.permissions = Permissions(everything=profile.auto_run)
@@ -86,7 +84,8 @@ class Session:
         self._stopped = threading.Event()
         self._facts = facts
         self._exchange = Exchange(llm, computer.resolve, facts, self._stopped, account, outputs, tools)
-        self._execution = Execution(
+        #: Asks for cells and runs them; it knows what the running one may do.
+        self.execution = Execution(
             computer,
             self._log,
             self.permissions,
@@ -98,9 +97,20 @@ class Session:
         )
         self._closed = False
         self._rounds = Rounds(
-            self._exchange, self._execution, self._log, computer, self._stopped, self._notes_of_request
+            self._exchange, self.execution, self._log, computer, self._stopped, self._notes_of_request
         )
-        self._direct = DirectRuns(self._execution, self._log, self._stopped)
+        #: What the model gets of the conversation.
+        self.context = ModelContext(
+            self._log,
+            self._exchange,
+            self._rounds,
+            computer,
+            lambda: self.profile,
+            facts,
+            self._notes_of_request,
+            live_names,
+        )
+        self._direct = DirectRuns(self.execution, self._log, self._stopped)
 
     @property
     def where(self) -> str:
@@ -190,28 +200,12 @@ class Session:
 
     def compact(self) -> Iterator[Event]:
         """Have the model summarise older history; from then on it gets the summary instead."""
-        return self._start(_end_turn(self._compact()))
-
-    def _compact(self) -> Steps[TurnEnded]:
-        summary = yield from self._exchange.summarise(self.messages, self.profile)
-        if summary:
-            # What the summary does not mention may still be there; without its name, nobody would use it.
-            names = self._live_names()
-            content = f"{summary.content}\n\n{names}" if names else summary.content
-            yield from self._log.record(replace(summary, content=content))
-        else:
-            yield Noticed("There is nothing to summarise yet: the whole conversation is recent.")
-        return TurnEnded("done")
+        return self._start(_end_turn(self.context.compact()))
 
     @property
     def account(self) -> UsageTracker:
         """Usage and cost of the session's requests so far."""
         return self._exchange.account
-
-    def enter(self, usage: Usage | None, estimate: float | None = None) -> None:
-        """Count a request that was made beside the turns; see `UsageTracker.enter`."""
-        for _ in self._exchange.account.enter(usage, estimate):
-            pass
 
     @property
     def over_budget(self) -> bool:
@@ -219,28 +213,9 @@ class Session:
         limit = self.profile.max_budget
         return limit is not None and self._exchange.account.spent >= limit
 
-    def uncompact(self) -> bool:
-        """Take the last summary back, so that what it stands for is sent again; False if there is none."""
-        summary = compaction.find_summary(self.messages)
-        if summary is None:
-            return False
-        self._log.forget([summary])
-        return True
-
     def count_tokens(self, count: Count | None, prompt: str = "") -> Iterator[Event]:
         """Tell what the next request consists of, what `prompt` adds to it, and what all of them cost."""
-        return self._start(self._count_tokens(count, prompt))
-
-    def _count_tokens(self, count: Count | None, prompt: str) -> Iterator[Event]:
-        yield Noticed(self.token_report(count, prompt))
-        yield TurnEnded("done")
-
-    def token_report(self, count: Count | None, prompt: str = "") -> str:
-        """Report the parts of the next request and the cost of all; may block while LiteLLM starts."""
-        facts = self._exchange.complete(self._facts(self.profile), self.profile)
-        languages, cwd, notes = self._computer.languages, self._rounds.folder, self._notes_of_request()
-        written = self._exchange.write_request(self.messages, self.profile, languages, cwd, facts, notes)
-        return token_report.report(written, facts, self.profile, self.account.ledger, count, prompt)
+        return self._start(self.context.count_tokens(count, prompt))
 
     def run(self, language: str, code: str) -> Iterator[Event]:
         """Run code of the person's own; the model does not see it."""
@@ -291,16 +266,11 @@ class Session:
         """End what is in progress: the reply, the question or the run; a second time, the run's language."""
         self._stopped.set()
         self._exchange.cancel()
-        self._execution.interrupt()
+        self.execution.interrupt()
 
     def tell_losses(self) -> Iterator[Event]:
         """Tell of languages that ended between runs, each once; a turn does so by itself."""
-        return self._execution.tell_losses()
-
-    def undo(self) -> tuple[Message, ...]:
-        """Take back the person's last message and all that followed; returns what was dropped."""
-        own = [m.id for m in self.messages if m.role == "user" and m.type == "message"]
-        return self.rewind(own[-1]) if own else ()
+        return self.execution.tell_losses()
 
     def rewind(self, id: str, *, keep: bool = False) -> tuple[Message, ...]:
         """Take back the message and all that followed; with `keep` only what followed it and what it printed.
@@ -325,21 +295,6 @@ class Session:
         self.permissions.everything = on
 
     @property
-    def callable_tools(self) -> CallableTools:
-        """The tools of MCP servers that the running code may call."""
-        return self._execution.callable_tools
-
-    @property
-    def cell_requests(self) -> CellRequests:
-        """The requests to the model that the running code may send."""
-        return self._execution.cell_requests
-
-    @property
-    def granted_windows(self) -> tuple[GrantedWindow, ...] | None:
-        """The windows that the running code is confined to by its grant; None where it is not confined."""
-        return self._execution.granted_windows
-
-    @property
     def stop_signal(self) -> threading.Event:
         """Set once somebody stops the turn; for what takes its time within it."""
         return self._stopped
@@ -347,7 +302,7 @@ class Session:
     @property
     def earlier(self) -> EarlierCode:
         """What the interpreters keep from code that ran."""
-        return self._execution.earlier
+        return self.execution.earlier
 
     def saves_again(self) -> bool:
         """Whether what could not be saved before is saved by now; true once."""

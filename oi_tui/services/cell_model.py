@@ -132,7 +132,7 @@ class CellModel:
 
     def _answer(self, connection: socket.socket) -> None:
         # What began in an earlier cell does not get the rights of this one.
-        rights = self._session().cell_requests
+        rights = self._session().execution.cell_requests
         work = _CallRequests()
 
         def answer(request: CellRequest) -> None:
@@ -140,7 +140,7 @@ class CellModel:
                 call = _read(request.line)
                 if not self._is_running(request.peer):
                     raise CellLimit(_NOT_THE_CELL)
-                if rights is not self._session().cell_requests:
+                if rights is not self._session().execution.cell_requests:
                     raise CellLimit(_NOT_THIS_CELL)
                 rights.add(work.stop)
                 try:
@@ -249,7 +249,7 @@ class CellModel:
                 work.remove(question)
                 used = question.used
                 cost = used.cost if used and used.cost is not None else most
-                session.enter(used, most)
+                session.account.record(used, most)
                 job.rights.spend(cost)
         if work.is_stopped:
             raise _Stopped

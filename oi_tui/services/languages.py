@@ -335,7 +335,7 @@ class LanguageService:
                 lambda tool, arguments, stopped, hear: self._mcp.servers.call(tool, arguments, stopped, hear),
                 lambda tool, call, result: self._mcp.servers.answer(tool, call, result),
                 self._ask_person,
-                lambda: self._session().callable_tools,
+                lambda: self._session().execution.callable_tools,
                 self._is_running,
                 lambda: bool(self._profile.mcp_servers) and not self._profile.sandbox,
             )
@@ -362,7 +362,7 @@ class LanguageService:
         return self._own_computer.ask_person(pid, text, prompt, stopped) if self._own_computer else None
 
     def _granted_windows(self) -> tuple[GrantedWindow, ...] | None:
-        return self._session().granted_windows
+        return self._session().execution.granted_windows
 
     def _allows_unmasked(self, why: str) -> bool:
         """Whether code may see the screen where it is not known where password fields are."""

@@ -46,7 +46,7 @@ class SideRequests:
                 return question.answer()
             finally:
                 self._questions.discard(question)
-                session.enter(question.used)
+                session.account.record(question.used)
         except (LlmError, OverBudget) as error:
             raise computer_api.QuestionRefusedError(str(error)) from None
 
@@ -86,7 +86,7 @@ class SideRequests:
         title = request.title()
         self._naming = None
         if title or request.used:
-            session.enter(request.used)
+            session.account.record(request.used)
         with contextlib.suppress(OSError):
             if title and not store.is_named(id_):
                 store.suggest_title(id_, title)

@@ -23,7 +23,7 @@ class OverBudget(Exception):  # noqa: N818 -- it is what would happen, not an er
 
 
 class UsageTracker:
-    """The books of a session. `ledger` says what all requests so far took."""
+    """Counts the usage and the cost of all requests of a session; `ledger` has the totals."""
 
     def __init__(self) -> None:
         #: What was learned of how much models take in; the Python API keeps it from chat to chat.
@@ -41,17 +41,18 @@ class UsageTracker:
         """The cost of the requests in USD; unreported usage is estimated."""
         return self.ledger.cost + self._unreported
 
-    def enter(self, usage: Usage | None, estimate: float | None = None) -> Iterator[Event]:
-        """Enter a request; None where the provider did not say what it used.
+    def record(self, usage: Usage | None, estimate: float | None = None) -> tuple[UsageReported, ...]:
+        """Add a request; None where the provider did not say what it used. Returns the event for the user.
 
-        Its price is then `estimate`, in USD, where others were sent at the same time.
+        The price of a request without usage is `estimate`, in USD, where others were sent at the same time.
         """
         with self._lock:
             self.ledger = self.ledger.add(usage)
             if usage is None or usage.cost is None:
                 self._unreported += self._estimate if estimate is None else estimate
-        if usage:
-            yield UsageReported(usage.prompt_tokens, usage.completion_tokens, usage.cost, usage.cached_tokens)
+        if usage is None:
+            return ()
+        return (UsageReported(usage.prompt_tokens, usage.completion_tokens, usage.cost, usage.cached_tokens),)
 
     def keep_to_budget(self, tokens: int, profile: Profile, facts: ModelInfo) -> None:
         """Raise OverBudget if a request of this size would cost more than is left.

@@ -399,11 +399,11 @@ def test_loop_mode_asks_until_the_model_says_the_phrase() -> None:
     assert [m.role for m in session.messages] == ["user", "assistant", "assistant"]
 
 
-def test_undo_takes_the_last_message_back() -> None:
+def test_rewind_takes_a_message_back_with_all_that_followed() -> None:
     session = make([Text("one")], [Text("two")])
     work(session, "first")
     work(session, "second")
-    assert session.undo()[0].content == "second"
+    assert [m.content for m in session.rewind(session.messages[2].id)] == ["second", "two"]
     assert [m.content for m in session.messages] == ["first", "one"]
 
 

@@ -341,8 +341,8 @@ def test_a_summary_is_kept_in_the_journal_and_can_be_taken_back(tmp_path: Path) 
     assert "Short." in str(request.write(messages, Profile(), [], tools=True).request.messages)
     journal.close()
 
-    assert session.uncompact()
-    assert not session.uncompact()
+    assert session.context.uncompact()
+    assert not session.context.uncompact()
     work(session, "Go on")
     assert "Load the data" in str(session.llm.requests[1].messages)
     assert "Short." not in str(session.llm.requests[1].messages)
@@ -441,7 +441,7 @@ def test_the_report_names_the_parts_the_window_and_its_origin() -> None:
 
 def test_the_report_tells_what_a_prompt_would_add() -> None:
     session = make(messages=long_talk(), facts=ModelInfo(context_window=128_000))
-    without = session.token_report(lambda _model, texts: [len(text) for text in texts])
+    without = session.context.describe(lambda _model, texts: [len(text) for text in texts])
     [reported] = of(
         list(session.count_tokens(lambda _model, texts: [len(text) for text in texts], "x" * 321)), Noticed
     )
@@ -451,7 +451,7 @@ def test_the_report_tells_what_a_prompt_would_add() -> None:
     assert more == total + 321
     assert "before your next message" in without
     assert "of which 321 for this message" in reported.text
-    assert "of which 80 for this message" in session.token_report(None, "x" * 320)
+    assert "of which 80 for this message" in session.context.describe(None, "x" * 320)
 
 
 def test_the_report_tells_what_was_spent_and_what_nobody_knows() -> None:
@@ -462,7 +462,7 @@ def test_the_report_tells_what_was_spent_and_what_nobody_knows() -> None:
     assert "cost unknown" in text
     assert "Budget: $2.00" in text
     assert "Context window: 32,000 tokens (assumed, see assumed_window; context_window sets it)" in text
-    assert "four characters a token" in session.token_report(None)
+    assert "four characters a token" in session.context.describe(None)
 
 
 def test_tokens_are_counted_without_a_network(models: ModelProcess) -> None:

@@ -225,7 +225,7 @@ def test_a_refusal_teaches_the_window_and_the_request_goes_again_once() -> None:
     assert first > 8192 > second
     assert not [text for text in notices(work(session)) if "accepts" in text]
     assert sizes(session)[2] < 8192, "what was learned is remembered"
-    assert "tokens (the server refused more)" in session.token_report(None)
+    assert "tokens (the server refused more)" in session.context.describe(None)
 
 
 def test_a_window_that_the_profile_overstates_is_corrected() -> None:

@@ -101,7 +101,8 @@ def ended(events: Iterable[object]) -> str:
 
 
 def regenerated(space: Workspace) -> str:
-    space.session.undo()
+    own = [message for message in space.session.messages if message.role == "user"]
+    space.session.rewind(own[-1].id)
     return ended(space.session.turn("once more"))
 
 
