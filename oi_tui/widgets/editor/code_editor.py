@@ -1,7 +1,6 @@
 """A code editor, highlighted by Pygments only in its visible lines."""
 
 import contextlib
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -20,8 +19,10 @@ from textual.widgets.text_area import Selection
 from oi_tui.widgets.conversation.code import TAB, Highlighter, find_changed_lines, gutter_width
 from oi_tui.widgets.conversation.styles import Styles, look_of
 from oi_tui.widgets.editor.code_completion import CodeCompletion
-from oi_tui.widgets.editor.code_line import RowView, count_cells, find_column, paint_row
+from oi_tui.widgets.editor.code_line import RowView, paint_row
+from oi_tui.widgets.editor.indentation import indent_next_line, shift_lines
 from oi_tui.widgets.editor.text_area import StableTextArea
+from oi_tui.widgets.editor.wrapped_lines import WrappedLines
 from oi_tui.widgets.idle import obey
 from oi_tui.widgets.prompt.completion import Query
 from oi_tui.widgets.prompt.completion_list import CompletionOffer
@@ -92,6 +93,7 @@ class CodeEditor(StableTextArea):
         self._look: Styles | None = None
         #: By row, the columns from and up to which something was found.
         self._found: dict[int, list[tuple[int, int | None]]] = {}
+        self._rows = WrappedLines(self)
         self.completion = CodeCompletion(self)
         self.completion.language = language or ""
         super().__init__(text, soft_wrap=False, show_line_numbers=True, tab_behavior="focus", id=id)
@@ -179,8 +181,7 @@ class CodeEditor(StableTextArea):
     @property
     def row_count(self) -> int:
         """The rows that the text takes."""
-        # The wrapped document counts its rows anew each time that it is asked.
-        return self.virtual_size.height if self.soft_wrap else self.document.line_count
+        return self._rows.row_count
 
     def _on_resize(self) -> None:
         super()._on_resize()
@@ -229,45 +230,14 @@ class CodeEditor(StableTextArea):
         row, column = self.cursor_location
         # In the middle of an undo the caret is still where the text was longer.
         row = min(row, self.document.line_count - 1)
-        if not self.soft_wrap:
-            self._cursor_offset = (self._count_cells_before(row, column), row)
-            return
         with contextlib.suppress(IndexError, ValueError):
-            part = bisect_right(self.wrapped_document.get_offsets(row), column)
-            first, _ = self._columns(row, part)
-            y = self.wrapped_document.location_to_offset((row, 0)).y + part
-            self._cursor_offset = (
-                self._count_cells_before(row, column) - self._count_cells_before(row, first),
-                y,
-            )
-
-    def _find_row(self, y: int) -> tuple[int, int]:
-        """Return the line of a row of the text, counted from 0, and which part of the line the row shows."""
-        if not self.soft_wrap:
-            return y, 0
-        row, first = self.wrapped_document.offset_to_location(Offset(0, y))
-        return row, bisect_right(self.wrapped_document.get_offsets(row), first)
-
-    def _columns(self, row: int, part: int) -> tuple[int, int | None]:
-        """Return the columns of a line from and up to which a part of it goes; None for its end."""
-        ends = self.wrapped_document.get_offsets(row) if self.soft_wrap else []
-        return ends[part - 1] if part else 0, ends[part] if part < len(ends) else None
-
-    def _count_cells_before(self, row: int, column: int) -> int:
-        return count_cells(self.document.get_line(row)[:column])
+            self._cursor_offset = self._rows.find_offset(row, column)
 
     def get_target_document_location(self, event: events.MouseEvent) -> tuple[int, int]:
         """Return the position in the text under the mouse."""
         scroll_x, scroll_y = self.scroll_offset
         y = min(max(event.y + scroll_y - self.gutter.top, 0), self.row_count - 1)
-        row, part = self._find_row(y)
-        first, last = self._columns(row, part)
-        target = (
-            event.x - self.gutter_width + scroll_x - self.gutter.left + self._count_cells_before(row, first)
-        )
-        line = self.document.get_line(row)
-        column = find_column(line[:last], target)
-        return row, column if last is None else min(column, last - 1)
+        return self._rows.find_location(event.x - self.gutter_width + scroll_x - self.gutter.left, y)
 
     def check_consume_key(self, key: str, character: str | None = None) -> bool:
         """Take the tab key, which belongs to the text here."""
@@ -290,9 +260,8 @@ class CodeEditor(StableTextArea):
         (top, column), (bottom, _) = sorted(self.selection)
         if event.key == "enter":
             before = self.document.get_line(top)[:column]
-            indent = before[: len(before) - len(before.lstrip(" \t"))]
-            deeper = " " * self.indent_width if before.rstrip()[-1:] in (":", "{", "(", "[") else ""
-            self._replace_via_keyboard("\n" + indent + deeper, *self.selection)
+            indent = indent_next_line(before, self.indent_width)
+            self._replace_via_keyboard("\n" + indent, *self.selection)
         elif event.key == "tab" and top == bottom:
             self.indent()
         else:
@@ -342,11 +311,7 @@ class CodeEditor(StableTextArea):
     def _shift_lines(self, top: int, bottom: int, *, deeper: bool) -> None:
         """Indent or dedent whole lines, as one step to undo."""
         lines = [self.document.get_line(row) for row in range(top, bottom + 1)]
-        tab = " " * self.indent_width
-        if deeper:
-            shifted = [tab + line if line else line for line in lines]
-        else:
-            shifted = [line[min(len(line) - len(line.lstrip(" ")), len(tab)) :] for line in lines]
+        shifted = shift_lines(lines, self.indent_width, deeper=deeper)
         (first, start), (last, end) = self.selection
         result = "\n".join(shifted)
         if shifted == lines:
@@ -369,8 +334,8 @@ class CodeEditor(StableTextArea):
         scroll_x, scroll_y = self.scroll_offset
         if y + scroll_y >= self.row_count:
             return Strip.blank(self.size.width, self.look.code)
-        line, part = self._find_row(y + scroll_y)
-        first, last = self._columns(line, part)
+        line, part = self._rows.find_row(y + scroll_y)
+        first, last = self._rows.find_columns(line, part)
         bracket = self._matching_bracket_location if self.has_focus else None
         view = RowView(
             line,
