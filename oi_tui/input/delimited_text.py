@@ -166,8 +166,10 @@ def _read_lines(opener: Callable[[], IO[str]], notes: list[str]) -> Iterator[str
 def _detect_form(lines: list[str], given: str, *, tabs: bool) -> _Form:
     text = "".join(lines)
     delimiter = given or _detect_delimiter(lines, tabs=tabs)
-    spaces = re.search(re.escape(delimiter) + ' +"', text) is not None
     ends = re.escape(delimiter)
+    # A quotation mark within a quoted cell begins none.
+    cells = re.sub(rf'(^|{ends})"(?:[^"]|"")*"(?={ends}|[\r\n]|$)', r"\1", text, flags=re.MULTILINE)
+    spaces = re.search(f'{ends} +"', cells) is not None
     escaped = re.search(rf'[^\\{ends}]\\"(?!\s*({ends}|[\r\n]|$))', text) is not None
     return _Form(delimiter, spaces, escaped)
 

@@ -40,7 +40,13 @@ def export(
             f"Excel takes {_EXCEL_ROWS:,} rows and {_EXCEL_COLUMNS:,} columns; export this table as .parquet "
             "or .csv"
         )
-    with path.open("x", encoding="utf-8", newline="") as file:
+    try:
+        opened = path.open("x", encoding="utf-8", newline="")
+    except FileExistsError:
+        raise TableError(f"{path.name} exists already; choose another name") from None
+    except OSError as error:
+        raise TableError(f"{path} cannot be written: {error.strerror}") from None
+    with opened as file:
         try:
             if form in _LIBRARIES:
                 _write_typed(source, shape, view, path, form, (sys.executable, *pythons))

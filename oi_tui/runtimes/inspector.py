@@ -29,19 +29,18 @@ class Inspector:
         return runtime.memory().variables if runtime else ()
 
     def read_memories(self) -> tuple[Memory, ...]:
-        """The variables of each language that can run here and tells or keeps some, or why there are none."""
+        """The variables of each language that can run here and tells or keeps some, or why there are none.
+
+        One that tells none is left out until it is used.
+        """
         memories = []
         for language in self._catalog.offered:
-            if not language.keeps and not language.variables_request:
-                continue
             with self._targets.lock:
                 runtime = self._targets.current.runtimes.get(language.name)
-            if runtime:
+            if runtime and (language.keeps or language.variables_request):
                 memories.append(runtime.memory())
-            elif self._catalog.find_program(language):
-                memories.append(
-                    Memory(language.name, "unstarted" if language.variables_request else "silent")
-                )
+            elif language.variables_request and not runtime and self._catalog.find_program(language):
+                memories.append(Memory(language.name, "unstarted"))
         return tuple(memories)
 
     def look_at(self, language: str, name: str) -> Detail | None:

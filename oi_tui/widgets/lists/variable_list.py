@@ -23,8 +23,8 @@ from oi_tui.widgets.truncate import fit
 _WORDS = {
     "busy": "busy; variables are shown when it is done",
     "starting": "starting; no variables yet",
-    "silent": "variables cannot be listed",
     "unstarted": "not started; no variables yet",
+    "silent": "variables cannot be listed",
 }
 #: What stands for a value that is too long to be shown.
 _COUNT = re.compile(r"of ([\d,]+)(?: (characters|bytes|bits))?")

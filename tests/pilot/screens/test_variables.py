@@ -88,8 +88,8 @@ async def test_variables_stand_under_their_languages_and_silence_is_explained() 
         assert lines[6:] == [
             "r: nothing yet",
             "ruby: busy; variables are shown when it is done",
-            "perl: variables cannot be listed",
             "javascript, java: not started; no variables yet",
+            "perl: variables cannot be listed",
         ]
 
 

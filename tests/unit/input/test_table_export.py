@@ -96,14 +96,6 @@ def test_without_a_library_nothing_is_left_and_a_sentence_says_what_to_install(t
     assert "OPENAI_API_KEY" not in (tmp_path / "environment").read_text()
 
 
-def test_a_file_that_is_there_stays_as_it_is(tmp_path: Path) -> None:
-    path = tmp_path / "a.parquet"
-    path.write_text("mine")
-    with pytest.raises(FileExistsError):
-        write(path, Few())
-    assert path.read_text() == "mine"
-
-
 def test_a_table_that_is_too_long_for_excel_says_so_at_once(tmp_path: Path) -> None:
     shape = TableShape("DataFrame", (Column("a", "int64"),), 1_048_576, 1_048_576)
     with pytest.raises(TableError, match=r"1,048,575 rows .* export this table as \.parquet"):
@@ -126,3 +118,13 @@ def test_polars_writes_what_pyarrow_would(tmp_path: Path) -> None:
     assert [str(of) for of in frame.dtypes[:3]] == ["Int64", "Float64", "Boolean"]
     assert frame.row(1)[:3] == (-9007199254740993, None, None)
     assert frame["day"][0] == datetime.date(2024, 5, 6)
+
+
+def test_a_file_that_is_there_already_is_named_without_a_number_of_the_system(tmp_path: Path) -> None:
+    path = tmp_path / "few.csv"
+    path.write_text("kept")
+    with pytest.raises(TableError, match=r"^few\.csv exists already; choose another name$"):
+        write(path, Few())
+    assert path.read_text() == "kept"
+    with pytest.raises(TableError, match=r"few\.csv cannot be written: No such file or directory$"):
+        write(tmp_path / "nowhere" / "few.csv", Few())

@@ -152,6 +152,12 @@ ODD_FILES = {
     "years as names": (b"2019,2020\n1,2\n", "CSV", "2019 2020", ["1|2"]),
     "names of R": (b'"mpg","cyl"\n"Mazda",21,6\n', "CSV", "1 mpg cyl", ["Mazda|21|6"]),
     "escaped marks": (b'a,b\n1,"say \\"hi\\", ok"\n', "CSV", "a b", ['1|say "hi", ok']),
+    "spaces within a quoted cell": (
+        b'a,b\n"O\'Neil, ""Bob""",  x  \ny,1\n',
+        "CSV",
+        "a b",
+        ['O\'Neil, "Bob"|  x  ', "y|1"],
+    ),
     "spaces before marks": (b'a, b\n1, "x, y"\n', "CSV", "a b", ["1|x, y"]),
     "one column": (b"word\nhello\nhello, again\n", "CSV", "word", ["hello", "hello, again"]),
     "semicolons in texts": (b"id,text\n1,a; b\n2,c\n", "CSV", "id text", ["1|a; b", "2|c"]),
