@@ -148,14 +148,15 @@ class OriginalClient:
             self._session.send_input(f"{chunk['content']}\n")
         elif chunk.get("type") == "command" and not self._parts.is_open and "content" in chunk:
             self._command(str(chunk["content"]))
-        elif chunk.get("start"):
-            self._parts.start(chunk)
-        elif chunk.get("end"):
-            await self._finish(self._parts.end())
-        elif "content" in chunk:
-            self._parts.add(chunk)
-        else:
+        elif not {"start", "content", "end"} & chunk.keys():
             raise BadChunkError("A chunk needs start, content or end.")
+        else:
+            if chunk.get("start"):
+                self._parts.start(chunk)
+            elif "content" in chunk:
+                self._parts.add(chunk)
+            if chunk.get("end"):
+                await self._finish(self._parts.end())
 
     async def _finish(self, parts: list[dict[str, Any]]) -> None:
         if parts[-1]["type"] == "command":

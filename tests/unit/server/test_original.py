@@ -98,6 +98,22 @@ def test_another_message_rejects_code_that_waits_and_is_answered_alone(serve: Se
     assert running.computer.ran == []
 
 
+@pytest.mark.parametrize(
+    "sent",
+    [
+        [{"type": "message", "content": "Hello", "start": True, "end": True}],
+        [{"start": True}, {"type": "message", "content": "Hello", "end": True}],
+    ],
+)
+def test_a_chunk_may_have_its_flags_and_its_content_at_once(serve: Serve, sent: list[dict[str, Any]]) -> None:
+    running = serve([Text("Hi.")])
+    with running.socket() as socket:
+        for chunk in sent:
+            socket.send({"role": "user", **chunk})
+        socket.until(**COMPLETE)
+    assert running.llm.requests[0].messages[-1]["content"] == "Hello"
+
+
 def test_stop_ends_a_run(serve: Serve) -> None:
     running = serve([call("hang")], auto_run=True)
     with running.socket() as socket:
