@@ -52,7 +52,7 @@ def run(address: SessionAddress, connection_file: Path, name: str) -> int:
     try:
         with _server_kernel(address, name) as kernel:
             is_over = asyncio.run(_serve(address, kernel, places, parent))
-    except (AttachError, httpx.HTTPError, InvalidHandshake) as error:
+    except (AttachError, httpx.HTTPError, InvalidHandshake, zmq.ZMQError) as error:
         note(f"oi-tui: {one_line(str(error), 300)}\n")
         return FAILED
     if not is_over:
@@ -75,7 +75,7 @@ def _read_places(file: Path) -> Mapping[str, Any]:
 def _server_kernel(address: SessionAddress, name: str) -> Iterator[str]:
     """Start a kernel of the server, and end it again. Raises AttachError or httpx.HTTPError."""
     with make_client(address, _PATIENCE) as client:
-        answer = client.post(f"{address.base}/api/kernels", json={"name": name})
+        answer = client.post(f"{address.base}/api/kernels", json={"name": name, "ends_with_client": True})
         if answer.status_code != 201:
             raise AttachError(f"The server at {address.shown} refused: {read_reason(answer.content)}")
         kernel = str(answer.json()["id"])

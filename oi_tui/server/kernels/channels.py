@@ -12,7 +12,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from oi_tui.engine.events import MessageGrew, MessageRecorded, MessageStarted, RunReported, TurnEnded
 from oi_tui.engine.output.plain import make_plain
-from oi_tui.messages import InputRequested, Message, ValueBegan, ValueEnded
+from oi_tui.messages import InputRequested, Message, Starting, ValueBegan, ValueEnded
 from oi_tui.server.context import Tempo
 from oi_tui.server.event_log import ApprovalQuestion, EventReader, GapError, LogItem
 from oi_tui.server.fields import check_fields
@@ -52,6 +52,11 @@ class Kernel:
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     #: What the cell prints that runs now.
     stream: CellStream = field(default_factory=CellStream)
+    #: Whether it ends with its last client. Whoever starts kernels themselves may be killed without a word.
+    ends_with_client: bool = False
+    #: How often the language was started, and the places of values that it has shown and may show again.
+    starts: int = 0
+    places: set[str] = field(default_factory=set)
     #: The notebook that uses it, where it has a session of Jupyter's: its id, path, name and type.
     notebook: dict[str, str] = field(default_factory=dict)
 
@@ -288,8 +293,9 @@ class KernelConnection:
 class ShownValue:
     """A value of the program, in the forms that it is shown in."""
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, place: str | None) -> None:
         self.kind = kind
+        self.place = place
         self.data: dict[str, str] = {}
         self._text = ""
 
@@ -310,6 +316,7 @@ class CellRun:
         self._client = client
         self._message = message
         self._takes_input = message["content"].get("allow_stdin") is not False
+        self._is_silent = message["content"].get("silent") is True
         #: The types of messages that grow.
         self._types: dict[str, str] = {}
         self._stream = kernel.stream = CellStream()
@@ -389,12 +396,15 @@ class CellRun:
                 await self._display(_IMAGES[form], data)
             case MessageRecorded(Message(role="computer", type="code", format="html", content=page)):
                 await self._display("text/html", page)
-            case RunReported(_, ValueBegan(kind)):
-                self._value = ShownValue(kind)
+            case RunReported(_, Starting()):
+                self._kernel.starts += 1
+                self._kernel.places.clear()
+            case RunReported(_, ValueBegan(kind, place)):
+                self._value = ShownValue(kind, place)
             case RunReported(_, ValueEnded()):
                 value, self._value = self._value, None
                 if value and value.data:
-                    await self._publish_value(value.kind, value.data)
+                    await self._publish_value(value.kind, value.data, value.place)
             case MessageRecorded(Message(role="assistant", type="code") as code):
                 self._note_end(code)
             case ApprovalQuestion():
@@ -406,12 +416,16 @@ class CellRun:
         else:
             await self._publish_value("display", {mime: content})
 
-    async def _publish_value(self, kind: str, data: Mapping[str, str]) -> None:
+    async def _publish_value(self, kind: str, data: Mapping[str, str], place: str | None = None) -> None:
         shown: dict[str, Any] = {"data": data, "metadata": {}}
-        if kind == "result":
+        if kind != "result":
+            known = place in self._kernel.places
+            self._kernel.places |= {place} if place else set()
+            transient = {"display_id": f"{self._kernel.starts}/{place}"} if place else {}
+            name = "update_display_data" if known else "display_data"
+            await self._publish(name, {**shown, "transient": transient})
+        elif not self._is_silent:
             await self._publish("execute_result", {**shown, "execution_count": self._kernel.count})
-        else:
-            await self._publish("display_data", {**shown, "transient": {}})
 
     async def _print(self, text: str) -> None:
         if text:

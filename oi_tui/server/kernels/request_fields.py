@@ -33,4 +33,4 @@ REQUEST_FIELDS: Mapping[str, Fields] = {
     "shutdown_request": {"restart": SWITCH},
 }
 #: What a client sends to start a kernel.
-START: Fields = {"name": TEXT, "path": TEXT, "env": OBJECT}
+START: Fields = {"name": TEXT, "path": TEXT, "env": OBJECT, "ends_with_client": SWITCH}

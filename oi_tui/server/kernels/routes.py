@@ -58,6 +58,7 @@ async def start_kernel(request: Request) -> Response:
     body = await read_object(request) if await request.body() else {}
     check_fields(body, START)
     kernel = await begin_kernel(context_of(request), body.get("name"))
+    kernel.ends_with_client = body.get("ends_with_client") is True
     return JSONResponse(kernel.describe(), 201)
 
 
@@ -122,6 +123,8 @@ async def channels(socket: WebSocket) -> None:
         await while_connected(socket, connection.receive(), connection.execute())
     finally:
         kernel.clients.discard(connection)
+    if kernel.ends_with_client and not kernel.clients:
+        await finish_kernel(context, kernel)
 
 
 async def finish_kernel(context: ServerContext, kernel: Kernel) -> None:

@@ -1,6 +1,8 @@
 """`oi-tui --kernel`: a kernel that Jupyter's own programs start, with the languages of a server."""
 
+import json
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -70,6 +72,10 @@ def test_input_interrupt_and_restart(server: Server) -> None:
             output_hook=lambda message: printed.append(message["content"].get("text", "")),
         )
         assert (done["content"]["status"], "".join(printed)) == ("ok", "ADA\n")
+        kinds: list[str] = []
+        note_kind = lambda sent: kinds.append(sent["msg_type"])  # noqa: E731
+        client.execute_interactive("kept", silent=True, timeout=PATIENCE, output_hook=note_kind)
+        assert "execute_result" not in kinds
         asked = client.complete("kep", reply=True, timeout=PATIENCE)
         assert "kept" in asked["content"]["matches"]
         client.execute("while True: pass")
@@ -86,6 +92,23 @@ def test_input_interrupt_and_restart(server: Server) -> None:
         client.stop_channels()
         manager.shutdown_kernel()
     assert kernels(server) == []
+
+
+def test_a_kernel_that_is_killed_ends_at_the_server_too(server: Server) -> None:
+    manager, client = jupyter_client.manager.start_new_kernel(kernel_name="oi-tui", startup_timeout=PATIENCE)
+    client.execute("while True: pass")
+    assert wait_until(lambda: kernels(server)[0]["execution_state"] == "busy", PATIENCE)
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
+    assert wait_until(lambda: kernels(server) == [], PATIENCE)
+
+
+async def test_a_value_shown_again_updates_its_output(server: Server) -> None:
+    show = "from IPython.display import display\nhandle = display({!r}, display_id='x')\nhandle.update({!r})"
+    made = notebook(show.format("a", "b"), "exit()", show.format("c", "d"))
+    done = await nbclient.NotebookClient(made, kernel_name="oi-tui", timeout=PATIENCE).async_execute()
+    shown = [[item.data["text/plain"] for item in cell.outputs] for cell in done.cells]
+    assert shown == [["'b'"], [], ["'d'"]]
 
 
 async def test_each_client_is_told_when_it_gets_all_output(server: Server, workplace: Path) -> None:
@@ -115,6 +138,9 @@ def test_it_ends_with_the_program_that_started_it_and_without_the_server(
     starter.kill()
     starter.wait(PATIENCE)
     assert wait_until(lambda: kernels(server) == [], PATIENCE)
+    with socket.create_server(("127.0.0.1", json.loads(Path(file).read_bytes())["hb_port"])):
+        taken = subprocess.run(command(server, file), capture_output=True, text=True, timeout=PATIENCE)
+    assert (taken.returncode, taken.stderr.startswith("oi-tui: Address already in use")) == (1, True)
     kernel = subprocess.Popen(command(server, file), stderr=subprocess.PIPE, text=True)
     assert wait_until(lambda: any(item["connections"] for item in kernels(server)), PATIENCE)
     server.end()
