@@ -96,7 +96,7 @@ def test_numbers_are_shown_as_sound(bare: Computer) -> None:
 @pytest.mark.parametrize(
     ("code", "reason"),
     [
-        ("import IPython.utils", "ModuleNotFoundError: No module named 'IPython.utils': IPython is not installed."),
+        ("import IPython.testing", "ModuleNotFoundError: No module named 'IPython.testing': IPython is not installed."),
         ("from IPython import embed", "ModuleNotFoundError: No module named 'IPython.embed': IPython is not"),
         ("HTML(5)", "TypeError: HTML expects text, not 5"),
         ("Image('missing.png')", "FileNotFoundError: No such file"),
@@ -129,3 +129,56 @@ def test_an_ipython_that_was_just_installed_is_the_one_that_is_imported(
     assert play(computer, "python", "import IPython.display\nIPython.__version__").text == "'9.0.0+oi.tui'\n"
     play(computer, "python", "%pip install ipython")
     assert play(computer, "python", "import IPython\nIPython.__version__").text == "1\n"
+
+
+ARGUMENTS = """from IPython.core.magic import register_line_magic
+from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+@register_line_magic
+@magic_arguments()
+@argument('-n', '--number', type=int, default=1, help='how often')
+@argument('words', nargs='*')
+def say(line):
+    "Say words."
+    given = parse_argstring(say, line)
+    print(given.words * given.number)
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        (f"{ARGUMENTS}%say -n 2 'a b'", "['a b', 'a b']\n"),
+        (f"{ARGUMENTS}'how often' in say.__doc__, 'Say words.' in say.__doc__", "(True, True)\n"),
+        (
+            "from IPython.utils.io import capture_output\nwith capture_output() as kept:\n    print('a')\n    display(1)\nkept.stdout, len(kept.outputs)",
+            "('a\\n', 1)\n",
+        ),
+        (
+            "from IPython.utils.capture import capture_output\nwith capture_output(stderr=False, display=False) as kept:\n    display(1)\nkept.show()",
+            "1\n",
+        ),
+        ("from IPython.lib.pretty import pretty\nprint(pretty({'b': [1, 2], 'a': {3}}))", "{'b': [1, 2], 'a': {3}}\n"),
+        (
+            "from IPython.lib.pretty import pretty\nprint(pretty(list(range(9)), max_width=12))",
+            "[0,\n 1,\n 2,\n 3,\n 4,\n 5,\n 6,\n 7,\n 8]\n",
+        ),
+        (
+            "from IPython.lib.pretty import PrettyPrinter\nimport sys\np = PrettyPrinter(sys.stdout)\nwith p.group(1, '<', '>'):\n    p.text('a')\np.flush()",
+            "<a>",
+        ),
+        ("from IPython.utils.process import getoutput\ngetoutput('echo hi')", "'hi\\n'\n"),
+        ("from IPython.utils.text import indent\nindent('a', 2)", "'  a'\n"),
+        ("from IPython.utils.tempdir import TemporaryDirectory\nfrom IPython.utils.timing import timing\ntiming(len, 'a') < 1", "True\n"),
+        ("from IPython.core.debugger import Pdb, set_trace\nfrom IPython.core.error import UsageError\nissubclass(UsageError, Exception)", "True\n"),
+        ("from IPython.core import ultratb\nultratb.FormattedTB(mode='Verbose', color_scheme='Linux').mode", "'Verbose'\n"),
+        ("from IPython.core.pylabtools import figsize\nfrom IPython.paths import get_ipython_dir\nfrom IPython.utils.path import ensure_dir_exists", ""),
+    ],
+)  # fmt: skip
+def test_the_tools_of_ipython_do_what_they_do_there(bare: Computer, code: str, text: str) -> None:
+    assert play(bare, "python", code).text == text
+
+
+def test_arguments_of_a_magic_that_are_wrong_are_an_error_of_use(bare: Computer) -> None:
+    played = play(bare, "python", f"{ARGUMENTS}%say -n many")
+    assert played.state == "failed"
+    assert "UsageError: argument -n/--number: invalid int value: 'many'" in played.reason

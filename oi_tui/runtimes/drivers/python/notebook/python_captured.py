@@ -30,9 +30,19 @@ class RichOutput:
 class CapturedOutput:
     """What was kept; called, or by `show`, it is put out after all."""
 
-    def __init__(self, shows, stdout, stderr, outputs):
-        self._shows = shows
-        self.stdout, self.stderr, self.outputs = stdout, stderr, outputs
+    def __init__(self, shows, streams, outputs):
+        self._shows, self._streams = shows, streams
+        self.outputs = outputs
+
+    @property
+    def stdout(self):
+        """What was printed."""
+        return self._streams["stdout"].getvalue()
+
+    @property
+    def stderr(self):
+        """What was printed as errors."""
+        return self._streams["stderr"].getvalue()
 
     def show(self):
         """Put it out."""
@@ -47,25 +57,29 @@ class CapturedOutput:
         return self.stdout
 
 
+@contextlib.contextmanager
+def keep(shows, stdout=True, stderr=True, display=True):
+    """Keep what the block prints and displays, each if wanted, and give what is kept."""
+    streams = {"stdout": io.StringIO(), "stderr": io.StringIO()}
+    outputs = []
+    with contextlib.ExitStack() as stack:
+        for (name, stream), wanted in zip(streams.items(), (stdout, stderr)):
+            if wanted:
+                stack.enter_context(getattr(contextlib, "redirect_" + name)(stream))
+        if display:
+            stack.callback(setattr, shows, "kept", shows.kept)
+            shows.kept = outputs
+        yield CapturedOutput(shows, streams, outputs)
+        shows.finish()
+
+
 def run(driver, words, source):
     """Run the code; what it puts out goes to the variable that is named, or nowhere."""
-    options = [word for word in words if word.startswith("--")]
-    names = [word for word in words if not word.startswith("-")]
-    streams = {"stdout": io.StringIO(), "stderr": io.StringIO()}
-    with contextlib.ExitStack() as stack:
-        for name, stream in streams.items():
-            if "--no-" + name not in options:
-                stack.enter_context(getattr(contextlib, "redirect_" + name)(stream))
-        outputs = []
-        if "--no-display" not in options:
-            stack.callback(setattr, driver.shows, "kept", driver.shows.kept)
-            driver.shows.kept = outputs
-        try:
-            value = driver.run_part(source)
-            if value is not None:
-                sys.displayhook(value)
-            driver.shows.finish()
-        finally:
-            texts = [stream.getvalue() for stream in streams.values()]
-            for name in names:
-                driver.module.__dict__[name] = CapturedOutput(driver.shows, *texts, outputs)
+    wanted = ["--no-" + name not in words for name in ("stdout", "stderr", "display")]
+    with keep(driver.shows, *wanted) as kept:
+        for name in words:
+            if not name.startswith("-"):
+                driver.module.__dict__[name] = kept
+        value = driver.run_part(source)
+        if value is not None:
+            sys.displayhook(value)

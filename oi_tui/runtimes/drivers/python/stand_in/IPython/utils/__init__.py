@@ -1,0 +1,1 @@
+"""Small tools that the code of notebooks imports from IPython."""
