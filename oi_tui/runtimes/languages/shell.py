@@ -41,7 +41,8 @@ def start(program: str, folder: Path) -> Start:
     """
     options = _OPTIONS.get(Path(program).name)
     load = f". '{DRIVERS / 'shell_driver.sh'}'"
-    redirect = 'exec "$0" "$@" <"$OI_TUI_FOLDER/requests"'
+    # Where PROMPT_COMMAND is exported, bash would run it before our file is read.
+    redirect = 'unset PROMPT_COMMAND; exec "$0" "$@" <"$OI_TUI_FOLDER/requests"'
     if options is None:
         # The shell of busybox greets, and has no option that keeps it from that.
         options, load, redirect = ("-i",), f"exec >&2; {load}", f"{redirect} >/dev/null"

@@ -281,6 +281,15 @@ def test_a_prompt_of_the_persons_never_stands_among_the_output(make: Make, shell
     assert play(computer, "shell", "echo $?").text == "5\n"
 
 
+@pytest.mark.parametrize("shell", ["bash", "zsh", "dash"])
+def test_an_exported_prompt_never_stands_among_the_output(
+    make: Make, shell: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("PROMPT_COMMAND", "PS1", "PS2"):
+        monkeypatch.setenv(name, "echo command" if name == "PROMPT_COMMAND" else "$(echo prompt)> ")
+    assert play(make(shell=shell), "shell", "echo one").text == "one\n"
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
 def test_the_history_holds_nothing_of_ours(make: Make, shell: str) -> None:
     computer = make(shell=shell)
