@@ -8,6 +8,7 @@ provider, so the status code decides; errors within a stream come wrapped; conne
 import ast
 import json
 import math
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -52,6 +53,8 @@ _NETWORK = re.compile(
     r"OSError|ConnectionError|ConnectError|TransportError|ClientError|ProtocolError|RequestError|Timeout"
     r"|IncompleteRead|ProxyError|SSLError"
 )
+#: The variables that name files of certificates, or of keys of connections. An error in one is an OSError.
+_CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "SSLKEYLOGFILE")
 #: Packages that are imported by another name than they are installed by.
 _PACKAGES = {"google": "google-cloud-aiplatform", "vertexai": "google-cloud-aiplatform", "botocore": "boto3"}
 _PREFIX = re.compile(r"^\s*(?:litellm\.)?[A-Z]\w*(?:Error|Exception|Timeout)?\s*(?::|-)\s+(?=\S)")
@@ -368,6 +371,16 @@ def make_internal_error(error: Exception) -> ErrorInfo:
     """Return the error for an unforeseen fault of this program."""
     text = redact(f"{type(error).__name__}: {error}"[:_DETAIL])
     return ErrorInfo("unknown", f"The request failed inside oi-tui. {text}", detail=text)
+
+
+def explain_import_failed(error: Exception) -> ErrorInfo:
+    """LiteLLM cannot be loaded: its installation is broken, or certificates that it reads are."""
+    text = redact(f"{type(error).__name__}: {error}"[:_DETAIL])
+    named = [f"{name} ({os.environ[name]})" for name in _CERTIFICATES if os.environ.get(name)]
+    advice = "Install it again, with the Python that runs oi-tui: pip install --force-reinstall litellm"
+    if isinstance(error, OSError) and named:
+        advice = f"Correct or unset {' and '.join(named)}"
+    return ErrorInfo("process", f"LiteLLM, which talks to models, cannot be loaded. {text}. {advice}.")
 
 
 def explain_process_ended(reason: str) -> ErrorInfo:

@@ -1,6 +1,9 @@
 """LiteLLM in its process: it talks to nobody but the model, prints nothing, and is loaded by nobody else."""
 
+import contextlib
 import json
+import os
+import signal
 import subprocess
 import sys
 from contextlib import closing
@@ -125,3 +128,53 @@ def test_the_process_is_modest_but_not_starved(models: ModelProcess) -> None:
     fields = Path(f"/proc/{models.pid}/stat").read_text().rpartition(")")[2].split()
     nice, own = int(fields[16]), int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[16])
     assert own < nice <= own + 5
+
+
+@pytest.mark.parametrize(
+    ("variables", "broken", "says"),
+    [
+        ({}, "from pydantic import Odd", "cannot import name 'Odd' from 'pydantic'.*Install it again"),
+        ({}, "def (", "SyntaxError: .*Install it again"),
+        ({"SSL_CERT_FILE": "/etc/hostname"}, "", r"Correct or unset SSL_CERT_FILE \(/etc/hostname\)\."),
+        ({"SSLKEYLOGFILE": "/none/x"}, "", r"FileNotFound.*Correct or unset SSLKEYLOGFILE \(/none/x\)\."),
+    ],
+    ids=["another library", "a broken file", "certificates", "a file for keys"],
+)  # fmt: skip
+def test_where_litellm_cannot_be_loaded_the_reason_is_told(
+    tmp_path: Path, variables: dict[str, str], broken: str, says: str
+) -> None:
+    """The process ended without a word, and was started again four times."""
+    if broken:
+        (tmp_path / "litellm.py").write_text(broken + "\n")
+        variables = {"PYTHONPATH": str(tmp_path)}
+    asked = Request(model="demo", messages=[{"role": "user", "content": "Hi"}])
+    with closing(ModelProcess({**environment(), **variables})) as models:
+        models.prepare("demo", None)
+        assert models.facts("demo") is None
+        assert models.count("demo", ["a few words"]) is None
+        with pytest.raises(
+            LlmError, match=f"LiteLLM, which talks to models, cannot be loaded. {'.*'}{says}"
+        ) as raised:
+            list(models.reply(asked))
+        assert (raised.value.fault.kind, raised.value.fault.retryable) == ("process", False)
+        if broken:
+            (tmp_path / "litellm.py").unlink()
+            reply = models.reply(asked)
+            with contextlib.suppress(LlmError):
+                list(reply)
+            assert any(isinstance(delta, Text) for delta in models.reply(asked)), "repaired, it is used"
+
+
+def test_a_process_that_the_system_ends_is_told_with_its_likely_cause(served: ModelServer) -> None:
+    served.answer(server.broken_off(Say("words"), chunks=3, then=lambda exchange: exchange.hang()))
+    asked = [{"role": "user", "content": "Hi"}]
+    with closing(ModelProcess(environment())) as models:
+        reply = models.reply(Request(model="openai/m", messages=asked, api_base=served.base))
+        deltas = iter(reply)
+        assert any(isinstance(delta, Text) for delta in deltas)
+        pid = models.pid
+        assert pid
+        os.kill(pid, signal.SIGKILL)
+        with pytest.raises(LlmError, match="ended by SIGKILL, as happens where memory runs out") as raised:
+            list(deltas)
+        assert raised.value.fault.retryable

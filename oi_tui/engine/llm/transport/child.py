@@ -113,14 +113,15 @@ class ModelChild:
             self.gone = True
             listeners = list(self._listeners.values())
             self._listeners.clear()
-        for listener in listeners:
-            listener.put({"gone": True})
         self._orders.put(None)
         if self.process.poll() is None:
             with suppress(subprocess.TimeoutExpired):
                 self.process.wait(1)
             self.process.kill()
             self.process.wait()
+        # Its status is known now, for whoever says why it ended.
+        for listener in listeners:
+            listener.put({"gone": True})
 
 
 def start_child(module: str = _MODULE, environment: Mapping[str, str] | None = None) -> ModelChild:

@@ -2,6 +2,7 @@
 
 import itertools
 import queue
+import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -19,6 +20,15 @@ from oi_tui.system.forks import call_in_forked_child
 _PATIENCE = 30.0
 #: LiteLLM takes seconds to load, on a busy machine many; what it knows is worth the wait.
 _LOADING = 60.0
+
+
+def _describe_end(status: int | None) -> str:
+    """Return how the process ended without being told to, by the status that it left."""
+    if status is None or status >= 0:
+        return "ended unexpectedly"
+    if status == -signal.SIGKILL:
+        return "was ended by SIGKILL, as happens where memory runs out"
+    return f"was ended by signal {-status}"
 
 
 class ModelReply:
@@ -47,7 +57,7 @@ class ModelReply:
             if "end" in record:
                 break
             if "gone" in record:
-                fault = errors.explain_process_ended("ended unexpectedly")
+                fault = errors.explain_process_ended(_describe_end(self._child.process.returncode))
                 break
             if "fault" in record:
                 fault = ErrorInfo(**record["fault"])

@@ -15,7 +15,8 @@ It reads JSON lines from its standard input and writes JSON lines to its standar
     {"id": 9, "counts": [...]}
 
 It ends when its standard input does. Both streams are taken away from everything else before LiteLLM is
-imported, so that nothing a library prints reaches the protocol or the screen.
+imported, so that nothing a library prints reaches the protocol or the screen. Where LiteLLM cannot be
+imported, the first request gets the reason and the process ends; the next request starts another one.
 """
 
 import asyncio
@@ -23,6 +24,7 @@ import contextlib
 import ctypes
 import json
 import os
+import queue
 import signal
 import sys
 import threading
@@ -146,6 +148,19 @@ def _watch_parent(parent: int) -> None:
     os._exit(0)
 
 
+def _explain_missing_library(lines: "queue.SimpleQueue[str]", output: int, error: Exception) -> None:
+    """Answer the first request with the reason why LiteLLM cannot be loaded, other orders with nothing."""
+    while True:
+        order = json.loads(lines.get())
+        records: list[dict[str, Any]] = [{}]
+        if is_request := order["do"] == "reply":
+            records = [{"fault": asdict(errors.explain_import_failed(error))}, {"end": True}]
+        for record in records:
+            os.write(output, f"{json.dumps({'id': order['id'], **record})}\n".encode())
+        if is_request:
+            return
+
+
 def main() -> None:
     """Serve the parent process."""
     close_to_others()
@@ -164,23 +179,32 @@ def main() -> None:
         os._exit(0)
 
     threading.Thread(target=read, daemon=True).start()
-    provider = Provider()
+    try:
+        provider = Provider()
+    except Exception as error:  # noqa: BLE001 -- whatever a library raises that is not installed rightly
+        waiting: queue.SimpleQueue[str] = queue.SimpleQueue()
+        with arrived:
+            for line in early:
+                waiting.put(line)
+            take[0] = waiting.put
+        _explain_missing_library(waiting, target, error)
+        return
 
     async def serve() -> None:
-        queue: asyncio.Queue[str] = asyncio.Queue()
+        orders: asyncio.Queue[str] = asyncio.Queue()
         loop = asyncio.get_running_loop()
         with arrived:
             for line in early:
-                queue.put_nowait(line)
+                orders.put_nowait(line)
 
             def pass_on(line: str) -> None:
-                loop.call_soon_threadsafe(queue.put_nowait, line)
+                loop.call_soon_threadsafe(orders.put_nowait, line)
 
             take[0] = pass_on
 
         async def lines() -> AsyncIterator[str]:
             while True:
-                yield await queue.get()
+                yield await orders.get()
 
         await Service(target).run(lines(), provider)
 
