@@ -16,7 +16,10 @@ from tests.benchmarks.program import CLEAR
 MEGABYTES = 20
 #: Seconds after which nobody waits any longer.
 PATIENCE = 45
-COMMAND = f"yes 'a line of the flood, with some words in it' | head -c {MEGABYTES}000000; echo END$((1+1))ED"
+#: Without a dollar, which opens a list of choices in codex.
+COMMAND = (
+    f"yes 'a line of the flood, with some words in it' | head -c {MEGABYTES}000000; printf 'END%dED\\n' 2"
+)
 END = b"END2ED"
 
 
@@ -38,7 +41,7 @@ def measure(program: Program) -> Figures:
         whole: float | str = f"over {PATIENCE}"
         letters = iter(LETTERS)
         while time.perf_counter() - began < PATIENCE:
-            if patient.sees(END, 0.1):
+            if patient.sees(program.shell_end or END, 0.1):
                 whole = round(time.perf_counter() - began, 1)
                 break
             letter = next(letters, "")

@@ -63,7 +63,7 @@ def opened(*arguments: str, **environment: str) -> tuple[float, float, float]:
     with Patient(*arguments, **environment) as patient:
         patient.wait_for(LAST.encode(), 300)
         took = time.perf_counter() - began
-        patient.pause(5)
+        patient.pause(3)
         waits = []
         for letter in LETTERS[:20]:
             waits.append(patient.key(letter, 5))
@@ -103,4 +103,4 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--widgets"]:
         widgets(int(sys.argv[2]))
     else:
-        main(int(sys.argv[1]) if len(sys.argv) > 1 else 3)
+        main(int(sys.argv[1]) if len(sys.argv) > 1 else 2)

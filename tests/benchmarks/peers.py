@@ -54,6 +54,8 @@ class Program:
     environment: dict[str, str] = field(default_factory=dict)
     #: What stands before a command of the shell.
     shell: str = "!"
+    #: What it shows at the end of such a command, where that is not the end of what was printed.
+    shell_end: bytes = b""
     #: Whether it has a prompt while a reply comes.
     has_prompt_always: bool = True
 
@@ -206,7 +208,9 @@ def _peers(base: str, home: Path, folder: Path, everyone: dict[str, str]) -> Ite
         '[[models]]\nname = "m"\nprovider = "local"\nalias = "m"\n'
     )
     start = [str(folder / "mistral-vibe/bin/vibe"), "--trust"]
-    yield Program("mistral-vibe", start, b"/help", work, {**everyone, "VIBE_HOME": str(vibe)})
+    yield Program(
+        "mistral-vibe", start, b"/help", work, {**everyone, "VIBE_HOME": str(vibe)}, shell_end=b"Ran"
+    )
     codex = home / "codex"
     codex.mkdir(exist_ok=True)
     (codex / "config.toml").write_text(
@@ -216,7 +220,9 @@ def _peers(base: str, home: Path, folder: Path, everyone: dict[str, str]) -> Ite
         f'[projects."{work}"]\ntrust_level = "trusted"\n'
     )
     start = [str(folder / "codex/node_modules/.bin/codex")]
-    yield Program("codex", start, b"Ask", work, {**everyone, "CODEX_HOME": str(codex)})
+    yield Program(
+        "codex", start, b"Ask", work, {**everyone, "CODEX_HOME": str(codex)}, shell_end=b"Show details"
+    )
 
 
 def measure_each(programs: list[Program], measure: Callable[[Program], Figures]) -> dict[str, Figures]:
