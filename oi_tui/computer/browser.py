@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from oi_tui.computer.errors import ComputerError
 from oi_tui.computer.tool import Tool, cannot
-from oi_tui.secret_shapes import SECRET
+from oi_tui.secret_shapes import has_secret
 
 if TYPE_CHECKING:
     from oi_tui.computer.desktop.pictures import Picture  # noqa: F401
@@ -78,7 +78,7 @@ class Browser(Tool):
         with _translate_errors():
             found = self._load().evaluate(_ELEMENTS)
         return [
-            f'{number} {role} "{name}"' + (f" = {value!r}" if value and not SECRET.search(value) else "")
+            f'{number} {role} "{name}"' + (f" = {value!r}" if value and not has_secret(value) else "")
             for number, (role, name, value) in enumerate(found, 1)
         ]
 

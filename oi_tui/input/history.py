@@ -10,11 +10,10 @@ from oi_tui import paths
 #: The newest entries that are offered; the file is cut down to them when it has twice as many.
 KEPT = 1000
 #: What looks like a key or a password is not kept.
-_SECRET = re.compile(
+_SECRET = (
     r"\b(sk|pk|gsk|xai|ghp|gho|hf|AIza)[-_]?[A-Za-z0-9_-]{16,}"
     r"|://[^/\s@]*:[^/\s@]+@"
-    r"|\b(password|passwd|secret|token|api[-_ ]?key)\b\s*[:=]",
-    re.IGNORECASE,
+    r"|\b(password|passwd|secret|token|api[-_ ]?key)\b\s*[:=]"
 )
 
 
@@ -40,7 +39,7 @@ class PromptHistory:
 
     def add(self, text: str) -> None:
         """Remember what was sent, unless it looks like a secret."""
-        if _SECRET.search(text):
+        if re.search(_SECRET, text, re.IGNORECASE):
             return
         try:
             paths.make_private(self._path.parent)

@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Iterable, Mapping
 
-from oi_tui.secret_shapes import SECRET
+from oi_tui.secret_shapes import has_secret
 
 #: Words in the names of variables that hold a key or a password.
 _WORDS = frozenset(
@@ -70,7 +70,7 @@ def is_secret(name: str, value: str) -> bool:
     """Whether a variable looks like a key or a password."""
     if name in _HARMLESS or not value:
         return False
-    if SECRET.search(value):
+    if has_secret(value):
         return True
     words = [word.upper() for word in _WORD_ENDS.split(name) if word]
     secret_words = [word for word in words if word in _WORDS or word.endswith(_ENDINGS)]

@@ -10,6 +10,7 @@ import statistics
 import sys
 import tempfile
 import time
+from pathlib import Path
 
 import ptyprocess
 
@@ -30,8 +31,11 @@ CASES = {
 }
 
 
-def seconds_until(argv: list[str], needle: bytes, home: str) -> float:
-    """From the start of the process to the moment at which the text has been written to its terminal."""
+def seconds_until(argv: list[str], needle: bytes, home: str) -> tuple[float, float]:
+    """From the start of the process to the moment at which the text has been written to its terminal.
+
+    Returns the time, and the time of the processor for its first thread.
+    """
     environment = {**os.environ, "OI_TUI_HOME": home, "TERM": "xterm-256color"}
     began = time.perf_counter()
     process = ptyprocess.PtyProcess.spawn(argv, env=environment, dimensions=(40, 120))
@@ -39,33 +43,36 @@ def seconds_until(argv: list[str], needle: bytes, home: str) -> float:
     while needle not in seen:
         seen += process.read(65536)
     took = time.perf_counter() - began
+    used = int(Path(f"/proc/{process.pid}/schedstat").read_text().split()[0]) / 1e9
     process.terminate(force=True)
     process.close()
-    return took
+    return took, used
 
 
 def main(rounds: int) -> None:
     """Interleave the cases, so that what else the machine does hits all of them alike."""
-    times: dict[str, list[float]] = {name: [] for name in CASES}
+    times: dict[str, list[tuple[float, float]]] = {name: [] for name in CASES}
     with tempfile.TemporaryDirectory() as home:
         for argv, needle in CASES.values():
             seconds_until(argv, needle, home)
         for _ in range(rounds):
             for name, (argv, needle) in CASES.items():
                 times[name].append(seconds_until(argv, needle, home))
-    floor = statistics.median(times["bare Textual application"])
-    print(
-        json.dumps(
-            {
-                name: {
-                    "median_ms": round(1000 * statistics.median(taken)),
-                    "ratio": round(statistics.median(taken) / floor, 2),
-                }
-                for name, taken in times.items()
-            },
-            indent=2,
-        )
-    )
+    medians = {
+        name: [statistics.median(column) for column in zip(*taken, strict=True)]
+        for name, taken in times.items()
+    }
+    floor = medians["bare Textual application"]
+    figures = {
+        name: {
+            "time, ms": round(1000 * took),
+            "time to floor": round(took / floor[0], 2),
+            "CPU, ms": round(1000 * used),
+            "CPU to floor": round(used / floor[1], 2),
+        }
+        for name, (took, used) in medians.items()
+    }
+    print(json.dumps(figures, indent=2))
 
 
 if __name__ == "__main__":

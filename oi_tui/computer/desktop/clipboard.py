@@ -9,7 +9,7 @@ import sys
 
 from oi_tui.computer.errors import ComputerError
 from oi_tui.computer.tool import Tool, cannot
-from oi_tui.secret_shapes import SECRET
+from oi_tui.secret_shapes import has_secret
 
 #: Programs that read and write: their names, what they need, and their arguments for each.
 _PROGRAMS = (
@@ -62,7 +62,7 @@ def read(selection: str) -> str:
     if formats and _PASSWORD_FORMAT in _run(formats, selection).split():
         raise ComputerError(_SECRET.format(place, "what a password manager copied"))
     text = _run(reading, selection)
-    if SECRET.search(text.strip()):
+    if has_secret(text.strip()):
         raise ComputerError(_SECRET.format(place, "what looks like a password or a key"))
     return text
 

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from oi_tui.computer.desktop.base import UNKNOWN_PLACE, Region, Window
 from oi_tui.computer.desktop.dbus import Bus, Call, session_address
 from oi_tui.computer.errors import ComputerError
-from oi_tui.secret_shapes import SECRET
+from oi_tui.secret_shapes import has_secret
 
 _T = TypeVar("_T")
 _BUS_NAME = re.compile(r":?[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+")
@@ -251,7 +251,7 @@ class Tree:
         calls = [Call(node.bus, node.path, _TEXT, "GetText", "ii", (0, _LONGEST)) for node in nodes]
         for node, reply in zip(nodes, self._ask(calls, time.monotonic() + _SECONDS)):
             node.value = _first(reply, str) or ""
-            if SECRET.search(node.value):
+            if has_secret(node.value):
                 node.value = "(looks like a password or a key; not shown)"
 
     def _read_labels(self, nodes: list[_Node]) -> None:

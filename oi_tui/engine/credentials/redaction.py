@@ -17,8 +17,9 @@ MARK = "[key]"
 _SHORTEST = 8
 #: `_PIECE` characters in a row of a secret with at least `_LONG` are removed from errors and logs.
 _PIECE, _LONG = 8, 16
-#: What looks like a secret; each way of writing one has a group for the secret itself.
-_SHAPES = re.compile(
+#: What looks like a secret; each way of writing one has a group for the secret itself. It is compiled when it
+#: is first used, as a start seldom needs it.
+_SHAPES = (
     r"\b((?:sk|pk|rk|gsk|xai|hf|r8|nvapi|AIza|ghp|glpat|pplx|tgp|fw|csk)[-_]?[A-Za-z0-9*_-]{8,})"
     r"|Bearer (\S+)"
     # https://name:password@host
@@ -49,7 +50,8 @@ def learn_address(address: str | None) -> tuple[str, ...]:
         own = parts.password or (parts.username if "@" in parts.netloc else None)
     except ValueError:
         return ()
-    keys = [match[match.lastindex or 0] for match in _SHAPES.finditer(f"?{parts.query}")]
+    shapes = re.finditer(_SHAPES, f"?{parts.query}") if parts.query else ()
+    keys = [match[match.lastindex or 0] for match in shapes]
     secrets = (*((own,) if own else ()), *keys)
     for secret in secrets:
         learn(secret)
@@ -82,7 +84,7 @@ def redact(text: str, *keys: str | None, environment: Mapping[str, str] | None =
     `remove_secrets`, which leaves alone what merely looks like a key.
     """
     known = [*_list_secrets(environment), *(key for key in keys if key and len(key) > 3)]
-    shapes = (match.span(match.lastindex or 0) for match in _SHAPES.finditer(text))
+    shapes = (match.span(match.lastindex or 0) for match in re.finditer(_SHAPES, text))
     return _cut(text, [*_places(text, known), *_find_pieces(text, known), *shapes])
 
 

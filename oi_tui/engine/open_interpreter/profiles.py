@@ -1,6 +1,5 @@
 """Imports the profiles of Open Interpreter (0.1 to 0.4.3) from this machine."""
 
-import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -99,6 +98,8 @@ def _is_unchanged_copy(path: Path) -> bool:
         text = _VERSION.sub("", path.read_text(encoding="utf-8")).strip()
     except (OSError, UnicodeDecodeError):
         return False
+    import hashlib  # loads a library for cryptography, which a start seldom needs
+
     return hashlib.sha256(text.encode()).hexdigest()[:32] in _COPIES
 
 

@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from oi_tui.engine.settings import mcp_servers as servers
 from oi_tui.engine.settings.setting import setting
 
-_HOST = re.compile(
+_HOST = (
     r"(?:\*\.)?[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?(?::\d{1,5})?"
-    r"|\[[0-9a-f:.]+\](?::\d{1,5})?",
-    re.IGNORECASE,
+    r"|\[[0-9a-f:.]+\](?::\d{1,5})?"
 )
 
 
 def check_host_pattern(text: str) -> str | None:
     """Say what the text must be unless it names a host, or all below one."""
-    if _HOST.fullmatch(text):
+    if re.fullmatch(_HOST, text, re.IGNORECASE):
         return None
     return (
         "a host (www.example.com), a host with a port (127.0.0.1:8000), or all subdomains of one "

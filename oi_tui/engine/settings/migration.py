@@ -1,6 +1,5 @@
 """Updates profiles in the formats of older versions of Open Interpreter."""
 
-import hashlib
 import itertools
 import os
 from pathlib import Path
@@ -116,6 +115,8 @@ def _remove_old_system_message(text: str, path: object, done: list[str]) -> tupl
 
 def _find_added_to_old_system_message(message: str) -> str | None:
     """Return what follows a system message of an older version; None if it does not begin with one."""
+    import hashlib  # loads a library for cryptography, which a start seldom needs
+
     places = [place for place, letter in enumerate(message) if letter.isalnum()]
     letters = "".join(message[place] for place in places).lower()
     for length, digest in _OLD_SYSTEM_MESSAGES:

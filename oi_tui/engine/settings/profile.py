@@ -28,7 +28,7 @@ Origin = Literal["default", "profile", "environment", "flag", "changed"]
 _IN_PROFILE = "In your profile: "
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Profile(ApplicationSettings, PromptSettings, ExecutionSettings, ModelSettings):
     """The user's settings, with defaults for the rest. Immutable; `with_changes` makes a new one."""
 

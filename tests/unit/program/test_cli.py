@@ -594,6 +594,16 @@ def test_what_is_no_flag_is_the_first_message(arguments: list[str], started: lis
     assert profile.auto_run == ("-y" in arguments)
 
 
+def test_reading_the_profile_loads_no_library_for_cryptography() -> None:
+    code = (
+        "import sys; from oi_tui import profiles as p; p.open_profile(None); print('_hashlib' in sys.modules)"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert ended.stdout == "False\n"
+
+
 @pytest.mark.parametrize("flag", ["--version", "--help", "-V", "-h"])
 def test_version_and_help_import_neither_textual_nor_litellm(flag: str) -> None:
     code = (
