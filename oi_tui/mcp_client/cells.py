@@ -84,11 +84,11 @@ class CellTools:
         callable_tools = self._callable_tools()
 
         def answer(request: CellRequest) -> None:
-            request.send(self._reply(request.line, request.peer, callable_tools, request.stopped))
+            request.send(self._make_reply(request.line, request.peer, callable_tools, request.stopped))
 
         answer_request(connection, _LONGEST, answer)
 
-    def _reply(
+    def _make_reply(
         self, line: bytes, peer: int, callable_tools: CallableTools, stopped: threading.Event
     ) -> dict[str, Any]:
         try:

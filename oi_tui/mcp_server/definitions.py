@@ -25,7 +25,7 @@ def definitions(languages: Sequence[str], profile: Profile) -> list[Tool]:
                 "between calls. Returns what the code printed, the images that it showed, and the files "
                 f"that it changed. {asking}"
             ),
-            input_schema=_schema(
+            input_schema=_make_schema(
                 {"language": language, "code": {"type": "string", "description": "the code"}},
                 ["language", "code"],
             ),
@@ -35,14 +35,14 @@ def definitions(languages: Sequence[str], profile: Profile) -> list[Tool]:
             name="variables",
             title="List variables",
             description="List the variables of one language, or of all that are running.",
-            input_schema=_schema({"language": language}, []),
+            input_schema=_make_schema({"language": language}, []),
             annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
         ),
         Tool(
             name="inspect",
             title="Inspect a variable",
             description="Return the type of a variable and the beginning of its value.",
-            input_schema=_schema({"language": language, "name": name}, ["language", "name"]),
+            input_schema=_make_schema({"language": language, "name": name}, ["language", "name"]),
             annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
         ),
         Tool(
@@ -52,27 +52,27 @@ def definitions(languages: Sequence[str], profile: Profile) -> list[Tool]:
                 "Stop the running code; its language keeps its variables. Called again, it ends the "
                 "language, and the variables are lost."
             ),
-            input_schema=_schema({}, []),
+            input_schema=_make_schema({}, []),
             annotations=ToolAnnotations(destructive_hint=True, open_world_hint=False),
         ),
         Tool(
             name="restart",
             title="Restart the languages",
             description="Stop the running code and end all languages. All variables are lost.",
-            input_schema=_schema({}, []),
+            input_schema=_make_schema({}, []),
             annotations=ToolAnnotations(destructive_hint=True, open_world_hint=False),
         ),
         Tool(
             name="files_changed",
             title="List changed files",
             description="List the files in the working directory that the code has changed so far.",
-            input_schema=_schema({}, []),
+            input_schema=_make_schema({}, []),
             annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
         ),
     ]
 
 
-def _schema(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
+def _make_schema(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
     return {
         "type": "object",
         "properties": properties,

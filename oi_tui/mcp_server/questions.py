@@ -38,34 +38,36 @@ def approval(question: ApprovalQuestion) -> ElicitRequest:
     ]
     if question.findings:
         parts.append(f"What it does: {'; '.join(question.findings)}.")
-    return _form("\n\n".join(parts), _DECISION)
+    return _make_form("\n\n".join(parts), _DECISION)
 
 
 def input_line(request: InputRequested) -> ElicitRequest:
     """Ask for a line that the running program waits for."""
-    return _form(f"The running program asks for input: {one_line(request.prompt) or '(no prompt)'}", _LINE)
+    return _make_form(
+        f"The running program asks for input: {one_line(request.prompt) or '(no prompt)'}", _LINE
+    )
 
 
 def is_yes(answer: ElicitResult | None) -> bool:
     """Whether the answer is a clear yes."""
-    return _content(answer).get("decision") == _RUN
+    return _read_content(answer).get("decision") == _RUN
 
 
 def reason(answer: ElicitResult | None) -> str:
     """Why the person said no, where they gave a reason."""
-    given = _content(answer).get("reason")
+    given = _read_content(answer).get("reason")
     return given.strip() if isinstance(given, str) else ""
 
 
 def line_of(answer: ElicitResult | None) -> str | None:
     """The line that the person typed; None when they typed none."""
-    given = _content(answer).get("line")
+    given = _read_content(answer).get("line")
     return given.replace("\n", " ") if isinstance(given, str) else None
 
 
-def _content(answer: ElicitResult | None) -> Mapping[str, Any]:
+def _read_content(answer: ElicitResult | None) -> Mapping[str, Any]:
     return (answer.content or {}) if answer and answer.action == "accept" else {}
 
 
-def _form(text: str, schema: dict[str, Any]) -> ElicitRequest:
+def _make_form(text: str, schema: dict[str, Any]) -> ElicitRequest:
     return ElicitRequest(params=ElicitRequestFormParams(message=text, requested_schema=schema))

@@ -41,12 +41,12 @@ def _read(source: BinaryIO, to_server: Any, loop: asyncio.AbstractEventLoop) -> 
     """Hand the messages of the host over until there are no more; the body of a thread."""
     with suppress(RuntimeError, OSError, anyio.ClosedResourceError, anyio.BrokenResourceError):
         for line in read_lines(source, LONGEST_LINE):
-            asyncio.run_coroutine_threadsafe(to_server.send(_message(line)), loop).result()
+            asyncio.run_coroutine_threadsafe(to_server.send(_parse_message(line)), loop).result()
     with suppress(RuntimeError):  # the loop has ended
         loop.call_soon_threadsafe(to_server.close)
 
 
-def _message(line: bytes | None) -> SessionMessage | Exception:
+def _parse_message(line: bytes | None) -> SessionMessage | Exception:
     if line is None:
         return ValueError(f"A line is longer than {LONGEST_LINE:,} bytes.")
     try:

@@ -76,7 +76,7 @@ class HostTools:
         """Carry out a call."""
         try:
             arguments = self._check_arguments(params)
-            window = await self._window(context, params)
+            window = await self._find_window(context, params)
             if params.name == "run":
                 if window:
                     return await self._run_in(window, context, arguments)
@@ -89,7 +89,7 @@ class HostTools:
                 "The person's oi-tui window was closed. Call the tool again.", failed=True
             )
 
-    async def _window(self, context: Context, params: CallToolRequestParams) -> WindowClient | None:
+    async def _find_window(self, context: Context, params: CallToolRequestParams) -> WindowClient | None:
         """Return the person's open window, where code is asked for and runs; None where there is none.
 
         A person who lets code run without a question wants no window to ask one.
@@ -133,7 +133,7 @@ class HostTools:
                 raise ToolCallError(f"{name} must be text.")
         return arguments
 
-    def _language(self, arguments: Mapping[str, str]) -> str:
+    def _read_language(self, arguments: Mapping[str, str]) -> str:
         given = arguments["language"]
         language = self._workspace.computer.resolve(given)
         if language is None or language not in self._languages:
@@ -147,8 +147,8 @@ class HostTools:
     async def _run_in(
         self, window: WindowClient, context: Context, arguments: Mapping[str, str]
     ) -> CallToolResult:
-        language = self._language(arguments)
-        ended = await windows.run(window, language, arguments["code"], _pulse(context))
+        language = self._read_language(arguments)
+        ended = await windows.run(window, language, arguments["code"], _make_pulse(context))
         return results.describe_run(ended, "window", self._describe_move("window"))
 
     def _describe_move(self, place: str) -> str:
@@ -159,7 +159,7 @@ class HostTools:
     async def _run(
         self, context: Context, params: CallToolRequestParams, arguments: Mapping[str, str]
     ) -> CallToolResult | InputRequiredResult:
-        cell = await self._cell(params, self._language(arguments), arguments["code"])
+        cell = await self._find_cell(params, self._read_language(arguments), arguments["code"])
         try:
             answer = await self._work(context, cell)
         except BaseException:
@@ -169,9 +169,9 @@ class HostTools:
         if answer:
             return self._hand_over(cell, answer)
         self._slot.release()
-        return self._result(cell)
+        return self._make_result(cell)
 
-    async def _cell(self, params: CallToolRequestParams, language: str, code: str) -> HostCell:
+    async def _find_cell(self, params: CallToolRequestParams, language: str, code: str) -> HostCell:
         """Return a new cell, or the one whose question the host comes back to answer."""
         if params.request_state is None:
             await self._slot.acquire()
@@ -193,12 +193,12 @@ class HostTools:
 
     async def _work(self, context: Context, cell: HostCell) -> ElicitRequest | None:
         """Have a cell run to its end. Returns what the host has to ask before it goes on, if it has to."""
-        while waiting := await cell.next(_pulse(context)):
-            question = _request(waiting)
+        while waiting := await cell.next(_make_pulse(context)):
+            question = _make_request(waiting)
             if question is None or not _can_ask(context):
                 self._refuse(cell, waiting)
             elif context.session.can_send_request:
-                self._take(cell, await cell.wait_for(_ask(context, question), _pulse(context)))
+                self._take(cell, await cell.wait_for(_ask(context, question), _make_pulse(context)))
             else:
                 return question
         return None
@@ -252,7 +252,7 @@ class HostTools:
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
 
-    def _result(self, cell: HostCell) -> CallToolResult:
+    def _make_result(self, cell: HostCell) -> CallToolResult:
         profile, snapshots = self._workspace.profile, self._workspace.snapshots
         ended = find_outcome(cell.messages, snapshots, profile.max_output, cell.refusal)
         return results.describe_run(ended, "own", self._describe_move("own"))
@@ -260,14 +260,14 @@ class HostTools:
     # -- the other tools -----------------------------------------------------------------------
 
     async def _variables(self, arguments: Mapping[str, str], window: WindowClient | None) -> CallToolResult:
-        language = self._language(arguments) if "language" in arguments else None
+        language = self._read_language(arguments) if "language" in arguments else None
         if window:
             return results.describe_variables(await window.call("variables", language=language))
         memories = await asyncio.to_thread(self._workspace.computer.inspector.read_memories)
         return results.describe_variables(read_variables(memories, language))
 
     async def _inspect(self, arguments: Mapping[str, str], window: WindowClient | None) -> CallToolResult:
-        language, name = self._language(arguments), arguments["name"]
+        language, name = self._read_language(arguments), arguments["name"]
         found: Mapping[str, Any] = {}
         if window:
             found = await window.call("inspect", language=language, name=name)
@@ -320,7 +320,7 @@ def _find_host_name(context: Context) -> str:
     return one_line(name or "An agent without a name", 60)
 
 
-def _pulse(context: Context) -> Callable[[float], Coroutine[Any, Any, None]]:
+def _make_pulse(context: Context) -> Callable[[float], Coroutine[Any, Any, None]]:
     """Return what tells the host that code goes on."""
 
     async def pulse(seconds: float) -> None:
@@ -339,7 +339,7 @@ def _can_ask(context: Context) -> bool:
     return known.elicitation.form is not None or known.elicitation.url is None
 
 
-def _request(waiting: ApprovalQuestion | InputRequested) -> ElicitRequest | None:
+def _make_request(waiting: ApprovalQuestion | InputRequested) -> ElicitRequest | None:
     """Return how to ask for what is waited for; None where that must not be asked."""
     if isinstance(waiting, ApprovalQuestion):
         return questions.approval(waiting)

@@ -89,7 +89,7 @@ class PlainEventHandler:
                 if message.role == "assistant":
                     self._begin(message)
             case MessageGrew(id, text) if self._kinds.get(id) == "message":
-                self._write(self._indented(prose(text)))
+                self._write(self._indent_lines(prose(text)))
             case MessageGrew(id, text) if self._kinds.get(id) == "console":
                 self._print(text)
             case MessageRecorded(message):
@@ -176,7 +176,7 @@ class PlainEventHandler:
             self._say(text)
             self._midway = not text.endswith("\n")
 
-    def _indented(self, text: str) -> str:
+    def _indent_lines(self, text: str) -> str:
         first, *others = text.split("\n")
         if first and not self._midway:
             first = self._indent + first

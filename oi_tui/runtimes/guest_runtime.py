@@ -26,9 +26,9 @@ class GuestRuntime:
         """Run code; its reports as they come, `RunEnded` last. Closed early, the run is interrupted first."""
         return self.host.run(code, stopped, number, self.language)
 
-    def memory(self) -> Memory:
+    def read_memory(self) -> Memory:
         """What the language remembers of its own, as far as it is reported."""
-        return self.host.memory(self.language)
+        return self.host.read_memory(self.language)
 
     def look_at(self, name: str) -> Detail | None:
         """Return None: single values are those of the host."""

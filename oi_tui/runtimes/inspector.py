@@ -26,7 +26,7 @@ class Inspector:
         Empty also while the language is busy.
         """
         runtime = self._find_runtime(language)
-        return runtime.memory().variables if runtime else ()
+        return runtime.read_memory().variables if runtime else ()
 
     def read_memories(self) -> tuple[Memory, ...]:
         """The variables of each language that can run here and tells or keeps some, or why there are none.
@@ -38,7 +38,7 @@ class Inspector:
             with self._targets.lock:
                 runtime = self._targets.current.runtimes.get(language.name)
             if runtime and (language.keeps or language.variables_request):
-                memories.append(runtime.memory())
+                memories.append(runtime.read_memory())
             elif language.variables_request and not runtime and self._catalog.find_program(language):
                 memories.append(Memory(language.name, "unstarted"))
         return tuple(memories)

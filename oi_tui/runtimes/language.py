@@ -57,7 +57,7 @@ class Runtime(Protocol):
         that error messages of the language give the cell; without one, the language counts by itself.
         """
 
-    def memory(self) -> Memory:
+    def read_memory(self) -> Memory:
         """The variables of the language, as far as it reports them."""
 
     def look_at(self, name: str) -> Detail | None:
@@ -87,7 +87,7 @@ class RuntimeWithoutTerminal:
 
     language: "Language"
 
-    def memory(self) -> Memory:
+    def read_memory(self) -> Memory:
         """Nothing is reported."""
         return Memory(self.language.name, "silent")
 

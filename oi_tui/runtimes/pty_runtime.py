@@ -187,7 +187,7 @@ class PtyRuntime:
         process = self._process
         return process is not None and pid > 0 and process.driver_pid == pid
 
-    def memory(self, language: Language | None = None) -> Memory:
+    def read_memory(self, language: Language | None = None) -> Memory:
         """The variables of the language, or of a guest. Starts nothing, and never waits long for a run."""
         language, process = language or self.language, self._process
         name, request = language.name, language.variables_request
@@ -241,7 +241,7 @@ class PtyRuntime:
         language = language or self.language
         request = language.completion_request
         if request is None:
-            return language.complete(self.memory(language), before, self.find_folder() or self._cwd)
+            return language.complete(self.read_memory(language), before, self.find_folder() or self._cwd)
         words = _spell_question({"before": cut_code_to_complete(before)})
         answer = self._ask("completions", request, words)
         return read_completions(answer[0], self.hidden_inputs) if answer else None

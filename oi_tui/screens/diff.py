@@ -48,7 +48,7 @@ class DiffScreen(Page[None]):
         removed = sum(sign == "-" for sign, _, _ in rows)
         added = sum(sign == "+" for sign, _, _ in rows)
         width = len(str(max(len(self._before), len(self._after))))
-        lines = [_row(sign, number, text, width) for sign, number, text in rows]
+        lines = [_draw_row(sign, number, text, width) for sign, number, text in rows]
         same = "No changes: this is what the model wrote."
         self.query_one("#changes-lines", Static).update(Content("\n").join(lines) if lines else Content(same))
         self.query_one(VerticalScroll).focus()
@@ -80,7 +80,7 @@ def list_changes(before: list[str], after: list[str]) -> Iterator[tuple[str, int
         yield from (("+", number + 1, after[number]) for number in range(first, last))
 
 
-def _row(sign: str, number: int, text: str, width: int) -> Content:
+def _draw_row(sign: str, number: int, text: str, width: int) -> Content:
     if sign == "…":
         return Content.styled(f"  {'':>{width}}  … {number} unchanged lines …", "$text-muted")
     style = {"-": "$text-error", "+": "$text-success"}.get(sign, "")

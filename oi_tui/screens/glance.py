@@ -73,11 +73,11 @@ def list_groups(view: "ChatView") -> list[Group]:
         found.append(("While it works", _WORKING))
     found.append(("At the prompt", _PROMPT))
     if view.session.messages:
-        found.append(("Conversation", _commands(_CONVERSATION)))
-    return [*found, ("Screens", _commands(_SCREENS))]
+        found.append(("Conversation", _list_commands(_CONVERSATION)))
+    return [*found, ("Screens", _list_commands(_SCREENS))]
 
 
-def _commands(names: Sequence[str]) -> Rows:
+def _list_commands(names: Sequence[str]) -> Rows:
     return [(COMMANDS[name].keys, _SHORT[name]) for name in names if COMMANDS[name].keys]
 
 

@@ -152,9 +152,9 @@ def lay_out(rows: Sequence[tuple[str, str]], width: int, columns: int = 1) -> Co
     # At least the two before the key: a terminal may have any width.
     key_width = max(2, min(max(len(key) for key, _ in rows) + 4, max(width // 3, _LONGEST_KEY)))
     lay_out_row = (
-        partial(_beside, width=width, key_width=key_width)
+        partial(_draw_beside, width=width, key_width=key_width)
         if width >= _BESIDE
-        else partial(_below, width=width)
+        else partial(_draw_below, width=width)
     )
     sections: list[list[Content]] = []
     for key, words in rows:
@@ -188,7 +188,7 @@ def _share_out(sections: Sequence[list[Content]], columns: int) -> list[list[Con
     return [[line for section in sections for line in (*section, Content(""))][:-1]]
 
 
-def _beside(key: str, words: str, *, width: int, key_width: int) -> list[Content]:
+def _draw_beside(key: str, words: str, *, width: int, key_width: int) -> list[Content]:
     """A key, and beside it what it does: neither touches the other."""
     keys = _wrap_key(key, max(8, key_width - 4))
     parts = textwrap.wrap(words, max(10, width - key_width))
@@ -198,7 +198,7 @@ def _beside(key: str, words: str, *, width: int, key_width: int) -> list[Content
     ]
 
 
-def _below(key: str, words: str, *, width: int) -> list[Content]:
+def _draw_below(key: str, words: str, *, width: int) -> list[Content]:
     """A key, and below it what it does: for a screen with few columns."""
     keys = [Content.styled(f"  {part}", "$text-accent") for part in _wrap_key(key, max(8, width - 2))]
     return [*keys, *(Content(f"    {part}") for part in textwrap.wrap(words, max(10, width - 4)))]

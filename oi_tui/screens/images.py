@@ -38,7 +38,7 @@ class Frame(Widget, can_focus=True):
         super().__init__(id="picture")
         self._picture: ImageRow | None = None
         self._look: Styles | None = None
-        self._stills = SixelOverlay(self, self._visible)
+        self._stills = SixelOverlay(self, self._list_visible)
 
     def show(self, picture: ImageRow) -> None:
         """Show this one."""
@@ -77,7 +77,7 @@ class Frame(Widget, can_focus=True):
             )
         return self._look
 
-    def _visible(self) -> list[tuple[RowImage, int, int]]:
+    def _list_visible(self) -> list[tuple[RowImage, int, int]]:
         if self._picture is None:
             return []
         top, left = self._place(self._picture)

@@ -28,7 +28,7 @@ def list_bindings() -> Known:
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             importlib.import_module(module.name)
     known: Known = {}
-    for owner in _ours(DOMNode):
+    for owner in _list_own_classes(DOMNode):
         own = BindingsMap(owner.__dict__.get("BINDINGS", ()))
         for _, binding in own:
             if binding.id:
@@ -36,11 +36,11 @@ def list_bindings() -> Known:
     return dict(sorted(known.items()))
 
 
-def _ours(kind: type[DOMNode]) -> Iterator[type[DOMNode]]:
+def _list_own_classes(kind: type[DOMNode]) -> Iterator[type[DOMNode]]:
     for item in kind.__subclasses__():
         if item.__module__.startswith("oi_tui."):
             yield item
-        yield from _ours(item)
+        yield from _list_own_classes(item)
 
 
 def read_chosen(text: str) -> tuple[Mapping[str, str], list[str]]:
@@ -64,18 +64,18 @@ def read_chosen(text: str) -> tuple[Mapping[str, str], list[str]]:
             wanted[name] = ",".join(good)
         else:
             del wanted[name]
-    problems += _conflicts(known, wanted)
+    problems += _find_conflicts(known, wanted)
     return wanted, problems
 
 
-def _conflicts(known: Known, wanted: Mapping[str, str]) -> list[str]:
+def _find_conflicts(known: Known, wanted: Mapping[str, str]) -> list[str]:
     """Keys that would now do two things in one place; the one that is listed last is the one that works."""
     uses: dict[tuple[str, str], list[str]] = {}
     for name, places in known.items():
         keys = wanted[name].split(",") if name in wanted else [binding.key for _, binding in places]
         for owner in {owner for owner, _ in places}:
             for key in keys:
-                uses.setdefault((owner.__name__, _plain(key)), []).append(name)
+                uses.setdefault((owner.__name__, _name_key(key)), []).append(name)
     conflicts = []
     for (_, key), names in uses.items():
         if len(set(names)) > 1 and any(name in wanted for name in names):
@@ -84,7 +84,7 @@ def _conflicts(known: Known, wanted: Mapping[str, str]) -> list[str]:
     return list(dict.fromkeys(conflicts))
 
 
-def _plain(key: str) -> str:
+def _name_key(key: str) -> str:
     return key if len(key) > 1 or key.isalnum() else unicodedata.name(key, key).lower().replace(" ", "_")
 
 
@@ -131,12 +131,12 @@ def list_keys_here(screen: Any) -> tuple[str, list[tuple[str, str]]]:
             if isinstance(node, ApprovalPanel):
                 rows += node.help_rows
             if type(node).__name__ != "ChatScreen":
-                rows += _rows(type(node), changed)
+                rows += _make_rows(type(node), changed)
         node = node.parent if node is not screen else None
     return title, rows
 
 
-def _rows(owner: type[DOMNode], changed: Mapping[str, str]) -> list[tuple[str, str]]:
+def _make_rows(owner: type[DOMNode], changed: Mapping[str, str]) -> list[tuple[str, str]]:
     rows_by_name: dict[str, tuple[list[str], str]] = {}
     for _, binding in BindingsMap(owner.__dict__.get("BINDINGS", ())):
         name = binding.id or binding.key

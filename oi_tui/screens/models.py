@@ -149,7 +149,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
         with Vertical(id="models") as box:
             box.border_title = "Welcome to oi-tui" if self._welcome else "Model"
             box.border_subtitle = _LIST_KEYS
-            yield Static(self._words(), id="models-words", markup=False)
+            yield Static(self._explain(), id="models-words", markup=False)
             yield ChoiceList(*(Option(_describe(choice)) for choice in self._choices), id="models-list")
             with VerticalScroll(id="models-hints", can_focus=False):
                 yield Static(markup=False)
@@ -293,7 +293,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
         key = self.query_one("#models-key", Input)
         key.display = asks
         key.value = ""
-        self.query_one("#models-words", Static).update(words if words is not None else self._words())
+        self.query_one("#models-words", Static).update(words if words is not None else self._explain())
         self.query_one("#models").border_subtitle = _KEY_KEYS if asks else _LIST_KEYS
         (key if asks else self.query_one(OptionList)).focus()
 
@@ -340,7 +340,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
         self._asking = None
         self._show_key(None)
 
-    def _words(self) -> Content:
+    def _explain(self) -> Content:
         if self._local:
             return Content("Choose a model on this machine.")
         if not self._welcome:

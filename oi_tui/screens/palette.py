@@ -26,25 +26,25 @@ class PermissionEntries(Provider):
 
     async def discover(self) -> Hits:
         """All of it, before anything is typed."""
-        for grant in self._permissions():
-            words = _revoking(grant)
+        for grant in self._list_permissions():
+            words = _describe_revoking(grant)
             yield DiscoveryHit(Content(words), lambda g=grant: self._revoke(g), text=words, help=_REVOKED)
 
     async def search(self, query: str) -> Hits:
         """Yield the matches of the query."""
         matcher = self.matcher(query)
-        for grant in self._permissions():
-            words = _revoking(grant)
+        for grant in self._list_permissions():
+            words = _describe_revoking(grant)
             score = matcher.match(f"{words} permissions grant revoke")
             if score > 0:
                 yield Hit(score, Content(words), lambda g=grant: self._revoke(g), text=words, help=_REVOKED)
 
-    def _permissions(self) -> "tuple[Permission, ...]":
-        chat = _chat(self.app)
+    def _list_permissions(self) -> "tuple[Permission, ...]":
+        chat = _find_chat(self.app)
         return chat.chat_view.session.permissions.in_force if chat.is_ready else ()
 
     def _revoke(self, grant: "Permission") -> None:
-        _chat(self.app).commands.revoke(grant)
+        _find_chat(self.app).commands.revoke(grant)
 
 
 class ProfileEntries(Provider):
@@ -60,7 +60,7 @@ class ProfileEntries(Provider):
                 yield Hit(score, Content(words), lambda n=name: self._switch(n), text=words, help=_SWITCHING)
 
     def _switch(self, name: str) -> None:
-        chat = _chat(self.app)
+        chat = _find_chat(self.app)
         if chat.is_ready:
             chat.commands.switch_profile(name)
 
@@ -69,11 +69,11 @@ _SWITCHING = "%profile NAME"
 _REVOKED = "runs without a question now"
 
 
-def _revoking(grant: "Permission") -> str:
+def _describe_revoking(grant: "Permission") -> str:
     return f"Revoke {one_line(grant.words, 80)}"
 
 
-def _chat(app: App[Any]) -> ChatScreen:
+def _find_chat(app: App[Any]) -> ChatScreen:
     return next(item for item in app.screen_stack if isinstance(item, ChatScreen))
 
 
@@ -93,7 +93,9 @@ class CommandEntries(Provider):
         groups = {"Recent": recent} if recent else {}
         for title, commands in (groups | group_commands()).items():
             for command in commands:
-                yield GroupedHit(self._row(command), partial(self._act, command), command.name, group=title)
+                yield GroupedHit(
+                    self._draw_row(command), partial(self._act, command), command.name, group=title
+                )
 
     async def search(self, query: str) -> Hits:
         """Those that match what was typed, by name or summary."""
@@ -101,18 +103,20 @@ class CommandEntries(Provider):
         for command in COMMANDS.values():
             score = matcher.match(f"{command.summary} {command.name}")
             if score > 0:
-                yield Hit(score, self._row(command, matcher), partial(self._act, command), text=command.name)
+                yield Hit(
+                    score, self._draw_row(command, matcher), partial(self._act, command), text=command.name
+                )
 
     def _act(self, command: Command) -> None:
         recent_commands.add(command)
-        chat = _chat(self.app)
+        chat = _find_chat(self.app)
         if command.usage and not command.usage.startswith("["):
             chat.prompt.put_back(f"%{command.name} ")
             chat.prompt.focus()
         else:
             chat.action_command(command.name)
 
-    def _row(self, command: Command, matcher: Matcher | None = None) -> Content:
+    def _draw_row(self, command: Command, matcher: Matcher | None = None) -> Content:
         """Return a command on one row: its name, what it does, and, where there is room, its key."""
         room = min(MOST_COLUMNS, int(self.app.size.width * 0.95)) - AROUND - NAME
         key = f"  {command.keys}" if command.keys and room >= _LEAST_WORDS + KEY else ""

@@ -44,8 +44,8 @@ def routes() -> list[BaseRoute]:
         Route("/settings/{name}", original.read_setting, methods=["GET"]),
         Route("/openapi.json", documents.openapi, methods=["GET"]),
         Route("/asyncapi.json", documents.asyncapi, methods=["GET"]),
-        *_openai_routes("/openai"),
-        *_openai_routes("/v1"),
+        *_list_openai_routes("/openai"),
+        *_list_openai_routes("/v1"),
         Route(LOGIN, login.show_login, methods=["GET"]),
         Route(LOGIN, login.sign_in, methods=["POST"]),
         Route("/api", kernels.version, methods=["GET"]),
@@ -74,7 +74,7 @@ def routes() -> list[BaseRoute]:
     ]
 
 
-def _openai_routes(base: str) -> list[BaseRoute]:
+def _list_openai_routes(base: str) -> list[BaseRoute]:
     """The routes of OpenAI's interface."""
     response = f"{base}/responses/{{id}}"
     return [
@@ -124,13 +124,13 @@ class Application(Starlette):
 
     def get(self, path: str) -> Callable[[Endpoint], Endpoint]:
         """Add a route for GET; what the function returns is sent as JSON unless it is a Response."""
-        return self._adder(path, "GET")
+        return self._make_adder(path, "GET")
 
     def post(self, path: str) -> Callable[[Endpoint], Endpoint]:
         """Add a route for POST; the function is called with the body, a JSON object."""
-        return self._adder(path, "POST")
+        return self._make_adder(path, "POST")
 
-    def _adder(self, path: str, method: str) -> Callable[[Endpoint], Endpoint]:
+    def _make_adder(self, path: str, method: str) -> Callable[[Endpoint], Endpoint]:
         def add(function: Endpoint) -> Endpoint:
             async def endpoint(request: Request) -> Response:
                 given = (await read_object(request),) if method == "POST" else ()
@@ -157,20 +157,20 @@ def _do_nothing() -> None:
     """There is nothing to say."""
 
 
-def _error(status: int, problem: object) -> Response:
+def _make_error(status: int, problem: object) -> Response:
     return JSONResponse(error_body(status, str(problem)), status)
 
 
 async def _handle_conflict(_request: Request, problem: Exception) -> Response:
-    return _error(409, problem)
+    return _make_error(409, problem)
 
 
 async def _handle_full(_request: Request, problem: Exception) -> Response:
-    return _error(503, problem)
+    return _make_error(503, problem)
 
 
 async def _handle_unknown(_request: Request, problem: Exception) -> Response:
-    return _error(404, problem)
+    return _make_error(404, problem)
 
 
 async def _handle_refused(_request: Request, problem: Exception) -> Response:
@@ -195,4 +195,4 @@ async def _handle_no_route(request: Request, problem: Exception) -> Response:
 
 async def _handle_failure(request: Request, problem: Exception) -> Response:
     _log.error("A request failed: %s", request.url.path, exc_info=problem)
-    return _error(500, f"The server failed: {type(problem).__name__}. The details are in its log.")
+    return _make_error(500, f"The server failed: {type(problem).__name__}. The details are in its log.")

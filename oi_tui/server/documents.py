@@ -57,7 +57,7 @@ def openapi_document(routes: Iterable[BaseRoute]) -> Document:
     for route in routes:
         if isinstance(route, Route):
             for method in sorted((route.methods or set()) - {"HEAD"}):
-                documents.setdefault(route.path, {})[method.lower()] = _operation(route, method)
+                documents.setdefault(route.path, {})[method.lower()] = _describe_operation(route, method)
     return {
         "openapi": "3.1.0",
         "info": {"title": "oi-tui", "version": __version__},
@@ -68,7 +68,7 @@ def openapi_document(routes: Iterable[BaseRoute]) -> Document:
                 "bearer": {"type": "http", "scheme": "bearer"},
                 "key": {"type": "apiKey", "in": "header", "name": "X-API-KEY"},
             },
-            "schemas": {"Action": _action_schema(), "Event": _event_schema()},
+            "schemas": {"Action": _describe_actions(), "Event": _describe_events()},
         },
     }
 
@@ -76,7 +76,7 @@ def openapi_document(routes: Iterable[BaseRoute]) -> Document:
 def asyncapi_document(routes: Iterable[BaseRoute]) -> Document:
     """Describe every WebSocket, and the messages of today's protocol."""
     summaries = {
-        route.path: _summary(route.endpoint) for route in routes if isinstance(route, WebSocketRoute)
+        route.path: _read_summary(route.endpoint) for route in routes if isinstance(route, WebSocketRoute)
     }
     return {
         "asyncapi": "3.0.0",
@@ -86,15 +86,15 @@ def asyncapi_document(routes: Iterable[BaseRoute]) -> Document:
             for path, description in summaries.items()
         },
         "components": {
-            "messages": {"Action": {"payload": _action_schema()}, "Event": {"payload": _event_schema()}}
+            "messages": {"Action": {"payload": _describe_actions()}, "Event": {"payload": _describe_events()}}
         },
     }
 
 
-def _operation(route: Route, method: str) -> Document:
+def _describe_operation(route: Route, method: str) -> Document:
     names = re.findall(r"{(\w+)}", route.path)
     operation: Document = {
-        "summary": _summary(route.endpoint),
+        "summary": _read_summary(route.endpoint),
         "parameters": [{"name": name, "in": "path", "required": True, "schema": _TEXT} for name in names],
         "responses": {
             "2XX": {"description": "done"},
@@ -115,11 +115,11 @@ def _operation(route: Route, method: str) -> Document:
     return operation
 
 
-def _summary(endpoint: Any) -> str:
+def _read_summary(endpoint: Any) -> str:
     return (inspect.getdoc(endpoint) or "").partition("\n\n")[0].replace("\n", " ")
 
 
-def _action_schema() -> Document:
+def _describe_actions() -> Document:
     return {
         "oneOf": [
             {
@@ -133,15 +133,15 @@ def _action_schema() -> Document:
     }
 
 
-def _event_schema() -> Document:
+def _describe_events() -> Document:
     """The events, with the names of their fields."""
     schemas = []
-    described = {ApprovalQuestion: ["question"], RunReported: ["id", "report", *_report_fields()]}
+    described = {ApprovalQuestion: ["question"], RunReported: ["id", "report", *_list_report_fields()]}
     for kind, name_of_event in wire.NAMES.items():
         names = described.get(kind) or [field.name for field in fields(kind)]
         properties: Document = {"event": {"const": name_of_event}, "number": {"type": "integer"}}
         for name in names:
-            properties[name] = _message_schema() if name == "message" else {}
+            properties[name] = _describe_message() if name == "message" else {}
         schemas.append({"type": "object", "title": kind.__name__, "properties": properties})
     state = ("number", "id", "title", "created", "busy", "waiting", "messages", "question", "input")
     properties = {"event": {"const": "state"}, **{name: {} for name in state}}
@@ -149,10 +149,10 @@ def _event_schema() -> Document:
     return {"oneOf": schemas}
 
 
-def _report_fields() -> list[str]:
+def _list_report_fields() -> list[str]:
     return sorted({field.name for kind in get_args(Report) for field in fields(kind)})
 
 
-def _message_schema() -> Document:
+def _describe_message() -> Document:
     names = [field.name for field in fields(Message) if field.name != "unknown"]
     return {"type": "object", "properties": {**{name: {} for name in names}, "url": _TEXT}}

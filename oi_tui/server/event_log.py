@@ -92,7 +92,7 @@ class EventLog:
         """Add an event and wake the readers; the oldest events give way."""
         with self._lock:
             self._last += 1
-            size = _OVERHEAD + _size(item)
+            size = _OVERHEAD + _measure(item)
             self._entries.append((LogEntry(self._last, item), size))
             self._bytes += size
             while self._bytes > self._most and len(self._entries) > 1:
@@ -165,7 +165,7 @@ class EventReader:
                 return ()
 
 
-def _size(item: LogItem) -> int:
+def _measure(item: LogItem) -> int:
     match item:
         case MessageGrew(_, text):
             return len(text)

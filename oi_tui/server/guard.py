@@ -133,13 +133,18 @@ class RequestGuard:
             self._check_method(scope, headers)
         query = scope["query_string"].lower()
         if any(part.startswith(_SECRET_PARAMETERS) for part in query.split(b"&")):
-            raise RequestRefusedError(400, _in_address(scope))
+            raise RequestRefusedError(400, _explain_address(scope))
         preflight = scope["type"] == "http" and scope["method"] == "OPTIONS" and origin is not None
-        if not preflight and not _is_public(scope) and not _signs_in(scope) and not self._may(scope, headers):
+        if (
+            not preflight
+            and not _is_public(scope)
+            and not _signs_in(scope)
+            and not self._is_allowed(scope, headers)
+        ):
             raise RequestRefusedError(
                 401, "Send the token that oi-tui --server printed: Authorization: Bearer …"
             )
-        return _cors(origin) if origin in self._options.origins else []
+        return _make_cors_headers(origin) if origin in self._options.origins else []
 
     def _check_host(self, scope: Scope, headers: "_Headers") -> None:
         host = headers.only(b"host", 400).decode("latin-1").lower()
@@ -182,7 +187,7 @@ class RequestGuard:
             )
         kind = b"".join(headers.all(b"content-type")).split(b";")[0].strip().lower()
         has_body = length > 0 or bool(headers.all(b"transfer-encoding"))
-        if has_body and kind not in _body_types(scope):
+        if has_body and kind not in _list_body_types(scope):
             raise RequestRefusedError(415, "The body must be JSON, with Content-Type: application/json.")
         codings = {item.strip().lower() for item in headers.all(b"content-encoding")}
         if codings - {b"identity"}:
@@ -190,12 +195,12 @@ class RequestGuard:
                 415, "The body must not be compressed: send it without Content-Encoding."
             )
 
-    def _may(self, scope: Scope, headers: "_Headers") -> bool:
+    def _is_allowed(self, scope: Scope, headers: "_Headers") -> bool:
         """Whether the request has the token or, for kernels, their password or the cookie for it.
 
         Where it offers several, each must be right: whoever stands between may have read another one.
         """
-        given = _tokens(headers)
+        given = _list_tokens(headers)
         if given and all(map(self.is_token, given)):
             return True
         if not is_for_kernels(scope["path"]):
@@ -301,7 +306,7 @@ def _signs_in(scope: Scope) -> bool:
     return scope["type"] == "http" and scope["method"] == "POST" and scope["path"] == LOGIN
 
 
-def _body_types(scope: Scope) -> Sequence[bytes]:
+def _list_body_types(scope: Scope) -> Sequence[bytes]:
     """The types that a body may have."""
     if _signs_in(scope):
         return (FORM,)
@@ -310,14 +315,14 @@ def _body_types(scope: Scope) -> Sequence[bytes]:
     return (b"application/json", b"text/plain") if is_for_kernels(scope["path"]) else (b"application/json",)
 
 
-def _in_address(scope: Scope) -> str:
+def _explain_address(scope: Scope) -> str:
     why = "The token must not be part of the address: send it in a header."
     if is_for_kernels(scope["path"]):
         why += " Open WebUI does that with Password in place of Token, and the password for kernels."
     return why
 
 
-def _cors(origin: str | None) -> list[tuple[bytes, bytes]]:
+def _make_cors_headers(origin: str | None) -> list[tuple[bytes, bytes]]:
     return [
         (b"access-control-allow-origin", (origin or "").encode("latin-1")),
         (b"access-control-allow-headers", b"authorization, content-type, x-api-key"),
@@ -327,7 +332,7 @@ def _cors(origin: str | None) -> list[tuple[bytes, bytes]]:
     ]
 
 
-def _tokens(headers: _Headers) -> list[bytes]:
+def _list_tokens(headers: _Headers) -> list[bytes]:
     """Every token that the request offers."""
     for name in (b"x-api-key", b"authorization"):
         if len(headers.all(name)) > 1:

@@ -50,7 +50,7 @@ async def create_session(request: Request) -> Response:
 
 async def show_session(request: Request) -> Response:
     """The whole state of a session."""
-    return JSONResponse(wire.describe_state(await _session(request)))
+    return JSONResponse(wire.describe_state(await _find_session(request)))
 
 
 async def delete_session(request: Request) -> Response:
@@ -61,14 +61,14 @@ async def delete_session(request: Request) -> Response:
 
 async def take_action(request: Request) -> Response:
     """Do what a client asks for: say, propose, answer, input or stop."""
-    session, action = await _session(request), request.path_params["action"]
+    session, action = await _find_session(request), request.path_params["action"]
     act(session, action, await read_object(request))
     return JSONResponse({"number": session.log.last}, 202)
 
 
 async def show_image(request: Request) -> Response:
     """An image of the conversation."""
-    session, wanted = await _session(request), request.path_params["image"]
+    session, wanted = await _find_session(request), request.path_params["image"]
     message = next((item for item in session.messages if item.id == wanted), None)
     image = await asyncio.to_thread(picture, message) if message else None
     if image is None:
@@ -78,20 +78,20 @@ async def show_image(request: Request) -> Response:
 
 async def stream_events(request: Request) -> Response:
     """The events as server-sent events; `Last-Event-ID` or `?after=` resumes behind an event."""
-    session = await _session(request)
-    after = _number(request.headers.get("last-event-id") or request.query_params.get("after"))
+    session = await _find_session(request)
+    after = _parse_number(request.headers.get("last-event-id") or request.query_params.get("after"))
     seconds = context_of(request).options.limits.unwatched_seconds
-    return StreamingResponse(_lines(session, after, seconds), media_type="text/event-stream")
+    return StreamingResponse(_stream_lines(session, after, seconds), media_type="text/event-stream")
 
 
-async def _lines(session: HostedSession, after: int | None, seconds: float) -> AsyncIterator[bytes]:
+async def _stream_lines(session: HostedSession, after: int | None, seconds: float) -> AsyncIterator[bytes]:
     """The lines of the stream, which ends when a question stays open for so long.
 
     Nothing else shows whether anybody still reads. Whoever does connects again, as browsers do by themselves.
     """
     asked: ApprovalQuestion | None = None
     since = 0.0
-    async for record in _records(session, after, min(_HEARTBEAT, seconds)):
+    async for record in _read_records(session, after, min(_HEARTBEAT, seconds)):
         if record is None:
             yield b": alive\n\n"
         else:
@@ -102,7 +102,7 @@ async def _lines(session: HostedSession, after: int | None, seconds: float) -> A
             return
 
 
-async def _records(
+async def _read_records(
     session: HostedSession, after: int | None, heartbeat: float | None = None
 ) -> AsyncIterator[dict[str, Any] | None]:
     """The events behind `after`. Without it, or where they are gone, the whole state comes first."""
@@ -149,7 +149,7 @@ async def watch(socket: WebSocket) -> None:
 
     await while_connected(
         socket,
-        _send_records(session, _number(socket.query_params.get("after")), send),
+        _send_records(session, _parse_number(socket.query_params.get("after")), send),
         _receive(socket, session, send, context.options.limits.messages_per_second),
     )
 
@@ -158,7 +158,7 @@ _SendRecord = Callable[[Mapping[str, Any]], Awaitable[None]]
 
 
 async def _send_records(session: HostedSession, after: int | None, send: _SendRecord) -> None:
-    async for record in _records(session, after):
+    async for record in _read_records(session, after):
         if record is not None:
             await send(record)
 
@@ -211,10 +211,10 @@ def _answer(session: HostedSession, body: Mapping[str, Any]) -> None:
     session.answer(question, shown, decision, code=code, reason=reason, stop=stop, grant=int(grant))
 
 
-async def _session(request: Request) -> HostedSession:
+async def _find_session(request: Request) -> HostedSession:
     return await context_of(request).sessions.find(request.path_params["id"])
 
 
-def _number(text: str | None) -> int | None:
+def _parse_number(text: str | None) -> int | None:
     """The number of an event; None for anything else."""
     return int(text) if text and text.isascii() and text.isdigit() and len(text) < 16 else None

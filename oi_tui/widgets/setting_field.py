@@ -111,7 +111,7 @@ class SettingField(Vertical):
         """
         if self._made is not None:
             return
-        self._made = self._box()
+        self._made = self._make_box()
         self._state = Static(classes="field-mark", markup=False)
         self._problem = Static(classes="field-error", markup=False)
         self._summary = Static(classes="field-short", markup=False)
@@ -137,7 +137,7 @@ class SettingField(Vertical):
         first = f"{self.setting.help.partition('. ')[0].removesuffix('.')}."
         return f"It has no effect: {reason}. {first}" if reason else first
 
-    def _help(self) -> str:
+    def _describe_help(self) -> str:
         """The help of the setting, with notes on when it takes effect."""
         reason = self.setting.cannot()
         without = f" It has no effect: {reason}." if reason else ""
@@ -152,9 +152,9 @@ class SettingField(Vertical):
     def _show_help(self) -> None:
         if self._made is not None:
             self._summary.update(Content(f"{self._note} {self._shorten_help()}".lstrip()))
-            self._explanation.update(Content(f"{self._help()} {self._note}".rstrip()))
+            self._explanation.update(Content(f"{self._describe_help()} {self._note}".rstrip()))
 
-    def _box(self) -> "SettingChoice | TextArea | Input":
+    def _make_box(self) -> "SettingChoice | TextArea | Input":
         if self._options:
             words = tuple(self._describe_value(option) for option in self._options)
             return SettingChoice(words, self._options.index(self.value) if self.value in self._options else 0)
@@ -244,7 +244,7 @@ class SettingField(Vertical):
         self._problem.update(Content(one_line(self.error or "")))
         self.set_class(self.error is not None, "-wrong")
         source = {"flag": "set by a flag", "environment": "set by the environment"}.get(self._origin, "")
-        default = self._default()
+        default = self._describe_default()
         changed = self.value != self.setting.default
         words = Content.styled("● changed", "$text-accent") if changed else Content("default")
         if self.error is not None:
@@ -262,7 +262,7 @@ class SettingField(Vertical):
             return "yes" if option else "no"
         return str(option)
 
-    def _default(self) -> str:
+    def _describe_default(self) -> str:
         default = self.setting.default
         if self._options or default is None:
             return self._describe_value(default)

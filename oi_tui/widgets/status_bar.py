@@ -42,12 +42,12 @@ def fit_facts(
     """Fit the facts into a line of at most `width` cells."""
     lefts, rights = _clean(left), _clean(right)
     shortest = _TITLE if keeps_right else _PROGRESS
-    while len(rights) > keeps_right and _least(lefts, shortest) + _apart(rights) > width:
+    while len(rights) > keeps_right and _measure_least(lefts, shortest) + _measure_apart(rights) > width:
         rights.pop()
-    while len(lefts) > (not keeps_right) and _least(lefts, shortest) + _apart(rights) > width:
+    while len(lefts) > (not keeps_right) and _measure_least(lefts, shortest) + _measure_apart(rights) > width:
         lefts.pop()
     end = _join(rights).truncate(width, ellipsis=True)
-    room = width - _apart(rights) if rights else width
+    room = width - _measure_apart(rights) if rights else width
     line = _join(lefts).truncate(max(0, room), ellipsis=True)
     return Content.assemble(line, " " * max(0, width - line.cell_length - end.cell_length), end)
 
@@ -57,7 +57,7 @@ def _clean(facts: Sequence[Fact]) -> list[Fact]:
     return [(text, style) for text, style in flat if text]
 
 
-def _least(facts: Sequence[Fact], shortest: int) -> int:
+def _measure_least(facts: Sequence[Fact], shortest: int) -> int:
     """The cells that the facts take when the last one is shortened."""
     if not facts:
         return 0
@@ -65,7 +65,7 @@ def _least(facts: Sequence[Fact], shortest: int) -> int:
     return sum(cell_len(text) + len(GAP) for text, _ in others) + min(cell_len(last), shortest)
 
 
-def _apart(facts: Sequence[Fact]) -> int:
+def _measure_apart(facts: Sequence[Fact]) -> int:
     """The cells that the facts take with the gap before each."""
     return sum(cell_len(text) + len(GAP) for text, _ in facts)
 

@@ -55,8 +55,8 @@ class Calendar(Tool):
 
         An event is a dictionary with title, start, end, location and notes.
         """
-        first = _day(start_date or datetime.date.today())
-        last = _day(end_date or start_date or first)
+        first = _write_day(start_date or datetime.date.today())
+        last = _write_day(end_date or start_date or first)
         if last < first:
             raise ComputerError("calendar.get_events: end_date is before start_date.")
         if _on_mac():
@@ -86,15 +86,15 @@ class Calendar(Tool):
         lines = [
             *("BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//oi-tui//computer//EN", "BEGIN:VEVENT"),
             f"UID:{id_}",
-            f"DTSTAMP:{_stamp(datetime.datetime.now(_UTC))}",
-            f"DTSTART:{_stamp(start_date)}",
-            f"DTEND:{_stamp(end_date)}",
+            f"DTSTAMP:{_write_stamp(datetime.datetime.now(_UTC))}",
+            f"DTSTART:{_write_stamp(start_date)}",
+            f"DTEND:{_write_stamp(end_date)}",
             f"SUMMARY:{escaped(title)}",
             *([f"LOCATION:{escaped(location)}"] if location else []),
             *([f"DESCRIPTION:{escaped(notes)}"] if notes else []),
             *("END:VEVENT", "END:VCALENDAR", ""),
         ]
-        self._collection().put(f"{id_}.ics", "\r\n".join(lines), "text/calendar")
+        self._find_collection().put(f"{id_}.ics", "\r\n".join(lines), "text/calendar")
         return f"Created “{title}” on {start_date:%Y-%m-%d %H:%M}."
 
     def delete_event(
@@ -103,7 +103,7 @@ class Calendar(Tool):
         """Delete the one event that has this title and begins at this time or, for a date, on this day."""
         _check_calendar(calendar)
         _only_dav("delete_event")
-        day = _day(start_date)
+        day = _write_day(start_date)
         matches = [
             (item, event)
             for item, event in self._find(day, day)
@@ -116,7 +116,7 @@ class Calendar(Tool):
                 f"There is {count} “{event_title}” then, so nothing was deleted. "
                 f"That day: {known or 'nothing'}."
             )
-        collection, item = self._collection(), matches[0][0]
+        collection, item = self._find_collection(), matches[0][0]
         # What the query found are single days; the entry itself says whether it has others.
         whole = properties(collection.read(item), "VEVENT")
         if len(whole) != 1 or any(name in whole[0] for name in _REPEATING):
@@ -133,17 +133,17 @@ class Calendar(Tool):
             return applescript.run('tell application "Calendar" to return name of first calendar')
         return account("calendar", "calendar").value("url")
 
-    def _collection(self) -> Collection:
+    def _find_collection(self) -> Collection:
         return Collection(account("calendar", "calendar"))
 
     def _find(self, first: Day, last: Day) -> list[tuple[Item, dict[str, Any]]]:
         begin = datetime.datetime.combine(first, datetime.time()).astimezone()
         end = datetime.datetime.combine(last, datetime.time()).astimezone() + datetime.timedelta(days=1)
-        query = _QUERY.format(start=_stamp(begin), end=_stamp(end))
+        query = _QUERY.format(start=_write_stamp(begin), end=_write_stamp(end))
         matches = []
-        for item in self._collection().report(query, _DATA):
+        for item in self._find_collection().report(query, _DATA):
             for event in properties(item.text, "VEVENT"):
-                matches.append((item, _event(event)))
+                matches.append((item, _parse_event(event)))
         return sorted(matches, key=lambda entry: str(entry[1]["start"]))
 
 
@@ -163,17 +163,17 @@ def _check_calendar(name: str | None) -> None:
         raise ComputerError("Only the calendar that is set up can be used: leave out `calendar`.")
 
 
-def _event(values: dict[str, str]) -> dict[str, Any]:
+def _parse_event(values: dict[str, str]) -> dict[str, Any]:
     return {
         "title": values.get("SUMMARY", ""),
-        "start": _time(values.get("DTSTART", ""), values.get("DTSTART;", "")),
-        "end": _time(values.get("DTEND", ""), values.get("DTEND;", "")),
+        "start": _parse_time(values.get("DTSTART", ""), values.get("DTSTART;", "")),
+        "end": _parse_time(values.get("DTEND", ""), values.get("DTEND;", "")),
         "location": values.get("LOCATION", ""),
         "notes": values.get("DESCRIPTION", ""),
     }
 
 
-def _time(value: str, parameters: str) -> str:
+def _parse_time(value: str, parameters: str) -> str:
     """Write a time in the local zone, a whole day as a date, and a time in a named zone with that name."""
     if re.fullmatch(r"\d{8}", value):
         return f"{value[:4]}-{value[4:6]}-{value[6:]}"
@@ -188,11 +188,11 @@ def _time(value: str, parameters: str) -> str:
     return f"{time:%Y-%m-%d %H:%M}"
 
 
-def _stamp(time: datetime.datetime) -> str:
+def _write_stamp(time: datetime.datetime) -> str:
     return f"{time.astimezone(_UTC):%Y%m%dT%H%M%SZ}"
 
 
-def _day(value: Day) -> Day:
+def _write_day(value: Day) -> Day:
     return value.date() if isinstance(value, datetime.datetime) else value
 
 

@@ -33,19 +33,19 @@ class Contacts(Tool):
 
     def get_phone_number(self, contact_name: str) -> str:
         """Return the telephone number of the one contact with this name."""
-        return self._field(contact_name, "TEL", "telephone number")
+        return self._read_field(contact_name, "TEL", "telephone number")
 
     def get_email_address(self, contact_name: str) -> str:
         """Return the e-mail address of the one contact with this name."""
-        return self._field(contact_name, "EMAIL", "e-mail address")
+        return self._read_field(contact_name, "EMAIL", "e-mail address")
 
     def get_full_names_from_first_name(self, first_name: str) -> list[str]:
         """Return the full names of all contacts with this first name."""
         wanted = first_name.casefold()
-        return [card["FN"] for card in _cards() if card["FN"].casefold().split()[:1] == [wanted]]
+        return [card["FN"] for card in _parse_cards() if card["FN"].casefold().split()[:1] == [wanted]]
 
-    def _field(self, name: str, field: str, words: str) -> str:
-        cards = _cards()
+    def _read_field(self, name: str, field: str, words: str) -> str:
+        cards = _parse_cards()
         wanted = name.strip().casefold()
         matches = [card for card in cards if card["FN"].casefold() == wanted]
         if not matches:
@@ -60,7 +60,7 @@ class Contacts(Tool):
         return value
 
 
-def _cards() -> list[dict[str, str]]:
+def _parse_cards() -> list[dict[str, str]]:
     if applescript.available() and not is_set_up("contacts"):
         rows = (line.split("\t") for line in applescript.run(_MAC).splitlines() if line.count("\t") == 2)
         return [dict(zip(("FN", "TEL", "EMAIL"), row)) for row in rows]

@@ -68,7 +68,7 @@ class Mail(Tool):
             lines = applescript.run(_MAC_GET, str(number), "yes" if unread else "no").split("\x1e")
             names = ("from", "date", "subject", "body")
             return [dict(zip(names, line.split("\t", 3))) for line in lines if line]
-        with _mailbox() as mailbox:
+        with _open_mailbox() as mailbox:
             numbers = _search(mailbox, unread)[-number:]
             return [_read(mailbox, item) for item in reversed(numbers)]
 
@@ -76,7 +76,7 @@ class Mail(Tool):
         """Return how many messages in the inbox are unread."""
         if _on_mac():
             return int(applescript.run('tell application "Mail" to return unread count of inbox'))
-        with _mailbox() as mailbox:
+        with _open_mailbox() as mailbox:
             return len(_search(mailbox, unread=True))
 
     def send(self, to: str | list[str], subject: str, body: str, attachments: list[str] | None = None) -> str:
@@ -144,17 +144,19 @@ def _log_in(server: smtplib.SMTP, user: str, password: str) -> None:
         server.login(user, password)
         return
     # The library knows no other letters.
-    code, answer = server.docmd("AUTH", f"PLAIN {base64.b64encode(_plain(user, password)).decode()}")
+    code, answer = server.docmd(
+        "AUTH", f"PLAIN {base64.b64encode(_make_plain_login(user, password)).decode()}"
+    )
     if code != _LOGGED_IN:
         raise smtplib.SMTPAuthenticationError(code, answer)
 
 
-def _plain(user: str, password: str) -> bytes:
+def _make_plain_login(user: str, password: str) -> bytes:
     return f"\0{user}\0{password}".encode()
 
 
 @contextlib.contextmanager
-def _mailbox() -> Iterator[imaplib.IMAP4]:
+def _open_mailbox() -> Iterator[imaplib.IMAP4]:
     settings = account("mail", "mail")
     host, port = settings.server("imap", 993)
     try:
@@ -169,7 +171,7 @@ def _mailbox() -> Iterator[imaplib.IMAP4]:
                 server.login(user, password)
             else:
                 # The library knows no other letters in LOGIN.
-                server.authenticate("PLAIN", lambda _: _plain(user, password))
+                server.authenticate("PLAIN", lambda _: _make_plain_login(user, password))
             server.select("INBOX", readonly=True)
             yield server
     except (OSError, imaplib.IMAP4.error) as error:
@@ -191,7 +193,7 @@ def _read(mailbox: imaplib.IMAP4, number: bytes) -> dict[str, str]:
     return {
         **{name: str(message[name] or "") for name in names},
         "body": text[:_LONGEST],
-        "attachments": _names(message.iter_attachments()),
+        "attachments": _list_names(message.iter_attachments()),
     }
 
 
@@ -203,5 +205,5 @@ def _text(body: Any) -> str:
         return bytes(body.get_payload(decode=True)).decode("utf-8", "replace")
 
 
-def _names(parts: Iterable[Any]) -> str:
+def _list_names(parts: Iterable[Any]) -> str:
     return ", ".join(part.get_filename() or "unnamed" for part in parts)

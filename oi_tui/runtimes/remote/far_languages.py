@@ -225,7 +225,7 @@ class FarLanguages:
         runtime = self._runtimes.get(message["language"])
         value: object = None
         if runtime and message["do"] == "memory":
-            value = runtime.memory()
+            value = runtime.read_memory()
         elif runtime and message["do"] == "reset":
             runtime.reset()
         elif runtime and message["do"] == "complete":

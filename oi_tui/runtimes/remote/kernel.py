@@ -349,7 +349,7 @@ class KernelRuntime:
             Stopping("interrupt", None, stake) if self._pressed == 1 else Stopping("terminate", _LEFT, stake)
         )
 
-    def memory(self) -> Memory:
+    def read_memory(self) -> Memory:
         """A kernel tells no variables without running code in it."""
         return Memory(self.language.name, "silent")
 

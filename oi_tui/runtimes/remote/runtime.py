@@ -171,7 +171,7 @@ class RemoteRuntime:
         except LinkLostError:
             return
 
-    def memory(self) -> Memory:
+    def read_memory(self) -> Memory:
         """The variables of the language, as far as it reports them."""
         name, link = self.language.name, self._link
         if not self.language.variables_request:

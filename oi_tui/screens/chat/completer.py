@@ -175,9 +175,9 @@ class Completer:
         """Offer variables and files: those of another machine, where its names are given."""
         if get_current_worker().is_cancelled:
             return
-        variables = list(self._variables(query.text))
+        variables = list(self._find_variables(query.text))
         taken = {name for name, _ in variables}
-        offers = [offer for _, offer in variables] + list(self._offered_resources(query.text))
+        offers = [offer for _, offer in variables] + list(self._find_resources(query.text))
         names = self.files.find(query.text, _MOST) if names_there is None else names_there
         for path in names:
             named = f"./{path}" if path in taken else path
@@ -189,7 +189,7 @@ class Completer:
         note = "loading files…" if listing else "" if offers else "no file or variable of this name"
         self._widget.post_message(self.OffersReady(query, offers, note if query.text or offers else ""))
 
-    def _offered_resources(self, typed: str) -> Iterator[CompletionOffer]:
+    def _find_resources(self, typed: str) -> Iterator[CompletionOffer]:
         """Resources of the MCP server whose name was typed, as `docs:`."""
         server, colon, wanted = typed.partition(":")
         if not colon:
@@ -201,7 +201,7 @@ class Completer:
                 full = f"{server}:{uri}"
                 yield CompletionOffer(f"{mentions.write_mention(full)} ", one_line(full, 200), name)
 
-    def _variables(self, typed: str) -> Iterator[tuple[str, CompletionOffer]]:
+    def _find_variables(self, typed: str) -> Iterator[tuple[str, CompletionOffer]]:
         """Variables by name: data before code, those that begin with what is typed before the others."""
         matches: list[tuple[tuple[bool, bool], str, Variable]] = []
         count = Counter(variable.name for memory in self._memories for variable in memory.variables)

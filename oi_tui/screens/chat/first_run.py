@@ -120,9 +120,9 @@ class FirstRun:
             self._choose_colours()
             return
         self._ui.tell(_BEFORE)
-        self._view.start(self._rehearsal(language))
+        self._view.start(self._rehearse(language))
 
-    def _rehearsal(self, language: str) -> Iterator[Event]:
+    def _rehearse(self, language: str) -> Iterator[Event]:
         yield from self._view.session.run_unrecorded(language, SAMPLE[language])
         # Posted behind the last event, so that all of the turn is on the screen by then.
         self._view.call_later(self._choose_colours)

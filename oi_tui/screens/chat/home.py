@@ -56,7 +56,7 @@ _ROOM_FOR_LOGO = 20
 
 def suggest_requests(folder: Path | None) -> list[str]:
     """Requests about files of the folder, then others; None where the files are not on this machine."""
-    names = _files(folder) if folder else []
+    names = _list_files(folder) if folder else []
     suggestions: list[str] = []
     for suffix, texts in _ABOUT.items():
         name = next((name for name in names if name.lower().endswith(suffix)), None)
@@ -65,7 +65,7 @@ def suggest_requests(folder: Path | None) -> list[str]:
     return list(dict.fromkeys([*suggestions[:_REQUESTS], *_ANYWHERE]))[:_REQUESTS]
 
 
-def _files(folder: Path) -> list[str]:
+def _list_files(folder: Path) -> list[str]:
     """Return the names of visible files that fit on a line, the newest first."""
     files: list[tuple[float, str]] = []
     try:
@@ -155,16 +155,16 @@ class Home(Widget):
         self._facts = facts
         choices = self.query_one(OptionList)
         choices.clear_options()
-        choices.add_options(self._options())
+        choices.add_options(self._list_options())
 
-    def _options(self) -> list[Option]:
+    def _list_options(self) -> list[Option]:
         facts = self._facts
-        rows = [_heading("Try   (tab chooses, ? shows keys)" if facts.requests else "")]
-        rows += [Option(_row(text), id=f"request-{n}") for n, text in enumerate(facts.requests)]
+        rows = [_make_heading("Try   (tab chooses, ? shows keys)" if facts.requests else "")]
+        rows += [Option(_make_row(text), id=f"request-{n}") for n, text in enumerate(facts.requests)]
         if facts.recent:
             apart = "\n" if facts.requests and self.app.size.height >= _ROOM_FOR_LOGO else ""
-            rows.append(_heading(f"{apart}Continue"))
-        rows += [Option(row, id=f"recent-{n}") for n, row in enumerate(_conversations(facts.recent))]
+            rows.append(_make_heading(f"{apart}Continue"))
+        rows += [Option(row, id=f"recent-{n}") for n, row in enumerate(_describe_conversations(facts.recent))]
         return rows
 
     def take_focus(self) -> None:
@@ -199,17 +199,17 @@ class Home(Widget):
             self.post_message(self.ConversationChosen(self._facts.recent[int(number)].id))
 
 
-def _heading(words: str) -> Option:
+def _make_heading(words: str) -> Option:
     return Option(Content.styled(words, "bold"), disabled=True)
 
 
-def _row(text: str) -> Content:
+def _make_row(text: str) -> Content:
     return Content(one_line(text, _LONGEST))
 
 
-def _conversations(recent: Sequence["Summary"]) -> list[Content]:
+def _describe_conversations(recent: Sequence["Summary"]) -> list[Content]:
     """Titles, with their age in a column of its own: two may have the same title."""
-    titles = [_row(item.title).rstrip() for item in recent]
+    titles = [_make_row(item.title).rstrip() for item in recent]
     width = max((title.cell_length for title in titles), default=0)
     now = time.time()
     ages = [(f"   {describe_age(item.updated, now)}", "$text-muted") for item in recent]

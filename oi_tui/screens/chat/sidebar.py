@@ -155,7 +155,7 @@ class SidebarControl:
         """Show what is known, and ask for the rest if code has run."""
         if not self.shown or self._sidebar is None:
             return
-        self._sidebar.show(self._facts())
+        self._sidebar.show(self._collect_facts())
         if not self._outdated:
             return
         self._again = self._asking
@@ -180,7 +180,7 @@ class SidebarControl:
             self._again = False
             self._update()
         elif self.shown and self._sidebar:
-            self._sidebar.show(self._facts())
+            self._sidebar.show(self._collect_facts())
 
     def _turn(self) -> tuple[list[Message], list[tuple[int, Message]]]:
         """The messages since the last one of the person, and their code with the numbers of the cells."""
@@ -196,7 +196,7 @@ class SidebarControl:
                 codes.append((number, message))
         return messages, codes
 
-    def _facts(self) -> "SidebarFacts":
+    def _collect_facts(self) -> "SidebarFacts":
         from oi_tui.widgets.sidebar.plan import find_plan
         from oi_tui.widgets.sidebar.rows import SidebarFacts
 

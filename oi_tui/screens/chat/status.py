@@ -37,13 +37,13 @@ def write_headline(
         (one_line(session.where, 60), "$text-warning bold"),
         ("sandbox on" if session.profile.sandbox else "", ""),
         (one_line(model, 40), ""),
-        (_size(tokens, session), ""),
+        (_describe_size(tokens, session), ""),
         (session.account.ledger.short_price, ""),
     )
     return (("oi-tui", "bold"), (one_line(first_request, 200), "$text-muted")), facts
 
 
-def _size(tokens: int, session: "Session") -> str:
+def _describe_size(tokens: int, session: "Session") -> str:
     """How full the context window was with the last request and its reply.
 
     Where its size is not known, `?` stands for it; the demo has none.

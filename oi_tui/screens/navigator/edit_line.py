@@ -31,11 +31,11 @@ class EditLine(Input):
             return
         self._item, self._act, self.keys = item, act, keys
         self.value = text
-        self._lie_on(item)
+        self._place_over(item)
         self.screen.add_class("-asking")
         self.screen.set_focus(self)
 
-    def _lie_on(self, item: Summary) -> None:
+    def _place_over(self, item: Summary) -> None:
         rows = self._rows
         line = rows.line_of(rows.items.place_of(item.id) or 0) - rows.scroll_offset.y
         self.styles.offset = (rows.region.x + 1, rows.region.y + line)
@@ -44,7 +44,7 @@ class EditLine(Input):
     def follow(self) -> None:
         """Stay on top of the same conversation after the list was resized."""
         if self._item is not None and self._rows.items.place_of(self._item.id) is not None:
-            self._lie_on(self._item)
+            self._place_over(self._item)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Act on what was typed."""

@@ -115,7 +115,7 @@ class NavigatorScreen(Page[str | None]):
         self.set_class(event.size.width >= WIDE, "-wide")
         self.call_after_refresh(self._line.follow)
         self._say()
-        self._preview_soon()
+        self._show_preview()
 
     # ---- The list
 
@@ -151,7 +151,7 @@ class NavigatorScreen(Page[str | None]):
         nothing = self._read and not conversations
         self.set_class(nothing, "-empty")
         if nothing:
-            self._empty.update(self._nothing())
+            self._empty.update(self._explain_nothing())
         # With nothing to search, the keys are free for what can be done.
         unused = self._read and not self._library.listing
         if unused != self._search_box.disabled:
@@ -162,7 +162,7 @@ class NavigatorScreen(Page[str | None]):
                 self._search_box.focus()
         self._say()
 
-    def _nothing(self) -> Content:
+    def _explain_nothing(self) -> Content:
         if self._query or self._folder:
             return words.explain_none_found(self._folder, elsewhere=bool(self._query))
         return words.explain_none_saved(self._library.waiting)
@@ -192,7 +192,7 @@ class NavigatorScreen(Page[str | None]):
     def handle_selected(self, event: ConversationList.Selected) -> None:
         """Show what is selected."""
         event.stop()
-        self._preview_soon()
+        self._show_preview()
 
     @on(ConversationList.Opened)
     def handle_opened(self, event: ConversationList.Opened) -> None:
@@ -359,7 +359,7 @@ class NavigatorScreen(Page[str | None]):
 
     # ---- The preview
 
-    def _preview_soon(self) -> None:
+    def _show_preview(self) -> None:
         if self.has_class("-wide") and self.is_mounted:
             item = self._list.selected
             is_found = item is not None and item.id in self._text_search.excerpts

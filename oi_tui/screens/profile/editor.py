@@ -92,7 +92,7 @@ class ProfileEditor(Page[Profile | None]):
         yield Static(id="profile-head", markup=False)
         yield Input(placeholder="search settings", id="profile-search", select_on_focus=False)
         with Horizontal(id="profile-body"):
-            yield ChoiceList(*self._section_options(), id="profile-sections")
+            yield ChoiceList(*self._make_section_options(), id="profile-sections")
             yield self._fields
         yield KeyFooter(id="profile-keys")
 
@@ -109,7 +109,7 @@ class ProfileEditor(Page[Profile | None]):
     def _show(self) -> None:
         """Show the fields that have the words, or those of the section."""
         with self.app.batch_update():
-            self._fields.show(self._query, self._section())
+            self._fields.show(self._query, self._get_section())
         # What is found may be of any section: tab goes to it.
         self.query_one(OptionList).can_focus = not self._query
         self._say()
@@ -203,7 +203,7 @@ class ProfileEditor(Page[Profile | None]):
     def action_only_changed(self) -> None:
         """Show the settings that differ from their defaults; pressed again, the first section."""
         sections = self.query_one(OptionList)
-        sections.highlighted = 0 if self._section() == CHANGED else self._fields.sections.index(CHANGED)
+        sections.highlighted = 0 if self._get_section() == CHANGED else self._fields.sections.index(CHANGED)
         self._clear_search()
         sections.focus()
 
@@ -309,10 +309,10 @@ class ProfileEditor(Page[Profile | None]):
         """Say something of a setting as it stands."""
         self._fields.get_field(name).explain(more)
 
-    def _section(self) -> str:
+    def _get_section(self) -> str:
         return self._fields.sections[self.query_one(OptionList).highlighted or 0]
 
-    def _section_options(self) -> list[Option]:
+    def _make_section_options(self) -> list[Option]:
         return [Option(self._fields.label(section)) for section in self._fields.sections]
 
     def _mark_sections(self) -> None:

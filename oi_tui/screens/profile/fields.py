@@ -60,7 +60,7 @@ class SettingFields(VerticalScroll):
 
     def show(self, query: str, section: str) -> None:
         """Show the fields that match the words, or without words those of the section."""
-        names = _matching(query) if query else {field.setting.name for field in self._in(section)}
+        names = _match_names(query) if query else {field.setting.name for field in self._in(section)}
         of_many = bool(query) or section == CHANGED
         for name, field in self._fields.items():
             field.display = name in names
@@ -71,7 +71,7 @@ class SettingFields(VerticalScroll):
             heading.display = of_many and any(field.display for field in self._list_section(name))
         self._nothing.display = not names
         if not names:
-            self._nothing.update(self._why_nothing(query, section))
+            self._nothing.update(self._explain_nothing(query, section))
         self.scroll_home(animate=False)
 
     def _in(self, section: str) -> list[SettingField]:
@@ -83,7 +83,7 @@ class SettingFields(VerticalScroll):
             if field.error is not None or field.value != field.setting.default
         ]
 
-    def _why_nothing(self, query: str, section: str) -> Content:
+    def _explain_nothing(self, query: str, section: str) -> Content:
         if query:
             return Content("No setting matches.")
         if section == CHANGED:
@@ -143,7 +143,7 @@ class SettingFields(VerticalScroll):
             box.parent.scroll_visible(animate=False)
 
 
-def _matching(query: str) -> set[str]:
+def _match_names(query: str) -> set[str]:
     """The names of the settings with exactly this key or flag, or else of those with all the words."""
     words = query.replace("-", "_").split()
     exact = {

@@ -68,9 +68,9 @@ class ProfileChoice(NameChoice):
         with Vertical(classes="profile-box") as box:
             box.border_title = "Switch profile"
             box.border_subtitle = link_hints("enter switch · esc close")
-            yield ChoiceList(*map(self._row, self._names))
+            yield ChoiceList(*map(self._draw_row, self._names))
 
-    def _row(self, name: str) -> Content:
+    def _draw_row(self, name: str) -> Content:
         is_preset = name in presets.list_names()
         about = "in use" if name == self._now else presets.read_summary(name) if is_preset else ""
         if name.endswith(".py"):

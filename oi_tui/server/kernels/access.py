@@ -18,7 +18,7 @@ _FOLDERS = ("/api/kernels", "/api/kernelspecs", "/api/sessions")
 
 def kernel_password(token: str) -> str:
     """The password for kernels that belongs to a token. The token cannot be had from it."""
-    return _mac(token.encode(), "kernels")
+    return _sign(token.encode(), "kernels")
 
 
 class KernelAccess:
@@ -39,7 +39,7 @@ class KernelAccess:
 
     def ticket(self, xsrf: str) -> str:
         """The cookie of a client that has signed in, which belongs to this value of the header."""
-        return _mac(self._key, xsrf)
+        return _sign(self._key, xsrf)
 
     def has_ticket(self, cookies: bytes, xsrf: bytes) -> bool:
         """Whether the cookies have a ticket, and it belongs to this value of the header."""
@@ -58,6 +58,6 @@ def is_for_kernels(path: str) -> bool:
     return path == "/api" or any(path == item or path.startswith(f"{item}/") for item in _FOLDERS)
 
 
-def _mac(key: bytes, text: str) -> str:
+def _sign(key: bytes, text: str) -> str:
     made = hmac.digest(key, text.encode(), "sha256")
     return base64.urlsafe_b64encode(made).rstrip(b"=").decode()

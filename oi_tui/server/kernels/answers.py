@@ -115,10 +115,13 @@ def history(messages: Sequence[Message], content: Mapping[str, Any]) -> dict[str
     """Return earlier cells: the last ones, some by number, or those that fit a pattern."""
     codes = [message.content for message in messages if message.is_cell]
     rows = [(0, number, code) for number, code in enumerate(codes, 1)]
-    number = _whole(content.get("n"), _MOST_HISTORY)
+    number = _read_whole_number(content.get("n"), _MOST_HISTORY)
     match content.get("hist_access_type"):
         case "range":
-            first, last = _whole(content.get("start"), 0), _whole(content.get("stop"), len(rows) + 1)
+            first, last = (
+                _read_whole_number(content.get("start"), 0),
+                _read_whole_number(content.get("stop"), len(rows) + 1),
+            )
             rows = [row for row in rows if first <= row[1] < last]
         case "search":
             pattern = content.get("pattern") or "*"
@@ -138,5 +141,5 @@ def _at_cursor(content: Mapping[str, Any]) -> tuple[str, int]:
     return code, len(code) if place is None else min(int(place), len(code))
 
 
-def _whole(value: object, default: int) -> int:
+def _read_whole_number(value: object, default: int) -> int:
     return value if isinstance(value, int) and value > 0 else default

@@ -213,14 +213,18 @@ class KernelConnection:
         if not kind.endswith("_request"):
             await self._socket.close(1003, why)
             return False
-        reply = {"status": "error", **_error("ValueError", why), "execution_count": self._kernel.count}
-        sending = self.send(message, f"{kind.removesuffix('_request')}_reply", reply, _channel(message))
+        reply = {
+            "status": "error",
+            **_describe_error("ValueError", why),
+            "execution_count": self._kernel.count,
+        }
+        sending = self.send(message, f"{kind.removesuffix('_request')}_reply", reply, _read_channel(message))
         await self._busy_while(message, sending)
         return True
 
     async def _answer(self, kind: str, message: Mapping[str, Any]) -> None:
         reply = await asyncio.to_thread(self._answer_to, kind, message["content"])
-        await self.send(message, f"{kind.removesuffix('_request')}_reply", reply, _channel(message))
+        await self.send(message, f"{kind.removesuffix('_request')}_reply", reply, _read_channel(message))
 
     def _answer_to(self, kind: str, content: Mapping[str, Any]) -> dict[str, Any]:
         backend, language = self._kernel.session.backend, self._kernel.language
@@ -245,7 +249,7 @@ class KernelConnection:
             await self._kernel.restart()
         reply = {"status": "ok", "restart": restarts}
         await self._kernel.publish(message, "shutdown_reply", reply)
-        await self.send(message, "shutdown_reply", reply, _channel(message, "control"))
+        await self.send(message, "shutdown_reply", reply, _read_channel(message, "control"))
         if not restarts:
             await self._end()
         return restarts
@@ -336,7 +340,7 @@ class CellRun:
             try:
                 session.propose(self._kernel.language, code)
             except ConflictError as problem:
-                return _error("failed", str(problem))
+                return _describe_error("failed", str(problem))
             await self._follow(reader)
             await self._print(self._stream.flush())
         return self._describe_end()
@@ -451,14 +455,14 @@ class CellRun:
     def _describe_end(self) -> dict[str, Any] | None:
         state, reason = self._end
         if self._refused_input:
-            return _error("StdinNotImplementedError", _NO_INPUT)
+            return _describe_error("StdinNotImplementedError", _NO_INPUT)
         if state == "finished":
             return None
         if state == "failed" and (error := self._stream.find_error(reason)):
-            return _error(*error)
+            return _describe_error(*error)
         if state == "interrupted":
-            return _error("KeyboardInterrupt", reason)
-        return _error(state, reason or _REASONS.get(state, ""))
+            return _describe_error("KeyboardInterrupt", reason)
+        return _describe_error(state, reason or _REASONS.get(state, ""))
 
 
 _REASONS = {
@@ -474,11 +478,11 @@ _UNEVALUATED = {
 }
 
 
-def _error(name: str, value: str) -> dict[str, Any]:
+def _describe_error(name: str, value: str) -> dict[str, Any]:
     # What was printed of the error is in the output already.
     return {"ename": name, "evalue": value, "traceback": []}
 
 
-def _channel(message: Mapping[str, Any], default: str = "shell") -> str:
+def _read_channel(message: Mapping[str, Any], default: str = "shell") -> str:
     channel = message.get("channel")
     return channel if channel in ("shell", "control") else default

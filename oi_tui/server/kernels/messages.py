@@ -23,7 +23,7 @@ def frame_of(message: Mapping[str, Any], *, binary: bool) -> str | bytes:
     places = [_WORD * (len(pieces) + 2)]
     for piece in pieces:
         places.append(places[-1] + len(piece))
-    return b"".join([_word(len(places)), *map(_word, places), *pieces])
+    return b"".join([_encode_word(len(places)), *map(_encode_word, places), *pieces])
 
 
 def read_message(frame: str | bytes, *, binary: bool) -> dict[str, Any] | None:
@@ -45,10 +45,10 @@ def read_message(frame: str | bytes, *, binary: bool) -> dict[str, Any] | None:
 
 def _from_pieces(frame: bytes) -> dict[str, Any]:
     """Take a binary frame apart. Raises ValueError."""
-    count = _number(frame, 0)
+    count = _decode_number(frame, 0)
     if not _LEAST_PLACES <= count <= _MOST_PLACES:
         raise ValueError("too few or too many parts")
-    places = [_number(frame, place + 1) for place in range(count)]
+    places = [_decode_number(frame, place + 1) for place in range(count)]
     if places[0] < _WORD * (count + 1) or places[-1] > len(frame) or places != sorted(places):
         raise ValueError("the parts are not in order")
     pieces = [frame[start:end] for start, end in pairwise(places)]
@@ -58,9 +58,9 @@ def _from_pieces(frame: bytes) -> dict[str, Any]:
     return message
 
 
-def _word(number: int) -> bytes:
+def _encode_word(number: int) -> bytes:
     return number.to_bytes(_WORD, "little")
 
 
-def _number(frame: bytes, place: int) -> int:
+def _decode_number(frame: bytes, place: int) -> int:
     return int.from_bytes(frame[_WORD * place : _WORD * (place + 1)], "little")

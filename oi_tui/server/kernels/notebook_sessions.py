@@ -26,11 +26,11 @@ async def create_session(request: Request) -> Response:
     """Give a notebook a kernel; one that has a kernel keeps it."""
     context = context_of(request)
     body = await read_object(request)
-    notebook = _notebook(body)
+    notebook = _describe_notebook(body)
     for kernel in context.kernels.values():
         if kernel.notebook and kernel.notebook["path"] == notebook["path"]:
             return JSONResponse(_describe_session(kernel), 201)
-    kernel = await _kernel(request, body)
+    kernel = await _find_kernel(request, body)
     kernel.notebook = {"id": str(uuid.uuid4()), **notebook}
     return JSONResponse(_describe_session(kernel), 201)
 
@@ -46,7 +46,7 @@ async def end_session(request: Request) -> Response:
     return Response(status_code=204)
 
 
-async def _kernel(request: Request, body: Mapping[str, Any]) -> Kernel:
+async def _find_kernel(request: Request, body: Mapping[str, Any]) -> Kernel:
     """Return the kernel that a request names by its id, or a new one of the language that it names."""
     context = context_of(request)
     wanted = {} if body.get("kernel") is None else body["kernel"]
@@ -68,7 +68,7 @@ async def _kernel(request: Request, body: Mapping[str, Any]) -> Kernel:
     return await begin_kernel(context, wanted.get("name"))
 
 
-def _notebook(body: Mapping[str, Any]) -> dict[str, str]:
+def _describe_notebook(body: Mapping[str, Any]) -> dict[str, str]:
     older = {} if body.get("notebook") is None else body["notebook"]
     if not isinstance(older, dict):
         raise RequestRefusedError(400, "notebook must be an object.", param="notebook")

@@ -34,7 +34,9 @@ async def version(_request: Request) -> Response:
 async def list_specs(request: Request) -> Response:
     """The languages as kernel specifications."""
     session = await context_of(request).sessions.find()
-    specs = {kernel_name(language): _spec(language) for language in session.backend.computer.languages}
+    specs = {
+        kernel_name(language): _describe_spec(language) for language in session.backend.computer.languages
+    }
     default = _DEFAULT if _DEFAULT in specs else next(iter(specs), "")
     return JSONResponse({"default": default, "kernelspecs": specs})
 
@@ -42,10 +44,10 @@ async def list_specs(request: Request) -> Response:
 async def show_spec(request: Request) -> Response:
     """One kernel specification."""
     session = await context_of(request).sessions.find()
-    language = _language(session, request.path_params["name"])
+    language = _find_language(session, request.path_params["name"])
     if language is None:
         raise RequestRefusedError(404, "There is no such kernel; GET /api/kernelspecs lists all.")
-    return JSONResponse(_spec(language))
+    return JSONResponse(_describe_spec(language))
 
 
 async def list_kernels(request: Request) -> Response:
@@ -70,7 +72,7 @@ async def begin_kernel(context: ServerContext, name: object) -> Kernel:
             400, "name must be text: the name of a kernel, such as python3.", param="name"
         )
     session = await context.sessions.create()
-    language = _language(session, name)
+    language = _find_language(session, name)
     computer = session.backend.computer
     if language is None or computer.explain_missing(language):
         await context.sessions.remove(session.id)
@@ -83,24 +85,24 @@ async def begin_kernel(context: ServerContext, name: object) -> Kernel:
 
 async def show_kernel(request: Request) -> Response:
     """One kernel."""
-    return JSONResponse(_kernel(request).describe())
+    return JSONResponse(_find_kernel(request).describe())
 
 
 async def end_kernel(request: Request) -> Response:
     """End a kernel and its session."""
-    await finish_kernel(context_of(request), _kernel(request))
+    await finish_kernel(context_of(request), _find_kernel(request))
     return Response(status_code=204)
 
 
 async def interrupt_kernel(request: Request) -> Response:
     """Interrupt what runs; variables are kept."""
-    _kernel(request).session.stop()
+    _find_kernel(request).session.stop()
     return Response(status_code=204)
 
 
 async def restart_kernel(request: Request) -> Response:
     """Let the language forget."""
-    kernel = _kernel(request)
+    kernel = _find_kernel(request)
     await kernel.restart()
     return JSONResponse(kernel.describe())
 
@@ -134,7 +136,7 @@ async def finish_kernel(context: ServerContext, kernel: Kernel) -> None:
         await context.sessions.remove(kernel.session.id)
 
 
-def _kernel(request: Request) -> Kernel:
+def _find_kernel(request: Request) -> Kernel:
     kernel = context_of(request).kernels.get(request.path_params["id"])
     if kernel is None:
         raise RequestRefusedError(404, "There is no such kernel.")
@@ -146,13 +148,13 @@ def kernel_name(language: str) -> str:
     return _KERNEL_NAMES.get(language, language)
 
 
-def _language(session: HostedSession, name: str) -> str | None:
+def _find_language(session: HostedSession, name: str) -> str | None:
     """The language of a kernel by its name, such as python3 or julia-1.10, or by its own name."""
     computer = session.backend.computer
     own = next((language for language, kernel in _KERNEL_NAMES.items() if kernel == name), name)
     return computer.resolve(own) or computer.resolve(re.sub(r"[-\d.]+$", "", own))
 
 
-def _spec(language: str) -> dict[str, Any]:
+def _describe_spec(language: str) -> dict[str, Any]:
     spec = {"argv": [], "display_name": f"{language} (oi-tui)", "language": language, "metadata": {}}
     return {"name": kernel_name(language), "spec": spec, "resources": {}}

@@ -45,10 +45,10 @@ def describe_request(
         facts.append(findings.conclusion)
     mark = f"{MARKS[level]}{_RISKY}" if level == "danger" else ""
     facts_shown = [one_line(fact, _LONGEST_FACT if fact is request.note else 200) for fact in facts if fact]
-    return mark + _question(request), facts_shown
+    return mark + _describe_question(request), facts_shown
 
 
-def _question(request: ApprovalRequested) -> str:
+def _describe_question(request: ApprovalRequested) -> str:
     language = request.message.format or ""
     if is_tool(language):
         # Which tool it is must not be cut off.

@@ -41,7 +41,7 @@ class BlockView(ScrollView):
         #: The row and the margin of each line as they were painted last.
         self._painted: list[tuple[Row | None, object]] = []
         self._settling = False
-        self._stills = SixelOverlay(self, self._pictures)
+        self._stills = SixelOverlay(self, self._list_pictures)
         self._following = True
         #: What is shown instead of the end while the end is followed.
         self._lead: Anchor | None = None
@@ -80,7 +80,7 @@ class BlockView(ScrollView):
 
     def redraw(self, key: str) -> None:
         """Draw the block `key` again soon."""
-        index = self.layout_of_blocks.number(key)
+        index = self.layout_of_blocks.find_block(key)
         if index is not None:
             self.layout_of_blocks.touch(index)
             self._timer.start()
@@ -95,7 +95,7 @@ class BlockView(ScrollView):
             self._timer.draw_now()
 
     def _draw(self) -> None:
-        anchor = self._anchor()
+        anchor = self._find_anchor()
         self._update()
         self._settle(anchor)
 
@@ -148,7 +148,7 @@ class BlockView(ScrollView):
         if not self.size.width:
             return
         self._painted.clear()
-        anchor = self._anchor()
+        anchor = self._find_anchor()
         with self._seen.kept(self.look):
             self.layout_of_blocks.repaint()
             self._update()
@@ -156,7 +156,7 @@ class BlockView(ScrollView):
 
     def on_resize(self) -> None:
         """Lay out for another width, or for pictures of another height."""
-        anchor = self._anchor()
+        anchor = self._find_anchor()
         before, self._look = self._look, None
         if self.room != self.layout_of_blocks.room or self.look is not before:
             with self._seen.kept(self.look):
@@ -164,11 +164,11 @@ class BlockView(ScrollView):
         self._painted.clear()
         self._settle(anchor)
 
-    def _anchor(self) -> Anchor | None:
+    def _find_anchor(self) -> Anchor | None:
         """Return what stays at the top of the view; None while the end is followed."""
         if self._following or not self.blocks:
             return self._lead
-        return self.layout_of_blocks.anchor(round(self.scroll_y))
+        return self.layout_of_blocks.find_anchor(round(self.scroll_y))
 
     def _settle(self, anchor: Anchor | None) -> None:
         """Update size and scroll position to the blocks, keeping the anchor in place."""
@@ -233,7 +233,7 @@ class BlockView(ScrollView):
             return self.layout_of_blocks.tail, None
         found = self.find_row(line)
         if found is not None and line == round(self.scroll_y):
-            found = self.layout_of_blocks.sticky_header(found, self.look) or found
+            found = self.layout_of_blocks.find_sticky_header(found, self.look) or found
         return (found.row, self.get_margin(found)) if found else (None, None)
 
     def get_margin(self, found: FoundRow) -> object:  # noqa: ARG002 -- for those who paint one
@@ -242,7 +242,7 @@ class BlockView(ScrollView):
 
     def find_row(self, line: int) -> FoundRow | None:
         """Return the row on a line of the whole conversation; None for an empty one."""
-        return self.layout_of_blocks.row(line, self.look)
+        return self.layout_of_blocks.find_row(line, self.look)
 
     # Scrolling
 
@@ -258,11 +258,11 @@ class BlockView(ScrollView):
             layout, height = self.layout_of_blocks, self.size.height
             self._take_over()
             self._follow(new >= self.max_scroll_y)
-            index = layout.at(old)
-            before = layout.top(index)
+            index = layout.find_block_at(old)
+            before = layout.find_top(index)
             layout.ensure_seen(new, height, self.look)
             near = abs(new - old) <= 2 * height
-            shift = layout.top(index) - before if near else 0
+            shift = layout.find_top(index) - before if near else 0
             if self._following:
                 self._scroll_itself(max(layout.end - height, 0))
             elif shift or self.virtual_size.height != layout.end:
@@ -279,13 +279,13 @@ class BlockView(ScrollView):
 
     def lead(self, key: str | None, row: int = 0) -> None:
         """While the end is followed, show a row of a block instead, or with None the end again."""
-        index = None if key is None else self.layout_of_blocks.number(key)
+        index = None if key is None else self.layout_of_blocks.find_block(key)
         before, self._lead = self._lead, None
         if index is not None:
             layout = self.layout_of_blocks
-            top = layout.first_row(index) + row - self.size.height // 3
+            top = layout.find_first_row(index) + row - self.size.height // 3
             if top < layout.end - self.size.height:
-                self._lead = layout.anchor(max(top, 0))
+                self._lead = layout.find_anchor(max(top, 0))
         if self._following and self._lead != before:
             self._settle(self._lead)
 
@@ -315,7 +315,7 @@ class BlockView(ScrollView):
         self._take_over()
         self._follow(line >= self.layout_of_blocks.end - self.size.height)
         self._painted.clear()
-        self._settle(None if self._following else self.layout_of_blocks.anchor(line))
+        self._settle(None if self._following else self.layout_of_blocks.find_anchor(line))
 
     def show_block(self, index: int) -> None:
         """Scroll so that a block can be read, from its beginning where it is higher than the view."""
@@ -323,9 +323,9 @@ class BlockView(ScrollView):
         if not self.size.height:
             return
         layout.ensure(index, self.look)
-        self._settle(self._anchor())
-        top = layout.first_row(index)
-        bottom = layout.top(index) + layout.height(index)
+        self._settle(self._find_anchor())
+        top = layout.find_first_row(index)
+        bottom = layout.find_top(index) + layout.get_height(index)
         view = round(self.scroll_y)
         if top < view or bottom - top >= self.size.height:
             self.go(top)
@@ -335,7 +335,7 @@ class BlockView(ScrollView):
     def reveal(self, key: str) -> None:
         """Scroll so that the block `key` can be read, from its beginning where it is higher than the view."""
         self.flush()
-        index = self.layout_of_blocks.number(key)
+        index = self.layout_of_blocks.find_block(key)
         if index is not None:
             self.show_block(index)
 
@@ -345,10 +345,10 @@ class BlockView(ScrollView):
 
     def find_block_top(self, key: str) -> int | None:
         """Return the line where a block begins, from the widget's top; None for an unknown block."""
-        index = self.layout_of_blocks.number(key)
+        index = self.layout_of_blocks.find_block(key)
         if index is None:
             return None
-        return self.layout_of_blocks.first_row(index) - round(self.scroll_y)
+        return self.layout_of_blocks.find_first_row(index) - round(self.scroll_y)
 
     # Painting
 
@@ -367,7 +367,7 @@ class BlockView(ScrollView):
             return strips
         return [strip.crop(*crop.column_span) for strip in strips]
 
-    def _pictures(self) -> "list[tuple[RowImage, int, int]]":
+    def _list_pictures(self) -> "list[tuple[RowImage, int, int]]":
         """Return the pictures whose first line is in view, with the line and column where they begin."""
         top = round(self.scroll_y)
         rows = ((y, found.row) for y in range(self.size.height) if (found := self.find_row(top + y)))

@@ -231,12 +231,12 @@ class Conversation(Widget):
     @property
     def first_in_view(self) -> int:
         """The number of the first block that is in view."""
-        return self.transcript.layout_of_blocks.at(round(self.transcript.scroll_y))
+        return self.transcript.layout_of_blocks.find_block_at(round(self.transcript.scroll_y))
 
     def mark(self, match: Match | None, text: str) -> None:
         """Show a match of the search, and mark it; None removes the mark."""
         self.transcript.flush_now()
-        index = self.transcript.layout_of_blocks.number(match.key) if match else None
+        index = self.transcript.layout_of_blocks.find_block(match.key) if match else None
         if match is None or index is None:
             self.transcript.unmark()
             return

@@ -110,17 +110,17 @@ class EventHandler:
                     cell.files = step
                     self._surface.redraw(key)
             case Noticed(text, severity):
-                self._say(NoticeBlock(self._remark_key(), text, severity))
+                self._say(NoticeBlock(self._make_remark_key(), text, severity))
             case RetryScheduled(reason, seconds):
                 wait = format_duration(seconds) if seconds >= 60 else f"{max(seconds, 1):.0f} s"
                 again = f"{reason.rstrip('.')}. Trying again in {wait}."
-                self._say(NoticeBlock(self._remark_key(), again, "warning"))
+                self._say(NoticeBlock(self._make_remark_key(), again, "warning"))
             case TurnEnded():
                 self._end_turn(event)
             case _:
                 pass
 
-    def _remark_key(self) -> str:
+    def _make_remark_key(self) -> str:
         self._remarks += 1
         return f"remark {self._remarks}"
 
@@ -142,7 +142,7 @@ class EventHandler:
                 self._record(message)
 
     def _begin_output(self, message: Message) -> Output:
-        self._outputs[message.id] = target = self._output_for(message)
+        self._outputs[message.id] = target = self._find_output(message)
         target.output.end_table()
         if message.table and (table := InlineTable.read(message.table)):
             target.output.begin_table(table)
@@ -156,7 +156,7 @@ class EventHandler:
             target.clear_pictures()
         self._surface.redraw(target.key)
 
-    def _output_for(self, message: Message) -> CellBlock | OutputBlock:
+    def _find_output(self, message: Message) -> CellBlock | OutputBlock:
         """The cell whose run printed the message; of stored conversations that do not tell, the one above."""
         owner = self.find_cell(message.parent) if message.parent else self._last_cell
         if owner is None:
@@ -272,7 +272,7 @@ class EventHandler:
         if event.setting and event.setting not in reason:
             end = "" if not reason or reason.endswith((".", "!", "?")) else "."
             reason = f"{reason}{end} The setting {event.setting} changes this.".strip()
-        key = self._remark_key()
+        key = self._make_remark_key()
         match event.outcome:
             case "done" if took >= _LONG_TURN:
                 self._say(EndBlock(key, f"done in {format_duration(took)}"))

@@ -117,9 +117,9 @@ class FindBar(Widget):
             self._conversation.mark(None, "")
             self._tell()
             return
-        numbers = self._conversation.transcript.layout_of_blocks.number
+        find_block = self._conversation.transcript.layout_of_blocks.find_block
         first = self._conversation.first_in_view
-        below = (match for match in self._matches if (numbers(match.key) or 0) >= first)
+        below = (match for match in self._matches if (find_block(match.key) or 0) >= first)
         self._show(next(below, self._matches[0]))
 
     def _look(self) -> None:

@@ -23,7 +23,7 @@ class Heights:
         self._heights.append(height)
         self.total += height
 
-    def _sums(self) -> list[int]:
+    def _update_sums(self) -> list[int]:
         """Return the updated tree: change single heights in place, build it again for many."""
         tree, heights = self._tree, self._heights
         if len(heights) - len(tree) > 8:
@@ -45,7 +45,7 @@ class Heights:
         """Change the height of block `index`, and return the difference."""
         difference = height - self._heights[index]
         if difference:
-            tree = self._sums()
+            tree = self._update_sums()
             self._heights[index] = height
             self.total += difference
             position = index + 1
@@ -54,9 +54,9 @@ class Heights:
                 position += position & -position
         return difference
 
-    def top(self, index: int) -> int:
+    def find_top(self, index: int) -> int:
         """The row at which block `index` begins."""
-        tree, total = self._sums(), 0
+        tree, total = self._update_sums(), 0
         while index > 0:
             total += tree[index]
             index -= index & -index
@@ -64,7 +64,7 @@ class Heights:
 
     def find(self, row: int) -> int:
         """The block that row `row` belongs to: the last for rows below all, -1 when there is none."""
-        tree = self._sums()
+        tree = self._update_sums()
         position, step = 0, 1 << len(self._heights).bit_length()
         while step:
             following = position + step

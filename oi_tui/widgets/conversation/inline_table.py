@@ -69,7 +69,7 @@ class InlineTable(RowTable):
         labels = [cut_end(text or "", _LABELS) for text in self.labels.cells]
         label_name = cut_end(self.labels.name, _LABELS)
         label_width = min(max(map(measure_width, (label_name, *labels))), width)
-        widths = [label_width, *self._widths(width - label_width - _GAP)]
+        widths = [label_width, *self._measure_widths(width - label_width - _GAP)]
         shown = self.columns[: len(widths) - 1]
         hidden = self.width - len(shown)
         right = self.labels.numeric
@@ -87,15 +87,15 @@ class InlineTable(RowTable):
             used = sum(widths) + _GAP * (len(widths) - 1)
             rows[0].segments.append(Segment(cut_end(more, max(width - used, 0)), look.muted))
         if self.head < self.total:
-            rows.insert(_HEADER + self.head, _gap_row(self.total - len(labels), width, look))
-        return [*rows, self._footer(width, look)]
+            rows.insert(_HEADER + self.head, _make_gap_row(self.total - len(labels), width, look))
+        return [*rows, self._draw_footer(width, look)]
 
-    def _footer(self, width: int, look: Styles) -> Row:
+    def _draw_footer(self, width: int, look: Styles) -> Row:
         opens = " · ctrl+up, enter opens" if self.key else ""
         words = f"{_count(self.total, 'row')} x {_count(self.width, 'column')}{opens}"
         return Row([Segment(cut_end(words, width), look.muted)], table=self)
 
-    def _widths(self, room: int) -> list[int]:
+    def _measure_widths(self, room: int) -> list[int]:
         """The widths of the columns that are shown: from the first on, as many as there is room for."""
         wanted = [column.width for column in self.columns]
         usual = [min(width, _USUAL) for width in wanted]
@@ -142,7 +142,7 @@ def _draw_row(cells: Sequence[_Cell], widths: Sequence[int], look: Styles) -> Ro
     return Row(segments, "".join(segment.text for segment in segments).rstrip())
 
 
-def _gap_row(count: int, width: int, look: Styles) -> Row:
+def _make_gap_row(count: int, width: int, look: Styles) -> Row:
     return Row([Segment(cut_end(f"… {_count(count, 'row')} not shown", width), look.muted)])
 
 

@@ -57,7 +57,7 @@ class Layout:
         """The number of lines with those of the tail, which stands below the last block."""
         return self.total + (2 if self.tail and self.blocks else 0)
 
-    def number(self, key: str) -> int | None:
+    def find_block(self, key: str) -> int | None:
         """The number of the block with this key."""
         return self._numbers.get(key)
 
@@ -67,7 +67,7 @@ class Layout:
         block.room = self.room
         self.blocks.append(block)
         self._numbers[block.key] = index
-        self._heights.append(block.estimate(self.width) + self.gap(index))
+        self._heights.append(block.estimate(self.width) + self.get_gap(index))
 
     def replace(self, blocks: Iterable[Block]) -> None:
         """Replace all blocks with these."""
@@ -84,7 +84,7 @@ class Layout:
             block.room = self.room
         self._known.clear()
         self._rows.clear()
-        estimates = [block.estimate(width) + self.gap(index) for index, block in enumerate(self.blocks)]
+        estimates = [block.estimate(width) + self.get_gap(index) for index, block in enumerate(self.blocks)]
         self._heights = Heights(estimates)
 
     def repaint(self) -> None:
@@ -108,30 +108,30 @@ class Layout:
                     self._changed.add(index)
                     behind = True
             else:
-                self._heights.change(index, self.blocks[index].estimate(self.width) + self.gap(index))
+                self._heights.change(index, self.blocks[index].estimate(self.width) + self.get_gap(index))
         return behind
 
-    def gap(self, index: int) -> int:
+    def get_gap(self, index: int) -> int:
         """The empty lines above a block: one, but none above the first or between two notices."""
         together = self.blocks[index].remark and self.blocks[index - 1].remark
         return 0 if index == 0 or together else 1
 
-    def top(self, index: int) -> int:
+    def find_top(self, index: int) -> int:
         """The line at which a block begins, with the empty line above it."""
-        return self._heights.top(index)
+        return self._heights.find_top(index)
 
-    def first_row(self, index: int) -> int:
+    def find_first_row(self, index: int) -> int:
         """The line of the first row of a block, below the empty line above it."""
-        return self.top(index) + self.gap(index)
+        return self.find_top(index) + self.get_gap(index)
 
     def is_tail(self, line: int) -> bool:
         """Whether the row below the last block stands on this line."""
         return self.end > self.total and line == self.end - 1
 
-    def anchor(self, line: int) -> Anchor:
+    def find_anchor(self, line: int) -> Anchor:
         """Return the block to which a line belongs, and which of its lines that is."""
-        index = self.at(line)
-        return Anchor(index, line - self.top(index))
+        index = self.find_block_at(line)
+        return Anchor(index, line - self.find_top(index))
 
     def settle(self, anchor: Anchor | None, height: int, look: Styles) -> int:
         """Return the first line of a view of `height` lines that begins at the anchor, or ends at the end.
@@ -143,8 +143,8 @@ class Layout:
             if anchor is None:
                 wanted = max(self.end - height, 0)
             else:
-                last = max(self.height(anchor.block) - 1, 0)
-                wanted = self.top(anchor.block) + min(anchor.line, last)
+                last = max(self.get_height(anchor.block) - 1, 0)
+                wanted = self.find_top(anchor.block) + min(anchor.line, last)
             if wanted == line:
                 return line
             line = wanted
@@ -152,11 +152,11 @@ class Layout:
             above = min(line, height)
             self.ensure_seen(line - above, above + height, look)
 
-    def height(self, index: int) -> int:
+    def get_height(self, index: int) -> int:
         """The lines of a block, with the empty line above it."""
         return self._heights[index]
 
-    def at(self, line: int) -> int:
+    def find_block_at(self, line: int) -> int:
         """The block to which a line belongs; -1 when there are none."""
         return self._heights.find(max(line, 0))
 
@@ -166,7 +166,7 @@ class Layout:
         self._rows[index] = rows
         self._rows.move_to_end(index)
         self._known.add(index)
-        self._heights.change(index, len(rows) + self.gap(index))
+        self._heights.change(index, len(rows) + self.get_gap(index))
         return rows
 
     def ensure(self, index: int, look: Styles) -> None:
@@ -176,27 +176,27 @@ class Layout:
 
     def ensure_seen(self, line: int, count: int, look: Styles) -> None:
         """Draw the blocks on `count` lines from `line` on whose heights are estimates."""
-        index = self.at(line)
-        while 0 <= index < len(self.blocks) and self.top(index) < line + count:
+        index = self.find_block_at(line)
+        while 0 <= index < len(self.blocks) and self.find_top(index) < line + count:
             self.ensure(index, look)
             index += 1
 
-    def row(self, line: int, look: Styles) -> FoundRow | None:
+    def find_row(self, line: int, look: Styles) -> FoundRow | None:
         """The row on a line; None for an empty line and beyond the end."""
         if not 0 <= line < self.total:
             return None
-        index = self.at(line)
-        place = line - self.top(index) - self.gap(index)
+        index = self.find_block_at(line)
+        place = line - self.find_top(index) - self.get_gap(index)
         rows = self._rows.get(index)
         if rows is None:
             rows = self.draw(index, look)
         return FoundRow(rows[place], index, place) if 0 <= place < len(rows) else None
 
-    def sticky_header(self, found: FoundRow, look: Styles) -> FoundRow | None:
+    def find_sticky_header(self, found: FoundRow, look: Styles) -> FoundRow | None:
         """The first row of the block of a row, where that stays in sight above the other rows."""
         if found.place == 0 or not self.blocks[found.number].sticky:
             return None
-        return self.row(self.first_row(found.number), look)
+        return self.find_row(self.find_first_row(found.number), look)
 
     def tidy(self) -> None:
         """Drop rows that were not seen for a long time."""

@@ -17,15 +17,15 @@ _BULLETS = ("•", "◦", "▪")
 
 
 @lru_cache(maxsize=1)
-def _reader() -> MarkdownIt:
+def _make_reader() -> MarkdownIt:
     return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("reference")
 
 
 def draw_markdown(source: str, width: int, look: Styles) -> list[Row]:
     """A Markdown text as rows of at most `width` cells. Never raises; what is not Markdown is text."""
-    tree = SyntaxTreeNode(_reader().parse(source))
+    tree = SyntaxTreeNode(_make_reader().parse(source))
     rows: list[Row] = []
-    for row in _blocks(tree.children, max(width, 10), look, 0):
+    for row in _draw_blocks(tree.children, max(width, 10), look, 0):
         rows.extend(_cut(row, width) if measure_width(row.plain) > width else [row])
     return rows
 
@@ -37,7 +37,7 @@ def _cut(row: Row, width: int) -> list[Row]:
     return [Row(first.segments, first.text, 0, row.joint), *others]
 
 
-def _blocks(
+def _draw_blocks(
     nodes: list[SyntaxTreeNode], width: int, look: Styles, depth: int, tight: bool = False
 ) -> list[Row]:
     rows: list[Row] = []
@@ -56,12 +56,12 @@ def _draw_block(node: SyntaxTreeNode, width: int, look: Styles, depth: int) -> l
             style = look.heading if node.tag in ("h1", "h2") else look.strong
             rows = _draw_text(node, width, look, style)
             if node.tag == "h1":
-                rows.append(Row([Segment("─" * min(width, _widest(rows)), look.rule)]))
+                rows.append(Row([Segment("─" * min(width, _find_widest(rows)), look.rule)]))
             return rows
         case "bullet_list" | "ordered_list":
             return _list(node, width, look, depth)
         case "blockquote":
-            inner = _blocks(node.children, width - 2, look, depth)
+            inner = _draw_blocks(node.children, width - 2, look, depth)
             bar = Segment("▎ ", look.rule)
             return [Row([bar, *row.segments], row.text, row.indent + 2, row.joint) for row in inner]
         case "fence" | "code_block":
@@ -74,18 +74,18 @@ def _draw_block(node: SyntaxTreeNode, width: int, look: Styles, depth: int) -> l
             return _draw_text(node, width, look, look.base)
 
 
-def _widest(rows: list[Row]) -> int:
+def _find_widest(rows: list[Row]) -> int:
     return max((measure_width(row.plain) for row in rows), default=0)
 
 
 def _draw_text(node: SyntaxTreeNode, width: int, look: Styles, style: Style) -> list[Row]:
     return [
         Row(line.segments, line.text, 0, line.joint)
-        for line in wrap_words(_inlines(node, look, style) or [("", style)], width)
+        for line in wrap_words(_draw_inlines(node, look, style) or [("", style)], width)
     ]
 
 
-def _inlines(node: SyntaxTreeNode, look: Styles, style: Style) -> list[Span]:
+def _draw_inlines(node: SyntaxTreeNode, look: Styles, style: Style) -> list[Span]:
     inline = node.children[0] if node.children and node.children[0].type == "inline" else None
     if inline is None:
         return [(prose(node.content), style)] if not node.children else []
@@ -131,14 +131,14 @@ def _draw_link(node: SyntaxTreeNode, look: Styles) -> list[Span]:
 def _list(node: SyntaxTreeNode, width: int, look: Styles, depth: int) -> list[Row]:
     rows: list[Row] = []
     number = int(node.attrs.get("start", 1) or 0)
-    tight = _tight(node)
+    tight = _is_tight(node)
     for index, item in enumerate(node.children):
         if node.type == "ordered_list":
             shown = copied = f"{number + index}. "
         else:
             shown, copied = _BULLETS[min(depth, 2)] + " ", "- "
         margin = len(shown)
-        inner = _blocks(item.children, max(width - margin, 8), look, depth + 1, tight) or [Row([], "")]
+        inner = _draw_blocks(item.children, max(width - margin, 8), look, depth + 1, tight) or [Row([], "")]
         if index and not tight:
             rows.append(Row([], ""))
         mark = look.muted
@@ -154,7 +154,7 @@ def _list(node: SyntaxTreeNode, width: int, look: Styles, depth: int) -> list[Ro
     return rows
 
 
-def _tight(node: SyntaxTreeNode) -> bool:
+def _is_tight(node: SyntaxTreeNode) -> bool:
     """Whether no item is set apart by empty lines."""
     for item in node.children:
         for child in item.children:
@@ -177,7 +177,7 @@ def _draw_table(node: SyntaxTreeNode, width: int, look: Styles) -> list[Row]:
     head = [row for part in node.children if part.type == "thead" for row in part.children]
     body = [row for part in node.children if part.type == "tbody" for row in part.children]
     cells = [
-        [_inlines(cell, look, look.strong if row in head else look.base) for cell in row.children]
+        [_draw_inlines(cell, look, look.strong if row in head else look.base) for cell in row.children]
         for row in (*head, *body)
     ]
     count = max((len(row) for row in cells), default=0)

@@ -26,7 +26,7 @@ class ReadPosition:
     @property
     def _line(self) -> int:
         layout = self._layout
-        return layout.top(self._block) + min(self._lines, layout.height(self._block))
+        return layout.find_top(self._block) + min(self._lines, layout.get_height(self._block))
 
     def reach(self, line: int, *, just: bool = False) -> None:
         """Note that the lines above this one were seen; with `just`, no others."""
@@ -35,15 +35,15 @@ class ReadPosition:
             self.forget()
             return
         line = min(line if just else max(line, self._line), layout.total)
-        self._block = layout.at(line - 1)
-        self._lines = line - layout.top(self._block)
+        self._block = layout.find_block_at(line - 1)
+        self._lines = line - layout.find_top(self._block)
 
     @contextmanager
     def kept(self, look: Styles) -> Iterator[None]:
         """Keep the read part of the last block while it is laid out again."""
         layout = self._layout
-        before = layout.height(self._block) if layout.blocks else 0
+        before = layout.get_height(self._block) if layout.blocks else 0
         yield
         if before:
             layout.ensure(self._block, look)
-            self._lines = round(min(self._lines / before, 1) * layout.height(self._block))
+            self._lines = round(min(self._lines / before, 1) * layout.get_height(self._block))

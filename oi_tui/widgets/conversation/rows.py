@@ -108,7 +108,7 @@ def wrap_words(spans: Iterable[Span], width: int) -> list[Wrapped]:
             used += space
         gap = None
         for text, style in word:
-            for part in _fitting(text, width, used):
+            for part in _fit_parts(text, width, used):
                 if used and used + measure_width(part) > width:
                     end_line("")
                 line.append(Segment(part, style))
@@ -136,7 +136,7 @@ def wrap_words(spans: Iterable[Span], width: int) -> list[Wrapped]:
     return lines
 
 
-def _fitting(text: str, width: int, used: int) -> list[str]:
+def _fit_parts(text: str, width: int, used: int) -> list[str]:
     """The text in parts of at most `width` cells; the first fills a line of which `used` cells are taken."""
     if measure_width(text) <= width:
         return [text]

@@ -38,14 +38,14 @@ def find_matches(blocks: Sequence[Block], text: str) -> list[Match]:
             count = len(sought.findall(block.source()))
             found += [Match(block.key, False, nth) for nth in range(count)]
         if isinstance(block, CellBlock | OutputBlock):
-            count = len(sought.findall(_output_text(block.output)))
+            count = len(sought.findall(_join_output(block.output)))
             found += [Match(block.key, True, nth) for nth in range(count)]
         if len(found) >= MOST:
             return found[:MOST]
     return found
 
 
-def _output_text(output: Output) -> str:
+def _join_output(output: Output) -> str:
     return "\n".join(output.text.words())
 
 

@@ -191,7 +191,7 @@ class StreamingMarkdown:
         if part.gap:
             self._rows.append(_EMPTY)
         if part.kind == "fence":
-            self._rows.extend(_fence_rows(part, line, width, look))
+            self._rows.extend(_draw_fence(part, line, width, look))
             return
         source = "\n".join([*part.lines, *([""] * part.blanks), line] if line else part.lines)
         if not part.closed and not self._finished:
@@ -203,7 +203,7 @@ class StreamingMarkdown:
 _EMPTY = Row([], "")
 
 
-def _fence_rows(part: _Part, line: str, width: int, look: Styles) -> list[Row]:
+def _draw_fence(part: _Part, line: str, width: int, look: Styles) -> list[Row]:
     assert part.highlighter is not None
     while part.drawn < len(part.lines):
         pieces = part.highlighter.pieces(part.drawn, part.lines.__getitem__)

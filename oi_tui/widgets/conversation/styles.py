@@ -95,7 +95,7 @@ _SYNTAX: dict[_TokenType, tuple[str, str]] = {
 }
 
 
-def _native(dark: bool, colourful: bool) -> Styles:
+def _make_native(dark: bool, colourful: bool) -> Styles:
     """For themes that leave the colours to the terminal: its own sixteen, on its own background."""
     plain = Style.parse("default on default")
     named = {
@@ -146,7 +146,7 @@ def look_of(theme: Theme, *, colourful: bool = True, image_support: ImageSupport
     key = (theme.name, colours, image_support)
     look = _LOOKS.get(key)
     if look is None:
-        look = _native(theme.dark, colourful) if theme.ansi else _build_styles(theme, colourful)
+        look = _make_native(theme.dark, colourful) if theme.ansi else _build_styles(theme, colourful)
         look = _LOOKS[key] = replace(look, image_support=image_support, _tokens={})
     return look
 
@@ -198,11 +198,11 @@ def _build_styles(theme: Theme, colourful: bool) -> Styles:
         syntax={kind: ink(name, shade, manner) for kind, (name, manner) in _SYNTAX.items()},
         dark=theme.dark,
         colourful=colourful,
-        sixteen=_sixteen(parsed, background, foreground),
+        sixteen=_list_sixteen(parsed, background, foreground),
     )
 
 
-def _sixteen(named: Mapping[str, Color], background: Color, foreground: Color) -> tuple[Color, ...]:
+def _list_sixteen(named: Mapping[str, Color], background: Color, foreground: Color) -> tuple[Color, ...]:
     """Black, red, green, yellow, blue, magenta, cyan, white in the theme's colours, then the bright ones."""
     magenta = named["primary"].blend(named["error"], 0.5)
     hues = (named["error"], named["success"], named["warning"], named["primary"], magenta, named["accent"])

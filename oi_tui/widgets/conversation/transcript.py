@@ -85,7 +85,7 @@ class Transcript(BlockView, can_focus=True):
             self.set_cursor(min(max(self.cursor + step, 0), len(self.blocks) - 1))
 
     def _find_last_in_view(self) -> int:
-        return self.layout_of_blocks.at(round(self.scroll_y) + self.size.height - 1)
+        return self.layout_of_blocks.find_block_at(round(self.scroll_y) + self.size.height - 1)
 
     def action_jump(self, step: int) -> None:
         """Move the block cursor to the next message of the person's own, above (-1) or below (1)."""
@@ -140,7 +140,7 @@ class Transcript(BlockView, can_focus=True):
         """
         self._mark = (index, place, span)
         self._sought = sought
-        line = self.layout_of_blocks.first_row(index) + place
+        line = self.layout_of_blocks.find_first_row(index) + place
         if not round(self.scroll_y) <= line < round(self.scroll_y) + self.size.height:
             self.go(line - self.size.height // 3)
         self.repaint()
@@ -161,7 +161,7 @@ class Transcript(BlockView, can_focus=True):
         if (
             y == 0
             and found is not None
-            and (header := self.layout_of_blocks.sticky_header(found, look)) is not None
+            and (header := self.layout_of_blocks.find_sticky_header(found, look)) is not None
         ):
             strip = Strip([self.get_margin(header), *header.row.segments, Segment(" ", look.base)])
             return strip.adjust_cell_length(width, look.base).apply_style(_ABOVE)
@@ -222,7 +222,7 @@ class Transcript(BlockView, can_focus=True):
         """The left margin of a row, with the mark of its block. Only the program itself can put one there."""
         block = self.blocks[found.number]
         layout = self.layout_of_blocks
-        count = layout.height(found.number) - layout.gap(found.number)
+        count = layout.get_height(found.number) - layout.get_gap(found.number)
         mark = block.margin(found.place, count)
         return Segment(mark.ljust(MARGIN), block.mark_style(self.look) if mark else self.look.base)
 

@@ -48,12 +48,12 @@ class CodeCompletion:
         """Do what the key means for completions; False where it means something else."""
         if key == "escape" and self._is_shown:
             self.close()
-        elif key in ("up", "down") and self._choice.is_for(self._query()):
+        elif key in ("up", "down") and self._choice.is_for(self._make_query()):
             self._choice.move(-1 if key == "up" else 1)
             self._show()
-        elif key in ("tab", "enter") and self._choice.is_for(self._query()):
+        elif key in ("tab", "enter") and self._choice.is_for(self._make_query()):
             self._take()
-        elif key == "tab" and (query := self._query()) and self.is_available(self.language):
+        elif key == "tab" and (query := self._make_query()) and self.is_available(self.language):
             self._pending = query
             self._editor.ask(query)
         else:
@@ -62,7 +62,7 @@ class CodeCompletion:
 
     def offer(self, query: Query, offers: Sequence[CompletionOffer], note: str) -> None:
         """Take an answer. The only completion of what was typed is put in at once."""
-        if query != self._query():
+        if query != self._make_query():
             return
         was_asked, self._pending = query == self._pending, None
         if was_asked and not offers and not note:
@@ -76,7 +76,7 @@ class CodeCompletion:
 
     def follow(self) -> None:
         """Ask for completions again after the code or the caret changed, while the list is open."""
-        if not self._is_shown or self._choice.query == (query := self._query()):
+        if not self._is_shown or self._choice.query == (query := self._make_query()):
             return
         if query is None:
             self.close()
@@ -101,7 +101,7 @@ class CodeCompletion:
             self._is_shown = bool(choice.offers or choice.note)
             self._editor.show_offers(choice.offers, choice.number, choice.note)
 
-    def _query(self) -> Query | None:
+    def _make_query(self) -> Query | None:
         before = self._editor.before_caret
         if before is None or not COMPLETABLE.search(before):
             return None

@@ -42,9 +42,9 @@ def read_size(format: str | None, content: str) -> tuple[int, int]:
     try:
         data = _read(content, _HEAD) if format == "path" else base64.b64decode(content[: _HEAD // 3 * 4])
         with _open(data) as picture:
-            return _upright(picture)
+            return _turn_size(picture)
     except _FAULTS as error:
-        raise _unreadable(error) from error
+        raise _make_error(error) from error
 
 
 def decode_pixels(
@@ -65,15 +65,15 @@ def decode_pixels(
             picture.draft("RGB", (wanted[0] * 2, wanted[1] * 2))
             _check(picture)
             resampling = Image.Resampling.LANCZOS if fine else Image.Resampling.BOX
-            small = _eight_bits(picture).resize(wanted, resampling, reducing_gap=3.0)
+            small = _convert_to_eight_bits(picture).resize(wanted, resampling, reducing_gap=3.0)
     except _FAULTS as error:
-        raise _unreadable(error) from error
+        raise _make_error(error) from error
     if turned in _TURNS:
         small = small.transpose(_TURNS[turned])
-    return _opaque(small, ground) if small.mode == "RGBA" else small
+    return _remove_transparency(small, ground) if small.mode == "RGBA" else small
 
 
-def _unreadable(error: Exception) -> UnreadableError:
+def _make_error(error: Exception) -> UnreadableError:
     if isinstance(error, UnreadableError):
         return error
     if isinstance(error, OSError) and error.strerror:
@@ -112,7 +112,7 @@ def _check(picture: "Image") -> None:
         raise UnreadableError(f"{picture.width}x{picture.height} is too large")
 
 
-def _upright(picture: "Image") -> tuple[int, int]:
+def _turn_size(picture: "Image") -> tuple[int, int]:
     width, height = picture.size
     if picture.format != "JPEG":
         _check(picture)  # of a photograph fewer pixels can be read than it has
@@ -144,7 +144,7 @@ def _turn(picture: "Image") -> int:
     return 1
 
 
-def _eight_bits(picture: "Image") -> "Image":
+def _convert_to_eight_bits(picture: "Image") -> "Image":
     """The picture as RGB, or as RGBA where something shines through."""
     if picture.mode.startswith(("I", "F")):
         return picture.convert("F").point(lambda value: value * (1 / 257)).convert("L").convert("RGB")
@@ -152,7 +152,7 @@ def _eight_bits(picture: "Image") -> "Image":
     return picture.convert("RGBA" if see_through else "RGB")
 
 
-def _opaque(picture: "Image", ground: Colour) -> "Image":
+def _remove_transparency(picture: "Image", ground: Colour) -> "Image":
     from PIL import Image, ImageStat
 
     alpha = picture.getchannel("A")

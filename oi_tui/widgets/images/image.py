@@ -141,9 +141,9 @@ class ImageRow:
             elif self._drawn is not None and self._drawn.blocks:
                 segments = self._drawn.blocks[line]
             rows.append(Row(list(segments), picture=(self, line)))
-        return [*rows, self._caption(look, width)]
+        return [*rows, self._write_caption(look, width)]
 
-    def _caption(self, look: Styles, width: int) -> Row:
+    def _write_caption(self, look: Styles, width: int) -> Row:
         size = f"{self._size[0]}x{self._size[1]}" if self._size else ""
         if self._fault is not None:
             size = f"cannot be shown ({self._fault})"

@@ -105,7 +105,7 @@ class KittyImages:
         self._say(_transmit(placed, png))
         while len(self._placed) > _KEPT:
             number, _ = self._placed.popitem(last=False)
-            self._say([_deletion(number)])
+            self._say([_write_deletion(number)])
         return placed
 
     def has(self, placed: PlacedImage) -> bool:
@@ -118,12 +118,12 @@ class KittyImages:
     def remove(self, placed: PlacedImage) -> None:
         """Take a picture away."""
         if self._placed.pop(placed.number, None) is not None:
-            self._say([_deletion(placed.number)])
+            self._say([_write_deletion(placed.number)])
 
     def write_reset(self) -> str:
         """The sequence that deletes all images; they have to be sent again after it."""
         placed, self._placed = list(self._placed), OrderedDict()
-        return "".join(self._wrap(_deletion(number)) for number in placed)
+        return "".join(self._wrap(_write_deletion(number)) for number in placed)
 
     def _say(self, commands: Iterable[str]) -> None:
         self.doubtful = self.doubtful or (self._tmux and not self._watched())
@@ -144,5 +144,5 @@ def _transmit(placed: PlacedImage, png: bytes) -> Iterator[str]:
     yield f"\x1b_Ga=p,U=1,i={placed.number},c={placed.columns},r={placed.lines},q=2;\x1b\\"
 
 
-def _deletion(number: int) -> str:
+def _write_deletion(number: int) -> str:
     return f"\x1b_Ga=d,d=I,i={number},q=2;\x1b\\"

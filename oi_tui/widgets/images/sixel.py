@@ -40,12 +40,12 @@ def _colour(rows: list[bytes], colour: int, empty: int) -> bytes:
     """One colour's pixels in up to six rows: each character is a column, its lowest bit the top pixel."""
     bits = empty
     for place, row in enumerate(rows):
-        bits += int.from_bytes(row.translate(_marks(colour, place)), "big")
+        bits += int.from_bytes(row.translate(_make_table(colour, place)), "big")
     columns = bits.to_bytes(len(rows[0]), "big").rstrip(b"?")
     return b"#%d" % colour + _RUN.sub(lambda run: b"!%d%s" % (len(run[0]), run[1]), columns)
 
 
 @lru_cache(maxsize=256 * 6)
-def _marks(colour: int, place: int) -> bytes:
+def _make_table(colour: int, place: int) -> bytes:
     """The table that maps pixels of a colour to the bit of a row, and all others to nothing."""
     return bytes((item == colour) << place for item in range(256))

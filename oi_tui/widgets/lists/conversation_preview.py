@@ -45,14 +45,14 @@ def draw_preview(
     if start:
         parts += [Content(""), Content.styled(f"… {start} earlier", "$text-muted")]
     for message in messages[start : start + _MESSAGES]:
-        parts += [Content(""), *_preview(message, words, width, look)]
+        parts += [Content(""), *_draw_message(message, words, width, look)]
     left = len(messages) - start - _MESSAGES
     if left > 0:
         parts += [Content(""), Content.styled(f"… {left:,} more", "$text-muted")]
     return Content("\n").join(parts)
 
 
-def _preview(message: Message, words: list[str], width: int, look: Styles) -> list[Content]:
+def _draw_message(message: Message, words: list[str], width: int, look: Styles) -> list[Content]:
     sentence = {"user": "You", "assistant": "Assistant", "computer": "Output"}[message.role]
     style = {"user": "bold $text-primary", "assistant": "bold $text-accent"}.get(
         message.role, "bold $text-muted"

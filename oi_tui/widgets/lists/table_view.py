@@ -181,7 +181,7 @@ class TableView(ScrollView, can_focus=True):
         width = self.size.width
         if self.shape is None:
             return Strip.blank(width, self.rich_style)
-        segments = self._head(y) if y < _HEADER else self._body(y - _HEADER + self.scroll_offset.y)
+        segments = self._draw_head(y) if y < _HEADER else self._draw_body(y - _HEADER + self.scroll_offset.y)
         return Strip(segments).adjust_cell_length(width, self.rich_style).crop(0, width)
 
     def _choose_columns(self) -> range:
@@ -191,31 +191,31 @@ class TableView(ScrollView, can_focus=True):
             last += 1
         return range(self._left, last)
 
-    def _head(self, y: int) -> list[Segment]:
+    def _draw_head(self, y: int) -> list[Segment]:
         assert self.shape is not None
         style = self._style("header" if y == 0 else "type")
-        parts = [Segment(_fitted(self.shape.index if y == 0 else "", self._label_width), style)]
+        parts = [Segment(_fit_to_width(self.shape.index if y == 0 else "", self._label_width), style)]
         for at in self._choose_columns():
             column = self.shape.columns[at]
             mark = "" if at != self.view.sort else " ↓" if self.view.descending else " ↑"
             text = (_make_one_line(column.name) if y == 0 else column.type) + (mark if y == 0 else "")
             chosen = self._style("row") if at == self.column else Style()
             parts.append(
-                Segment("  " + _fitted(text, self._widths[at], right=column.numeric), style + chosen)
+                Segment("  " + _fit_to_width(text, self._widths[at], right=column.numeric), style + chosen)
             )
         return parts
 
-    def _body(self, number: int) -> list[Segment]:
+    def _draw_body(self, number: int) -> list[Segment]:
         assert self.shape is not None
         if number >= self.shape.rows:
             return []
         shown = self._choose_columns()
         for block in {at // COLUMNS for at in shown}:
-            self._want((number // ROWS, block))
+            self._request_page((number // ROWS, block))
         ground = self._style("row") if number == self.row else Style()
         first = self.row_at(number, self._left)
         label = _make_one_line(first.label) if first else ""
-        parts = [Segment(_fitted(label, self._label_width, right=True), self._style("type") + ground)]
+        parts = [Segment(_fit_to_width(label, self._label_width, right=True), self._style("type") + ground)]
         for at in shown:
             row = self.row_at(number, at)
             cell = row.cells[at % COLUMNS] if row and at % COLUMNS < len(row.cells) else None
@@ -229,9 +229,9 @@ class TableView(ScrollView, can_focus=True):
     def _fit_cell(self, cell: Cell, at: int, *, here: bool) -> str:
         assert self.shape is not None
         text = _make_one_line(cell) if cell is not None else "NaN" if here else "…"
-        return _fitted(text, self._widths[at], right=self.shape.columns[at].numeric)
+        return _fit_to_width(text, self._widths[at], right=self.shape.columns[at].numeric)
 
-    def _want(self, place: PageKey) -> None:
+    def _request_page(self, place: PageKey) -> None:
         if place not in self._asked:
             self._asked.add(place)
             self.post_message(self.PageRequested(place))
@@ -253,7 +253,7 @@ def _fit(name: str, kind: str) -> int:
     return min(_WIDEST, max(_NARROWEST, cell_len(_make_one_line(name)) + 2, cell_len(kind)))
 
 
-def _fitted(text: str, width: int, *, right: bool = False) -> str:
+def _fit_to_width(text: str, width: int, *, right: bool = False) -> str:
     """The text in exactly `width` cells, with "…" where it was cut."""
     missing = width - cell_len(text)
     if missing >= 0:

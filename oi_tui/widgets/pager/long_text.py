@@ -82,7 +82,7 @@ class LongText:
         while self.index():
             pass
 
-    def _offset(self, line: int) -> int:
+    def _find_offset(self, line: int) -> int:
         """The offset of a known line."""
         if line <= 0:
             return 0
@@ -109,7 +109,7 @@ class LongText:
         last = min(last, self.line_count)
         if first >= last:
             return lines_read
-        offset = self._offset(first)
+        offset = self._find_offset(first)
         data, at = self._read(offset, _BLOCK), 0
         while len(lines_read) < last - first and offset < self.size:
             end = data.find(b"\n", at)
@@ -127,7 +127,7 @@ class LongText:
                 data, at = self._read(offset, _BLOCK), 0
             else:
                 number = first + len(lines_read) + 1
-                after = self._offset(number) if number <= self._before[-1] else self.size + 1
+                after = self._find_offset(number) if number <= self._before[-1] else self.size + 1
                 lines_read.append(_render(data, after - 1 - offset))
                 offset = after
                 data, at = self._read(offset, _BLOCK), 0
@@ -140,9 +140,9 @@ class LongText:
 
         Gives None after each part of the search, and in the end the line, or -1 when it is nowhere.
         """
-        pattern = _pattern(text)
-        here = self._offset(line) if line < self.line_count else self.size
-        after = self._offset(line + 1) if line + 1 < self.line_count else self.size
+        pattern = _make_pattern(text)
+        here = self._find_offset(line) if line < self.line_count else self.size
+        after = self._find_offset(line + 1) if line + 1 < self.line_count else self.size
         longest = 4 * len(text)
         for start, end in ((0, here), (here, self.size)) if back else ((after, self.size), (0, after)):
             for part in _split_parts(start, end, back=back):
@@ -171,7 +171,7 @@ def _render(line: bytes, length: int) -> str:
     )
 
 
-def _pattern(text: str) -> re.Pattern[bytes]:
+def _make_pattern(text: str) -> re.Pattern[bytes]:
     if text.isascii():
         return re.compile(re.escape(text.encode()), re.IGNORECASE)
     parts = []

@@ -67,13 +67,13 @@ class CompletingTextArea(PromptTextArea):
 
     def offer(self, query: Query, offers: Sequence[CompletionOffer], note: str = "") -> None:
         """Take offers for a mention; they are forgotten when something else is typed by now."""
-        if query == self._query():
+        if query == self._find_query():
             wanted = self._choice.take(query, offers, note)
             self._tell_offers()
             if wanted:
                 self._take_offer()
 
-    def _query(self) -> Query | None:
+    def _find_query(self) -> Query | None:
         """The completable text at the cursor."""
         if self._searching:
             return Query("history", self.text, 0)
@@ -85,7 +85,7 @@ class CompletingTextArea(PromptTextArea):
         if (match := _TARGET.fullmatch(self.text)) and (row, column) == self.document.end:
             return Query("target", match["place"], match.start("place"), language=match["command"])
         if self.text.startswith("%"):
-            return self._console_query(row, column)
+            return self._find_console_query(row, column)
         before = self.document.get_line(row)[:column]
         if "@" not in before or self.text.startswith(("%", "!")):
             return None
@@ -94,7 +94,7 @@ class CompletingTextArea(PromptTextArea):
         typed = mentions.find_typed_mention(before)
         return None if typed is None else Query("mention", typed, before.rindex("@"), row)
 
-    def _console_query(self, row: int, column: int) -> Query | None:
+    def _find_console_query(self, row: int, column: int) -> Query | None:
         """The code at the caret, of `%python CODE`."""
         before = self.get_text_range((0, 0), (row, column))
         match = _CONSOLE.match(before)
@@ -104,7 +104,7 @@ class CompletingTextArea(PromptTextArea):
 
     def _look(self) -> None:
         """Find offers for what is typed now, or close the list."""
-        query = self._query()
+        query = self._find_query()
         if query is None or self._choice.was_closed(query):
             self._choice.forget()
             self._tell_offers()
@@ -126,7 +126,7 @@ class CompletingTextArea(PromptTextArea):
     def _complete(self) -> bool:
         """Take the chosen offer; False when there is nothing that could be completed."""
         self._look()
-        query = self._query()
+        query = self._find_query()
         if query is None or self._choice.was_closed(query):
             return False
         if self._choice.is_for(query):
@@ -136,7 +136,7 @@ class CompletingTextArea(PromptTextArea):
 
     def _take_offer(self) -> None:
         """Replace what was typed with the chosen offer."""
-        query, offer = self._query(), self._choice.chosen
+        query, offer = self._find_query(), self._choice.chosen
         if query is None or offer is None or not self._choice.is_for(query):
             self._close_offers()
             return
@@ -165,7 +165,7 @@ class CompletingTextArea(PromptTextArea):
         self._tell_offers()
 
     def _close_offers(self) -> None:
-        query = self._query()
+        query = self._find_query()
         self._searching = False
         self._choice.close(query)
         self._tell_offers()

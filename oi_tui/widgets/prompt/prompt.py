@@ -177,11 +177,11 @@ class Prompt(CompletingTextArea):
                 event.stop()
                 event.prevent_default()
                 self.post_message(self.GlanceRequested())
-            case "up" | "down" if self._choice.is_for(self._query()):
+            case "up" | "down" if self._choice.is_for(self._find_query()):
                 event.prevent_default()
                 event.stop()
                 self._move_choice(-1 if event.key == "up" else +1)
-            case "escape" if self._choice.is_for(self._query()) or self._searching:
+            case "escape" if self._choice.is_for(self._find_query()) or self._searching:
                 event.prevent_default()
                 event.stop()
                 self._close_offers()
@@ -223,17 +223,17 @@ class Prompt(CompletingTextArea):
         event.prevent_default()
         self._last_key = event.time
         text = prose(event.text)
-        dropped = None if self.text[:1] in ("%", "/", "!") else self._dropped(event.text)
-        text = self._mentions(dropped) if dropped else self.pastes.fold(text)
+        dropped = None if self.text[:1] in ("%", "/", "!") else self._parse_dropped(event.text)
+        text = self._write_mentions(dropped) if dropped else self.pastes.fold(text)
         self.replace(text, *self.selection, maintain_selection_offset=False)
 
-    def _dropped(self, text: str) -> list[str] | None:
+    def _parse_dropped(self, text: str) -> list[str] | None:
         # What it takes is not needed for the first frame.
         from oi_tui.input import mentions
 
         return mentions.parse_dropped(text, self.folder)
 
-    def _mentions(self, files: Sequence[str]) -> str:
+    def _write_mentions(self, files: Sequence[str]) -> str:
         from oi_tui.input import mentions
 
         row, column = min(self.selection)
@@ -263,7 +263,7 @@ class Prompt(CompletingTextArea):
         if path is None:
             self._paste_copied()
         else:
-            self.replace(self._mentions([str(path)]), *self.selection, maintain_selection_offset=False)
+            self.replace(self._write_mentions([str(path)]), *self.selection, maintain_selection_offset=False)
 
     def _paste_copied(self) -> None:
         self.pastes.note(self.app.clipboard)
@@ -319,7 +319,7 @@ class Prompt(CompletingTextArea):
         """Keep height and hint in step with the text."""
         self._fit()
         self._look()
-        hint = self._command_hint()
+        hint = self._find_command_hint()
         if hint != self._hint:
             self._hint = hint
             self.post_message(self.Hinted(hint))
@@ -367,7 +367,7 @@ class Prompt(CompletingTextArea):
         self.text = entry
         self.move_cursor(self.document.end)
 
-    def _command_hint(self) -> str:
+    def _find_command_hint(self) -> str:
         text = self.text
         if text.startswith("%%"):
             return "%% runs the rest in your shell; the model does not see it"

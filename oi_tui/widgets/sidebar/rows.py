@@ -80,11 +80,11 @@ class SidebarRow:
 
 def list_rows(facts: SidebarFacts, height: int) -> list[SidebarRow]:
     """List the rows; the longer sections are cut so that all of them fit, as far as that is possible."""
-    context = _context(facts)
+    context = _list_context(facts)
     known = [memory for memory in facts.memories if memory.state == "known" and memory.variables]
     files = sum(len(step.changes) for _, step in facts.steps)
     most = max(1, min(_MOST_ITEMS, (height - 20) // 4))
-    turn = _plan(facts.plan, most)
+    turn = _list_plan(facts.plan, most)
     if not turn or height >= _TALL:
         turn += _turn(facts.codes, most)
     fixed = len(turn) + len(context) + 4 + 2 * max(len(known), 1)
@@ -95,7 +95,7 @@ def list_rows(facts: SidebarFacts, height: int) -> list[SidebarRow]:
     return [*turn, *variables, *_make_file_rows(facts.steps, for_files), SidebarRow(), *context]
 
 
-def _plan(items: Sequence[PlanItem], most: int) -> list[SidebarRow]:
+def _list_plan(items: Sequence[PlanItem], most: int) -> list[SidebarRow]:
     """List the plan in the model's words, with its progress where the model reports it."""
     if not items:
         return []
@@ -185,7 +185,7 @@ def _make_file_rows(steps: Sequence[tuple[int, Step]], room: int) -> list[Sideba
     return rows
 
 
-def _context(facts: SidebarFacts) -> list[SidebarRow]:
+def _list_context(facts: SidebarFacts) -> list[SidebarRow]:
     rows = [SidebarRow("Context and cost", kind="heading")]
     if not facts.requests and not facts.tokens:
         return [*rows, SidebarRow("no request yet")]

@@ -147,9 +147,9 @@ class Sidebar(ScrollView, can_focus=True):
         if number >= len(self._rows):
             return Strip.blank(width, self.rich_style)
         row, selected = self._rows[number], self.has_focus and number == self._selected
-        return Strip(self._segments(row, selected, width), width)
+        return Strip(self._draw_segments(row, selected, width), width)
 
-    def _segments(self, row: SidebarRow, selected: bool, width: int) -> list[Segment]:
+    def _draw_segments(self, row: SidebarRow, selected: bool, width: int) -> list[Segment]:
         mark = "" if row.kind == "heading" else "> " if selected else "  "
         note = row.note
         if selected and row.action == "restore":

@@ -64,7 +64,7 @@ class MotionFinder:
         if len(rest) == 2 and rest[0] in "ia":
             return find_object(lines, place, rest[1], around=rest[0] == "a")
         if rest in ("w", "W"):
-            return _words_taken(lines, place, command)
+            return _find_words_taken(lines, place, command)
         motion = self.find(lines, place, rest, command.count)
         self.column = None
         if motion is None:
@@ -129,7 +129,7 @@ def _find_word(lines: Sequence[str], place: Position, rest: str, times: int) -> 
     return Motion(place, "inclusive" if rest in "eE" else "exclusive")
 
 
-def _words_taken(lines: Sequence[str], place: Position, command: ParsedCommand) -> TextRange:
+def _find_words_taken(lines: Sequence[str], place: Position, command: ParsedCommand) -> TextRange:
     """Return what w takes: c leaves the white space behind the word, and no word takes a line's end."""
     (row, column), big = place, command.rest == "W"
     if command.operator == "c" and lines[row][column : column + 1].strip():

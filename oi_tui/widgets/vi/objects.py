@@ -24,12 +24,12 @@ def find_object(lines: Sequence[str], place: Position, key: str, *, around: bool
     if key in "wW":
         return _find_word(lines[place[0]], place, big=key == "W", around=around)
     if key in "\"'`":
-        return _quotation(lines[place[0]], place, key, around=around)
+        return _find_quotation(lines[place[0]], place, key, around=around)
     if key == "p":
-        return _paragraph(lines, place[0], around=around)
+        return _find_paragraph(lines, place[0], around=around)
     for bracket, keys in _KEYS.items():
         if key in keys:
-            return _brackets(lines, place, bracket, around=around)
+            return _find_brackets(lines, place, bracket, around=around)
     return None
 
 
@@ -60,7 +60,7 @@ def _run(line: str, column: int, *, big: bool) -> tuple[int, int]:
     return start, end
 
 
-def _quotation(line: str, place: Position, quote: str, *, around: bool) -> TextRange | None:
+def _find_quotation(line: str, place: Position, quote: str, *, around: bool) -> TextRange | None:
     row, column = place
     marks = [at for at, letter in enumerate(line) if letter == quote and not _is_escaped(line, at)]
     pairs = zip(marks[::2], marks[1::2], strict=False)
@@ -81,7 +81,7 @@ def _is_escaped(line: str, column: int) -> bool:
     return (len(before) - len(before.rstrip("\\"))) % 2 == 1
 
 
-def _brackets(lines: Sequence[str], place: Position, bracket: str, *, around: bool) -> TextRange | None:
+def _find_brackets(lines: Sequence[str], place: Position, bracket: str, *, around: bool) -> TextRange | None:
     begin = find_opening(lines, place, bracket)
     if begin is None and (after := lines[place[0]].find(bracket, place[1])) >= 0:
         begin = place[0], after
@@ -97,7 +97,7 @@ def _brackets(lines: Sequence[str], place: Position, bracket: str, *, around: bo
     return TextRange((begin[0], begin[1] + 1), end)
 
 
-def _paragraph(lines: Sequence[str], row: int, *, around: bool) -> TextRange | None:
+def _find_paragraph(lines: Sequence[str], row: int, *, around: bool) -> TextRange | None:
     top, bottom = _find_block(lines, row)
     if around and bottom + 1 < len(lines):
         bottom = _find_block(lines, bottom + 1)[1]

@@ -48,7 +48,7 @@ class TextEdits:
             self.replace("", (top - 1, len(lines[top - 1])), last)
         else:
             self.replace("", (0, 0), last)
-        return self._letter_of(top)
+        return self._find_first_letter(top)
 
     def empty_lines(self, top: int, bottom: int) -> Position:
         """Leave one line in place of these, with the indentation of the first."""
@@ -67,7 +67,7 @@ class TextEdits:
             elif step < 0:
                 blanks = len(line) - len(line.lstrip(" "))
                 self.replace("", (row, 0), (row, 1 if line[:1] == "\t" else min(blanks, width)))
-        return self._letter_of(top)
+        return self._find_first_letter(top)
 
     def rewrite(self, part: TextRange, change: Callable[[str], str]) -> Position:
         """Change the characters of a part."""
@@ -92,7 +92,7 @@ class TextEdits:
             else:
                 end = row, len(self.lines[row])
                 self.replace("\n" + text[:-1], end, end)
-            return self._letter_of(row if before else row + 1)
+            return self._find_first_letter(row if before else row + 1)
         at = row, column if before else min(column + 1, len(self.lines[row]))
         self.replace(text * times, at, at)
         # The caret stands on the last character, or on the first one of several lines.
@@ -129,7 +129,7 @@ class TextEdits:
             self.replace(f"\n{indent}", (row, len(line)), (row, len(line)))
         return row if above else row + 1, len(indent)
 
-    def _letter_of(self, row: int) -> Position:
+    def _find_first_letter(self, row: int) -> Position:
         """Return the first letter of a line, of the last one if there is no such line."""
         lines = self.lines
         row = min(row, len(lines) - 1)

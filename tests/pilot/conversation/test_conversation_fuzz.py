@@ -152,8 +152,8 @@ async def test_any_events_in_any_order_are_shown(seed: int) -> None:
         for index, block in enumerate(layout.blocks):
             layout.draw(index, view.transcript.look)
             rows = block.rows(layout.width, view.transcript.look)
-            assert layout.height(index) == len(rows) + layout.gap(index)
-        assert layout.total == sum(layout.height(index) for index in range(len(layout.blocks)))
+            assert layout.get_height(index) == len(rows) + layout.get_gap(index)
+        assert layout.total == sum(layout.get_height(index) for index in range(len(layout.blocks)))
         view.scroll_end()
         await pilot.pause()
         assert view.transcript.scroll_y == max(layout.total - view.transcript.size.height, 0)

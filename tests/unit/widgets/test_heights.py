@@ -29,7 +29,7 @@ def test_tops_and_rows_are_found_as_by_adding_up(start: list[int], steps: list[t
         assert heights.total == sum(plain)
         assert len(heights) == len(plain)
         for index in range(len(plain) + 1):
-            assert heights.top(index) == sum(plain[:index])
+            assert heights.find_top(index) == sum(plain[:index])
         if plain:
             index = heights.find(number)
             if number < sum(plain):

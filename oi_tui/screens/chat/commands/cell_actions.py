@@ -74,7 +74,7 @@ class CellActions:
     def view(self, block: CellBlock | OutputBlock) -> None:
         """Read all of an output: its file where there is one, else what the conversation has of it."""
         title = f"Output of {_name(block)}"
-        messages = self._output_messages(block)
+        messages = self._find_output_messages(block)
         folder = paths.data() / "outputs"
         files = [
             path for message in messages if (path := find_output_file(message.content, folder)) is not None
@@ -115,7 +115,7 @@ class CellActions:
         source = visible(block.source().rstrip("\n"))
         if isinstance(block, CellBlock):
             printed = "\n".join(
-                make_plain(message.content).strip("\n") for message in self._output_messages(block)
+                make_plain(message.content).strip("\n") for message in self._find_output_messages(block)
             )
             printed = printed or block.output.text.plain().strip("\n")
             source += f"\n\n── output of {_name(block)} ──\n\n{printed}" if printed else ""
@@ -139,7 +139,9 @@ class CellActions:
             self._view.notify("Nothing: reasoning is not sent back.", timeout=3)
             return
         text = visible(own.content).rstrip("\n") if own is not None else ""
-        output, cut = self._model_view(block) if isinstance(block, CellBlock | OutputBlock) else ("", "")
+        output, cut = (
+            self._render_model_view(block) if isinstance(block, CellBlock | OutputBlock) else ("", "")
+        )
         ran = isinstance(block, CellBlock) and own is not None and own.state in ("finished", "failed")
         if output or ran:
             text += f"\n\n── its output: {cut} ──\n\n{output}" if output else "\n\n── no output ──"
@@ -148,15 +150,15 @@ class CellActions:
         title = f"What the model saw of {_called(block)}: ~{tokens:,} tokens"
         self._open(title, LongText.of(text.strip("\n")), f"%tokens shows a whole request. {limit}")
 
-    def _model_view(self, block: CellBlock | OutputBlock) -> tuple[str, str]:
+    def _render_model_view(self, block: CellBlock | OutputBlock) -> tuple[str, str]:
         """Return the output as the model gets it, and how much of it that is."""
-        printed = [item for item in self._output_messages(block) if item.recipient != "user"]
+        printed = [item for item in self._find_output_messages(block) if item.recipient != "user"]
         whole = shorten_for_model(printed, 0)
         lines = shorten_for_model(printed, self._view.workspace.profile.max_output)
         cut = f"{len(lines):,} of {len(whole):,} characters" if len(lines) < len(whole) else "all of it"
         return lines, cut
 
-    def _output_messages(self, block: CellBlock | OutputBlock) -> list[Message]:
+    def _find_output_messages(self, block: CellBlock | OutputBlock) -> list[Message]:
         ids = set(self._view.conversation.list_printed(block.key))
         messages = self._view.session.messages
         return [message for message in messages if message.id in ids and message.type == "console"]

@@ -33,7 +33,7 @@ class ModelSwitcher:
         if known or llamafile.is_source(name) or local_servers.is_local(name, wanted.api_base):
             self.take(wanted)
         else:
-            self._ui.show_screen(self._models(wanted=wanted), self.take)
+            self._ui.show_screen(self._make_screen(wanted=wanted), self.take)
 
     def ask_for_key(self, is_wanted: Callable[[], bool], then: Callable[[], None]) -> None:
         """Ask for the API key that the model in use lacks, and go on; nothing is asked where there is one.
@@ -53,13 +53,13 @@ class ModelSwitcher:
 
         def ask(there: bool) -> None:
             if not there and is_wanted():
-                self._ui.show_screen(self._models(wanted=wanted), go_on)
+                self._ui.show_screen(self._make_screen(wanted=wanted), go_on)
 
         self._ui.run_then(lambda: secrets.find(name) is not None, ask)
 
     def choose(self) -> None:
         """Choose from what was found."""
-        self._ui.show_screen(self._models(), self.take)
+        self._ui.show_screen(self._make_screen(), self.take)
 
     def choose_local(self, then: Callable[[], None]) -> bool:
         """In local mode, choose a model of this machine, and go on; False where one is set already."""
@@ -74,7 +74,7 @@ class ModelSwitcher:
             if choice:
                 then()
 
-        self._ui.show_screen(self._models(local=True, wanted=wanted), go_on)
+        self._ui.show_screen(self._make_screen(local=True, wanted=wanted), go_on)
         return True
 
     def take(self, choice: ModelChoice | None) -> None:
@@ -128,7 +128,7 @@ class ModelSwitcher:
         elif result:
             self._ui.tell(result, warning=True)
 
-    def _models(self, *, local: bool = False, wanted: ModelChoice | None = None) -> ModelsScreen:
+    def _make_screen(self, *, local: bool = False, wanted: ModelChoice | None = None) -> ModelsScreen:
         profile = self._workspace.profile
         return ModelsScreen(
             profile.model, self._workspace.secrets, local=local, wanted=wanted, api_base=profile.api_base

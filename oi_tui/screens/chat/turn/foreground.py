@@ -85,9 +85,11 @@ class Foreground:
                 self.end()
                 self._code = code
                 self._since = time.monotonic()
-            case MessageStarted(Message(type="console", parent=str(parent), id=id)) if self._runs(parent):
+            case MessageStarted(Message(type="console", parent=str(parent), id=id)) if self._is_running(
+                parent
+            ):
                 self._console = id
-            case MessageRecorded(Message(type="code", id=id)) if self._runs(id):
+            case MessageRecorded(Message(type="code", id=id)) if self._is_running(id):
                 self.end()
             case TurnEnded():
                 self.end()
@@ -109,7 +111,7 @@ class Foreground:
             self._timer = None
         self._close()
 
-    def _runs(self, id: str) -> bool:
+    def _is_running(self, id: str) -> bool:
         return self._code is not None and self._code.id == id
 
     def _take(self, text: str) -> None:

@@ -105,11 +105,11 @@ class HostCells:
         """Carry out a call. Raises WindowCallError. Cancelled, it stops what it began."""
         known: dict[str, Callable[..., Any]] = {
             "run": self._run,
-            "variables": self._variables,
+            "variables": self._read_variables,
             "inspect": self._inspect,
             "interrupt": self._interrupt,
             "restart": self._restart,
-            "files_changed": self._files_changed,
+            "files_changed": self._list_changed_files,
         }
         if name not in known:
             raise WindowCallError(f"This window does not know the call {one_line(name, 60)}.")
@@ -195,7 +195,7 @@ class HostCells:
         if not cell.done.done():
             cell.done.set_result(messages)
 
-    async def _variables(self, host: Host, arguments: Mapping[str, str]) -> Mapping[str, Any]:
+    async def _read_variables(self, host: Host, arguments: Mapping[str, str]) -> Mapping[str, Any]:
         self._check_trust(host)
         memories = await asyncio.to_thread(self.view.workspace.computer.inspector.read_memories)
         return read_variables(memories, arguments.get("language"))
@@ -220,14 +220,14 @@ class HostCells:
     async def _restart(self, _host: Host, _: Mapping[str, str]) -> Mapping[str, Any]:
         raise WindowCallError(_RESTART)
 
-    async def _files_changed(self, host: Host, _: Mapping[str, str]) -> Mapping[str, Any]:
-        return {"files": list_changed_files(self.view.workspace.snapshots, self._runs(host))}
+    async def _list_changed_files(self, host: Host, _: Mapping[str, str]) -> Mapping[str, Any]:
+        return {"files": list_changed_files(self.view.workspace.snapshots, self._list_runs(host))}
 
     def _check_trust(self, host: Host) -> None:
-        if not self._runs(host):
+        if not self._list_runs(host):
             raise WindowCallError(_UNTRUSTED)
 
-    def _runs(self, host: Host) -> list[str]:
+    def _list_runs(self, host: Host) -> list[str]:
         """The ids of the code that ran for a host in this conversation."""
         here = {message.id for message in self.view.session.messages}
         return [run for run in host.runs if run in here]

@@ -154,7 +154,7 @@ class CellBlock(Block):
 
     @override
     def rows(self, width: int, look: Styles) -> list[Row]:
-        header, reason = self._header(width, look)
+        header, reason = self._draw_header(width, look)
         return [header, *self._draw_code(width, look), *reason, *self._draw_below(width, look)]
 
     @property
@@ -174,7 +174,7 @@ class CellBlock(Block):
             return self._code.line_count
         return self._code.count_lines_below(end - self.code_top)
 
-    def _header(self, width: int, look: Styles) -> tuple[Row, list[Row]]:
+    def _draw_header(self, width: int, look: Styles) -> tuple[Row, list[Row]]:
         """The first row, and the reason in rows of its own where it does not fit there."""
         reason = one_line(self.message.reason or "", _LONGEST_REASON)
         spans, shorter = self._render_title(look, reason), self._render_title(look, "")
@@ -193,11 +193,11 @@ class CellBlock(Block):
         if self.message.where:
             # The host, without the folder: the line must have room for the state.
             spans.append((f" {one_line(self.message.where, 60).partition(', ')[0]}", look.accent))
-        for text, style in self._state(look, reason):
+        for text, style in self._describe_state(look, reason):
             spans.extend([(" · ", look.muted), (text, style)])
         return spans
 
-    def _state(self, look: Styles, reason: str) -> list[Span]:
+    def _describe_state(self, look: Styles, reason: str) -> list[Span]:
         message = self.message
         if self.editor_rows is not None:
             return [("you are editing it", look.warning)]
@@ -205,10 +205,10 @@ class CellBlock(Block):
             edited = [("edited", look.warning)] if message.proposed is not None else []
             return [("waiting for your approval", look.warning), *edited]
         if message.state in ("running", "waiting"):
-            return [*self._running_state(look), *describe_run(message, look)]
+            return [*self._describe_running(look), *describe_run(message, look)]
         return describe_state(message, look, reason)
 
-    def _running_state(self, look: Styles) -> list[Span]:
+    def _describe_running(self, look: Styles) -> list[Span]:
         text = f"{'starting' if self.starting else 'running'} {self.clock}"
         if self.prompt is not None:
             text = "waiting for input"
@@ -224,10 +224,10 @@ class CellBlock(Block):
         if self.editor_rows is not None:
             return [Row([], None, fill=look.code) for _ in range(self.editor_rows)]
         if self.code_folded:
-            return [Row(clip_spans(self._fold_line(width, look), width))]
+            return [Row(clip_spans(self._draw_fold_line(width, look), width))]
         return self._code.rows(width, look, timed=bool(self.clock))
 
-    def _fold_line(self, width: int, look: Styles) -> list[Span]:
+    def _draw_fold_line(self, width: int, look: Styles) -> list[Span]:
         """Draw the line in place of folded code: its length, the key, and its products."""
         summary, _ = self._summarise_products(width)
         spans = [(self._folded_code, look.muted)]

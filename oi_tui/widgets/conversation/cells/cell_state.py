@@ -25,7 +25,7 @@ def describe_run(message: Message, look: Styles) -> list[Span]:
     if message.seconds is not None and message.state in _TIMED:
         spans.append((format_duration(message.seconds), look.muted))
     if message.decision in _DECISIONS:
-        spans.append((_decision(message), look.muted))
+        spans.append((_describe_decision(message), look.muted))
     return spans
 
 
@@ -55,7 +55,7 @@ def _end(message: Message, look: Styles, reason: str) -> list[Span]:
             return []
 
 
-def _decision(message: Message) -> str:
+def _describe_decision(message: Message) -> str:
     """Return who decided that the code may run."""
     if message.decision == "auto" and message.grant:
         return f"auto-approved: {one_line(message.grant, 80)}"
