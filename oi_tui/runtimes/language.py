@@ -41,6 +41,15 @@ def find_first_program(*programs: str) -> Callable[[Choices], str | None]:
     return find
 
 
+def start_driver(name: str) -> "Callable[[str, Path], Start]":
+    """Start a language with this driver as its script."""
+
+    def start(program: str, folder: Path) -> Start:
+        return Start((program, str(DRIVERS / name), str(folder)))
+
+    return start
+
+
 class Runtime(Protocol):
     """A language at work. `run` is for one thread at a time, all else for any."""
 

@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
@@ -16,6 +17,15 @@ def find_version(program: str, option: str, pattern: str) -> str:
     except OSError:
         return ""
     return _ask(program, option, pattern, changed)
+
+
+def describe_version(title: str, option: str, pattern: str) -> Callable[[str], str]:
+    """Describe a program by a title and its version, such as `Perl 5.36.0`; see `find_version`."""
+
+    def describe(program: str) -> str:
+        return f"{title} {find_version(program, option, pattern)}".strip()
+
+    return describe
 
 
 @lru_cache(maxsize=64)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from oi_tui.runtimes.language import DRIVERS, Choices, Language, Start, find_first_program
 from oi_tui.runtimes.languages import javascript
-from oi_tui.runtimes.versions import find_version
+from oi_tui.runtimes.versions import describe_version, find_version
 
 #: The first Bun that can make a cell into a script whose variables stay.
 _FIRST = (1, 3, 10)
@@ -15,11 +15,6 @@ def find(choices: Choices) -> str | None:
     program = find_first_program("bun")(choices)
     version = find_version(program, "--version", r"(\d+\.\d+\.\d+)") if program else ""
     return program if version and tuple(map(int, version.split("."))) >= _FIRST else None
-
-
-def describe(program: str) -> str:
-    """`Bun 1.4.4`."""
-    return f"Bun {find_version(program, '--version', r'([0-9.]+)')}".strip()
 
 
 def start(program: str, folder: Path) -> Start:
@@ -34,7 +29,7 @@ LANGUAGE = Language(
     packages={"brew": "oven-sh/bun/bun"},
     keeps=f"{javascript.LANGUAGE.keeps}; apart from javascript",
     find=find,
-    describe=describe,
+    describe=describe_version("Bun", "--version", r"([0-9.]+)"),
     start=start,
     interrupt_request="interrupt {nonce}",
     variables_request=javascript.LANGUAGE.variables_request,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from oi_tui.runtimes.language import DRIVERS, Choices, Language, Start, find_first_program
 from oi_tui.runtimes.languages import javascript
-from oi_tui.runtimes.versions import find_version
+from oi_tui.runtimes.versions import describe_version, find_version
 
 #: The first Deno whose inspector keeps its address to itself.
 _FIRST = (2, 7, 0)
@@ -15,11 +15,6 @@ def find(choices: Choices) -> str | None:
     program = find_first_program("deno")(choices)
     version = find_version(program, "--version", r"deno (\d+\.\d+\.\d+)") if program else ""
     return program if version and tuple(map(int, version.split("."))) >= _FIRST else None
-
-
-def describe(program: str) -> str:
-    """`Deno 2.9.8`."""
-    return f"Deno {find_version(program, '--version', r'deno ([0-9.]+)')}".strip()
 
 
 def start(program: str, folder: Path) -> Start:
@@ -42,7 +37,7 @@ LANGUAGE = Language(
     packages={"brew": "deno", "pacman": "deno", "apk": "deno"},
     keeps=f"{javascript.LANGUAGE.keeps}; apart from javascript",
     find=find,
-    describe=describe,
+    describe=describe_version("Deno", "--version", r"deno ([0-9.]+)"),
     start=start,
     active_line=javascript.LANGUAGE.active_line,
     interrupt_request="interrupt {nonce}",

@@ -3,12 +3,7 @@
 from pathlib import Path
 
 from oi_tui.runtimes.language import DRIVERS, Language, Start, find_first_program
-from oi_tui.runtimes.versions import find_version
-
-
-def describe(program: str) -> str:
-    """`Julia 1.10.4`."""
-    return f"Julia {find_version(program, '--version', 'julia version ([0-9.]+)')}".strip()
+from oi_tui.runtimes.versions import describe_version
 
 
 def start(program: str, folder: Path) -> Start:
@@ -25,7 +20,7 @@ LANGUAGE = Language(
     packages={"dnf": "julia", "pacman": "julia", "apk": "julia", "brew": "julia"},
     keeps="variables, functions, types, loaded packages",
     find=find_first_program("julia"),
-    describe=describe,
+    describe=describe_version("Julia", "--version", "julia version ([0-9.]+)"),
     start=start,
     active_line="cell",
     may_miss_interrupt=True,

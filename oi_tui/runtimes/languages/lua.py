@@ -3,13 +3,7 @@
 from pathlib import Path
 
 from oi_tui.runtimes.language import DRIVERS, Language, Start, find_first_program
-from oi_tui.runtimes.versions import find_version
-
-
-def describe(program: str) -> str:
-    """`Lua 5.4.4`."""
-    return f"Lua {find_version(program, '-v', 'Lua ([0-9.]+)')}".strip()
-
+from oi_tui.runtimes.versions import describe_version
 
 #: How often a process can be interrupted: one chunk of its command line for each time.
 _INTERRUPTS = 1000
@@ -44,7 +38,7 @@ LANGUAGE = Language(
     },
     keeps="variables (also local ones), functions",
     find=find_first_program("lua5.4", "lua5.3", "lua"),
-    describe=describe,
+    describe=describe_version("Lua", "-v", "Lua ([0-9.]+)"),
     start=start,
     interrupt_request="end {nonce}",
     variables_request="variables {nonce}",

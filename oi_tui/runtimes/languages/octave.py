@@ -4,16 +4,11 @@ from pathlib import Path
 
 from oi_tui.runtimes.language import DRIVERS, Language, Start, find_first_program
 from oi_tui.runtimes.runs.octave_line import mark_statements
-from oi_tui.runtimes.versions import find_version
+from oi_tui.runtimes.versions import describe_version
 from oi_tui.system import environment_names
 
 _DRIVER = DRIVERS / "octave"
 _END = "oi_tui_driver('end','{nonce}')"
-
-
-def describe(program: str) -> str:
-    """`GNU Octave 7.3.0`."""
-    return f"GNU Octave {find_version(program, '--version', 'version ([0-9.]+)')}".strip()
 
 
 def start(program: str, folder: Path) -> Start:
@@ -62,7 +57,7 @@ LANGUAGE = Language(
     },
     keeps="variables, functions, loaded packages",
     find=find_first_program("octave-cli", "octave"),
-    describe=describe,
+    describe=describe_version("GNU Octave", "--version", "version ([0-9.]+)"),
     start=start,
     request=request,
     active_line="cell",

@@ -3,12 +3,7 @@
 from pathlib import Path
 
 from oi_tui.runtimes.language import DRIVERS, Language, Start, find_first_program
-from oi_tui.runtimes.versions import find_version
-
-
-def describe(program: str) -> str:
-    """`PowerShell 7.4.6`."""
-    return f"PowerShell {find_version(program, '--version', r'PowerShell ([0-9.]+)')}".strip()
+from oi_tui.runtimes.versions import describe_version
 
 
 def start(program: str, folder: Path) -> Start:
@@ -27,7 +22,7 @@ LANGUAGE = Language(
     packages={"brew": "powershell"},
     keeps="variables, functions, modules, working directory",
     find=find_first_program("pwsh", "pwsh-preview", "powershell"),
-    describe=describe,
+    describe=describe_version("PowerShell", "--version", r"PowerShell ([0-9.]+)"),
     start=start,
     interrupt_request="interrupt",
     patience=60.0,

@@ -3,13 +3,8 @@
 from pathlib import Path
 
 from oi_tui.runtimes.language import DRIVERS, Language, Start, find_first_program
-from oi_tui.runtimes.versions import find_version
+from oi_tui.runtimes.versions import describe_version
 from oi_tui.system import environment_names
-
-
-def describe(program: str) -> str:
-    """`R 4.2.2`."""
-    return f"R {find_version(program, '--version', 'R version ([0-9.]+)')}".strip()
 
 
 def start(program: str, folder: Path) -> Start:
@@ -35,7 +30,7 @@ LANGUAGE = Language(
     },
     keeps="variables, functions, attached packages, options",
     find=find_first_program("R"),
-    describe=describe,
+    describe=describe_version("R", "--version", "R version ([0-9.]+)"),
     start=start,
     active_line="cell",
     variables_request="variables {nonce}",

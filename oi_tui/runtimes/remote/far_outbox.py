@@ -13,7 +13,15 @@ from collections import deque
 from collections.abc import Callable
 
 from oi_tui.messages import InputReceived, InputRequested, LineReached, Printed, Report, RunEnded
-from oi_tui.runtimes.remote.wire import BEAT, KEPT, WINDOW, Frame, FrameReader, frame, frame_report
+from oi_tui.runtimes.remote.wire import (
+    KEPT,
+    WINDOW,
+    Frame,
+    FrameReader,
+    frame,
+    frame_report,
+    write_waiting,
+)
 
 #: How many bytes of reports may be on their way on a fast connection; ssh itself holds twice as many.
 _WIDEST = 1024 * 1024
@@ -63,18 +71,8 @@ class Stream:
             self._waiting.put(None)
 
     def _send(self) -> None:
-        beat = frame({"is": "beat"})
         with contextlib.suppress(OSError):
-            while True:
-                try:
-                    data = self._waiting.get(timeout=BEAT)
-                except queue.Empty:
-                    data = beat
-                if data is None:
-                    break
-                view = memoryview(data)
-                while view:
-                    view = view[os.write(self._sink, view) :]
+            write_waiting(self._waiting, self._sink, frame({"is": "beat"}))
         # Where the writing failed, whoever reads sees the end as well.
         with contextlib.suppress(OSError):
             os.close(self._sink)

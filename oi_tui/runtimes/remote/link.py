@@ -19,7 +19,6 @@ from oi_tui.runtimes.remote.bundle import make_bundle
 from oi_tui.runtimes.remote.connecting import LAST_WORDS, ConnectingProgram, StopSignal
 from oi_tui.runtimes.remote.target import GoneError, Target, TargetError
 from oi_tui.runtimes.remote.wire import (
-    BEAT,
     Frame,
     FrameReader,
     WireError,
@@ -184,19 +183,9 @@ class Link:
         self._sending.put(data)
 
     def _write(self) -> None:
-        beat = frame({"do": "beat"})
         # Only this closes it: its number could be another file's by then.
         with contextlib.suppress(OSError), self._program.input as target:
-            while True:
-                try:
-                    data = self._sending.get(timeout=BEAT)
-                except queue.Empty:
-                    data = beat
-                if data is None:
-                    return
-                view = memoryview(data)
-                while view:
-                    view = view[os.write(target.fileno(), view) :]
+            wire.write_waiting(self._sending, target.fileno(), frame({"do": "beat"}))
 
     def run(self, language: str, code: str, number: int | None = None, watch: str = "") -> RemoteRun:
         """Have code run as the cell of this number; what comes of it.

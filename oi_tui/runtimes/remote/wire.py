@@ -4,6 +4,8 @@ It runs at both ends. This end trusts nothing that comes: code that runs there c
 """
 
 import json
+import os
+import queue
 import struct
 from collections.abc import Iterator
 from dataclasses import fields
@@ -209,3 +211,20 @@ def _check(name: str, field: str, value: object) -> object:
     if not fits or (words and value not in words):
         raise WireError(f"a {name} whose {field} is {str(value)[:40]!r}")
     return value
+
+
+def write_waiting(waiting: "queue.Queue[bytes | None]", sink: int, beat: bytes) -> None:
+    """Write the frames that come from a queue, and `beat` where none comes for a while, until None comes.
+
+    Raises OSError where the other end has gone.
+    """
+    while True:
+        try:
+            data = waiting.get(timeout=BEAT)
+        except queue.Empty:
+            data = beat
+        if data is None:
+            return
+        view = memoryview(data)
+        while view:
+            view = view[os.write(sink, view) :]

@@ -20,7 +20,7 @@ import pytest
 from oi_tui.engine.review.permissions import Permission, Permissions
 from oi_tui.messages import Displayed, Printed, Report, RunEnded, Stopping
 from oi_tui.runtimes import Computer
-from oi_tui.runtimes.remote import askpass, bundle, far, known_targets, link, ssh_hosts, wire
+from oi_tui.runtimes.remote import askpass, bundle, far, known_targets, ssh_hosts, wire
 from oi_tui.runtimes.remote.place import RemotePlace
 from oi_tui.runtimes.remote.target import CONTAINER_PROGRAMS, TargetError, parse
 from tests.runtimes.playing import alive, children, holds_once, marked, play, until
@@ -193,7 +193,7 @@ def test_a_connection_that_is_cut_for_ever_ends_both_sides(
 def test_no_beat_comes_before_the_bundle_however_long_that_takes(
     through: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(link, "BEAT", 0.001)
+    monkeypatch.setattr(wire, "BEAT", 0.001)
     bundle.make_bundle.cache_clear()
     assert play(through(), "python", "print('hello')").text == "hello\n"
 
