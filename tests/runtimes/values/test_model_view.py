@@ -4,6 +4,7 @@
 
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -87,7 +88,7 @@ def test_a_printed_table_leaves_no_column_out(python: Computer) -> None:
         ("{n: [n] * 1000 for n in range(1000)}", "dict of 1,000:\n\n{0: [0, 0,", "… 970 more"),
         ("'x' * 100000", "'xxx", "(100,000 characters)"),
         ("b'x' * 100000", "b'xxx", "(100,000 bytes)"),
-        ("class Bunch(dict): pass\nBunch(data=numpy.zeros((500, 4)), frame=df, note='y' * 3000, more=list(range(900)))", "Bunch of 4:\n\n{'data': <ndarray of 500 by 4 float64>, 'frame': <DataFrame of 500 by 31>, 'note': 'yyy", "… 892 more]"),
+        ("class Bunch(dict): pass\nBunch(data=numpy.zeros((500, 4)), frame=df, note='y' * 3000, more=list(range(900)))", "Bunch of 4:\n\n{'data': <ndarray of 500 by 4 float64>, 'frame': <DataFrame of 500 by 31: column_0, column_1, ", "… 892 more]"),
         ("class Long:\n def __repr__(self): return 'begin' + '.' * 50000 + 'end'\nLong()", "begin...", "...end"),
         ("pandas.DataFrame({'': [1], None: [2], ('a', 1): [3]})", "DataFrame: 1 row by 3 columns\nColumns: '' int64, ", "('a', 1) int64"),
         ("pandas.DataFrame({f'c{n}': ['a'] for n in range(40)}).dtypes", "Series: 40 rows by 1 column", "\nc20,"),
@@ -98,6 +99,9 @@ def test_a_printed_table_leaves_no_column_out(python: Computer) -> None:
         ("pandas.crosstab(pandas.Series(['x', 'y'], name='k'), pandas.Series(['p', 'q'], name='over'))", "DataFrame: 2 rows by 2 columns\nColumns (over): p int64, q int64", "(k, then"),
         ("import sqlite3\nbase = sqlite3.connect(':memory:')\nbase.row_factory = sqlite3.Row\nbase.execute(\"select 1 a, 'x' b union select 2, null\").fetchall()", "list of Row: 2 rows by 2 columns\nColumns: a int, b str (1 missing)", "\n2,"),
         ("pandas.DataFrame()", "DataFrame: 0 rows by 0 columns", ""),
+        ("pandas.DataFrame({'a': ['', None, 'x'], 'b': [1, 2, 3]})", "DataFrame: 3 rows by 2 columns", "\n0,\"\",1\n1,,2\n2,x,3"),
+        ("[df, pandas.DataFrame(numpy.zeros((50, 900)))]", "list of 2:\n\n[<DataFrame of 500 by 31: column_0, column_1, ", "column_28, column_29, name>, <DataFrame of 50 by 900: 0, 1, 2, "),
+        ("[pandas.Series(range(2000)), list(range(2000))]", "list of 2:\n\n[<Series of 2,000>, [0, 1", ""),
     ],
 )  # fmt: skip
 def test_values_of_many_kinds_are_reported_compactly(
@@ -187,3 +191,22 @@ DataFrame()"""
     assert view is not None
     listed = "0 Int64, 1 Datetime[us], 2 List(Datetime[ns, UTC]), 3 Struct({'a': Int64}), 4 Struct"
     assert f"Columns: {listed}" in view
+
+
+def test_print_of_a_polars_table_leaves_no_column_out(python: Computer, tmp_path: Path) -> None:
+    # Stands for polars, which need not be installed.
+    stub = tmp_path / "polars.py"
+    stub.write_text(
+        "class Config:\n"
+        "    chosen = {}\n"
+        "    set_tbl_cols = classmethod(lambda cls, many: cls.chosen.update(columns=many))\n"
+        "    set_tbl_width_chars = classmethod(lambda cls, many: cls.chosen.update(width=many))\n"
+    )
+    again = f"import sys; sys.modules.pop('polars', None); sys.path.insert(0, {str(tmp_path)!r}); "
+    assert play(python, "python", f"{again}import polars; print(polars.Config.chosen)").text == (
+        "{'columns': 200, 'width': 4000}\n"
+    )
+    own = "import os; os.environ['POLARS_FMT_MAX_COLS'] = '5'; "
+    assert play(python, "python", f"{own}{again}import polars; print(polars.Config.chosen)").text == "{}\n"
+    undo = "del os.environ['POLARS_FMT_MAX_COLS'], sys.modules['polars']; sys.path.remove"
+    assert play(python, "python", f"{undo}({str(tmp_path)!r})").state == "finished"

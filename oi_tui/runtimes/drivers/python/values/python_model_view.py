@@ -7,8 +7,6 @@ import builtins
 
 __builtins__ = dict(vars(builtins))
 
-import csv
-import io
 import re
 import sys
 
@@ -312,12 +310,15 @@ def format_table(name, rows, width, columns, lines, index="", counted=True, over
 
 
 def _csv(rows):
-    out = []
-    for row in rows:
-        line = io.StringIO()
-        csv.writer(line, lineterminator="").writerow([_cell(value) for value in row])
-        out.append(line.getvalue())
-    return out
+    return [",".join(map(_field, row)) for row in rows]
+
+
+def _field(value):
+    """A cell as CSV: nothing for a missing value, and two quotation marks for an empty text."""
+    text = _cell(value)
+    if not text:
+        return '""' if type(value) is str else ""
+    return '"{}"'.format(text.replace('"', '""')) if "," in text or '"' in text else text
 
 
 def _cell(value):
@@ -396,12 +397,27 @@ def _brief(value):
     if library:
         if type(shape) is not tuple:
             shape = (value.num_rows, value.num_columns)
-        return "<{} of {}>".format(name, " by ".join(map("{:,}".format, shape)))
+        return "<{} of {}{}>".format(name, " by ".join(map("{:,}".format, shape)), _names_of(value))
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, numpy.ndarray) and value.size > 20:
         shape = " by ".join(map("{:,}".format, value.shape))
         return "<{} of {} {}>".format(type(value).__name__, shape, value.dtype)
     return None
+
+
+def _names_of(table):
+    """The names of the columns of a table within a container, as many as have room."""
+    names = getattr(table, "column_names", None)
+    names = list(getattr(table, "columns", ()) if names is None else names)
+    if not names:
+        return ""
+    text = ""
+    for number, name in enumerate(names):
+        piece = ", " * bool(text) + _quoted(name)
+        if len(text) + len(piece) > _STRING:
+            return ": {}, … {:,} more".format(text, len(names) - number)
+        text += piece
+    return ": " + text
 
 
 def _compact(value, depth=0):

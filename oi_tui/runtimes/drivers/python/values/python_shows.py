@@ -58,6 +58,7 @@ class ValueDisplay:
         imports.makers[_FIGURES] = lambda name: _frozen_importlib.ModuleSpec(name, _Backend(self))
         imports.prepare("matplotlib", _choose_backend)
         imports.prepare("pandas", _show_all_columns)
+        imports.prepare("polars", _print_all_columns)
         imports.prepare("PIL.ImageShow", self._add_viewer)
         imports.prepare("IPython.core.display_functions", self._take_display)
         imports.prepare("IPython.display", self._take_display)
@@ -434,6 +435,19 @@ def _show_all_columns(pandas):
     try:
         if pandas.get_option("display.max_columns") in (0, 20):
             pandas.set_option("display.max_columns", 200)
+    except Exception:
+        # A module of the program's own may have the same name.
+        pass
+
+
+def _print_all_columns(polars):
+    """Let `print` of a polars table leave no column out; settings of the program's own stay."""
+    if "POLARS_FMT_MAX_COLS" in os.environ or "POLARS_TABLE_WIDTH" in os.environ:
+        return
+    try:
+        polars.Config.set_tbl_cols(200)
+        # With fewer characters, the names of columns would be broken into pieces.
+        polars.Config.set_tbl_width_chars(4000)
     except Exception:
         # A module of the program's own may have the same name.
         pass
