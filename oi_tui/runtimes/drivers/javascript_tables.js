@@ -214,10 +214,13 @@ module.exports = function opening({ find, nameOf, describe, preview, language })
     const listed = names.map((name, at) => {
       let gone = 0;
       for (let row = 0; counts && row < table.count; row++) if (missing(table.at(row, name))) gone++;
-      return `${text(name, false)} ${table.kinds[at]}${gone ? ` (${count(gone)} missing)` : ''}`.trim();
+      const shown = text(name, false);
+      // Names in quotation marks could be read as something else without them.
+      const spelled = /^$|^ | $|[,"]/.test(shown) ? `'${shown}'` : shown;
+      return [spelled, table.kinds[at], gone ? `(${count(gone)} missing)` : ''].filter(Boolean).join(' ');
     });
     if (names.length < table.names.length) listed.push(`… ${plural(table.names.length - names.length, 'more column')}`);
-    const quoted = (cell) => (cell === null ? '' : /[",]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
+    const quoted = (cell) => (cell === null ? '' : /[",]|^$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
     const lines = rows.map((row) => [row, ...names.map((name) => quoted(cut(table.at(row, name))))].join(','));
     const parts = [
       `${table.kind} of objects: ${plural(table.count, 'row')} by ${plural(table.names.length, 'column')}`,

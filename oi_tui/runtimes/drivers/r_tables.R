@@ -71,12 +71,30 @@ texts <- function(column, rows, aligned, most = longest) {
   if (most == Inf) text else cut_cells(one_line(text), most)
 }
 
+# Cells as CSV: nothing for a missing value, and two quotation marks for an empty text.
 quoted <- function(text) {
-  text[is.na(text)] <- ""
-  odd <- grepl("[\",]", text)
+  gone <- is.na(text)
+  odd <- !gone & (grepl("[\",]", text) | !nzchar(text))
   text[odd] <- sprintf("\"%s\"", gsub("\"", "\"\"", text[odd], fixed = TRUE))
+  text[gone] <- ""
   text
 }
+
+# Names of columns, in quotation marks where they could be read as something else.
+spelled <- function(names) {
+  odd <- !nzchar(names) | grepl("[,\"']|^ | $", names)
+  names[odd] <- encodeString(names[odd], quote = "'")
+  names
+}
+
+# The type of a column; of one that has columns itself, with their names.
+described <- function(column, type) {
+  inner <- if (is.data.frame(column)) names(column) else if (length(dim(column)) == 2L) colnames(column)
+  if (is.null(inner)) return(type)
+  cut_cells(sprintf("%s (%s)", type, paste(spelled(one_line(enc2utf8(inner))), collapse = ", ")), 400L)
+}
+
+is_gone <- function(item) is.null(item) || (is.atomic(item) && length(item) == 1L && is.na(item))
 
 # Names, types, rows to be shown with their labels, and how many of them are the first ones.
 look <- function(value) {
@@ -98,11 +116,14 @@ view <- function(value) {
   given <- seq_len(min(width, columns_of_model))
   counts <- as.double(seen$total) * width <= counted
   missing <- vapply(seen$columns[given], function(column) {
-    if (counts && is.atomic(column)) sum(is.na(column)) else 0L
+    if (counts && is.atomic(column) && length(dim(column)) < 2L) sum(is.na(column))
+    else if (counts && is.list(column) && !is.data.frame(column)) sum(vapply(unclass(column), is_gone, NA))
+    else 0L
   }, 0L)
   words <- ifelse(missing > 0L, sprintf(" (%s missing)", format(missing, big.mark = ",", trim = TRUE)), "")
   alike <- !is.list(value)
-  listed <- paste0(seen$names[given], if (!alike) paste0(" ", seen$types[given]), words, collapse = ", ")
+  types <- if (!alike) vapply(given, function(at) described(seen$columns[[at]], seen$types[[at]]), "")
+  listed <- paste0(spelled(seen$names[given]), if (!alike) paste0(" ", types), words, collapse = ", ")
   if (alike) listed <- sprintf("%s, each of type %s", listed, seen$types[1])
   if (width > length(given)) listed <- sprintf("%s, … %s", listed, count(width - length(given), "more column"))
   if (!counts) listed <- paste(listed, "(missing values were not counted)")

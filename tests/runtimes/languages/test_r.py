@@ -210,6 +210,17 @@ def test_a_cell_of_a_data_frame_may_hold_anything(r: Computer) -> None:
     assert table["rows"] == []
 
 
+def test_names_and_missing_values_of_a_data_frame_are_clear_to_the_model(r: Computer) -> None:
+    code = (
+        "odd <- setNames(data.frame(1:2, c('', NA), 3), c('a', 'b,c', ''))\nodd$l <- list(NULL, 1)\n"
+        "odd$inner <- data.frame(p = 1:2, q = 3:4)\nodd"
+    )
+    view, _ = shown_table(r, code)
+    listed = "a integer, 'b,c' character (1 missing), '' numeric, l list (1 missing), inner data.frame (p, q)"
+    assert f"\nColumns: {listed}\n" in view
+    assert view.endswith('\n\n1,1,"",3,,<data.frame>\n2,2,,3,1,<data.frame>')
+
+
 @pytest.mark.parametrize(
     "code",
     ["anova(lm(mpg ~ wt, mtcars))", "print(head(mtcars))", "structure(list(1:2), class = 'data.frame')"],

@@ -51,6 +51,10 @@ def test_records_are_a_table_and_the_model_gets_all_columns(shared: Computer, la
     nested = shown(play(shared, language, "[{ a: { b: [1, 2] } }, { a: null }]"))
     assert nested.view
     assert nested.view.endswith('\n\n0,"{ b: [ 1, 2 ] }"\n1,')
+    odd = shown(play(shared, language, "[{ 'a,b': '', n: null }, { 'a,b': 'x', n: null }]"))
+    assert odd.view
+    assert "\nColumns: 'a,b' string, n (2 missing)\n" in odd.view
+    assert odd.view.endswith('\n\n0,"",\n1,x,')
     no_records = "[1, 2]", "[[1], [2]]", "[new Map(), new Map()]", "[{}, {}]", "[{ a: 1 }]"
     for other in (*no_records, "[{ get a() { throw 1 } }, { a: 1 }]"):
         played = play(shared, language, other)
