@@ -4,16 +4,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from oi_tui.engine.events import (
-    MessageGrew,
     MessageRecorded,
-    MessageStarted,
-    Noticed,
     RunReported,
     TurnEnded,
 )
-from oi_tui.engine.open_interpreter.chunks import Chunk, ChunkWriter
-from oi_tui.messages import InputRequested, LineReached, Message
-from oi_tui.server.event_log import ApprovalQuestion, LogItem
+from oi_tui.engine.open_interpreter.chunks import Chunk
+from oi_tui.engine.open_interpreter.event_chunks import EventChunkWriter
+from oi_tui.messages import InputRequested, Message
+from oi_tui.server.event_log import ApprovalQuestion, LogItem, MessagesReplaced, QuestionAnswered
 
 #: The answer to a message is complete, or waits for "go". The documentation of Open Interpreter shows both
 #: forms, the program itself sent the second one.
@@ -34,8 +32,7 @@ class ClientChunks:
     """Turns events into chunks, for one client."""
 
     def __init__(self) -> None:
-        self._writer = ChunkWriter()
-        self._started: dict[str, Message] = {}
+        self._writer = EventChunkWriter()
         #: Turns whose end is not sent, because the client has begun another one.
         self.superseded = 0
 
@@ -43,10 +40,6 @@ class ClientChunks:
         """The chunks of one event."""
         writer = self._writer
         match item:
-            case MessageStarted(message):
-                self._started[message.id] = message
-            case MessageGrew(id, text) if known := self._started.get(id):
-                yield from writer.grow(known, text)
             case MessageRecorded(Message(type="image", role="computer") as message):
                 yield from writer.piece("computer", "image", message.format, message.content)
             case ApprovalQuestion():
@@ -55,22 +48,18 @@ class ClientChunks:
                 yield from COMPLETE
             case RunReported(_, InputRequested(prompt)):
                 yield from writer.notice(f"The program waits for input: {prompt}".rstrip())
-            case MessageRecorded(Message(type="code", state="running")):
-                yield from writer.end()
-                yield from writer.start("computer", "console", None)
-            case RunReported(_, LineReached(int() as line)):
-                yield from writer.piece("computer", "console", "active_line", line)
-            case MessageRecorded(Message(type="code", seconds=float())):
+            case MessageRecorded(Message(type="code", seconds=float(), state=state)) if state != "running":
                 yield from writer.piece("computer", "console", "active_line", None)
                 yield from writer.end()
-            case Noticed(text):
-                yield from writer.notice(text)
             case TurnEnded():
                 yield from writer.end()
                 yield from self._end(item)
+            case QuestionAnswered() | MessagesReplaced():
+                pass
+            case _:
+                yield from writer.follow(item)
 
     def _end(self, ended: TurnEnded) -> Iterator[Chunk]:
-        self._started.clear()
         if self.superseded:
             self.superseded -= 1
             return

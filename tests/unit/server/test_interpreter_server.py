@@ -93,6 +93,7 @@ def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
     monkeypatch.delitem(sys.modules, "oi_tui.api.server", raising=False)
-    monkeypatch.setitem(sys.modules, "oi_tui.server.application", None)
+    monkeypatch.delitem(sys.modules, "oi_tui.server.application", raising=False)
+    monkeypatch.setitem(sys.modules, "starlette.routing", None)
     with interpreter() as hosted, pytest.raises(ImportError, match=r'pip install "oi-tui\[server\]"'):
         _ = hosted.server
