@@ -47,10 +47,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (UsageError, ProfileError, MissingExtraError) as error:
         print(f"oi-tui: {one_line(str(error), 1000)}", file=sys.stderr)  # noqa: T201
     except OSError as error:
-        reason = error.strerror or str(error)
-        where = f"{error.filename}: " if error.filename else ""
-        print(f"oi-tui: {one_line(where + reason, 1000)}", file=sys.stderr)  # noqa: T201
+        print(f"oi-tui: {one_line(_describe_problem(error), 1000)}", file=sys.stderr)  # noqa: T201
     return USAGE
+
+
+def _describe_problem(error: OSError) -> str:
+    """What the system refused, with the name of the file if there is one."""
+    try:
+        Path.cwd()
+    except OSError:
+        return "the current folder was deleted. Change to another one (cd ~), and start again"
+    where = f"{error.filename}: " if error.filename else ""
+    return where + (error.strerror or str(error))
 
 
 def read_profile(given: argparse.Namespace, *, write: bool = True) -> tuple[Profile, Path | None]:

@@ -178,3 +178,16 @@ def test_a_process_that_the_system_ends_is_told_with_its_likely_cause(served: Mo
         with pytest.raises(LlmError, match="ended by SIGKILL, as happens where memory runs out") as raised:
             list(deltas)
         assert raised.value.fault.retryable
+
+
+def test_where_the_process_cannot_be_started_only_a_request_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program ended, because what it loads ahead failed."""
+    monkeypatch.setattr(sys, "executable", "/none/python")
+    with closing(ModelProcess(environment())) as models:
+        models.start()
+        models.prepare("demo", None)
+        assert models.facts("demo") is None
+        assert models.count("demo", ["a few words"]) is None
+        with pytest.raises(LlmError, match=r"could not be started .*'/none/python'") as raised:
+            models.reply(Request(model="demo", messages=[{"role": "user", "content": "Hi"}]))
+        assert raised.value.fault.retryable

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import oi_tui
 from oi_tui import __version__, paths, start
 from oi_tui.cli import main
 from oi_tui.engine.settings.profile import Profile, list_settings
@@ -154,6 +155,27 @@ def test_what_is_wrong_is_reported_in_one_line(
     assert message in words
     assert "\x1b" not in words
     assert started == []
+
+
+@pytest.mark.parametrize("arguments", [["--demo", "--plain"], ["-m", "demo"], ["--conversations"]])
+def test_a_current_folder_that_was_deleted_is_named(tmp_path: Path, arguments: list[str]) -> None:
+    (tmp_path / "gone").mkdir()
+    command = ["sh", "-c", 'rmdir ../gone && exec "$0" "$@"', sys.executable, "-m", "oi_tui", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(Path(oi_tui.__file__).parent.parent)}
+    done = subprocess.run(
+        command,
+        cwd=tmp_path / "gone",
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr == (
+        "oi-tui: the current folder was deleted. Change to another one (cd ~), and start again\n"
+    )
+    assert done.stdout == ""
 
 
 @pytest.mark.parametrize(

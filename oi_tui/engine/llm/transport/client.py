@@ -5,9 +5,10 @@ import queue
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from oi_tui.engine.llm import errors
 from oi_tui.engine.llm.base import Delta, ErrorInfo, LlmError, Request
@@ -120,11 +121,14 @@ class ModelProcess:
 
     def start(self) -> None:
         """Start the process ahead of the first reply; returns at once."""
-        self._ensure_running()
+        # Where it cannot be started, the first request tells why.
+        with suppress(LlmError):
+            self._ensure_running()
 
     def prepare(self, model: str, api_base: str | None) -> None:
         """Have the process load what a first request to this model needs; returns at once."""
-        self._ensure_running().send({"do": "prepare", "id": 0, "model": model, "api_base": api_base})
+        with suppress(LlmError):
+            self._ensure_running().send({"do": "prepare", "id": 0, "model": model, "api_base": api_base})
 
     def reply(self, request: Request) -> ModelReply:
         """Send the request. Returns at once; waiting happens while iterating. Raises `LlmError`, rarely."""
@@ -133,34 +137,33 @@ class ModelProcess:
         return ModelReply(self._ensure_running(), next(self._numbers), request)
 
     def facts(self, model: str, timeout: float = _LOADING) -> ModelInfo | None:
-        """Return the facts about a model without asking its provider; None if it takes longer than
-        `timeout`.
+        """Return the facts about a model without asking its provider.
+
+        None if it takes longer than `timeout`, or the process cannot be started.
         """
-        child = self._ensure_running()
-        number = next(self._numbers)
-        try:
-            record = child.ask(number, {"do": "facts", "model": model}).get(timeout=timeout)
-        except queue.Empty:
-            child.forget(number)
-            return None
-        return ModelInfo(**record["facts"]) if "facts" in record else None
+        facts = self._look_up({"do": "facts", "model": model}, timeout).get("facts")
+        return None if facts is None else ModelInfo(**facts)
 
     def count(self, model: str, texts: Sequence[str], timeout: float = 5.0) -> list[int] | None:
         """Count the tokens of each text with the model's own tokenizer where LiteLLM has it.
 
-        Asks no network. None when it takes longer than `timeout`, in seconds.
+        Asks no network. None when it takes longer than `timeout`, in seconds, or the process cannot start.
         """
-        child = self._ensure_running()
+        counts = self._look_up({"do": "count", "model": model, "texts": list(texts)}, timeout).get("counts")
+        return counts if isinstance(counts, list) else None
+
+    def _look_up(self, order: dict[str, Any], timeout: float) -> dict[str, Any]:
+        """Return the answer to the order; empty where there is none in time."""
+        try:
+            child = self._ensure_running()
+        except LlmError:
+            return {}
         number = next(self._numbers)
         try:
-            record = child.ask(number, {"do": "count", "model": model, "texts": list(texts)}).get(
-                timeout=timeout
-            )
+            return child.ask(number, order).get(timeout=timeout)
         except queue.Empty:
             child.forget(number)
-            return None
-        counts = record.get("counts")
-        return counts if isinstance(counts, list) else None
+            return {}
 
     def close(self) -> None:
         """End the process. Another reply would start a new one."""
