@@ -6,6 +6,11 @@ from typing import NamedTuple
 
 from oi_tui.engine.settings.profile import list_settings
 
+_CONVERSATION = ("conversations", "resume")
+#: With these, a start has no use for a profile, a model or a screen.
+_ANY = (*_CONVERSATION, "profile", "demo", "plain")
+_NO_SCREEN = (*_CONVERSATION, "plain")
+
 
 class _Start(NamedTuple):
     """What one of the flags below starts, and which others it refuses."""
@@ -13,25 +18,24 @@ class _Start(NamedTuple):
     flag: str
     #: Whether it has no use for the settings of a profile or of flags, and they would be missed.
     refuses_settings: bool = False
-    refuses: tuple[str, ...] = ("conversations", "resume")
+    refuses: tuple[str, ...] = _CONVERSATION
     takes_request: bool = False
 
 
-_ATTACH = ("conversations", "resume", "profile", "demo", "plain")
 #: The flags that start something else than a conversation, by their names in the parsed arguments.
 _STARTS = {
-    "doctor": _Start("--doctor"),
-    "profiles": _Start("--profiles"),
-    "reset_profile": _Start("--reset-profile", refuses=("conversations", "resume", "profile")),
-    "import_all": _Start("--import"),
-    "import_profiles": _Start("--import-profiles"),
-    "server": _Start("--server"),
+    "doctor": _Start("--doctor", refuses=_NO_SCREEN),
+    "profiles": _Start("--profiles", refuses_settings=True, refuses=_ANY),
+    "reset_profile": _Start("--reset-profile", refuses_settings=True, refuses=_ANY),
+    "import_all": _Start("--import", refuses_settings=True, refuses=_ANY),
+    "import_profiles": _Start("--import-profiles", refuses_settings=True, refuses=_ANY),
+    "server": _Start("--server", refuses=_NO_SCREEN),
     # The session has the settings of its server.
-    "attach": _Start("--attach", refuses_settings=True, refuses=_ATTACH),
-    "kernel": _Start("--kernel", refuses_settings=True, refuses=_ATTACH),
-    "install_kernel": _Start("--install-kernel", refuses_settings=True, refuses=_ATTACH),
-    "acp": _Start("--acp"),
-    "mcp": _Start("--mcp"),
+    "attach": _Start("--attach", refuses_settings=True, refuses=_ANY),
+    "kernel": _Start("--kernel", refuses_settings=True, refuses=_ANY),
+    "install_kernel": _Start("--install-kernel", refuses_settings=True, refuses=_ANY),
+    "acp": _Start("--acp", refuses=_NO_SCREEN),
+    "mcp": _Start("--mcp", refuses=_NO_SCREEN),
     "stdin": _Start("--stdin", refuses=("conversations",), takes_request=True),
 }
 _LIST = _Start("--profile without a name")
@@ -79,8 +83,9 @@ def _find_starts(given: argparse.Namespace, *, returns: bool) -> Iterator[_Start
 
 def _find_flags(given: argparse.Namespace) -> Iterator[tuple[str, str]]:
     """Yield the flags that start nothing themselves: their names in the parsed arguments, and as typed."""
-    for name in ("conversations", "resume", "profile", "demo", "plain"):
-        if name in given:
+    for name in _ANY:
+        # --profile without a name starts something itself.
+        if name in given and not (name == "profile" and given.profile is None):
             yield name, f"--{name}"
     for setting in list_settings():
         if setting.name in given:

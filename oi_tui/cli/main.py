@@ -16,7 +16,7 @@ from oi_tui.cli import combinations, compat, server_options
 from oi_tui.cli.flags import UsageError, join_words, make_parser, use_dashes
 from oi_tui.cli.profile_files import import_all, import_profiles, list_profiles, reset_profile
 from oi_tui.engine.credentials.redaction import learn_address
-from oi_tui.engine.settings.profile import Profile, find_conversations_folder, list_settings
+from oi_tui.engine.settings.profile import Profile, find_conversations_folder, list_remarks, list_settings
 from oi_tui.engine.settings.setting import ProfileError, Value
 from oi_tui.system.environment import close_to_others
 from oi_tui.system.extras import MissingExtraError, need_extra
@@ -116,13 +116,13 @@ def _start(arguments: list[str]) -> int:
     returns = server_options.attaches_to_target(given)
     if problem := combinations.describe_conflict(given, words, returns=returns):
         raise UsageError(problem)
+    if problem := server_options.describe_misplaced(given):
+        raise UsageError(problem)
     words = _make_first_message(words)
     notes += compat.add_choices(given, chosen)
     if (code := _manage_profiles(given)) is not None:
         return code
     notes += _hide_secrets(given)
-    if problem := server_options.describe_misplaced(given):
-        raise UsageError(problem)
     if "kernel" in given:
         return _attach(given, server_options.be_kernel)
     if "install_kernel" in given:
@@ -187,6 +187,8 @@ def _serve_others(given: argparse.Namespace, profile: Profile, path: Path | None
     if not {"server", "acp", "mcp"} & vars(given).keys():
         return None
     gc.enable()
+    for remark in list_remarks(profile):
+        print(f"oi-tui: {one_line(remark, 500)}", file=sys.stderr)  # noqa: T201
     if "server" in given:
         return _serve(given, profile, path)
     return _serve_editor(given) if "acp" in given else _serve_host(profile, path)

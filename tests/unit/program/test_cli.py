@@ -432,6 +432,12 @@ def test_flags_of_packaged_profiles_choose_them(
         ("--kernel=x", "--model=x"),
         ("--attach", "--profile=work"),
         ("--reset-profile", "--profile=work"),
+        ("--reset-profile", "--offline"),
+        ("--profiles", "--model=x"),
+        ("--import", "--demo"),
+        ("--import-profiles", "--profile=work"),
+        ("--server", "--plain"),
+        ("--doctor", "--plain"),
         ("--demo", "--api-base=http://127.0.0.1:1"),
     ],
     ids=" ".join,
@@ -443,6 +449,23 @@ def test_flags_that_would_have_no_effect_are_refused(
     for given in (flags, reversed(flags)):
         assert refused(capsys, *given) == f"{first} and {second} cannot be used together"
     assert started == []
+
+
+def test_flags_of_the_server_are_refused_beside_what_lists_or_imports(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for flag in ("--profiles", "--import", "--reset-profile", "--doctor"):
+        assert refused(capsys, flag, "--open") == "--open needs --server"
+
+
+@pytest.mark.parametrize("flag", ["--server", "--acp", "--mcp"])
+def test_a_start_without_a_screen_writes_its_remarks_on_standard_error(
+    flag: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("_serve", "_serve_editor", "_serve_host"):
+        monkeypatch.setattr(main, name, lambda *_: 0)
+    assert main.main([flag, "--sandbox-disk", "5"]) == 0
+    assert capsys.readouterr().err == "oi-tui: --sandbox-disk has no effect: the sandbox is off.\n"
 
 
 def test_a_target_beside_the_one_that_something_was_left_on_is_refused(
