@@ -16,7 +16,18 @@ from typing import Any
 from oi_tui.input import table_readers
 from oi_tui.input.table_readers import PACKED
 from oi_tui.input.table_records import TableRecords
-from oi_tui.runtimes.tables import Cell, Column, Statistics, TableError, TableQuery, TableRow, TableShape
+from oi_tui.runtimes.tables import (
+    MISSING,
+    Cell,
+    Column,
+    Statistics,
+    TableError,
+    TableQuery,
+    TableRow,
+    TableShape,
+    find_number,
+    read_condition,
+)
 
 _DATABASES = (".sqlite", ".sqlite3", ".db")
 #: The endings of files that open as tables.
@@ -277,11 +288,29 @@ class TableFile:
     def _build_where(self, view: TableQuery) -> tuple[str, list[object]]:
         if not view.words:
             return "", []
+        if (condition := self._build_condition(view.words)) is not None:
+            return condition
         escaped = re.sub(r"([\\%_])", r"\\\1", view.words)
         tests = [f"{_quote(name)} LIKE ? ESCAPE '\\'" for name in self._names]
         # A deep expression is refused, so the tests stand side by side in groups.
         groups = ["(" + " OR ".join(tests[at : at + 50]) + ")" for at in range(0, len(tests), 50)]
         return " WHERE " + " OR ".join(groups), [f"%{escaped}%"] * len(tests)
+
+    def _build_condition(self, words: str) -> tuple[str, list[object]] | None:
+        """The rows where a column has a value, as `price > 5` or `city = missing`; None for other words."""
+        condition = read_condition(words, [column.name for column in self._shape])
+        if condition is None:
+            return None
+        at, sign, value = condition
+        name = _quote(self._names[at])
+        if value == MISSING and sign in ("=", "!="):
+            return f" WHERE {name} IS {'NOT ' * (sign == '!=')}NULL", []
+        number = find_number(value)
+        if number is None or (sign in ("=", "!=") and not self._shape[at].numeric):
+            return f" WHERE {name} IS NOT NULL AND {name} {sign} ?", [value]
+        # Of a column with texts among its numbers, only the numbers are compared.
+        is_number = f"({name} GLOB '[0-9]*' OR {name} GLOB '[-+.0-9]*[0-9]*')"
+        return f" WHERE {is_number} AND {self._build_number(name)} {sign} ?", [number]
 
     def _build_number(self, name: str) -> str:
         """What reads the number in a column."""

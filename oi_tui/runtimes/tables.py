@@ -1,7 +1,8 @@
 """Tables that are read page by page: the interface of their source, and those in a language's variables."""
 
+import re
 import typing
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -147,3 +148,28 @@ def _list(answer: Mapping[str, object], name: str) -> list[Any]:
 
 def _parse_cell(value: object) -> Cell:
     return None if value is None else str(value)
+
+
+#: What stands for a missing value in a condition.
+MISSING = "missing"
+_CONDITION = re.compile(r"(.+?)\s*(==|!=|<=|>=|=|<|>)\s*(.+)", re.DOTALL)
+
+
+def read_condition(words: str, names: Sequence[str]) -> tuple[int, str, str] | None:
+    """Read a filter such as `price > 5`: the column, the sign and the value; None for a text to look for."""
+    match = _CONDITION.fullmatch(words.strip())
+    if match is None:
+        return None
+    called = match[1].strip("`'\"")
+    same = [at for at, name in enumerate(names) if name == called]
+    same = same or [at for at, name in enumerate(names) if name.lower() == called.lower()]
+    return (same[0], match[2].replace("==", "="), match[3].strip("'\"")) if same else None
+
+
+def find_number(text: str) -> float | None:
+    """Return the number that a text is; None for other texts."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if number == number else None

@@ -150,7 +150,7 @@ async def test_a_filter_that_leaves_nothing_says_what_it_compares(tmp_path: Path
     async with looking(tmp_path, Numbers) as (app, pilot, reached):
         await reached(lambda: "r0" in app.shown)
         await pilot.press("slash", *"c1", "enter")
-        await reached(lambda: "0 of 10,000,000 rows" in app.head and "No row contains this text." in app.foot)
+        await reached(lambda: "0 of 10,000,000 rows" in app.head and "No row matches." in app.foot)
         await pilot.press("slash", "backspace", "backspace", "a", "enter")
         await reached(lambda: "filter: a" in app.head and "No row" not in app.foot)
 

@@ -65,6 +65,35 @@ def test_a_frame_is_sorted_and_filtered(python: Computer) -> None:
     ] == ["996"]
 
 
+@pytest.mark.parametrize(
+    ("words", "labels"),
+    [
+        ("price > 9", "1 3"),
+        ("Price <= 9", "0 2"),
+        ("price = missing", "4"),
+        ("price != missing", "0 1 2 3"),
+        ("name == b", "1"),
+        ("day >= 2024-02-01", "2 3"),
+        ("day = 2024-02-01", "2"),
+        ("mixed < 10", "1 3"),
+        ("nothing > 5", ""),
+    ],
+)
+@pytest.mark.parametrize("name", ["dirty_frame", "dirty_records"])
+def test_a_filter_may_be_a_condition_on_a_column(
+    python: Computer, name: str, words: str, labels: str
+) -> None:
+    code = (
+        "dirty_frame = pandas.DataFrame({'name': list('abcde'), 'price': [-8, 10, 9, 1e3, None], "
+        "'day': pandas.to_datetime(['2023-12-31', '2024-01-02', '2024-02-01', '2024-10-01', None]), "
+        "'mixed': ['-', '2', 'x', 3, None]})\ndirty_records = dirty_frame.to_dict('records')"
+    )
+    assert play(python, "python", code).state == "finished"
+    table, query = python.inspector.open_table("python", name), TableQuery(words=words)
+    assert [row.label for row in table.page(query, 0, 9, 0, 1)] == labels.split()
+    assert table.shape(query).rows == len(labels.split())
+
+
 def test_a_frame_that_changed_is_seen_after_a_reload(python: Computer) -> None:
     assert play(python, "python", "live = pandas.DataFrame({'a': [2, 1]})").state == "finished"
     table, up = python.inspector.open_table("python", "live"), TableQuery(sort=0)

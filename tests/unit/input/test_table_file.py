@@ -81,6 +81,37 @@ def test_a_filter_takes_its_text_literally(prices: TableFile) -> None:
     assert prices.shape(TableQuery(words="1")).rows == 3
 
 
+@pytest.mark.parametrize(
+    ("words", "rows"),
+    [
+        ("price > 9", "b d"),
+        ("PRICE>=9", "b c d"),
+        ("price = 9.0", "c"),
+        ("price != 9", "a b d"),
+        ("price = missing", "e"),
+        ("name = b", "b"),
+        ("name == 'b'", "b"),
+        ("name > c", "d e"),
+        ("day >= 2024-02-01", "c d"),
+        ("mixed < 10", "b"),
+        ("many > 2000", "b"),
+        ("nothing > 5", ""),
+        ("a > 1", "d"),
+    ],
+)
+def test_a_filter_may_be_a_condition_on_a_column(
+    words: str, rows: str, tmp_path: Path, opened: Callable[..., TableFile]
+) -> None:
+    (tmp_path / "dirty.csv").write_text(
+        'name,price,day,mixed,many\na,-8,2023-12-31,-,"1,500"\nb,10,2024-01-02,2,"2,500"\n'
+        'c,9,2024-02-01,x,"1,000"\nd,1e3,2024-10-01,a > 1,7\ne,,,,\n',
+        encoding="utf-8",
+    )
+    table = opened(tmp_path / "dirty.csv")
+    assert " ".join(row[0] or "" for row in cells(table, TableQuery(words=words))) == rows
+    assert table.shape(TableQuery(words=words)).rows == len(rows.split())
+
+
 def test_a_column_in_figures(prices: TableFile) -> None:
     found = prices.statistics(2)
     assert dict(found.facts) == {

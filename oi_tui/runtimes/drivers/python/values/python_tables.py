@@ -17,6 +17,7 @@ import weakref
 
 from python_cell_text import is_missing, one_line, shorten, text_of
 from python_model_view import SQL_ROWS, kind_of, short_type
+from python_table_conditions import find_matching
 from python_table_statistics import TableReadError, describe
 
 #: Text is looked for in tables of up to so many cells; what has no own way to sort has at most so many rows.
@@ -197,9 +198,12 @@ def _rows(table, query):
     if _order[0] != key:
         numbers = range(table.rows) if sort is None else table.sorted(sort, bool(descending))
         if words:
-            if table.rows * len(table.columns) > _SEARCHED:
-                raise TableReadError("The table is too large to search all its cells; filter it with code.")
-            matches = table.matching(words.lower())
+            matches = find_matching(table, words, _SEARCHED)
+            if matches is None:
+                if table.rows * len(table.columns) > _SEARCHED:
+                    text = "The table is too large to search all its cells; filter it with code."
+                    raise TableReadError(text)
+                matches = table.matching(words.lower())
             numbers = [number for number in numbers if number in matches]
         _order[:] = [key, numbers]
     return _order[1]
