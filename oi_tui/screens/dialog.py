@@ -13,6 +13,7 @@ from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.command import CommandList, CommandPalette
 from textual.screen import ModalScreen, ScreenResultType
+from textual.widgets import Input
 
 from oi_tui.screens.base import BaseScreen
 from oi_tui.widgets.lists.choice_list import CommandChoiceList
@@ -64,7 +65,17 @@ class Dialog(ModalScreen[ScreenResultType], Page[ScreenResultType]):
 class Palette(CommandPalette, Page[None]):
     """The command palette, with its chosen command marked as in every list."""
 
+    #: The columns of the screen for which the commands were listed.
+    _width = 0
+
     def compose(self) -> ComposeResult:
         """Mount what Textual's palette has, with a list of our own."""
         for widget in super().compose():
             yield CommandChoiceList() if isinstance(widget, CommandList) else widget
+
+    def on_resize(self, event: events.Resize) -> None:
+        """List the commands again: how much of each is shown depends on the width."""
+        if self._width not in (0, event.size.width):
+            field = self.query_one(Input)
+            field.post_message(Input.Changed(field, field.value))
+        self._width = event.size.width

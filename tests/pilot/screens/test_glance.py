@@ -119,3 +119,17 @@ async def test_rows_of_the_palette_use_the_width_and_cut_no_key() -> None:
             assert {len(row) for row in rows} == {room}
             assert any(row.endswith("ctrl+n") for row in rows) == (columns == 80)
             await ui.pilot.press("escape")
+
+
+async def test_the_palette_lists_commands_for_the_width_that_it_has() -> None:
+    def keys(ui: ChatDriver) -> list[str]:
+        rows = ui.app.screen.query_one(CommandChoiceList).options
+        return [key for key in ("ctrl+n", "ctrl+r") if any(str(row.prompt).endswith(key) for row in rows)]
+
+    async with open_chat() as ui:
+        await ui.pilot.press("ctrl+p")
+        await ui.until(lambda: keys(ui) == ["ctrl+n", "ctrl+r"])
+        await ui.pilot.resize_terminal(40, 24)
+        await ui.until(lambda: ui.app.screen.query_one(CommandChoiceList).option_count and not keys(ui))
+        await ui.pilot.resize_terminal(100, 30)
+        await ui.until(lambda: keys(ui) == ["ctrl+n", "ctrl+r"])
