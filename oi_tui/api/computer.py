@@ -184,7 +184,7 @@ class ApiComputer(SettingGroup):
 
     @property
     def in_turns(self) -> "Computer | ReplacedComputer":
-        """What runs the code of a turn: the runtimes, or a function that a script put in place of `run`."""
+        """Runs the code of a turn: the runtimes, or the function with which a script replaced `run`."""
         is_own = getattr(self.run, "__func__", None) is _RUN
         return self.runtimes if is_own else ReplacedComputer(self.runtimes, self.run)
 
@@ -336,7 +336,7 @@ class ApiComputer(SettingGroup):
         self._settings.start_anew()
 
     def _note(self, language: str, code: str) -> None:
-        """Have the review know what code changes in the languages."""
+        """Tell the review what code changes in the languages."""
         runtimes = self.runtimes
         self._earlier.note(runtimes.resolve(language) or language, code, runtimes.cwd)
 
@@ -361,7 +361,7 @@ def _find_no_turn() -> None:
 
 
 def _has_moved(runtimes: Computer) -> bool:
-    """Whether the script has gone to another folder while no language is at work."""
+    """Whether the script changed the current folder while no language was running."""
     try:
         if Path.cwd() == runtimes.cwd:
             return False

@@ -23,7 +23,7 @@ class EventChunks:
         self._input = program_input
 
     def convert(self, event: Event) -> Iterator[Chunk]:
-        """The chunks of one event."""
+        """Yield the chunks of one event."""
         writer = self._writer
         match event:
             case MessageRecorded(Message(type="image") as message):

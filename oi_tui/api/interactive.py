@@ -63,7 +63,7 @@ def run(
 
 
 def lines() -> Iterator[str]:
-    """What a person types where there is only `input`, as in a notebook, until they leave."""
+    """Yield the lines that a person types with `input`, as in a notebook, until they leave."""
     while True:
         try:
             words = input("> ").strip()

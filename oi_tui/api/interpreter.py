@@ -365,7 +365,7 @@ class OpenInterpreter(SettingGroup):
     # ---- Turns
 
     def _respond_and_store(self) -> Generator[Chunk, None, None]:
-        """Go on with the conversation as it stands; some scripts call what Open Interpreter has inside."""
+        """Continue the conversation as it is. It is internal in Open Interpreter, but scripts call it."""
         return self._turns.chunks(None)
 
     def _ask(self, chunks: Generator[Chunk, None, None], *, display: bool) -> Generator[Chunk, None, None]:
@@ -398,13 +398,13 @@ class OpenInterpreter(SettingGroup):
 
 
 class _ModelAccess:
-    """Asks the model of an interpreter, and keeps no interpreter that is not used any more."""
+    """Asks the model of an interpreter, without keeping the interpreter alive."""
 
     def __init__(self, interpreter: "weakref.ref[OpenInterpreter]") -> None:
         self._interpreter = interpreter
 
     def load(self) -> None:
-        """Start what talks to the model."""
+        """Start the model process."""
         if found := self._interpreter():
             found._model.load()
 

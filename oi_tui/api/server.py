@@ -63,7 +63,7 @@ class InterpreterBackend:
 
     @property
     def conversation(self) -> str:
-        """Nothing: the program that has the interpreter says what is saved."""
+        """Always "": the program that owns the interpreter decides what is saved."""
         return ""
 
     @property
@@ -92,7 +92,7 @@ class InterpreterBackend:
         return self._answerable(self._interpreter.propose(language, code))
 
     def _answerable(self, events: Iterator[Event]) -> Iterator[Event]:
-        """The events; a question is waited for, and what ended the turn is reported once."""
+        """Yield the events. Wait for the answer to a question, and report once what ended the turn."""
         self._before, self._recorded = list(self.messages), {}
         ended = False
         try:
@@ -117,7 +117,7 @@ class InterpreterBackend:
             raise NoAnswerError(str(problem)) from None
 
     def scan(self, language: str, code: str) -> Findings:
-        """What the scan finds in code."""
+        """Return what the scan finds in code."""
         earlier = self._interpreter.computer.earlier
         return look_through(self.computer.resolve(language) or language, code, self.computer.cwd, earlier)
 
@@ -151,7 +151,7 @@ class InterpreterBackend:
             setattr(place, attribute, value)
 
     def search_saved(self, words: str) -> Sequence[Summary]:  # noqa: ARG002
-        """Nothing: the program that has the interpreter says what is opened."""
+        """Return nothing: the program that owns the interpreter decides what is opened."""
         return ()
 
     def resume(self, id: str) -> None:

@@ -15,7 +15,7 @@ from oi_tui.engine.settings.profile import Profile, find_conversations_folder, l
 
 #: Settings that are no attributes here: `languages` is a list, and takes classes itself.
 _OTHERWISE = frozenset({"computer.languages", "computer.custom_languages"})
-#: The settings that act here, by their keys in a profile; those of the application do not, but for these.
+#: The settings that have an effect here, by their keys in a profile. Settings of the screen have none.
 ACTING = frozenset(
     {
         "verbose",
@@ -309,14 +309,14 @@ class SettingGroup:
         return any(key in known for known in (ACTING, ABSENT, NEEDLESS, REFUSED, declared))
 
     def _apply_change(self, key: str) -> None:
-        """Do what a changed setting calls for at once."""
+        """Apply a changed setting at once."""
 
     def _key(self, name: str) -> str:
         key = f"{self._prefix}{name}"
         return _ALIASES.get(key) or MOVED.get(key, key)
 
     def _explain_unknown(self, name: str, key: str) -> AttributeError:
-        """Say of an attribute that has no effect what it is, or which one is probably meant."""
+        """Return what an attribute without effect is, or which one was probably meant."""
         declared = {setting.key for setting in list_settings()}
         if key in declared:
             return AttributeError(

@@ -41,7 +41,7 @@ class ProgramInput:
         self._noticed_run: str | None = None
 
     def answer(self, request: InputRequested, run: str = "") -> str:
-        """Answer; returns what to tell the person, "" for nothing. `run`: each run is spoken of once."""
+        """Answer a request. Returns a notice for the person, or ""; there is one notice for each `run`."""
         line = self._on_input(request) if self._on_input else _read_line(request)
         self._send(_END_OF_INPUT if line is None else f"{line}\n")
         if line is not None or self._on_input or run == self._noticed_run:
@@ -51,7 +51,7 @@ class ProgramInput:
 
 
 def _read_line(request: InputRequested) -> str | None:
-    """A line from the terminal; None where there is no terminal, or it gave none."""
+    """Return a line from the terminal; None at the end of input, or without a terminal."""
     read = getpass if request.masked else input
     try:
         return read("\nThe program is waiting for input: ") if sys.stdin.isatty() else None

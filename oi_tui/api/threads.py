@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator
 from typing import TypeVar
 
 _T = TypeVar("_T")
-#: How often is looked whether waiting makes sense, in seconds.
+#: How often to check whether the wait can still end, in seconds.
 _PATIENCE = 0.1
 
 
@@ -99,4 +99,4 @@ class _Stream:
 
 
 def _do_nothing() -> None:
-    """There is no stream."""
+    """Do nothing."""

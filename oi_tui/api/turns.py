@@ -121,7 +121,7 @@ class Turns:
         return self._guard(lambda: self._run(lambda session: session.propose(language, code)))
 
     def converse(self, answer: Callable[[str], object]) -> None:
-        """Hold a conversation with whoever sits at the terminal; without one, `answer` each line of input."""
+        """Start a conversation on the terminal; without a terminal, `answer` each line of input."""
         self.require_none()
         before = len(self.messages)
         opened = self._open()

@@ -9,7 +9,7 @@ from textual.widget import Widget
 
 
 def is_closed(node: object) -> bool:
-    """Whether it is a widget of a screen that was closed, or the screen: half of it may be gone already."""
+    """Whether this is a closed screen or a widget of one. Some of its widgets may be removed already."""
     if not isinstance(node, Widget):
         return False
     screens = (item for item in node.ancestors_with_self if isinstance(item, Screen))
@@ -17,7 +17,7 @@ def is_closed(node: object) -> bool:
 
 
 def is_incomplete(node: object) -> bool:
-    """Whether it is a screen, or a widget of one, whose widgets are not all there: it opens or was closed."""
+    """Whether this is a screen, or a widget of one, that is just opening or was closed."""
     return isinstance(node, Widget) and (is_closed(node) or not node.screen.is_mounted)
 
 

@@ -28,7 +28,7 @@ from oi_tui.server.options import ServerOptions
 from oi_tui.server.sessions import NoRoomError, Sessions, UnknownSessionError
 
 _log = logging.getLogger(__name__)
-#: A function behind a route of somebody else's.
+#: A function behind a route that another program added.
 Endpoint = Callable[..., Any]
 
 
@@ -154,7 +154,7 @@ class Application(Starlette):
 
 
 def _do_nothing() -> None:
-    """There is nothing to say."""
+    """Do nothing."""
 
 
 def _make_error(status: int, problem: object) -> Response:

@@ -49,14 +49,14 @@ class Backend(Protocol):
 
     @property
     def title(self) -> str:
-        """What the conversation is called; "" where it has no title."""
+        """The title of the conversation; "" where it has none."""
 
     @property
     def computer(self) -> Languages:
-        """The languages."""
+        """Runs code in the languages."""
 
     def turn(self, prompt: Prompt) -> Iterator[Event]:
-        """Work on a message."""
+        """Begin a turn with a message, and yield its events."""
 
     def propose(self, language: str, code: str) -> Iterator[Event]:
         """Ask for code of another program, and run it."""
@@ -65,10 +65,10 @@ class Backend(Protocol):
         """Ask the model outside of the conversation; blocks while it answers. Raises NoAnswerError."""
 
     def scan(self, language: str, code: str) -> Findings:
-        """What the scan finds in code."""
+        """Return what the scan finds in code."""
 
     def interrupt(self) -> None:
-        """Stop what goes on."""
+        """Stop the turn in progress."""
 
     def send_input(self, text: str) -> None:
         """Type to the running program."""
@@ -80,10 +80,10 @@ class Backend(Protocol):
         """Change settings, and replace the conversation by `messages`. Raises KeyError or ValueError."""
 
     def search_saved(self, words: str) -> Sequence[Summary]:
-        """Some saved conversations that have all the words, the newest first."""
+        """Return some saved conversations that contain all the words, the newest first."""
 
     def resume(self, id: str) -> None:
-        """Go on with a saved conversation. Raises StoreError."""
+        """Continue a saved conversation. Raises StoreError."""
 
     def close(self) -> None:
         """End everything."""
@@ -94,7 +94,7 @@ class WorkspaceBackend:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        #: What is to be said before the next turn: that variables of a resumed conversation are lost.
+        #: Notices before the next turn, such as that variables of a resumed conversation are lost.
         self._lost = ""
 
     @property
@@ -109,17 +109,17 @@ class WorkspaceBackend:
 
     @property
     def title(self) -> str:
-        """What the conversation is called."""
+        """The title of the conversation."""
         words = next((m.content for m in self.messages if m.role == "user" and m.type == "message"), "")
         return self._workspace.conversation.title or words
 
     @property
     def computer(self) -> Languages:
-        """The languages."""
+        """Runs code in the languages."""
         return self._workspace.computer
 
     def turn(self, prompt: Prompt) -> Iterator[Event]:
-        """Work on a message."""
+        """Begin a turn with a message, and yield its events."""
         if self._lost:
             yield Noticed(self._lost)
             self._lost = ""
@@ -137,12 +137,12 @@ class WorkspaceBackend:
             raise NoAnswerError(str(problem)) from None
 
     def scan(self, language: str, code: str) -> Findings:
-        """What the scan finds in code."""
+        """Return what the scan finds in code."""
         computer, earlier = self._workspace.computer, self._workspace.session.earlier
         return look_through(computer.resolve(language) or language, code, computer.cwd, earlier)
 
     def interrupt(self) -> None:
-        """Stop what goes on."""
+        """Stop the turn in progress."""
         self._workspace.session.interrupt()
 
     def send_input(self, text: str) -> None:
@@ -168,7 +168,7 @@ class WorkspaceBackend:
             self._lost = ""
 
     def search_saved(self, words: str) -> Sequence[Summary]:
-        """Some saved conversations that have all the words, the newest first."""
+        """Return some saved conversations that contain all the words, the newest first."""
         store = self._workspace.store
         summaries = {item.id: item for item in store.summaries() if item.problem is None}
         if not is_worth_searching(words):
@@ -185,7 +185,7 @@ class WorkspaceBackend:
         ][:_MOST_SAVED]
 
     def resume(self, id: str) -> None:
-        """Go on with a saved conversation. Raises StoreError."""
+        """Continue a saved conversation. Raises StoreError."""
         self._workspace.conversation.resume(id)
         if not left_targets.list_for_conversation(id):
             self._lost = rerun.describe_lost(self.messages, _AGAIN)

@@ -24,7 +24,7 @@ SAFE = "<SAFE>"
 
 
 def make_error(text: str) -> Chunk:
-    """A chunk that says what is wrong."""
+    """Return a chunk that reports an error."""
     return {"role": "server", "type": "error", "content": text}
 
 
@@ -37,7 +37,7 @@ class ClientChunks:
         self.superseded = 0
 
     def convert(self, item: LogItem) -> Iterator[Chunk]:
-        """The chunks of one event."""
+        """Yield the chunks of one event."""
         writer = self._writer
         match item:
             case MessageRecorded(Message(type="image", role="computer") as message):

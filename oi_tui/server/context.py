@@ -20,7 +20,7 @@ from oi_tui.server.sessions import Sessions
 
 _log = logging.getLogger(__name__)
 Result = TypeVar("Result")
-#: How sending to a client ends that has left, or takes nothing any more.
+#: Errors of sending to a client that has left, or that no longer receives.
 _LEFT = (WebSocketDisconnect, TimeoutError, OSError)
 
 
@@ -38,7 +38,7 @@ class ServerContext:
 
 
 class Tempo:
-    """Slows a client down that sends more than so many messages in a second, on average."""
+    """Slows down a client that sends more messages in a second than allowed, on average."""
 
     def __init__(self, per_second: float) -> None:
         self._gap = 1 / per_second
@@ -54,7 +54,7 @@ class Tempo:
 
 
 def context_of(connection: HTTPConnection) -> ServerContext:
-    """The context of the server that got the request."""
+    """Return the context of the server that received the request."""
     context: ServerContext = connection.app.state.context
     return context
 
@@ -85,7 +85,7 @@ def read_text(body: Mapping[str, Any], name: str, default: str | None = None) ->
 
 
 async def while_client_waits(request: Request, work: Coroutine[Any, Any, Result]) -> Result | None:
-    """Do the work for an answer; a client that leaves before ends it, and there is nothing to return."""
+    """Do the work for an answer. If the client leaves first, end the work and return nothing."""
     doing, leaving = asyncio.create_task(work), asyncio.create_task(_wait_for_leaving(request))
     try:
         await asyncio.wait([doing, leaving], return_when=asyncio.FIRST_COMPLETED)
@@ -102,7 +102,7 @@ async def _wait_for_leaving(request: Request) -> None:
 
 
 async def while_connected(socket: WebSocket, *work: Coroutine[Any, Any, None]) -> None:
-    """Do the work side by side until a part of it ends; then end the rest and close the connection."""
+    """Do the parts of the work side by side. When one ends, end the others and close the connection."""
     tasks = [asyncio.create_task(item) for item in work]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -117,5 +117,5 @@ async def while_connected(socket: WebSocket, *work: Coroutine[Any, Any, None]) -
 
 
 def subprotocol(socket: WebSocket) -> str | None:
-    """The subprotocol to agree on; a browser that offers its token as one insists on another."""
+    """Return the subprotocol to agree on. A browser that sends its token as one needs another."""
     return PROTOCOL if PROTOCOL in socket.scope["subprotocols"] else None

@@ -20,7 +20,7 @@ from oi_tui.version import __version__
 
 Document = dict[str, Any]
 _TEXT = {"type": "string"}
-#: The bodies of the actions of a session, with what must be there first.
+#: The actions of a session: their required fields, and all fields.
 ACTIONS: dict[str, tuple[tuple[str, ...], Document]] = {
     "say": (("content",), {"content": {"description": "text, or OpenAI's parts with text and images"}}),
     "propose": (("language", "code"), {"language": _TEXT, "code": _TEXT}),
@@ -74,7 +74,7 @@ def openapi_document(routes: Iterable[BaseRoute]) -> Document:
 
 
 def asyncapi_document(routes: Iterable[BaseRoute]) -> Document:
-    """Describe every WebSocket, and the messages of today's protocol."""
+    """Describe every WebSocket, and the messages of the current protocol."""
     summaries = {
         route.path: _read_summary(route.endpoint) for route in routes if isinstance(route, WebSocketRoute)
     }
@@ -134,7 +134,7 @@ def _describe_actions() -> Document:
 
 
 def _describe_events() -> Document:
-    """The events, with the names of their fields."""
+    """Return the schema of the events, with the names of their fields."""
     schemas = []
     described = {ApprovalQuestion: ["question"], RunReported: ["id", "report", *_list_report_fields()]}
     for kind, name_of_event in wire.NAMES.items():

@@ -24,12 +24,12 @@ class ApprovalQuestion:
     id: str
     request: ApprovalRequested = field(repr=False)
     hash: str
-    #: What would run it, where, and what the scan of the code found.
+    #: The program that would run the code, its folder, and what the scan of the code found.
     program: str
     folder: str
     findings: tuple[str, ...]
     harmless: bool
-    #: What may be approved besides, from narrow to wide; nothing unless the start of the server allows it.
+    #: Permissions that may be given with "always", from narrow to wide; none unless the server allows them.
     offers: tuple[Permission, ...] = ()
 
 
@@ -59,11 +59,11 @@ class LogEntry:
 
 
 class GapError(Exception):
-    """The events that a reader wants next are no longer there; it needs the whole state instead."""
+    """The next events of a reader are no longer kept; it needs the whole state instead."""
 
 
 class EventLog:
-    """Keeps so many bytes of the newest events. Written by threads, read by tasks of an event loop."""
+    """Keeps the newest events, up to a number of bytes. Threads write it, tasks of an event loop read it."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most = most_bytes
@@ -80,16 +80,16 @@ class EventLog:
 
     @property
     def kept_bytes(self) -> int:
-        """What the kept events take, about."""
+        """About how many bytes the kept events take."""
         return self._bytes
 
     @property
     def readers(self) -> int:
-        """How many readers there are that somebody watches the session with."""
+        """The number of readers whose owner can answer questions."""
         return sum(reader.watches for reader in self._readers)
 
     def append(self, item: LogItem) -> None:
-        """Add an event and wake the readers; the oldest events give way."""
+        """Add an event, drop the oldest ones if there are too many bytes, and wake the readers."""
         with self._lock:
             self._last += 1
             size = _OVERHEAD + _measure(item)
@@ -119,7 +119,7 @@ class EventLog:
             self._readers.add(reader)
 
     def remove(self, reader: "EventReader") -> None:
-        """Wake it no longer."""
+        """Stop waking this reader."""
         with self._lock:
             self._readers.discard(reader)
 
@@ -143,13 +143,13 @@ class EventReader:
         self._log.remove(self)
 
     def wake(self) -> None:
-        """Tell the reader that there is more; from any thread."""
+        """Wake the reader: there are more events. Can be called from any thread."""
         if not self._ready.is_set():
             with suppress(RuntimeError):  # the loop is closed
                 self._loop.call_soon_threadsafe(self._ready.set)
 
     def skip(self) -> None:
-        """Go on behind the newest event."""
+        """Continue after the newest event."""
         self.number = self._log.last
 
     async def next(self, timeout: float | None = None) -> Sequence[LogEntry]:

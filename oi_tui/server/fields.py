@@ -9,7 +9,7 @@ from oi_tui.server.guard import RequestRefusedError
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """What a field may be: in words, and as a test. null is always the same as leaving it out."""
+    """What a field may be, in words and as a check. A null is the same as a missing field."""
 
     expected: str
     accepts: Callable[[object], bool]

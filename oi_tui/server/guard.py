@@ -21,7 +21,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 PROTOCOL = "oi-tui"
 #: What stands before the token where a browser offers it as another subprotocol.
 SUBPROTOCOL = "oi-tui.token."
-#: Paths that need no token: they hold nothing of the person's.
+#: Paths that need no token: they contain no data of the person.
 PUBLIC = frozenset({"/", "/heartbeat", "/favicon.ico", LOGIN})
 PUBLIC_FOLDER = "/page/"
 #: Names of parameters that must not carry a secret in an address.
@@ -47,7 +47,7 @@ _HEADERS = (
 
 
 class RequestRefusedError(Exception):
-    """A request that goes no further."""
+    """A request is refused."""
 
     def __init__(self, status: int, why: str, *, param: str | None = None, code: str | None = None) -> None:
         super().__init__(why)
@@ -98,7 +98,7 @@ class RequestGuard:
         return hmac.compare_digest(_digest(given), self._digest)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let the request through, or answer why not."""
+        """Pass the request on, or answer why it is refused."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
@@ -219,11 +219,11 @@ class _Headers:
         self._items = [(name.lower(), value) for name, value in items]
 
     def all(self, name: bytes) -> list[bytes]:
-        """Every value of a header."""
+        """Return every value of a header."""
         return [value for other, value in self._items if other == name]
 
     def only(self, name: bytes, status: int) -> bytes:
-        """The value of a header that must come exactly once."""
+        """Return the value of a header that must be there exactly once. Raises RequestRefusedError."""
         values = self.all(name)
         if len(values) != 1:
             raise RequestRefusedError(status, f"There must be one {name.decode().title()} header.")
@@ -231,7 +231,7 @@ class _Headers:
 
 
 class _Body:
-    """A request's body, limited in bytes and in time. It comes whole, so that nothing acts on a part."""
+    """The body of a request, limited in bytes and in time. It is received whole before anything uses it."""
 
     def __init__(self, receive: Receive, most: int, seconds: float) -> None:
         self._receive = receive
@@ -240,7 +240,7 @@ class _Body:
         self._whole: MutableMapping[str, Any] | None = None
 
     async def read(self) -> bool:
-        """Receive it. Returns False where the client left, or broke off, before it was whole."""
+        """Receive the body. Returns False if the client left before all of it came."""
         pieces: list[bytes] = []
         size, begun = 0, monotonic()
         while True:
@@ -266,7 +266,7 @@ class _Body:
 
 
 async def _pass_over_body(headers: "_Headers", receive: Receive) -> None:
-    """Receive a small body that nobody reads.
+    """Receive a small body and drop it.
 
     Where a connection is closed before its body came, the system resets it, and the answer may be lost.
     """
@@ -277,7 +277,7 @@ async def _pass_over_body(headers: "_Headers", receive: Receive) -> None:
 
 
 class _Sender:
-    """Sends an answer with the headers that every answer has."""
+    """Sends an answer, and adds the headers that every answer has."""
 
     def __init__(self, send: Send, extra: list[tuple[bytes, bytes]]) -> None:
         self._send = send
@@ -294,7 +294,7 @@ class _Sender:
 
 
 def _is_public(scope: Scope) -> bool:
-    """Whether the request only reads what holds nothing of the person's."""
+    """Whether the request only reads pages that contain no data of the person."""
     if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
         return False
     path: str = scope["path"]
@@ -302,12 +302,12 @@ def _is_public(scope: Scope) -> bool:
 
 
 def _signs_in(scope: Scope) -> bool:
-    """Whether the request brings a password for kernels, which its route compares."""
+    """Whether the request signs in with the password for kernels, which its route checks."""
     return scope["type"] == "http" and scope["method"] == "POST" and scope["path"] == LOGIN
 
 
 def _list_body_types(scope: Scope) -> Sequence[bytes]:
-    """The types that a body may have."""
+    """Return the content types that a body may have."""
     if _signs_in(scope):
         return (FORM,)
     # JupyterLab's own library names no type, and browsers then send this one. A page of another server could
@@ -333,7 +333,7 @@ def _make_cors_headers(origin: str | None) -> list[tuple[bytes, bytes]]:
 
 
 def _list_tokens(headers: _Headers) -> list[bytes]:
-    """Every token that the request offers."""
+    """Return every token in the request. Raises RequestRefusedError for headers that are there twice."""
     for name in (b"x-api-key", b"authorization"):
         if len(headers.all(name)) > 1:
             # Whoever stands between may have read the other one.

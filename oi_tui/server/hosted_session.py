@@ -35,23 +35,24 @@ from oi_tui.server.options import ServerLimits
 from oi_tui.text import one_line
 from oi_tui.turn_worker import TurnWorker
 
-#: What clients can approve at all. What has no findings depends on the code that ran before.
+#: The scopes that clients can approve. Code without findings is not among them: what has none depends on
+#: code that ran before.
 _GRANTS = ("code", "count", "language")
 _NO_GRANT = "No approval has this number. Approving later code needs a server started with --allow-settings."
 _NOBODY = "Nobody was connected who could approve it."
 
 
 class ConflictError(Exception):
-    """What is asked for does not fit to what goes on; the message says why."""
+    """The request does not fit the state of the session; the message says why."""
 
 
 def code_hash(code: str) -> str:
-    """The hash by which an answer names the code that was shown."""
+    """Return the hash of code, by which an answer names what was shown."""
     return hashlib.sha256(code.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class Snapshot(NamedTuple):
-    """A session at one moment."""
+    """The state of a session at one moment."""
 
     #: The number of the newest event.
     number: int
@@ -65,7 +66,10 @@ class Snapshot(NamedTuple):
 
 
 class HostedSession:
-    """All methods may be called from any thread."""
+    """A conversation on the server, its open question, and the log of its events.
+
+    All methods may be called from any thread.
+    """
 
     def __init__(self, id: str, backend: Backend, limits: ServerLimits) -> None:
         self.id = id
@@ -80,7 +84,7 @@ class HostedSession:
         self._idle = threading.Event()
         self._idle.set()
         self._ended: TurnEnded | None = None
-        #: Whether somebody has stopped the turn, and what stops it again where nobody else will.
+        #: Whether a client has stopped the turn, and the timer that stops it again.
         self._stopping = False
         self._last_stop: threading.Timer | None = None
         self._closed = False
@@ -103,7 +107,7 @@ class HostedSession:
         return self.backend.messages
 
     def snapshot(self) -> Snapshot:
-        """Return the state at this moment, from which the events behind its number go on."""
+        """Return the current state; events after its number continue from there."""
         with self._lock:
             messages = {message.id: message for message in self.messages}
             unfinished = frozenset(self._writing) - messages.keys()
@@ -136,7 +140,7 @@ class HostedSession:
         """Answer the open question: "run", "always", "edit" with other code, or "reject".
 
         Raises ConflictError. The hash is that of the code as it was shown, so that nothing else can be meant.
-        `grant` is the number of what "always" approves besides, counted from 1.
+        `grant` is the number of the permission that "always" gives, counted from 1.
         """
         with self._lock:
             question = self.question
@@ -164,7 +168,7 @@ class HostedSession:
         self.backend.send_input(text)
 
     def stop(self) -> None:
-        """Stop the reply, the question or the run; a second time, the run's language."""
+        """Stop the reply, the question or the run. Called again, end the language of the run."""
         if self.busy:
             self._stopping = True
             self.backend.interrupt()
@@ -172,8 +176,7 @@ class HostedSession:
     def end_turn(self) -> None:
         """Stop the turn for a client that will not stop it a second time, because it left or begins another.
 
-        Code that has been stopped may take its time to end. What still runs after ten seconds is ended by
-        force.
+        Code may need time to end after a stop. What still runs after ten seconds is ended by force.
         """
         with self._lock:
             if not self.busy or self._last_stop:
@@ -201,11 +204,11 @@ class HostedSession:
             self.log.append(MessagesReplaced())
 
     def wait(self, timeout: float) -> bool:
-        """Wait until no turn goes on. Return False when it takes longer."""
+        """Wait until no turn is in progress. Returns False if that takes longer than `timeout` seconds."""
         return self._idle.wait(timeout)
 
     def give_up_question(self) -> None:
-        """Reject the open question, because nobody is there to answer it."""
+        """Reject the open question, because no client is connected that could answer it."""
         with self._lock:
             if self.question:
                 self._close_question(self.question, Reject(_NOBODY, stop=True, by_person=False), "withdrawn")
@@ -293,7 +296,7 @@ class HostedSession:
             self.log.append(question)
 
     def _list_permissions(self, language: str, code: str) -> tuple[Permission, ...]:
-        """What a client may approve besides; never everything, which is the start's to say."""
+        """Return the permissions that a client may give. Only a flag of the server can approve everything."""
         if not self.may_grant:
             return ()
         computer = self.backend.computer
@@ -309,7 +312,7 @@ class HostedSession:
             raise ConflictError("This question is no longer open.")
 
     def _withdraw(self) -> None:
-        """Close a question that the turn itself has answered, because it was stopped."""
+        """Close a question that the stop of the turn has answered."""
         with self._lock:
             if self.question:
                 question, self.question = self.question, None
@@ -317,7 +320,7 @@ class HostedSession:
 
 
 class _Text(Protocol):
-    """The text of a message that is being written. Output of programs is kept within bounds."""
+    """The text of a message that is being written. Long output of programs is shortened."""
 
     def write(self, text: str) -> None:
         """Add a piece."""

@@ -60,7 +60,7 @@ async def delete_session(request: Request) -> Response:
 
 
 async def take_action(request: Request) -> Response:
-    """Do what a client asks for: say, propose, answer, input or stop."""
+    """Carry out an action of a client: say, propose, answer, input or stop."""
     session, action = await _find_session(request), request.path_params["action"]
     act(session, action, await read_object(request))
     return JSONResponse({"number": session.log.last}, 202)
@@ -181,7 +181,7 @@ async def _receive(socket: WebSocket, session: HostedSession, send: _SendRecord,
 
 
 def act(session: HostedSession, action: str, body: Mapping[str, Any]) -> None:
-    """Do what a client asks for. Raises RequestRefusedError or ConflictError."""
+    """Carry out an action. Raises RequestRefusedError or ConflictError."""
     match action:
         case "say":
             session.say(content_messages(body.get("content")))
@@ -216,5 +216,5 @@ async def _find_session(request: Request) -> HostedSession:
 
 
 def _parse_number(text: str | None) -> int | None:
-    """The number of an event; None for anything else."""
+    """Return the number of an event; None for other texts."""
     return int(text) if text and text.isascii() and text.isdigit() and len(text) < 16 else None

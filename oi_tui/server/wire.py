@@ -48,12 +48,12 @@ REPORTS: Mapping[type[Any], str] = {
 
 
 def encode_entry(entry: LogEntry, session: str) -> dict[str, Any]:
-    """An event with its number, by which a client resumes behind it."""
+    """Return an event as an object, with its number. A client names the number to continue after it."""
     return {"number": entry.number, **encode_event(entry.item, session)}
 
 
 def encode_event(item: LogItem, session: str) -> dict[str, Any]:
-    """An event without its number."""
+    """Return an event as an object, without its number."""
     head = {"event": NAMES[type(item)]}
     match item:
         case ApprovalQuestion():
@@ -69,7 +69,7 @@ def encode_event(item: LogItem, session: str) -> dict[str, Any]:
 
 
 def describe_question(question: ApprovalQuestion) -> dict[str, Any]:
-    """A question as an object: the exact code, its hash, and what is known of it."""
+    """Return a question as an object: the exact code, its hash, and what the scan found."""
     message = question.request.message
     return {
         "id": question.id,
@@ -90,7 +90,7 @@ def describe_question(question: ApprovalQuestion) -> dict[str, Any]:
 
 
 def describe_message(message: Message, session: str) -> dict[str, Any]:
-    """A message; an image is named by its address instead of being part of it."""
+    """Return a message as an object; of an image it has the address."""
     found = message.to_dict()
     if message.type == "image":
         found["content"] = ""
@@ -99,7 +99,7 @@ def describe_message(message: Message, session: str) -> dict[str, Any]:
 
 
 def describe_state(session: HostedSession) -> dict[str, Any]:
-    """The whole state of a session; events behind `number` go on from it."""
+    """Return the whole state of a session; events after `number` continue from it."""
     state = session.snapshot()
     question, request = state.question, state.waits_for
     return {
@@ -113,7 +113,7 @@ def describe_state(session: HostedSession) -> dict[str, Any]:
 
 
 def describe_session(session: HostedSession) -> dict[str, Any]:
-    """A session in a list."""
+    """Return a session as an entry of a list."""
     return {
         "id": session.id,
         "title": session.backend.title[:200],

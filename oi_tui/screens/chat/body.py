@@ -22,13 +22,13 @@ from oi_tui.widgets.sidebar.sidebar import Sidebar
 
 
 class BodyScreen(Protocol):
-    """What the screen around the body can do."""
+    """The screen around the body."""
 
     prompt: Prompt
 
     @property
     def commands(self) -> ChatCommands:
-        """Carries commands out."""
+        """Carries out commands."""
 
     def type_into_prompt(self, text: str | None) -> None:
         """Go to the prompt, with what was typed elsewhere."""
@@ -43,7 +43,7 @@ class BodyScreen(Protocol):
         """Ask for the key that the model needs."""
 
     def refresh_status(self) -> None:
-        """Say in the first and the last line how things stand."""
+        """Update the two status lines."""
 
 
 class ChatBody(Widget):
@@ -96,7 +96,7 @@ class ChatBody(Widget):
 
     @on(Conversation.ActionRequested)
     def handle_action_requested(self, event: Conversation.ActionRequested) -> None:
-        """Do what was wanted of a cell."""
+        """Carry out an action on a cell."""
         commands = self._chat.commands
         match event.what:
             case "back":
@@ -110,12 +110,12 @@ class ChatBody(Widget):
 
     @on(ApprovalPanel.HelpRequested)
     def handle_help_requested(self) -> None:
-        """Say what the answers mean."""
+        """Explain the answers."""
         self._chat.commands.screens.open_help()
 
     @on(ApprovalPanel.DiffRequested)
     def handle_diff_requested(self) -> None:
-        """Show what was changed before it runs."""
+        """Show what the person changed in the code."""
         self._chat.action_changes()
 
     @on(FindBar.Closed)
@@ -135,6 +135,6 @@ class ChatBody(Widget):
 
     @on(ChatView.Changed)
     def handle_changed(self, event: ChatView.Changed) -> None:
-        """Show how things stand now."""
+        """Update the status lines."""
         event.stop()
         self._chat.refresh_status()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from oi_tui.screens.chat.view import ChatView
     from oi_tui.workspace import Workspace
 
-#: What a newcomer approves: harmless, and seen to be real.
+#: The code that a new user approves: harmless, with a visible result.
 SAMPLE = {
     "python": 'from pathlib import Path\n\nprint(f"2 + 2 = {2 + 2}, in {Path.cwd()}")',
     "shell": 'echo "2 + 2 = $((2 + 2)), in $PWD"',
@@ -39,12 +39,12 @@ NO_MODEL = (
     "command, %python CODE runs Python; other languages work the same way."
 )
 THEIRS = " Open Interpreter was found on this machine: oi-tui --import imports its settings."
-#: Nothing comes up under fingers that were busy so short a time ago, in seconds.
+#: No dialog opens until the keyboard has been idle for so long, in seconds.
 _QUIET = 0.5
 
 
 def is_due(workspace: "Workspace") -> bool:
-    """Whether a newcomer is at the screen; true once, and never where that cannot be remembered."""
+    """Whether this is the first start; true once, and never where that cannot be saved."""
     if not workspace.is_new:
         return False
     marker = paths.state() / "welcomed"
@@ -57,7 +57,7 @@ def is_due(workspace: "Workspace") -> bool:
 
 
 def _import_all(store: Store) -> setup.Imported | str:
-    """Bring everything in. Returns why that failed, if it did."""
+    """Import everything. Returns why that failed, or None."""
     try:
         imported = setup.import_all(store)
         if imported.default:

@@ -81,14 +81,14 @@ def _list_files(folder: Path) -> list[str]:
 
 @dataclass(frozen=True)
 class HomeFacts:
-    """What the empty screen offers."""
+    """The requests and conversations that the home screen offers."""
 
     requests: Sequence[str]
     recent: Sequence["Summary"]
 
 
 def look(workspace: "Workspace") -> HomeFacts:
-    """Look for files and conversations, which may be slow."""
+    """Find files and conversations; may be slow."""
     if workspace.profile.model == "demo":
         offered: Sequence[str] = _DEMO
     else:
@@ -130,16 +130,16 @@ class Home(Widget):
         self._state = Content("")
 
     def compose(self) -> ComposeResult:
-        """Mount the state in words, and the list below it."""
+        """Mount the state and the list."""
         yield Static(id="home-state", markup=False)
         yield ChoiceList(id="home-list")
 
     def on_resize(self) -> None:
-        """Leave room for the words on a low screen."""
+        """Hide the logo on a low screen."""
         self._show_state()
 
     def tell(self, state: Content) -> None:
-        """Say with which model and in which mode the next request is answered."""
+        """Show the model and the mode of the next request."""
         if not self._state.is_same(state):
             self._state = state
             self._show_state()
@@ -190,7 +190,7 @@ class Home(Widget):
         self.post_message(self.FocusReturned())
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Take what was chosen."""
+        """Use the chosen entry."""
         event.stop()
         kind, _, number = (event.option_id or "").partition("-")
         if kind == "request":

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 #: A second ctrl+c within this many seconds leaves.
 TWICE = 2.0
-#: No field for a key opens under fingers that were busy so short a time ago, in seconds.
+#: The field for an API key opens only after the keyboard was idle for so long, in seconds.
 _QUIET = 0.5
 #: What the chat view is made of.
 _VIEW = (
@@ -54,7 +54,7 @@ def _import_view() -> None:
 
 
 class ChatScreen(BaseScreen[None]):
-    """Takes what a person types, and shows how things stand.
+    """Takes what a person types, and shows the conversation and its state.
 
     The chat view, with all that it imports, comes after the first frame; `Ready` is posted then. What was
     typed and sent before waits for it.
@@ -94,11 +94,11 @@ class ChatScreen(BaseScreen[None]):
         Binding("a", "answer('always')", "Run, and stop asking", id="answer.always", show=False),
     ]
 
-    #: From so many rows on there is air below the first line.
+    #: From this height on there is an empty row below the first line.
     VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-low"), (30, "-tall")]
 
     class Ready(Message):
-        """All of the screen is there."""
+        """The whole screen is mounted."""
 
     @dataclass
     class AttentionRequested(Message):
@@ -120,7 +120,7 @@ class ChatScreen(BaseScreen[None]):
         self._ui: ChatCommands | None = None
         self._home: Home | None = None
         self._home_state: object = None
-        #: What was sent before all was ready for it.
+        #: What was sent before the screen was ready.
         self._early: list[str] | None = []
         self._hint = self._title = ""
         self._interrupted_at = 0.0
@@ -141,12 +141,12 @@ class ChatScreen(BaseScreen[None]):
         yield self._status
 
     def on_mount(self) -> None:
-        """Begin where a person begins: at the prompt."""
+        """Focus the prompt."""
         self.prompt.focus()
         self._headline.left = (("oi-tui", "bold"),)
 
     def on_resize(self) -> None:
-        """Move the terminal's caret: the prompt has another place."""
+        """Move the caret of the terminal: the prompt has moved."""
         self.call_after_refresh(self.prompt.place_caret)
 
     async def load_view(self) -> None:
@@ -176,14 +176,14 @@ class ChatScreen(BaseScreen[None]):
         self.post_message(self.Ready())
 
     def take_early(self) -> None:
-        """Carry out what was sent before `Ready`; to be called once all is done that comes with it."""
+        """Carry out what was sent before `Ready`. Call it after the handlers of `Ready`."""
         early, self._early = self._early or [], None
         for text in early:
             self._take(text)
 
     @property
     def is_ready(self) -> bool:
-        """Whether all of the screen is there."""
+        """Whether the whole screen is mounted."""
         return self._chat_view is not None
 
     @property
@@ -214,7 +214,7 @@ class ChatScreen(BaseScreen[None]):
 
     @on(Prompt.LastQueuedRequested)
     def handle_last_queued_requested(self) -> None:
-        """Give the message that waits last back for editing."""
+        """Put the last queued message back into the prompt."""
         self.chat_view.queued.give_last_back()
 
     @on(Prompt.GlanceRequested)
@@ -234,13 +234,13 @@ class ChatScreen(BaseScreen[None]):
 
     @on(Prompt.Asked)
     def handle_asked(self, event: Prompt.Asked) -> None:
-        """Look for what the mention may mean."""
+        """Find completions for a mention."""
         if self._chat_view:
             self._chat_view.completer.ask(event.query)
 
     @on(Prompt.Offered)
     def handle_offered(self, event: Prompt.Offered) -> None:
-        """List what can be completed; never over the question."""
+        """List completions; they never cover the question."""
         self._completions.set_class(bool(self._chat_view and self._chat_view.approval.display), "-beside")
         self._completions.show(event.offers, event.chosen, event.note)
 
@@ -383,7 +383,7 @@ class ChatScreen(BaseScreen[None]):
                 self.notify(str(error), severity="warning", markup=False)
 
     def _show_home(self) -> None:
-        """Show what an empty conversation offers, as things are now."""
+        """Update the home screen."""
         from oi_tui.screens.chat.home import look
 
         view, home = self.chat_view, self._home
@@ -406,7 +406,7 @@ class ChatScreen(BaseScreen[None]):
 
     @property
     def _place(self) -> str:
-        """What has the keyboard, as far as it has keys of its own."""
+        """Return the part that has the keyboard and keys of its own; "" for the prompt."""
         view = self.chat_view
         if view.conversation.cell_editor.is_open:
             return "editing in vi" if view.conversation.cell_editor.code_editor.vi else "editing"
@@ -415,7 +415,7 @@ class ChatScreen(BaseScreen[None]):
         return view.focused_part
 
     def refresh_status(self) -> None:
-        """Say in the first and the last line how things stand."""
+        """Update the two status lines."""
         view = self._chat_view
         if view is None:
             return

@@ -1,4 +1,4 @@
-"""Shows the sidebar where there is room, and brings it up to date while it is shown."""
+"""Shows the sidebar where there is room, and updates it while it is shown."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -96,7 +96,7 @@ class SidebarControl:
         return self._workspace.profile.sidebar if self._is_wide else self._drawer
 
     def fit(self) -> None:
-        """Show or hide it as the screen and the settings are now."""
+        """Show or hide it, depending on the screen and the settings."""
         wide = self._is_wide
         self._drawer = self._drawer and not wide
         wanted = self._wanted and not self._view.screen.has_class("-empty")
@@ -127,7 +127,7 @@ class SidebarControl:
     # -- what it shows
 
     def follow(self, event: Event) -> None:
-        """Learn again what may be different after the event."""
+        """Note what has to be read again after an event."""
         match event:
             case MessageRecorded(Message(type="code", state=state)):
                 self._outdated = self._outdated or state not in _UNFINISHED
@@ -164,13 +164,13 @@ class SidebarControl:
             self._view.run_worker(self._learn, thread=True, group="sidebar", exit_on_error=False)
 
     def _learn(self) -> None:
-        """Ask the languages and the snapshots; in a thread."""
+        """Read variables and changed files; called in a thread."""
         memories = tuple(self._workspace.computer.inspector.read_memories())
         steps = tuple(list_steps(self._workspace))
         self._view.app.call_later(self._take, memories, steps)
 
     def _take(self, memories: tuple[Memory, ...], steps: tuple[tuple[int, Step], ...]) -> None:
-        """Take what was learnt; of a busy language, keep what was known before."""
+        """Show what was read; keep the old variables of a busy language."""
         busy = any(memory.state == "busy" for memory in memories)
         self._memories = newer(self._memories, memories)
         self._steps = steps

@@ -118,7 +118,7 @@ def describe_empty() -> Content:
 
 
 def describe_next_request(session: "Session", *, has_model: bool, where: str, elsewhere: bool) -> Content:
-    """Say what happens to the next request: by which model, and whether its code runs without asking."""
+    """Return which model gets the next request, and whether its code runs without asking."""
     model = session.profile.model
     if not has_model:
         first = f"No model is set: {COMMANDS['model'].keys} chooses one.\n"

@@ -73,7 +73,7 @@ class Kernel:
         }
 
     async def restart(self) -> None:
-        """Let the language forget, and give up the cells that wait."""
+        """Restart the language, and drop the cells that wait."""
         for client in self.clients:
             await client.abort_waiting()
         # The first stop ends the question or the code, the second one its language.
@@ -130,7 +130,7 @@ class KernelConnection:
                 await self._busy_while(message, self._execute(message))
 
     async def abort_waiting(self) -> None:
-        """Give up the cells that wait now; one that comes meanwhile still runs."""
+        """Drop the cells that wait now; a cell that arrives later still runs."""
         waiting = [self._cells.get_nowait() for _ in range(self._cells.qsize())]
         for message in waiting:
             await self._abort(message)
@@ -138,7 +138,7 @@ class KernelConnection:
     async def send(
         self, parent: Mapping[str, Any], kind: str, content: Mapping[str, Any], channel: str
     ) -> None:
-        """Send a message to this client. Once one was not taken, nothing more is sent."""
+        """Send a message to this client; nothing more is sent after one failed."""
         header = {
             "msg_id": uuid.uuid4().hex,
             "msg_type": kind,

@@ -16,7 +16,7 @@ _MOST_PLACES = _LEAST_PLACES + 1_000
 
 
 def frame_of(message: Mapping[str, Any], *, binary: bool) -> str | bytes:
-    """Spell a message for a client."""
+    """Return the frame of a message for a client."""
     if not binary:
         return json.dumps(message)
     pieces = [str(message["channel"]).encode(), *(json.dumps(message[part]).encode() for part in _PARTS)]
@@ -27,7 +27,7 @@ def frame_of(message: Mapping[str, Any], *, binary: bool) -> str | bytes:
 
 
 def read_message(frame: str | bytes, *, binary: bool) -> dict[str, Any] | None:
-    """Read a message; None for what is none."""
+    """Return the message in a frame; None if the frame is not valid."""
     try:
         if isinstance(frame, str):
             message = json.loads(frame)

@@ -101,7 +101,7 @@ async def interrupt_kernel(request: Request) -> Response:
 
 
 async def restart_kernel(request: Request) -> Response:
-    """Let the language forget."""
+    """Restart the language; its variables are lost."""
     kernel = _find_kernel(request)
     await kernel.restart()
     return JSONResponse(kernel.describe())

@@ -44,11 +44,11 @@ class CompletionHistory:
         self._sessions: WeakKeyDictionary[HostedSession, ChatHistory] = WeakKeyDictionary()
 
     def recall(self, session: HostedSession) -> ChatHistory:
-        """What was said in this session."""
+        """Return what was said in this session."""
         return self._sessions.setdefault(session, ChatHistory())
 
     def forget(self, session: HostedSession) -> None:
-        """Know nothing of a session: it has other messages now."""
+        """Forget a session, because its messages were replaced."""
         self._sessions.pop(session, None)
 
     def find(self, spoken: Sequence[ChatMessage]) -> tuple[HostedSession, int] | None:

@@ -89,7 +89,7 @@ async def models(_request: Request) -> Response:
 
 
 async def model(request: Request) -> Response:
-    """What is known of that name; the profile says which model it is."""
+    """Facts about that name; the profile says which model it is."""
     if request.path_params["name"] != MODEL:
         raise RequestRefusedError(
             404, f"The only model here is {MODEL}.", param="model", code="model_not_found"

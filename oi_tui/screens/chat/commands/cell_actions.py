@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     from oi_tui.screens.chat.interfaces import ChatInterface
     from oi_tui.screens.chat.view import ChatView
 
-#: A name is looked for with numbers up to this.
+#: The highest number that is tried for the name of a file.
 _MOST_NAMES = 10_000
 
 
 class CellActions:
-    """Carries out what is wanted of a cell; each is the person's own key or command."""
+    """Carries out what the person does with a cell, by key or command."""
 
     def __init__(self, ui: "ChatInterface", view: "ChatView") -> None:
         self._ui = ui
         self._view = view
 
     def act(self, key: str, what: str) -> None:
-        """Do what was wanted of the block `key`."""
+        """Carry out an action on the block `key`."""
         block = self._view.conversation.block(key)
         match what:
             case "picture":

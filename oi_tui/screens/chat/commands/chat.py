@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 
 class ChatCommands(ConversationActions):
-    """Carries commands out; `oi_tui.commands.CommandActions` lists them."""
+    """Carries out commands; `oi_tui.commands.CommandActions` lists them."""
 
     data: DataScreens
     display: DisplaySettings
@@ -69,7 +69,7 @@ class ChatCommands(ConversationActions):
         return self._view.busy
 
     def show_session(self) -> None:
-        """Show the conversation that is at work now, and be ready to be typed to."""
+        """Show the current conversation, and give the prompt the focus."""
         self._view.show_session()
         self._chat.prompt.focus()
 
@@ -78,15 +78,15 @@ class ChatCommands(ConversationActions):
         self._chat.prompt.put_back(text)
 
     def show_screen(self, screen: Screen[T], then: Callable[[T | None], None]) -> None:
-        """Put a screen over the conversation, and go on with what it gives."""
+        """Push a screen, and pass on its result."""
         self._chat.app.push_screen(screen, then)
 
     def run_in_background(self, work: Callable[[], object]) -> None:
-        """Run slow work in a thread, so that keys need not wait."""
+        """Run slow work in a thread, so that keys do not wait."""
         self._view.run_worker(work, thread=True, exit_on_error=False)
 
     def run_then(self, work: Callable[[], T], then: Callable[[T], object]) -> None:
-        """Run slow work in a thread, so that keys need not wait, and pass its result on."""
+        """Run slow work in a thread, so that keys do not wait, and pass on its result."""
         self.run_in_background(lambda: self._chat.app.call_later(then, work()))
 
     def tell_of_no_model(self) -> None:
@@ -105,7 +105,7 @@ class ChatCommands(ConversationActions):
         return edit_outside(self._chat.app, text, suffix) if is_named() else text
 
     def confirm(self, question: str, details: Sequence[str], act: Callable[[], None]) -> None:
-        """Ask on a page of its own."""
+        """Ask in a dialog."""
         self._chat.app.push_screen(ConfirmDialog(question, details), lambda yes: act() if yes else None)
 
     def _ask_person(
@@ -118,18 +118,18 @@ class ChatCommands(ConversationActions):
         return asker.ask(title, question, masked=masked, repeated=repeated, stopped=stopped)
 
     def restore_cell(self, key: str) -> None:
-        """Put the files back that a cell changed."""
+        """Restore the files that a cell changed."""
         cell = next((item for item in self._view.conversation.printing if item.key == key), None)
         if isinstance(cell, CellBlock):
             self.files.restore(str(cell.number))
 
     def start(self, events: Iterator[Event]) -> None:
-        """Work through a session's events, in sight."""
+        """Run a turn: show its events as they come."""
         self._view.conversation.scroll_end()
         self._view.start(events)
 
     def revoke(self, grant: Permission) -> None:
-        """Ask again for what was granted."""
+        """Revoke a permission."""
         self._view.session.permissions.revoke(grant)
         self.tell(f"Revoked: {one_line(grant.words, 100)} will ask again.")
 
@@ -153,7 +153,7 @@ class ChatCommands(ConversationActions):
         self._chat.app.exit()
 
     def use_first_model(self, choice: ModelChoice | None) -> None:
-        """Take a newcomer's model, now and the next time."""
+        """Use the first model that the person chose, and save it."""
         self.choosing.take(choice)
         if choice is None:
             self.tell(NO_MODEL)

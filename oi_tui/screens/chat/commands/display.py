@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class DisplaySettings:
-    """Carries out `%theme`, `%mouse` and `%sidebar`, and what the profile says of them."""
+    """Carries out `%theme`, `%mouse` and `%sidebar`, and applies their settings."""
 
     def __init__(self, ui: "UserInterface", chat: "PromptScreen", view: "ChatView") -> None:
         self._ui = ui
@@ -26,7 +26,7 @@ class DisplaySettings:
         self._mouse_chosen = False
 
     def apply(self, profile: Profile) -> None:
-        """Show the screen as the profile wants it."""
+        """Apply the settings of the profile."""
         self._chat.app.theme = profile.theme
         use_mouse(self._chat.app, self._is_mouse_used(profile))
         use_motion(self._chat.app, profile.motion)
@@ -37,14 +37,14 @@ class DisplaySettings:
         self._view.conversation.cell_editor.code_editor.use_vi(profile.editing == "vi")
 
     def switch_theme(self, name: str) -> None:
-        """Use a theme, now and the next time; without a name, choose one."""
+        """Use a theme and save it; without a name, let the person choose."""
         if name:
             self.keep_theme(name)
         else:
             self._chat.app.push_screen(ThemesScreen(), self.keep_theme)
 
     def keep_theme(self, name: str | None) -> None:
-        """Use this theme, now and the next time; None changes nothing."""
+        """Use this theme and save it; None changes nothing."""
         if name is None:
             return
         try:

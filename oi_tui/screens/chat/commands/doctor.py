@@ -11,7 +11,7 @@ from oi_tui.widgets.pager.long_text import LongText
 
 
 def show(app: App[object], active: ActiveProfile) -> None:
-    """Examine in the background, then show the result."""
+    """Run the checks in the background, then show the report."""
 
     def examine() -> None:
         text, problems = report(active, ask_terminal=False)

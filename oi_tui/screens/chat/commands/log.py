@@ -22,7 +22,7 @@ class LogScreens(LogActions):
         self._view = view
 
     def follow(self, on: bool) -> None:
-        """Show the newest lines of the log above the prompt, or no longer."""
+        """Show or hide the newest lines of the log above the prompt."""
         self._view.log_panel.display = on
 
     def open(self) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class ModelSwitcher:
-    """Has a person choose, and lets the conversation go on with what was chosen."""
+    """Lets the person choose a model, and continues the conversation with it."""
 
     def __init__(self, ui: "ChatInterface", workspace: "Workspace") -> None:
         self._ui = ui
@@ -58,7 +58,7 @@ class ModelSwitcher:
         self._ui.run_then(lambda: secrets.find(name) is not None, ask)
 
     def choose(self) -> None:
-        """Choose from what was found."""
+        """Let the person choose from the models that were found."""
         self._ui.show_screen(self._make_screen(), self.take)
 
     def choose_local(self, then: Callable[[], None]) -> bool:
@@ -78,7 +78,7 @@ class ModelSwitcher:
         return True
 
     def take(self, choice: ModelChoice | None) -> None:
-        """Go on with the choice."""
+        """Use the chosen model."""
         if choice is None:
             return
         if self._workspace.profile.completions:

@@ -21,7 +21,7 @@ class ChatTurns(TurnActions):
         self._view = view
 
     def stop(self) -> None:
-        """Stop what is in progress; pressed twice at rest, go back to what was typed before."""
+        """Stop what is in progress. Pressed twice while idle, go back to an earlier message."""
         resting = not self._view.busy and self._chat.prompt.has_focus
         if not self._view.busy and self._view.sidebar.close_drawer():
             return
@@ -31,7 +31,7 @@ class ChatTurns(TurnActions):
             self._go_back()
 
     def go_on(self) -> None:
-        """Let the model go on from here."""
+        """Let the model continue."""
         if self._view.busy:
             self._chat.notify("The model is already working.", timeout=2)
         elif not self._view.session.messages:
@@ -79,6 +79,6 @@ class ChatLanguages(LanguageActions):
             super().run(name, code)
 
     def restart(self) -> None:
-        """Let the languages forget, and the sidebar their variables."""
+        """Restart the languages, and clear their variables in the sidebar."""
         super().restart()
         self._view.sidebar.forget()

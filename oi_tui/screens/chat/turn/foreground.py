@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
     from oi_tui.screens.terminal import ProgramScreen
 
-#: A program is believed when it wants the whole screen, or no longer does, for so long, in seconds.
+#: A program gets or loses the whole screen after it has asked for that for so long, in seconds.
 _SETTLED = 0.15
-#: Its screen never comes up under somebody's fingers: the keyboard must have been quiet for so long.
+#: Its screen opens only after the keyboard was idle for so long, in seconds.
 _QUIET = 0.5
 _AGAIN = 0.1
 
 
 class ForegroundHost(MessageQueue, Protocol):
-    """The widget in whose place a program may have the screen."""
+    """The widget that a full-screen program replaces."""
 
     workspace: Workspace
     prompt: Prompt
@@ -77,7 +77,7 @@ class Foreground:
         return self._program is not None
 
     def follow(self, event: Event) -> None:
-        """Take the session's events about the run."""
+        """Follow the events of the run."""
         match event:
             case MessageGrew(id, text) if id == self._console:
                 self._take(text)
@@ -140,7 +140,7 @@ class Foreground:
 
     @property
     def _may_interrupt(self) -> bool:
-        """Whether no key can be on its way that was meant for something else."""
+        """Whether the keyboard has been idle long enough to change the screen."""
         quiet = time.monotonic() - find_last_key(self._view.app) > _QUIET
         return quiet and self._view.screen.is_active and not self._view.prompt.text
 

@@ -41,10 +41,10 @@ class HostCellsView(Protocol):
         """The conversation at work."""
 
     def start(self, events: Iterator[Event], *, with_model: bool = False) -> None:
-        """Work through a session's events."""
+        """Run a turn with these events."""
 
     def show(self, event: Event) -> None:
-        """Put what happened into the conversation."""
+        """Show an event in the conversation."""
 
     def notify(self, message: str, *, markup: bool = True) -> None:
         """Show a message for a moment."""
@@ -145,7 +145,7 @@ class HostCells:
         self.view.start(self.view.session.propose(cell.language, cell.code, cell.host.name))
 
     def abandon(self) -> None:
-        """Drop what runs or waits: the conversation is left."""
+        """Drop what runs or waits, because another conversation is shown."""
         cells, self._current = [*filter(None, [self._current]), *self._waiting], None
         self._waiting.clear()
         for cell in cells:

@@ -84,7 +84,7 @@ class TurnProgress:
         self.note(doing, seconds)
 
     def follow(self, event: Event) -> None:
-        """Take what the session tells."""
+        """Follow the events of a turn."""
         match event:
             case LibraryLoading():
                 self.wait_for_model("loading LiteLLM")

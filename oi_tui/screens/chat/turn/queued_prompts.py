@@ -9,7 +9,7 @@ from oi_tui.widgets.prompt.queue import PromptQueue
 
 
 class QueuedPrompts:
-    """Keeps what waits, and has the prompt know whether something does."""
+    """Keeps the queue, and tells the prompt whether it is empty."""
 
     def __init__(self, bar: PromptQueue, prompt: Prompt, notify: Callable[[str], object]) -> None:
         self._bar = bar
@@ -25,19 +25,19 @@ class QueuedPrompts:
         self._prompt.queue_waits = True
 
     def take_first(self) -> str:
-        """Take what has waited longest."""
+        """Remove and return the oldest entry."""
         text = self._bar.take_first()
         self._prompt.queue_waits = bool(self._bar)
         return text
 
     def give_last_back(self) -> None:
-        """Give the message that waits last back for editing."""
+        """Put the last queued message back into the prompt."""
         if self._bar:
             self._prompt.put_back(self._bar.take_last())
             self._prompt.queue_waits = bool(self._bar)
 
     def give_all_back(self) -> None:
-        """Give the messages back for editing; commands are not run."""
+        """Put all queued messages back into the prompt; drop the commands."""
         if self._bar:
             texts = self._bar.take_all()
             # One text of both would hand the messages to a shell. History has the commands.

@@ -44,7 +44,7 @@ class TakeoverQuestion:
                 self._dialog.dismiss(None)
 
     def leave(self) -> None:
-        """Ask no more; another view of the conversation may."""
+        """Stop asking, because this view is removed."""
         if self._takeover.ask is self._call:
             self._takeover.ask = None
         self._takeover.answer()
