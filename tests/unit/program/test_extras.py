@@ -7,12 +7,15 @@ import pytest
 from oi_tui.system.extras import MissingExtraError, need_extra
 
 
-def test_a_missing_package_of_an_extra_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "zmq", None)
+@pytest.mark.parametrize("name", ["zmq", "zmq.asyncio"])
+def test_a_missing_package_of_an_extra_is_named_with_its_extra(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(MissingExtraError) as error, need_extra("kernel", "--kernel", ("zmq",)):
-        import zmq.asyncio  # noqa: F401
+        __import__(name)
     assert str(error.value) == (
-        '--kernel needs more packages: pip install "oi-tui[kernel]" (zmq.asyncio is missing)'
+        f'--kernel needs more packages: pip install "oi-tui[kernel]" ({name} is missing)'
     )
 
 
