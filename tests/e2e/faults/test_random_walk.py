@@ -184,11 +184,10 @@ class Walk:
         for _ in range(20):
             self.come_back()
             self.program.press("f2")
-            # What runs meanwhile may go on writing, so that it is never quiet.
-            self.program.settle(0.3, 3)
-            if "ctrl+s save" in self.program.screen:
+            # On a busy machine the settings are drawn after a silence.
+            if processes.wait_until(lambda: "ctrl+s save" in self.program.screen, 3):
                 self.program.press("ctrl+z")
-                if processes.wait_until(lambda: "Stopped" in self.program.screen, 5):
+                if processes.wait_until(lambda: "Stopped" in self.program.screen, 20):
                     break
         self.program.wait_for("Stopped")
         self.program.send("fg\r")
