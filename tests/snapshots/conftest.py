@@ -18,7 +18,7 @@ def frozen_clock(monkeypatch: pytest.MonkeyPatch) -> None:
         "oi_tui.screens.chat.turn.foreground",
         "oi_tui.widgets.conversation.cells.cell",
         "oi_tui.widgets.conversation.cells.cell_code",
-        "oi_tui.widgets.conversation.conversation",
+        "oi_tui.widgets.conversation.activity",
     ):
         frozen = SimpleNamespace(monotonic=lambda: 100.0, time=lambda: 1.7e9, perf_counter=lambda: 100.0)
         monkeypatch.setattr(f"{module}.time", frozen, raising=False)
