@@ -68,6 +68,8 @@ class Setting:
     masked: bool = False
     #: The text may well have several lines.
     long: bool = False
+    #: The items of the list are words: where a person types them, commas separate them too.
+    commas: bool = False
     #: Other keys under which it may stand in a file.
     also: tuple[str, ...] = ()
     #: The environment variable that sets it.
@@ -148,7 +150,8 @@ class Setting:
         if self.kind is str:
             return self.check(text if self.long else stripped)
         if self.kind is tuple:
-            return self.check([part.strip() for part in re.split(r"[\n;]", text) if part.strip()])
+            parts = re.split(r"[\n;,]" if self.commas else r"[\n;]", text)
+            return self.check([part.strip() for part in parts if part.strip()])
         try:
             number = float(stripped) if self.kind is float else int(stripped.replace("_", ""))
         except ValueError:

@@ -59,6 +59,24 @@ def test_what_is_shown_reads_back_as_the_same_value(setting: Setting) -> None:
         assert setting.parse(setting.show(value)) == value
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("languages", "python,shell", ("python", "shell")),
+        ("languages", "python, shell;sql\n", ("python", "shell", "sql")),
+        ("sandbox_hosts", "*.example.com, 127.0.0.1:8000", ("*.example.com", "127.0.0.1:8000")),
+        ("pass_environment", "DATABASE_URL,AWS_*", ("DATABASE_URL", "AWS_*")),
+        ("sandbox_writable", ".envrc; a,b", (".envrc", "a,b")),
+    ],
+)
+def test_typed_lists_of_words_may_be_separated_by_commas(
+    name: str, text: str, value: tuple[str, ...]
+) -> None:
+    """`--languages python,shell` was one unknown name, which allowed nothing."""
+    (setting,) = (item for item in list_settings() if item.name == name)
+    assert setting.parse(text) == value
+
+
 @ALL
 def test_a_saved_value_is_read_back_and_the_default_takes_it_out(setting: Setting, tmp_path: Path) -> None:
     path = tmp_path / "p.yaml"
