@@ -177,11 +177,9 @@ class OiTui(ImageSupportMixin, IdleClock):
         self.app_resume_signal.subscribe(self, self._come_back)
         if not self.is_headless:
             self.set_interval(1.0, self._note_size)
-
-    def get_default_screen(self) -> ChatScreen:
-        """Return the conversation. Below an empty screen, as is usual, it would come later."""
+        # Not as the first screen of all: while this one is made, keys wait, and the prompt gets them.
         self._chat = ChatScreen(self._open_workspace)
-        return self._chat
+        await self.push_screen(self._chat)
 
     def on_ready(self) -> None:
         """The first frame is on the screen; now for the rest."""

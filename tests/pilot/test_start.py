@@ -38,13 +38,6 @@ async def test_keys_are_drawn_while_the_conversation_is_imported(monkeypatch: py
         await until(pilot, lambda: app.cursor_position == chat.prompt.cursor_screen_offset)
 
 
-async def test_the_conversation_is_the_first_screen() -> None:
-    workspace = Workspace(Profile(model="openai/test"), None, llm=Llm(), computer=Computer())
-    app = OiTui(lambda: workspace)
-    async with app.run_test(size=(80, 24)):
-        assert [type(screen) for screen in app.screen_stack] == [ChatScreen]
-
-
 async def test_a_message_that_was_sent_before_the_conversation_was_there_is_kept_as_it_runs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

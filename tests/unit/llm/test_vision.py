@@ -77,7 +77,7 @@ def test_a_named_image_is_sent_to_a_model_that_sees(folder: Path) -> None:
     assert str(folder / "chart.png") in name["text"]
     data = base64.b64decode(picture["image_url"]["url"].partition(",")[2])
     assert data == (folder / "chart.png").read_bytes()
-    session.undo()
+    session.rewind(session.messages[0].id)
     assert session.messages == ()
 
 
