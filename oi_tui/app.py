@@ -99,6 +99,7 @@ class OiTui(ImageSupportMixin, IdleClock):
     #: What conversation and dialogs need; other screens bring their own.
     LATER_CSS: ClassVar[list[Path]] = [paths.styles() / name for name in ("app.tcss", "conversation.tcss")]
     COMMANDS = {_import_command_entries, _import_permission_entries, _import_profile_entries}
+    DEFAULT_MODE = "conversation"
     ENABLE_COMMAND_PALETTE = True
     COMMAND_PALETTE_BINDING = "ctrl+shift+f12"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -132,6 +133,8 @@ class OiTui(ImageSupportMixin, IdleClock):
         self._filter_chain = FilterChain(())
         #: Signals that arrived before the event loop could handle them.
         self.early_signals: list[int] = []
+        # The first screen of a mode, and not the default screen, which keys do not wait for.
+        self.add_mode(self.DEFAULT_MODE, self._make_first_screen)
         for item in (DARK, LIGHT):
             self.register_theme(item)
         self._apply_first_theme(theme)
@@ -177,9 +180,10 @@ class OiTui(ImageSupportMixin, IdleClock):
         self.app_resume_signal.subscribe(self, self._come_back)
         if not self.is_headless:
             self.set_interval(1.0, self._note_size)
-        # Not as the first screen of all: while this one is made, keys wait, and the prompt gets them.
+
+    def _make_first_screen(self) -> ChatScreen:
         self._chat = ChatScreen(self._open_workspace)
-        await self.push_screen(self._chat)
+        return self._chat
 
     def on_ready(self) -> None:
         """The first frame is on the screen; now for the rest."""

@@ -62,3 +62,10 @@ async def test_a_message_that_was_sent_before_the_conversation_was_there_is_kept
         await until(pilot, lambda: chat.is_ready and len(workspace.session.messages) == 2)
         # Shown again from its messages, a running cell would lose what its program has drawn.
         assert shown == [0]
+
+
+async def test_the_conversation_is_the_first_screen() -> None:
+    workspace = Workspace(Profile(model="openai/test"), None, llm=Llm(), computer=Computer())
+    app = OiTui(lambda: workspace)
+    async with app.run_test(size=(80, 24)):
+        assert [type(screen) for screen in app.screen_stack] == [ChatScreen]
