@@ -410,6 +410,8 @@ class Execution:
             self._running = may_run
             if may_run:
                 self.cell_requests = cell_requests
+                # Within the lock: an interrupt comes before it, and nothing runs, or it stops this run.
+                reports = self._computer.run(code.format or "", body, self._log.number(code.id))
         if may_run:
             language = self._computer.resolve(code.format or "") or code.format or ""
             if language in CALLING_LANGUAGES:
@@ -417,7 +419,6 @@ class Execution:
             self.earlier.note(language, body, self._computer.cwd)
             writer = RunBuilder(code, self._outputs)
             try:
-                reports = self._computer.run(code.format or "", body, self._log.number(code.id))
                 ended = yield from self._output.take(code, reports, writer)
             except BaseException:
                 # A program's ctrl+c: no further events are taken, and nothing is left running.

@@ -47,8 +47,14 @@ class CellRunner:
         self._stopped = threading.Event()
 
     def run(self, name: str, code: str, number: int | None) -> Generator[Report, None, None]:
-        """Run code and report, `RunEnded` last. Closed early, the run is interrupted and drained first."""
+        """Run code and report, `RunEnded` last. Closed early, the run is interrupted and drained first.
+
+        An interrupt counts from this call on, and not only once somebody takes the first report.
+        """
         self._stopped.clear()
+        return self._run(name, code, number)
+
+    def _run(self, name: str, code: str, number: int | None) -> Generator[Report, None, None]:
         language = self._catalog.find(name)
         program = self._catalog.find_program(language) if language else None
         if language is None or program is None:

@@ -8,11 +8,17 @@ from dataclasses import replace
 
 import pytest
 
-from oi_tui.messages import InputRequested, Printed, Report, Stopping
+from oi_tui.engine.events import TurnEnded
+from oi_tui.engine.llm.base import Text
+from oi_tui.engine.session import Session
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.engine.storage.store import Store
+from oi_tui.messages import InputRequested, Printed, Report, RunEnded, Stopping
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.languages import python
 from oi_tui.runtimes.processes import process
 from oi_tui.runtimes.runs import interrupt, stopping
+from tests.fakes import Llm, call
 from tests.runtimes.playing import alive, play, until
 
 Make = Callable[..., Computer]
@@ -91,6 +97,28 @@ def test_one_interrupt_waits_and_keeps_the_memory(remembering: Computer, code: s
     assert played.text.startswith(printed)
     assert played.seconds - played.when("go") > LONG * 0.8
     assert play(remembering, "python", "df, model").text == "('rows', [1, 2])\n"
+
+
+def test_an_interrupt_before_the_first_report_is_not_lost(remembering: Computer) -> None:
+    """Whoever follows a run may note other things between the call and the first report."""
+    reports = remembering.run("python", "import time; time.sleep(600)")
+    remembering.interrupt()
+    *_, ended = reports
+    assert isinstance(ended, RunEnded)
+    assert ended.state == "interrupted"
+    assert play(remembering, "python", "print('on')").text == "on\n"
+
+
+def test_an_interrupt_just_as_the_code_of_a_turn_begins_stops_it(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    profile = Profile(model="openai/test", auto_run=True)
+    model = Llm([call("import time; time.sleep(600)", "python")], [Text("Stopped.")])
+    session = Session(profile, model, make(), Store.create_unsaved(cwd="/", model="test"))
+    monkeypatch.setattr(session.earlier, "note", lambda *_: session.interrupt())
+    *_, last = session.turn("go")
+    assert last == TurnEnded("interrupted")
+    assert [message.state for message in session.messages if message.type == "code"] == ["interrupted"]
 
 
 def test_one_interrupt_says_that_it_waits_and_what_another_would_lose(remembering: Computer) -> None:

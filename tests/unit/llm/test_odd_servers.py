@@ -228,7 +228,10 @@ CASES: dict[str, Case] = {
     "packed without a word": Case(events(gzip.compress(BEGUN + END)), told="data that is not text"),
     "UTF-16": Case(events((BEGUN + END).decode().encode("utf-16")), told="data that is not text"),
     "packed, as it says": Case(headed(b"Content-Encoding: gzip", BEGUN, END), told="not valid HTTP"),
-    "a length too short": Case(headed(b"Content-Length: 40", BEGUN, END), told="not valid HTTP"),
+    "a length too short": Case(
+        sent(HEAD.replace(b"Connection", b"Content-Length: 40\r\nConnection") + BEGUN + END),
+        told="not valid HTTP",
+    ),
     "a chunk of a size that is none": Case(
         sent(HEAD.replace(b"Connection", b"Transfer-Encoding: chunked\r\nConnection") + b"zz\r\n" + BEGUN),
         told="not valid HTTP",
