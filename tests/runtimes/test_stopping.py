@@ -82,10 +82,14 @@ def test_a_child_that_was_not_yet_its_program_is_interrupted_again(
     monkeypatch.setattr(process, "_LEFTOVERS", 20.0)
     # As between fork and exec: a handler takes the last signal, and then another program runs.
     child = (
-        "trap 'left=3' INT; left=60000; echo go; "
+        "read line; trap 'left=3' INT; left=60000; echo go; "
         "while [ $left -gt 0 ]; do left=$((left - 1)); sleep 0.01; done; exec sleep 60"
     )
-    code = f"import subprocess, time\nchild = subprocess.Popen(['sh', '-c', {child!r}])\ntime.sleep(60)"
+    # It says so only once it has its name here.
+    code = (
+        f"import subprocess, time\nchild = subprocess.Popen(['sh', '-c', {child!r}], stdin=subprocess.PIPE)\n"
+        "child.stdin.write(b'\\n'), child.stdin.flush()\ntime.sleep(60)"
+    )
     assert play(computer, "python", code, stop_at="go\r\n").state == "interrupted"
     assert play(computer, "python", "child.wait(10)").text == "-2\n"
 
