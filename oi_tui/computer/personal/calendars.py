@@ -94,7 +94,7 @@ class Calendar(Tool):
             *([f"DESCRIPTION:{escaped(notes)}"] if notes else []),
             *("END:VEVENT", "END:VCALENDAR", ""),
         ]
-        self._find_collection().put(f"{id_}.ics", "\r\n".join(lines), "text/calendar")
+        self._open_collection().put(f"{id_}.ics", "\r\n".join(lines), "text/calendar")
         return f"Created “{title}” on {start_date:%Y-%m-%d %H:%M}."
 
     def delete_event(
@@ -116,7 +116,7 @@ class Calendar(Tool):
                 f"There is {count} “{event_title}” then, so nothing was deleted. "
                 f"That day: {known or 'nothing'}."
             )
-        collection, item = self._find_collection(), matches[0][0]
+        collection, item = self._open_collection(), matches[0][0]
         # What the query found are single days; the entry itself says whether it has others.
         whole = properties(collection.read(item), "VEVENT")
         if len(whole) != 1 or any(name in whole[0] for name in _REPEATING):
@@ -133,7 +133,7 @@ class Calendar(Tool):
             return applescript.run('tell application "Calendar" to return name of first calendar')
         return account("calendar", "calendar").value("url")
 
-    def _find_collection(self) -> Collection:
+    def _open_collection(self) -> Collection:
         return Collection(account("calendar", "calendar"))
 
     def _find(self, first: Day, last: Day) -> list[tuple[Item, dict[str, Any]]]:
@@ -141,7 +141,7 @@ class Calendar(Tool):
         end = datetime.datetime.combine(last, datetime.time()).astimezone() + datetime.timedelta(days=1)
         query = _QUERY.format(start=_write_stamp(begin), end=_write_stamp(end))
         matches = []
-        for item in self._find_collection().report(query, _DATA):
+        for item in self._open_collection().report(query, _DATA):
             for event in properties(item.text, "VEVENT"):
                 matches.append((item, _parse_event(event)))
         return sorted(matches, key=lambda entry: str(entry[1]["start"]))

@@ -4,6 +4,7 @@ It reads calls by their names, and the names of files that are texts, variables 
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
@@ -181,6 +182,7 @@ def find_written(language: str, code: str) -> Iterator[Finding]:
     writers = _WRITERS.get(language, ())
     code = remove_comments(language, code) if writers else ""
     opens = r"[ \t]*\(" + (r"|[ \t]+(?=[\"'\w:$.-])" if language in WITH_BARE_CALLS else "")
+    line_ends = [match.start() for match in re.finditer(r"\n", code)]
     variables: dict[str, list[str]] | None = None
     for writer in writers:
         for match in re.finditer(rf"(?:{writer.function})(?P<opens>{opens})", code):
@@ -190,7 +192,7 @@ def find_written(language: str, code: str) -> Iterator[Finding]:
                 continue
             if variables is None:
                 variables = read_variables(code)
-            line = code.count("\n", 0, match.start()) + 1
+            line = bisect_left(line_ends, match.start()) + 1
             adds = bool(writer.keeps and re.search(writer.keeps, text))
             for name, is_whole in _find_names(writer, arguments, variables):
                 if is_whole:

@@ -1,6 +1,7 @@
 """Rules for other languages, applied line by line."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from oi_tui.engine.review.file_calls import find_written
@@ -195,11 +196,11 @@ def look_for_patterns(language: str, code: str) -> list[Finding]:
         for piece in split_line(line, _LONGEST):
             findings += [Finding(kind, what, number) for kind, what in _look(language, piece)]
     written = list(find_written(language, code))
-    named = [item.line for item in written if item.what and item.kind == "writes"]
+    named = Counter(item.line for item in written if item.what and item.kind == "writes")
     unnamed = [
         item
         for item in findings
-        if item.kind != "writes" or named.count(item.line) < _count_writing(language, lines[item.line - 1])
+        if item.kind != "writes" or named[item.line] < _count_writing(language, lines[item.line - 1])
     ]
     return [*unnamed, *written]
 

@@ -28,11 +28,11 @@ class AnswerRow(Horizontal):
         narrow = next((texts for least, texts in _NARROW if width < least), {})
         for answer, key in self._find_first_keys().items():
             text = narrow.get(answer, _TEXTS.get(answer, answer))
-            option = self._make_option(answer)
+            option = self._find_option(answer)
             option.display = text is not None
             option.say(text or "", format_key(key))
-        self._make_option("diff").display = question.is_edited
-        self._make_option("always").display = not question.request.asker
+        self._find_option("diff").display = question.is_edited
+        self._find_option("always").display = not question.request.asker
         self._order(question)
 
     def _order(self, question: Question) -> None:
@@ -50,5 +50,5 @@ class AnswerRow(Horizontal):
             keys.setdefault(answer, key)
         return keys
 
-    def _make_option(self, answer: str) -> ApprovalOption:
+    def _find_option(self, answer: str) -> ApprovalOption:
         return self.query_one(f"#choice-{answer}", ApprovalOption)

@@ -29,13 +29,13 @@ _HEIGHT = 2
 _LAST = 253_000_000_000.0
 
 
-def _parse_moment(seconds: float) -> datetime:
+def _make_datetime(seconds: float) -> datetime:
     return datetime.fromtimestamp(min(max(seconds, 0), _LAST))
 
 
 def describe_age(then: float, now: float) -> str:
     """Describe an age: "now", "5 min", "3 h", "Tue", "12 Mar", "12 Mar 2024"."""
-    moment, today = _parse_moment(then), _parse_moment(now)
+    moment, today = _make_datetime(then), _make_datetime(now)
     seconds = now - then
     if seconds < 60:
         return "now"
@@ -52,7 +52,7 @@ def find_group(summary: Summary, now: float) -> str:
     """The heading under which the conversation stands."""
     if summary.pinned:
         return "Pinned"
-    days = (_parse_moment(now).date() - _parse_moment(summary.updated).date()).days
+    days = (_make_datetime(now).date() - _make_datetime(summary.updated).date()).days
     if days <= 0:
         return "Today"
     if days == 1:

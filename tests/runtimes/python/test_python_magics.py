@@ -228,6 +228,14 @@ def test_what_was_captured_can_be_shown_later(computer: Computer) -> None:
     assert run(computer, "kept()") == "out\nerr\n3\n"
 
 
+def test_the_name_of_a_capture_keeps_its_value_until_the_cell_ends(computer: Computer) -> None:
+    run(computer, "%%capture kept\nprint('first')")
+    run(computer, "%%capture kept\nprint('after', kept.stdout)")
+    assert run(computer, "kept.stdout") == "'after first\\n\\n'\n"
+    run(computer, "%%capture kept\nprint('cut')\n1 / 0")
+    assert run(computer, "kept.stdout") == "'cut\\n'\n"
+
+
 def test_a_changed_module_is_read_anew_before_the_next_cell(computer: Computer) -> None:
     module = computer.cwd / "mine.py"
     module.write_text("def f(): return 1\nclass C:\n    def m(self): return 'a'\n")

@@ -77,9 +77,12 @@ def run(driver, words, source):
     """Run the code; what it puts out goes to the variable that is named, or nowhere."""
     wanted = ["--no-" + name not in words for name in ("stdout", "stderr", "display")]
     with keep(driver.shows, *wanted) as kept:
-        for name in words:
-            if not name.startswith("-"):
-                driver.module.__dict__[name] = kept
-        value = driver.run_part(source)
-        if value is not None:
-            sys.displayhook(value)
+        try:
+            value = driver.run_part(source)
+            if value is not None:
+                sys.displayhook(value)
+        finally:
+            # Not before: the code may read what the name held until now.
+            for name in words:
+                if not name.startswith("-"):
+                    driver.module.__dict__[name] = kept

@@ -448,7 +448,7 @@ def _print_all_columns(polars):
         polars.Config.set_tbl_cols(200)
         # With fewer characters, the names of columns would be broken into pieces.
         polars.Config.set_tbl_width_chars(4000)
-    except Exception:
+    except (AttributeError, TypeError, ValueError):
         # A module of the program's own may have the same name.
         pass
 
