@@ -71,7 +71,11 @@ _QUOTING: dict[str, Quoting] = {
         ),
         doubtful_text=r"[$@]\w+(?:->)?[\[{][^\]}\n]*\(",
     ),
-    "lua": Quoting(r"--\[\[.*?(?:\]\]|\Z)|--[^\n]*", rf"{_QUOTED}|\[\[.*?(?:\]\]|\Z)", doubtful=r"\[=+\[|\\\n"),
+    "lua": Quoting(
+        r"--\[\[.*?(?:\]\]|\Z)|--[^\n]*",
+        rf"{_QUOTED}|\[\[.*?(?:\]\]|\Z)",
+        doubtful=r"\[=+\[|\\\n",
+    ),
     "r": Quoting(r"#[^\n]*", _QUOTED_LINES, doubtful=rf"\b[rR]{_TEXT}|`[^`\n]*(?:{_TEXT}|\\|$)"),
     "c": Quoting(_SLASHES, _QUOTED, doubtful=rf"(?:(?<!u)\d|\b0[xX]\w+|R){_TEXT}"),
     "rust": Quoting(_SLASHES, r"b?r(?P<marks>#*)\".*?\"(?P=marks)|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\\n])'"),
