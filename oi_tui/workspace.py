@@ -18,7 +18,6 @@ from oi_tui.engine.settings.profile import (
     ProfileError,
     find_conversations_folder,
     list_remarks,
-    name_source,
     save,
 )
 from oi_tui.engine.settings.setting import Value
@@ -120,17 +119,13 @@ class Workspace:
     @property
     def remarks(self) -> tuple[str, ...]:
         """Remarks on the settings, such as unknown keys, and on skills that are not used, in sentences."""
-        languages = name_source(self.profile, "languages")
-        unknown = self.languages.explain_unknown(self.profile.languages)
-        custom = name_source(self.profile, "custom_languages")
         skills = (
             f"The skill {name} of this folder is not used. %skills trust {name} shows it."
             for name in self.skills.untrusted()
         )
         return (
             *list_remarks(self.profile),
-            *(f"{languages}: {problem}" for problem in unknown),
-            *(f"{custom}: {problem}" for problem in self.languages.custom.problems),
+            *self.languages.explain_unknown(),
             *skills,
         )
 

@@ -20,6 +20,7 @@ from oi_tui.engine.settings.profile import Profile, find_conversations_folder, l
 from oi_tui.engine.settings.setting import ProfileError, Value
 from oi_tui.system.environment import close_to_others
 from oi_tui.system.extras import MissingExtraError, need_extra
+from oi_tui.terminal import textual_variables
 from oi_tui.terminal.color_system import is_colourful_xterm
 from oi_tui.text import one_line
 
@@ -309,7 +310,13 @@ def _find_saved(id: str, profile: Profile) -> str | None:
 
 
 def _tune_textual() -> None:
-    """Set what Textual reads from the environment, once, when it is imported."""
+    """Set what Textual reads from the environment, once, when it is imported.
+
+    Raises UsageError for a variable that it could not use.
+    """
+    textual_variables.drop_empty(os.environ)
+    if problem := textual_variables.find_problem(os.environ):
+        raise UsageError(problem)
     # A key then waits 8 ms for its frame instead of 17.
     os.environ.setdefault("TEXTUAL_FPS", "120")
     # How long an escape may be the beginning of another key, in ms. Stopping should not wait longer.

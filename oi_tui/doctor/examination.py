@@ -18,6 +18,7 @@ PATIENCE = 5.0
 #: What the checks import when they need it. Threads that begin to import these at the same time may wait for
 #: each other, and Python then fails one of them.
 IMPORTED = (
+    "oi_tui.custom_languages",
     "oi_tui.profiles",
     "oi_tui.doctor.active_profile",
     "oi_tui.engine.credentials.key_source",
@@ -28,10 +29,12 @@ IMPORTED = (
     "oi_tui.engine.models.local_servers",
     "oi_tui.engine.settings.profile",
     "oi_tui.runtimes.computer",
+    "oi_tui.runtimes.language",
     "oi_tui.runtimes.languages",
     "oi_tui.runtimes.remote.place",
     "oi_tui.runtimes.remote.target",
     "oi_tui.runtimes.sandbox.sandbox",
+    "oi_tui.services.languages",
 )
 
 

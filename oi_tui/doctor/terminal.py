@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Mapping
 
 from oi_tui.doctor.finding import Diagnosis
+from oi_tui.terminal import textual_variables
 from oi_tui.terminal.color_system import is_colourful_xterm
 from oi_tui.terminal.graphics import ask_tmux, choose_manner
 from oi_tui.terminal.queries import TerminalQueries
@@ -40,6 +41,9 @@ def check_terminal(*, ask: bool = True) -> Iterator[Diagnosis]:
     yield from _check_size()
     yield from _check_encoding(environment)
     yield _check_colours(environment)
+    # Textual is not loaded here.
+    if problem := textual_variables.find_problem(environment, load_driver=False):
+        yield Diagnosis(False, problem, "Correct the variable, or unset it.")
     yield from _check_between(environment)
     yield _check_clipboard(environment)
     if ask:

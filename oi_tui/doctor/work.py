@@ -103,16 +103,34 @@ def _list_remarks(profile: "Profile", path: Path | None, broken: str = "") -> It
 
 def check_languages(active: "ActiveProfile | None" = None) -> Iterator[Diagnosis]:
     """Every language that is known, with its program's version or how to get it."""
+    from oi_tui.custom_languages import CustomLanguages
     from oi_tui.runtimes.computer import Computer
+    from oi_tui.runtimes.language import Choices
     from oi_tui.runtimes.languages import LANGUAGES
+    from oi_tui.services.languages import explain_unknown
 
-    profile = (active or _try_default_settings()).profile
+    active = active or _try_default_settings()
+    profile = active.profile
     chosen = {name: value for name in ("python", "shell") if (value := getattr(profile, name))}
-    computer = Computer(cwd=Path(os.sep), python=chosen.get("python"), shell=chosen.get("shell"))
+    custom = CustomLanguages(
+        profile.custom_languages,
+        Choices(profile.python, profile.shell),
+        active.path.parent if active.path else Path.cwd(),
+        may_ask=not profile.sandbox,
+    )
+    computer = Computer(
+        cwd=Path(os.sep),
+        python=chosen.get("python"),
+        shell=chosen.get("shell"),
+        declared=(*LANGUAGES, *custom.languages),
+    )
     there = set(computer.languages)
+    for problem in explain_unknown(profile, computer, custom):
+        yield Diagnosis(False, problem, "Correct it, or leave it out.")
+    known = (*LANGUAGES, *custom.languages)
     with ThreadPoolExecutor(max_workers=8, thread_name_prefix="doctor-language") as pool:
         for language, words in zip(
-            LANGUAGES, pool.map(computer.describe, (item.name for item in LANGUAGES)), strict=True
+            known, pool.map(computer.describe, (item.name for item in known)), strict=True
         ):
             if language.name in there:
                 named = words.startswith((language.title, language.name))

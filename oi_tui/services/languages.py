@@ -12,7 +12,7 @@ from oi_tui.engine import protocols
 from oi_tui.engine.credentials.keys import find_token
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.window_actions import ActedWindow, GrantedWindow
-from oi_tui.engine.settings.profile import Profile, ProfileError
+from oi_tui.engine.settings.profile import Profile, ProfileError, name_source
 from oi_tui.messages import Report, VariablesLost
 from oi_tui.runtimes.availability import Availability
 from oi_tui.runtimes.completions import CompletionSet
@@ -138,6 +138,17 @@ class Languages(protocols.CodeRunner, Protocol):
         """Hold programs there from now on, where nothing of ours can be seen, or do not."""
 
 
+def explain_unknown(profile: Profile, computer: "Languages | Computer", custom: CustomLanguages) -> list[str]:
+    """Say which languages of the settings are not known, each with where the setting was made."""
+    here = ", ".join(computer.languages)
+    allowed, own = name_source(profile, "languages"), name_source(profile, "custom_languages")
+    unknown = (name for name in profile.languages if computer.resolve(name) is None)
+    return [
+        *(f"{allowed}: unknown language {name!r}; languages: {here}" for name in unknown),
+        *(f"{own}: {problem}" for problem in custom.problems),
+    ]
+
+
 class LanguageService:
     """Owns the languages: starts and ends them, and knows what ran in them.
 
@@ -230,11 +241,9 @@ class LanguageService:
         if self._own_computer:
             self._own_computer.note_loss(VariablesLost("", text.rstrip(".")))
 
-    def explain_unknown(self, names: Sequence[str]) -> list[str]:
-        """Say which of these names are no languages."""
-        here = ", ".join(self.computer.languages)
-        unknown = (name for name in names if self.computer.resolve(name) is None)
-        return [f"unknown language {name!r}; languages: {here}" for name in unknown]
+    def explain_unknown(self) -> list[str]:
+        """Say which of the languages that the settings allow, and which custom ones, are not there."""
+        return explain_unknown(self._profile, self.computer, self.custom)
 
     @property
     def has_pointer(self) -> bool:

@@ -279,6 +279,26 @@ def test_a_chosen_program_that_is_not_there_is_a_problem() -> None:
     assert "/nowhere/python not found" in words(problems(work.check_languages()))
 
 
+def test_languages_that_are_not_known_are_problems(tmp_path: Path) -> None:
+    (tmp_path / "shout.py").write_text("class Shout:\n    name = 'Shout'\n")
+    (tmp_path / "loud.py").write_text(
+        "class Loud:\n    name = 'Loud'\n"
+        "    def run(self, code): ...\n    def stop(self): ...\n    def terminate(self): ...\n"
+    )
+    profile = Profile(
+        languages=("python", "nonsense", "loud"),
+        custom_languages=("gone.py", "shout.py:Shout", "loud.py"),
+        origins={"languages": "flag", "custom_languages": "profile"},
+    )
+    found = list(work.check_languages(ActiveProfile(profile, tmp_path / "mine.yaml")))
+    said = words(problems(found))
+    assert "--languages: unknown language 'nonsense'; languages: " in said
+    assert "computer.custom_languages: gone.py: file not found: " in said
+    assert "shout.py:Shout: the class Shout lacks run and stop and terminate" in said
+    assert "'loud'" not in said
+    assert "%languages trust loud" in words(found)
+
+
 @pytest.mark.parametrize(
     ("version", "limits", "good"),
     [
