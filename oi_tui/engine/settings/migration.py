@@ -35,6 +35,7 @@ MOVED = {
     "llm.system_message": "system_message",
     "emit_images": "computer.emit_images",
     "safe_mod": "safe_mode",
+    "function_calling_llm": "llm.supports_functions",
     # Renamed in 0.2, as its flag was.
     "debug_mode": "verbose",
     # The names of 0.2.
@@ -71,7 +72,7 @@ def migrate(text: str, path: object = None) -> tuple[str, list[str]]:
             continue
         value: Value = tuple(map(str, entry.value)) if isinstance(entry.value, list) else entry.value
         if known := entries.get(new):
-            merged = _merge(new, value, known.value)
+            merged = choose_stricter(new, value, known.value)
             if merged is None:
                 continue
             value = merged
@@ -84,7 +85,7 @@ def migrate(text: str, path: object = None) -> tuple[str, list[str]]:
     return _remove_old_system_message(text, path, done)
 
 
-def _merge(key: str, older: Value, value: object) -> Value | None:
+def choose_stricter(key: str, older: Value, value: object) -> Value | None:
     """Return what counts where a setting has an older key, too: the stricter; None if that is open."""
     if older == value:
         return older

@@ -69,7 +69,7 @@ class Profile(ApplicationSettings, PromptSettings, ExecutionSettings, ModelSetti
                 if entry.value not in (None, {}):
                     unknown.append(f"line {entry.line}: {key} is a group of settings, with more below it")
                 continue
-            if key == FORMAT_VERSION:
+            if key == FORMAT_VERSION or (key in MOVED and entry.value is None):
                 continue
             if declared is None:
                 within = known.get(key.rpartition(".")[0])

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from oi_tui.engine.credentials.trust import ExternalContent
-from oi_tui.engine.settings.migration import MOVED
+from oi_tui.engine.settings.migration import MOVED, choose_stricter
 from oi_tui.engine.settings.profile import Profile, ProfileError, list_settings
 from oi_tui.engine.settings.setting import Setting
 from oi_tui.engine.settings.unknown_keys import explain_unknown, refuse_unknown_limit
@@ -173,6 +173,9 @@ def run(shown: ExternalContent, languages: Sequence[KnownLanguage] = ()) -> Prof
     if found["fault"]:
         kind, words, line = found["fault"]
         raise ProfileError(_explain(kind, words, found["calls"]), path=shown.place, line=line)
+    if loads := [line for path, line, *_ in found["calls"] if path == "profile"]:
+        problem = "profile() loads another profile, whose limits would be lost. Copy what it sets to here"
+        raise ProfileError(problem, path=shown.place, line=loads[0])
     profile = Profile(
         unknown=tuple(_describe_calls(found["calls"])), startup=tuple(_list_startup_code(found["calls"]))
     )
@@ -264,7 +267,13 @@ def _with(profile: Profile, path: str, kind: str, value: Any, shown: ExternalCon
         raise setting.error(f"expected {setting.expected}, not {one_line(str(value), 60)}")
     if value is None and not setting.optional:
         return profile
-    return profile.with_changes("profile", **{setting.name: setting.check_given(value)})
+    checked = setting.check_given(value)
+    if setting.name in profile.origins:
+        # It was set by another of its names before.
+        before = getattr(profile, setting.name)
+        stricter = choose_stricter(setting.key, checked, before)
+        checked = stricter if stricter is not None else before if path in MOVED else checked
+    return profile.with_changes("profile", **{setting.name: checked})
 
 
 def _refuse_group(key: str, declared: Mapping[str, Setting]) -> None:

@@ -34,6 +34,8 @@ _LIMITING = frozenset(
 
 #: Open Interpreter writes its version into each profile. That is nothing that a person set.
 FORMAT_VERSION = "version"
+#: Open Interpreter runs what stands there, which may well set limits.
+_PROGRAM = "start_script"
 #: Settings of Open Interpreter 0.4.3, or groups of them, that nothing here acts on.
 _ORIGINALS = (
     "conversation_filename",
@@ -70,6 +72,12 @@ def refuse_unknown_limit(key: str, settings: Iterable[Setting]) -> None:
 
     Going on would be to go on without the limit.
     """
+    if key == _PROGRAM:
+        raise ProfileError(
+            "is a program, and is run in a Python profile only. Put it into a file such as mine.py, and use "
+            "that with --profile",
+            key=key,
+        )
     names = {setting.key.rpartition(".")[2]: setting for setting in settings}
     name = key.rpartition(".")[2].replace("-", "_").lower()
     matches = difflib.get_close_matches(name, names, n=1, cutoff=_ALIKE)

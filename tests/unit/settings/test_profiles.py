@@ -367,6 +367,38 @@ def test_the_keys_of_version_0_2_for_loop_mode_are_read(tmp_path: Path) -> None:
     assert "They are used" in note
 
 
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        # An older key without a value sets nothing, as in the first profiles of all.
+        ("model: gpt-4\nmax_budget:\ncontext_window:\n", {"model": "gpt-4", "max_budget": None}),
+        ("function_calling_llm: false\n", {"supports_functions": False}),
+        ('{"model":"gpt-4","max_budget":0.1}', {"model": "gpt-4", "max_budget": 0.1}),
+        ("{model: gpt-4, max_budget: 0.1}\n", {"model": "gpt-4", "max_budget": 0.1}),
+    ],
+)
+def test_values_that_old_profiles_have_are_read(text: str, values: dict[str, object], tmp_path: Path) -> None:
+    path = tmp_path / "old.json"
+    path.write_text(text)
+    profile = profiles.load(path)
+    assert {name: getattr(profile, name) for name in values} == values
+    assert not any("not a setting" in line for line in profile.unknown)
+
+
+def test_a_program_within_a_yaml_profile_is_refused_because_its_limits_would_be_lost(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text("llm:\n  model: gpt-4\nstart_script: |\n  interpreter.llm.max_budget = 0.01\n")
+    with pytest.raises(ProfileError, match=r"line 3: start_script: is a program.* Python profile"):
+        profiles.load(path)
+
+
+def test_the_profile_of_a_model_on_this_machine_sends_nothing_to_the_internet() -> None:
+    for name in presets.list_names():
+        profile = profiles.load(profiles.find(name))
+        assert profile.offline or profile.local or not profile.model.startswith("ollama/") or name == "ollama"
+    assert profiles.load(profiles.find("codestral")).offline
+
+
 def test_debug_mode_of_version_0_1_is_verbose(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text("model: gpt-4\ndebug_mode: true\n")
     assert profiles.load(tmp_path / "config.yaml").verbose

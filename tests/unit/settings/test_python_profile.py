@@ -82,6 +82,7 @@ def test_languages_are_restricted_in_every_manner(statement: str, languages: tup
         ("interpreter.__dict__['offline'] = True", "line 2: AttributeError"),
         ("vars(interpreter)['offline'] = True", "line 2: TypeError"),
         ("from interpreter import OpenInterpreter\nOpenInterpreter(offline='yes')", "offline: expected true"),
+        ("from interpreter.core import profile\nprofile(interpreter, 'x')", "line 3: profile() loads"),
         ("input('Which model? ')", "line 2: EOFError: the profile asks for input"),
         ("exit()", "line 2: SystemExit: the profile ends the program"),
     ],
@@ -100,6 +101,24 @@ def test_limits_count_by_their_older_names_and_as_arguments() -> None:
     )
     assert (profile.offline, profile.safe_mode, profile.max_budget) == (True, "ask", 0.5)
     assert (profile.max_output, profile.model, profile.unknown) == (900, "ollama/x", ())
+
+
+@pytest.mark.parametrize(
+    ("statements", "values"),
+    [
+        ("i.offline = True\ni.computer.offline = False\n", {"offline": True}),
+        ("i.computer.offline = True\ni.offline = False\n", {"offline": True}),
+        ("i.max_output = 500\ni.llm.max_output = 5000\n", {"max_output": 500}),
+        ("i.max_budget = 0.1\ni.llm.max_budget = 5\n", {"max_budget": 0.1}),
+        ("i.llm.model = 'a/b'\ni.model = 'c/d'\n", {"model": "a/b"}),
+        ("i.model = 'c/d'\ni.llm.model = 'a/b'\n", {"model": "a/b"}),
+    ],
+)
+def test_a_setting_that_is_given_by_two_names_never_widens(
+    statements: str, values: dict[str, object]
+) -> None:
+    profile = made(f"from interpreter import interpreter as i\n{statements}")
+    assert {name: getattr(profile, name) for name in values} == values
 
 
 def test_a_list_that_is_changed_in_place_counts() -> None:
