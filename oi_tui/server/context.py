@@ -62,18 +62,37 @@ def context_of(connection: HTTPConnection) -> ServerContext:
 async def read_object(request: Request) -> Mapping[str, Any]:
     """Return the body, a JSON object. Raises RequestRefusedError."""
     try:
-        body = json.loads(await request.body())
-        # Half of a pair of \\u escapes is no character, and could not be sent back.
-        json.dumps(body, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        raise RequestRefusedError(
-            400, "The body has an escape that is not a character: half of a pair."
-        ) from None
+        body = parse_json(await request.body())
     except (ValueError, RecursionError):
         raise RequestRefusedError(400, "The body is not JSON in UTF-8 without compression.") from None
     if not isinstance(body, dict):
         raise RequestRefusedError(400, "The body must be a JSON object.")
     return body
+
+
+def parse_json(raw: str | bytes) -> Any:
+    """Return what the JSON says.
+
+    Raises ValueError or RecursionError where it is none, and RequestRefusedError where part of it is no text.
+    """
+    value = json.loads(raw)
+    try:
+        # Half of a pair of \\u escapes is no character, and could not be sent back.
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise RequestRefusedError(
+            400, "The JSON has an escape that is not a character: half of a pair."
+        ) from None
+    return value
+
+
+async def receive_frame(socket: WebSocket) -> str | bytes:
+    """Return what the next frame holds, text or bytes. Raises WebSocketDisconnect."""
+    message = await socket.receive()
+    if message["type"] == "websocket.disconnect":
+        raise WebSocketDisconnect(message["code"], message.get("reason"))
+    frame: str | bytes = message.get("text") or message.get("bytes") or ""
+    return frame
 
 
 def read_text(body: Mapping[str, Any], name: str, default: str | None = None) -> str:

@@ -80,6 +80,8 @@ class HostedSession:
         self.waits_for: InputRequested | None = None
         #: Whether clients may approve later code too, as “always” in the window does.
         self.may_grant = False
+        #: What clients of Open Interpreter's protocol still have to get of the turn that one of them began.
+        self.feed: Any = None
         self._lock = threading.RLock()
         self._idle = threading.Event()
         self._idle.set()
@@ -230,6 +232,7 @@ class HostedSession:
             self._idle.clear()
             self._ended = None
             self._stopping = False
+            self.feed = None
             self.used = time.time()
         threading.Thread(target=self._work, args=(work,), name=f"session-{self.id}", daemon=True).start()
 

@@ -14,7 +14,16 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from oi_tui.engine.storage.store import NoConversationError, StoreError
 from oi_tui.server import wire
 from oi_tui.server.backend import picture
-from oi_tui.server.context import Tempo, context_of, read_object, read_text, subprotocol, while_connected
+from oi_tui.server.context import (
+    Tempo,
+    context_of,
+    parse_json,
+    read_object,
+    read_text,
+    receive_frame,
+    subprotocol,
+    while_connected,
+)
 from oi_tui.server.event_log import ApprovalQuestion, EventReader, GapError, MessagesReplaced
 from oi_tui.server.fields import SWITCH, check_fields, make_whole
 from oi_tui.server.guard import RequestRefusedError
@@ -167,10 +176,10 @@ async def _receive(socket: WebSocket, session: HostedSession, send: _SendRecord,
     beats = Tempo(tempo)
     with suppress(WebSocketDisconnect):
         while True:
-            text = await socket.receive_text()
+            frame = await receive_frame(socket)
             await beats.wait_for_turn()
             try:
-                order = json.loads(text)
+                order = parse_json(frame)
                 if not isinstance(order, dict):
                     raise RequestRefusedError(400, "A message must be a JSON object.")
                 act(session, str(order.get("do")), order)

@@ -1,11 +1,13 @@
 """Open Interpreter's own protocol: chunks over a WebSocket, and settings."""
 
 import asyncio
+import copy
 import json
 import secrets
+from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -15,8 +17,18 @@ from oi_tui.engine.llm.foreign_images import UNREADABLE, read_image
 from oi_tui.engine.open_interpreter.chunks import Chunk
 from oi_tui.messages import Message
 from oi_tui.server.chunks import ClientChunks, make_error
-from oi_tui.server.context import ServerContext, Tempo, context_of, read_object, subprotocol, while_connected
-from oi_tui.server.event_log import ApprovalQuestion, EventReader, GapError
+from oi_tui.server.context import (
+    ServerContext,
+    Tempo,
+    context_of,
+    parse_json,
+    read_object,
+    receive_frame,
+    subprotocol,
+    while_connected,
+)
+from oi_tui.server.event_log import ApprovalQuestion, EventReader, GapError, LogEntry
+from oi_tui.server.guard import RequestRefusedError
 from oi_tui.server.hosted_session import ConflictError, HostedSession
 from oi_tui.server.sessions import DEFAULT, NoRoomError, UnknownSessionError
 
@@ -26,6 +38,8 @@ _FILES = ("file", "audio")
 _IMAGES = ("path", "base64", "base64.png", "base64.jpeg", "description")
 #: Seconds to wait for an acknowledgement, and how often a chunk is sent.
 _ACKNOWLEDGE_SECONDS, _ATTEMPTS = 10.0, 3
+#: Seconds in which the next client may say something else before it gets what the former one left.
+_REST_SECONDS = 0.5
 #: Parts of one message.
 _MOST_PARTS = 100
 _STOP_SECONDS = 30.0
@@ -98,6 +112,53 @@ def _message(kind: str, shape: str | None, content: str) -> Message:
     return Message(role="user", type="file" if kind in _FILES else "message", content=content)
 
 
+class _Unsent(NamedTuple):
+    """A chunk to send, and the id of the question whose code was before it; "" for none."""
+
+    chunk: Chunk
+    question: str = ""
+
+
+class Feed:
+    """What a client still has to get: chunks, and the events after a number.
+
+    It outlives the connection. The client that connects next goes on with a copy, so that neither what came
+    meanwhile is lost nor what the former one did not acknowledge.
+    """
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.chunks = ClientChunks()
+        self.unsent: deque[_Unsent] = deque()
+        #: The question whose code was sent, so that "go" cannot mean another one.
+        self.shown = ""
+        #: Whether the chunk before said that the answer is complete.
+        self.complete = False
+
+    def continued(self) -> Self:
+        """Return a copy for another connection. The second form of "complete" is left out after the first."""
+        other = copy.copy(self)
+        other.chunks = copy.deepcopy(self.chunks)
+        other.unsent = deque(item for item in self.unsent if not (self.complete and _completes(item.chunk)))
+        return other
+
+    def take(self, entry: LogEntry, *, number: bool) -> None:
+        """Add the chunks of an event; with `number`, each has an id to acknowledge it by."""
+        self.number = entry.number
+        question = entry.item.id if isinstance(entry.item, ApprovalQuestion) else ""
+        for chunk in self.chunks.convert(entry.item):
+            named = {**chunk, "id": secrets.token_hex(8)} if number else chunk
+            self.unsent.append(_Unsent(named, question if _completes(chunk) else ""))
+
+    def sent(self) -> None:
+        """Note that the first chunk arrived."""
+        self.complete = _completes(self.unsent.popleft().chunk)
+
+
+def _completes(chunk: Chunk) -> bool:
+    return chunk.get("type") == "status"
+
+
 class OriginalClient:
     """One client at its WebSocket."""
 
@@ -105,27 +166,31 @@ class OriginalClient:
         self._socket = socket
         self._context = context
         self._session = session
-        self._chunks = ClientChunks()
         self._parts = MessageAssembler()
         self._sending = asyncio.Lock()
         self._acknowledged: dict[str, asyncio.Event] = {}
-        #: The question whose code was sent, so that "go" cannot mean another one.
-        self._shown = ""
+        left: Feed | None = session.feed
+        self._feed = left.continued() if left else Feed(session.log.last)
+        if left:
+            session.feed = self._feed
+        self._reader = EventReader(session.log, self._feed.number)
+        #: Set once it is clear whether the client wants what a former one left.
+        self._settled = asyncio.Event()
 
     async def serve(self) -> None:
         """Send events and take messages until the client leaves."""
-        with EventReader(self._session.log) as reader:
-            await while_connected(self._socket, self._send_events(reader), self._receive())
+        with self._reader:
+            await while_connected(self._socket, self._send_events(), self._receive())
 
     async def _receive(self) -> None:
         tempo = Tempo(self._context.options.limits.messages_per_second)
         with suppress(WebSocketDisconnect):
             while True:
-                text = await self._socket.receive_text()
+                frame = await receive_frame(self._socket)
                 await tempo.wait_for_turn()
                 try:
-                    await self._take(json.loads(text))
-                except (BadChunkError, ConflictError) as problem:
+                    await self._take(parse_json(frame))
+                except (BadChunkError, ConflictError, RequestRefusedError) as problem:
                     # Not acknowledged: what would acknowledge it is read here.
                     await self._write(make_error(str(problem)))
                 except (ValueError, RecursionError):
@@ -152,6 +217,7 @@ class OriginalClient:
             raise BadChunkError("A chunk needs start, content or end.")
         else:
             if chunk.get("start"):
+                self._drop_rest()
                 self._parts.start(chunk)
             elif "content" in chunk:
                 self._parts.add(chunk)
@@ -164,17 +230,18 @@ class OriginalClient:
             return
         if self._session.busy:
             # A new message ends what goes on, as in the original.
-            self._chunks.superseded += 1
+            self._feed.chunks.superseded += 1
             self._session.end_turn()
             if not await asyncio.to_thread(self._session.wait, _STOP_SECONDS):
-                self._chunks.superseded -= 1
+                self._feed.chunks.superseded -= 1
         self._session.say(read_messages(parts))
+        self._session.feed = self._feed
 
     def _command(self, command: str) -> None:
         match command.strip():
             case "go":
                 question = self._session.question
-                if question is None or question.id != self._shown:
+                if question is None or question.id != self._feed.shown:
                     raise ConflictError("There is no code to run.")
                 self._session.answer(question.id, question.hash, "run")
             case "stop":
@@ -182,37 +249,56 @@ class OriginalClient:
             case _:
                 raise BadChunkError('The command must be "go" or "stop".')
 
-    async def _send_events(self, reader: EventReader) -> None:
+    def _drop_rest(self) -> None:
+        """Leave out what a former connection left, for a client that says something else at once."""
+        if self._settled.is_set():
+            return
+        rest, self._feed = self._feed, Feed(self._session.log.last)
+        self._feed.shown = rest.shown
+        self._reader.number = self._feed.number
+        if self._session.feed is rest:
+            self._session.feed = self._feed
+        self._settled.set()
+
+    async def _send_events(self) -> None:
+        if self._feed.unsent or self._session.log.last > self._feed.number:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._settled.wait(), _REST_SECONDS)
+        self._settled.set()
+        feed = self._feed
         while True:
+            while feed.unsent:
+                chunk, question = feed.unsent[0]
+                feed.shown = question or feed.shown
+                if not await self._send(chunk):
+                    return
+                feed.sent()
             try:
-                entries = await reader.next()
+                entries = await self._reader.next()
             except GapError:
-                await self._send(
+                if self._session.feed is feed:
+                    self._session.feed = None
+                await self._write(
                     make_error("The connection was too slow, and output was lost. Connect again.")
                 )
                 return
             for entry in entries:
-                for chunk in self._chunks.convert(entry.item):
-                    if isinstance(entry.item, ApprovalQuestion) and chunk["type"] == "status":
-                        self._shown = entry.item.id
-                    if not await self._send(chunk):
-                        return
+                feed.take(entry, number=self._context.options.acknowledge)
 
     async def _send(self, chunk: Chunk) -> bool:
         """Send a chunk, and wait until it is acknowledged where that is asked for."""
         if not self._context.options.acknowledge:
             await self._write(chunk)
             return True
-        number = secrets.token_hex(8)
-        acknowledged = self._acknowledged[number] = asyncio.Event()
+        acknowledged = self._acknowledged[chunk["id"]] = asyncio.Event()
         try:
             for _ in range(_ATTEMPTS):
-                await self._write({**chunk, "id": number})
+                await self._write(chunk)
                 with suppress(TimeoutError):
                     await asyncio.wait_for(acknowledged.wait(), _ACKNOWLEDGE_SECONDS)
                     return True
         finally:
-            del self._acknowledged[number]
+            del self._acknowledged[chunk["id"]]
         return False
 
     async def _write(self, chunk: Chunk) -> None:

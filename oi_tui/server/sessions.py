@@ -110,6 +110,7 @@ class Sessions:
         session = await self.find(id)
         del self._sessions[session.id]
         self._disposable.discard(session.id)
+        self._unwatched.pop(session.id, None)
         await asyncio.to_thread(session.close)
 
     async def close(self) -> None:

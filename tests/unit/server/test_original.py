@@ -16,6 +16,7 @@ from oi_tui.engine.llm.base import ErrorInfo, Text
 from oi_tui.server import original
 from tests.fakes import call
 from tests.unit.server.conftest import Serve
+from tests.unit.server.running import Socket
 
 COMPLETE = {"role": "server", "type": "status", "content": "complete"}
 HELLO = {"type": "message", "content": "Hello"}
@@ -170,9 +171,15 @@ def test_a_failed_request_is_an_error_and_complete(serve: Serve) -> None:
         ('{"role": "user"}', "A chunk needs start, content or end."),
         ('{"role": "user", "type": "command", "content": "auto_run"}', 'The command must be "go" or "stop".'),
         ('{"role": "user", "type": "input", "content": "x"}', "No program is waiting for input."),
+        (b"\x00\x01", "This is not JSON."),
+        (b"\xff\xfe", "This is not JSON."),
+        (b'{"role": "user", "end": true}', "The message is empty."),
+        (r'{"auth": "\ud800"}', "The JSON has an escape that is not a character: half of a pair."),
     ],
 )
-def test_what_cannot_be_understood_is_answered_with_what_to_send(serve: Serve, sent: str, shown: str) -> None:
+def test_what_cannot_be_understood_is_answered_with_what_to_send(
+    serve: Serve, sent: str | bytes, shown: str
+) -> None:
     with serve().socket() as socket:
         socket.connection.send(sent)
         assert socket.receive()["content"] == shown
@@ -200,6 +207,109 @@ def test_each_chunk_waits_for_its_acknowledgement(serve: Serve, monkeypatch: pyt
                 pass
             seen.append(record)
     assert content(seen, type="message") == "Hi."
+
+
+def acknowledged(socket: Socket, seen: list[Any], enough: Callable[[Any], bool]) -> None:
+    """Receive and acknowledge each chunk once, up to one that is enough."""
+    while not (seen and enough(seen[-1])):
+        record = socket.receive()
+        socket.send({"ack": record["id"]})
+        if all(record["id"] != other["id"] for other in seen):
+            seen.append(record)
+
+
+def is_complete(chunk: Any) -> bool:
+    return bool(chunk["type"] == "status")
+
+
+def test_what_was_not_acknowledged_comes_again_on_the_next_connection_and_nothing_is_lost(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(original, "_ACKNOWLEDGE_SECONDS", 0.05)
+    running = serve([Text("One, "), Text("two, "), Text("three.")], acknowledge=True)
+    seen: list[Any] = []
+    with running.socket() as socket:
+        socket.say(HELLO)
+        acknowledged(socket, seen, lambda chunk: "content" in chunk)
+        lost = socket.receive()
+        assert lost["id"] != seen[-1]["id"]
+    with running.socket() as socket:
+        first = socket.receive()
+        assert first == lost, "the same chunk with the same id"
+        socket.send({"ack": first["id"]})
+        seen.append(first)
+        acknowledged(socket, seen, is_complete)
+    assert content(seen, type="message") == "One, two, three."
+    assert [chunk.get("start") for chunk in seen].count(True) == 1
+
+
+def test_a_client_that_is_let_go_because_it_acknowledges_nothing_gets_the_rest_later(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(original, "_ACKNOWLEDGE_SECONDS", 0.02)
+    running = serve([Text("Hi.")], acknowledge=True)
+    with running.socket() as socket:
+        socket.say(HELLO)
+        with pytest.raises(websockets.ConnectionClosed):
+            socket.until(role="nobody")
+    seen: list[Any] = []
+    with running.socket() as socket:
+        acknowledged(socket, seen, is_complete)
+    assert content(seen, type="message") == "Hi."
+
+
+def test_code_that_was_shown_before_the_connection_was_lost_can_be_approved_after_it(serve: Serve) -> None:
+    running = serve([call("print(1)")], [Text("Done.")])
+    with running.socket() as socket:
+        socket.say(HELLO)
+        socket.until(**COMPLETE)
+    with running.socket() as socket:
+        socket.send(GO)
+        chunks = socket.until(**COMPLETE)
+    assert running.computer.ran == [("python", "print(1)")]
+    assert content(chunks, type="message") == "Done."
+
+
+def test_who_leaves_after_the_first_complete_begins_the_next_answer_with_its_own_chunks(serve: Serve) -> None:
+    running = serve([Text("One.")], [Text("Two.")], acknowledge=True)
+    for expected in ("One.", "Two."):
+        seen: list[Any] = []
+        with running.socket() as socket:
+            socket.say(HELLO)
+            acknowledged(socket, seen, is_complete)
+        assert content(seen, type="message") == expected
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_who_says_something_else_gets_no_rest_and_who_says_nothing_gets_it(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, again: bool
+) -> None:
+    if again:
+        monkeypatch.setattr(original, "_REST_SECONDS", 20.0)
+    running = serve([Text("One.")], [Text("Two.")], acknowledge=True)
+    with running.socket() as socket:
+        socket.say(HELLO)
+        socket.receive()
+    assert running.app.state.context.sessions.all[0].wait(20)
+    seen: list[Any] = []
+    with running.socket() as socket:
+        if again:
+            socket.say(HELLO)
+        acknowledged(socket, seen, is_complete)
+    assert content(seen, type="message") == ("Two." if again else "One.")
+
+
+def test_the_turns_of_other_protocols_are_no_rest_for_the_next_client(serve: Serve) -> None:
+    running = serve([Text("One.")], [Text("Other.")], [Text("Two.")])
+    with running.socket() as socket:
+        socket.say(HELLO)
+        socket.until(**COMPLETE)
+    with running.http() as client:
+        client.post("/v1/sessions/default/say", json={"content": "Hello"})
+    assert running.app.state.context.sessions.all[0].wait(20)
+    with running.socket() as socket:
+        socket.say(HELLO)
+        assert content(socket.until(**COMPLETE), type="message") == "Two."
 
 
 def test_sessions_do_not_see_each_other(serve: Serve) -> None:
