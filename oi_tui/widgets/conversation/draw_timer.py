@@ -16,8 +16,11 @@ FLUSH = 1 / 24
 _SHARE, _LONGEST_PAUSE = 6, 0.25
 #: How long a key may take to be drawn, in seconds. Other changes are drawn after it.
 _KEY = 0.03
-#: But it waits for keys no longer than so many seconds.
+#: But they wait for keys no longer than so many seconds.
 _PATIENCE = 0.15
+#: So many seconds after a key, another one is likely. Once drawn after a key, changes then wait this long for
+#: the next one: a key that comes while they are drawn waits for all of that.
+_TYPING, _BETWEEN_KEYS = 1.0, 0.15
 
 
 class DrawTimer:
@@ -39,17 +42,26 @@ class DrawTimer:
     def start(self) -> None:
         """Draw soon."""
         if self._timer is None and self._widget.is_attached:
-            wait = max(self._pause - (time.monotonic() - self._drawn_at), 0.001)
-            self._timer = schedule(self._widget, wait, self.draw_after_keys)
+            self._schedule(max(self._find_due() - time.monotonic(), 0.001))
+
+    def _schedule(self, wait: float) -> None:
+        # Not all of a long wait at once: a key that comes meanwhile can end it.
+        self._timer = schedule(self._widget, min(wait, FLUSH), self.draw_after_keys)
 
     def draw_after_keys(self) -> None:
-        """Draw, but not before a key that was just pressed."""
-        now = time.monotonic()
-        wait = find_last_key(self._widget.app) + _KEY - now
-        if wait > 0 and now < self._drawn_at + _PATIENCE:
-            self._timer = schedule(self._widget, wait, self.draw_after_keys)
+        """Draw, but not before a key that was just pressed, nor when the next one is likely."""
+        wait = self._find_due() - time.monotonic()
+        if wait > 0:
+            self._schedule(wait)
         else:
             self.draw_now()
+
+    def _find_due(self) -> float:
+        """When to draw next, on the monotonic clock."""
+        key, rested = find_last_key(self._widget.app), self._drawn_at + self._pause
+        if key < self._drawn_at < key + _TYPING:
+            return max(rested, self._drawn_at + _BETWEEN_KEYS)
+        return max(rested, min(key + _KEY, self._drawn_at + _PATIENCE))
 
     def draw_now(self) -> None:
         """Draw without waiting."""
