@@ -30,6 +30,7 @@ from oi_tui.workspace import Workspace
 
 _log = logging.getLogger(__name__)
 Context = ServerRequestContext[Any, Any]
+_Handler = Callable[[Mapping[str, str], WindowClient | None], Coroutine[Any, Any, CallToolResult]]
 #: Seconds that a question waits for a host to come back with the answer.
 PATIENCE = 600.0
 _ANSWER = "answer"
@@ -64,6 +65,14 @@ class HostTools:
         self._windows = windows.Windows(workspace.computer.cwd)
         #: Where code ran before: "window", "own", or nowhere yet.
         self._place = ""
+        #: What carries out each tool but `run`, which also needs the call itself.
+        self._handlers: Mapping[str, _Handler] = {
+            "variables": self._list_variables,
+            "inspect": self._inspect_variable,
+            "interrupt": self._interrupt,
+            "restart": self._restart,
+            "files_changed": self._list_changed_files,
+        }
 
     async def list_tools(self, _context: Context, _params: Any) -> ListToolsResult:
         """Return the tools."""
@@ -81,7 +90,7 @@ class HostTools:
                 if window:
                     return await self._run_in(window, context, arguments)
                 return await self._run(context, params, arguments)
-            return await getattr(self, f"_{params.name}")(arguments, window)  # type: ignore[no-any-return]
+            return await self._handlers[params.name](arguments, window)
         except (ToolCallError, WindowError) as error:
             return results.make_text_result(str(error), failed=True)
         except WindowClosedError:
@@ -259,14 +268,18 @@ class HostTools:
 
     # -- the other tools -----------------------------------------------------------------------
 
-    async def _variables(self, arguments: Mapping[str, str], window: WindowClient | None) -> CallToolResult:
+    async def _list_variables(
+        self, arguments: Mapping[str, str], window: WindowClient | None
+    ) -> CallToolResult:
         language = self._read_language(arguments) if "language" in arguments else None
         if window:
             return results.describe_variables(await window.call("variables", language=language))
         memories = await asyncio.to_thread(self._workspace.computer.inspector.read_memories)
         return results.describe_variables(read_variables(memories, language))
 
-    async def _inspect(self, arguments: Mapping[str, str], window: WindowClient | None) -> CallToolResult:
+    async def _inspect_variable(
+        self, arguments: Mapping[str, str], window: WindowClient | None
+    ) -> CallToolResult:
         language, name = self._read_language(arguments), arguments["name"]
         found: Mapping[str, Any] = {}
         if window:
@@ -303,7 +316,7 @@ class HostTools:
         await asyncio.to_thread(self._workspace.conversation.reset_languages)
         return results.make_text_result("All languages were ended. Their variables are lost.")
 
-    async def _files_changed(self, _: Mapping[str, str], window: WindowClient | None) -> CallToolResult:
+    async def _list_changed_files(self, _: Mapping[str, str], window: WindowClient | None) -> CallToolResult:
         if window:
             files = list((await window.call("files_changed"))["files"])
         else:

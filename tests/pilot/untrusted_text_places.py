@@ -42,7 +42,7 @@ from oi_tui.screens.models import ModelChoice, ModelsScreen
 from oi_tui.screens.navigator.screen import NavigatorScreen
 from oi_tui.screens.pager import PagerScreen
 from oi_tui.screens.profile.editor import ProfileEditor
-from oi_tui.screens.profile.menu import DifferencesDialog, NameDialog, ProfileMenu
+from oi_tui.screens.profile.menu import DifferencesDialog, MenuEntry, NameDialog, ProfileMenu
 from oi_tui.screens.profile.model_test import ModelTest
 from oi_tui.screens.profile.yaml import ProfileYaml
 from oi_tui.screens.question import QuestionDialog
@@ -476,7 +476,7 @@ PLACES: dict[str, Place] = {
     "a variable that is gone": lambda s, t: seen_variable(s, t, look=True, gone=True),
     "the profile": profile,
     "the profile, wrong": wrong_value,
-    "the profile's menu": lambda s, t: s.open(ProfileMenu(t, ["text"])),
+    "the profile's menu": lambda s, t: s.open(ProfileMenu(t, [MenuEntry("text", "Edit", list)])),
     "a profile's name": lambda s, t: s.open(NameDialog(t, one_row(t))),
     "a profile's differences": lambda s, t: s.open(DifferencesDialog([t, t])),
     "the profile as text": profile_file,

@@ -8,7 +8,7 @@ from oi_tui import paths, profiles
 from oi_tui.engine.settings.profile import list_settings
 from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.screens.confirm import ConfirmDialog
-from oi_tui.screens.profile.menu import DifferencesDialog, NameDialog, ProfileChoice, ProfileMenu
+from oi_tui.screens.profile.menu import DifferencesDialog, MenuEntry, NameDialog, ProfileChoice, ProfileMenu
 from oi_tui.screens.profile.yaml import ProfileYaml, reread
 from oi_tui.text import one_line
 
@@ -33,25 +33,36 @@ class ProfileActions:
     def open(self) -> None:
         """Show what can be done with this profile."""
         path = self._editor.path
-        entries = ["switch", "differences", "reset_all"]
+        name = path.stem if path else "without a file"
+        self._editor.app.push_screen(ProfileMenu(name, self._list_entries(path)), self._choose)
+
+    def _list_entries(self, path: Path | None) -> list[MenuEntry]:
+        """Return the entries that make sense now, in the order of the menu."""
         place = self._editor.key.place if self._editor.key else None
         own = self._editor.profile.api_key and self._editor.profile.origins.get("api_key") == "profile"
-        if place and place.name and own and path is not None:
-            entries.append("keep_key")
-        if place and place.kept:
-            entries.append("forget_key")
+        entries = [MenuEntry("switch", "Switch to another profile", self._switch)]
         if path is not None:
-            entries = ["switch", "text", *entries[1:], "duplicate"]
+            entries.append(MenuEntry("text", "Edit as text (YAML)", self._edit_text))
+        entries.append(MenuEntry("differences", "Show changes", self._show_differences))
+        entries.append(MenuEntry("reset_all", "Reset to defaults", self._reset_all))
+        if place and place.name and own and path is not None:
+            label = "Move the API key from the file to private storage"
+            entries.append(MenuEntry("keep_key", label, self._keep_key))
+        if place and place.kept:
+            entries.append(MenuEntry("forget_key", "Delete the saved API key", self._forget_key))
+        if path is not None:
+            entries.append(MenuEntry("duplicate", "Duplicate", self._duplicate))
             if path.parent == paths.profiles() and path.exists():
-                entries += ["rename", "make_default", "delete"]
+                entries.append(MenuEntry("rename", "Rename", self._rename))
+                entries.append(MenuEntry("make_default", "Make default", self._make_default))
+                entries.append(MenuEntry("delete", "Delete", self._delete))
         if self._deleted:
-            entries.append("restore")
-        name = path.stem if path else "without a file"
-        self._editor.app.push_screen(ProfileMenu(name, entries), self._choose)
+            entries.append(MenuEntry("restore", "Restore deleted profile", self._restore))
+        return entries
 
-    def _choose(self, entry: str | None) -> None:
+    def _choose(self, entry: MenuEntry | None) -> None:
         if entry is not None:
-            getattr(self, f"_{entry}")()
+            entry.act()
 
     @property
     def _path(self) -> Path:
@@ -78,7 +89,7 @@ class ProfileActions:
         if self._editor.key:
             self._editor.key.forget()
 
-    def _text(self) -> None:
+    def _edit_text(self) -> None:
         if self._editor.has_changes:
             self._editor.tell("Save first (ctrl+s): the YAML view edits the same file.")
             return
@@ -87,16 +98,16 @@ class ProfileActions:
         except (OSError, ProfileError) as error:
             self._editor.tell(f"Could not open it: {error}")
             return
-        self._editor.app.push_screen(page, self._text_saved)
+        self._editor.app.push_screen(page, self._read_text_again)
 
-    def _text_saved(self, saved: bool | None) -> None:
+    def _read_text_again(self, saved: bool | None) -> None:
         if saved:
             try:
                 self._editor.dismiss(reread(self._path, self._editor.profile))
             except (OSError, ProfileError) as error:
                 self._editor.tell(str(error))
 
-    def _differences(self) -> None:
+    def _show_differences(self) -> None:
         current = self._editor.current
         lines = []
         for setting in list_settings():

@@ -1,6 +1,7 @@
 """The menu of actions on a whole profile: a short list over the editor."""
 
-from typing import ClassVar
+from collections.abc import Callable, Sequence
+from typing import ClassVar, NamedTuple
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -16,28 +17,21 @@ from oi_tui.screens.name_choice import NameChoice
 from oi_tui.text import one_line, visible
 from oi_tui.widgets.lists.choice_list import ChoiceList
 
-#: What there is to do, by the name of the editor's action.
-ENTRIES = {
-    "text": "Edit as text (YAML)",
-    "switch": "Switch to another profile",
-    "keep_key": "Move the API key from the file to private storage",
-    "forget_key": "Delete the saved API key",
-    "differences": "Show changes",
-    "reset_all": "Reset to defaults",
-    "duplicate": "Duplicate",
-    "rename": "Rename",
-    "make_default": "Make default",
-    "delete": "Delete",
-    "restore": "Restore deleted profile",
-}
+
+class MenuEntry(NamedTuple):
+    """An entry of the menu: its id, what it says, and what it does."""
+
+    id: str
+    label: str
+    act: Callable[[], None]
 
 
-class ProfileMenu(Dialog[str | None]):
-    """Dismissed with the name of what was chosen, else with None."""
+class ProfileMenu(Dialog[MenuEntry | None]):
+    """Dismissed with the entry that was chosen, else with None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Back", id="profile_menu.close")]
 
-    def __init__(self, name: str, entries: list[str]) -> None:
+    def __init__(self, name: str, entries: Sequence[MenuEntry]) -> None:
         super().__init__()
         self._title = name
         self._entries = entries
@@ -47,12 +41,12 @@ class ProfileMenu(Dialog[str | None]):
         with Vertical(classes="profile-box") as box:
             box.border_title = Content(f"Profile {one_line(self._title, 40)}")
             box.border_subtitle = link_hints("enter choose · esc close")
-            yield ChoiceList(*(Option(ENTRIES[entry], id=entry) for entry in self._entries))
+            yield ChoiceList(*(Option(entry.label, id=entry.id) for entry in self._entries))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Go back with the choice."""
         event.stop()
-        self.dismiss(event.option_id)
+        self.dismiss(self._entries[event.option_index])
 
 
 class ProfileChoice(NameChoice):
