@@ -1,5 +1,6 @@
 """Decides when a key or click may answer a question: after a moment, and not while typing."""
 
+import math
 import time
 from typing import Any
 
@@ -17,10 +18,27 @@ SETTLE = 0.3
 
 
 class KeyGuard:
-    """Looked at every `LOOK` seconds, it says whether a question waited long enough."""
+    """Looked at every `LOOK` seconds, it says whether a question waited long enough.
+
+    It also remembers that the code is to run by itself then, unless somebody types or clicks before.
+    """
 
     def __init__(self) -> None:
         self._since = self._looked = time.monotonic()
+        #: When it was asked to run the code by itself.
+        self._run_asked_at = math.inf
+
+    def plan_run(self) -> None:
+        """Have the code run by itself; what is typed or clicked from now on stops that."""
+        self._run_asked_at = time.monotonic()
+
+    def cancel_run(self) -> None:
+        """Have nothing run by itself."""
+        self._run_asked_at = math.inf
+
+    def plans_run(self, app: App[Any]) -> bool:
+        """Whether the code runs by itself once the question waited long enough."""
+        return find_last_activity(app) <= self._run_asked_at < math.inf
 
     def begin(self) -> None:
         """Start to wait: the question is visible from now on."""

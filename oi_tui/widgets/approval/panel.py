@@ -24,7 +24,6 @@ from oi_tui.widgets.approval.question import Question, QuestionStage
 from oi_tui.widgets.approval.question_text import LOW, QuestionText
 from oi_tui.widgets.approval.reason_field import ReasonField
 from oi_tui.widgets.approval.text import COLOURS
-from oi_tui.widgets.idle import find_last_activity
 
 #: What a person types to let everything run without a question.
 AUTO_WORD = "auto"
@@ -91,8 +90,6 @@ class ApprovalPanel(Widget, can_focus=True):
         self._caret = ""
         self._quiet = KeyGuard()
         self._armed_at = math.inf
-        #: When it was asked to run the code as soon as typing stops.
-        self._runs_at = math.inf
         self._too_early = False
         self._held = HeldKey(self._mark_answer, self._use_held_key)
         self._text = QuestionText()
@@ -163,7 +160,7 @@ class ApprovalPanel(Widget, can_focus=True):
             offers[:_MOST_OFFERS],
         )
         self._too_early = False
-        self._runs_at = math.inf
+        self._quiet.cancel_run()
         self.styles.min_height = None
         self.wait_for_quiet()
         self.stage = QuestionStage.ASKING
@@ -175,13 +172,10 @@ class ApprovalPanel(Widget, can_focus=True):
 
         Dangerous code is asked for nevertheless.
         """
-        dangerous = self._question is None or self._question.level == "danger"
-        self._runs_at = math.inf if dangerous else time.monotonic()
+        self._quiet.cancel_run()
+        if self._question and self._question.level != "danger":
+            self._quiet.plan_run()
         self._describe()
-
-    @property
-    def _runs_soon(self) -> bool:
-        return find_last_activity(self.app) <= self._runs_at < math.inf
 
     def note_edit(self, *, vi: bool = False) -> None:
         """Show that the code is being edited, perhaps with the keys of vi."""
@@ -235,31 +229,27 @@ class ApprovalPanel(Widget, can_focus=True):
     def choose(self, word: str) -> None:
         """Act on an answer, if the guard is open."""
         question = self._question
-        if question is None or not self.armed:
+        if question is None or not self.armed or not question.accepts(self.stage, word):
             return
-        match self.stage, word:
-            case QuestionStage.ASKING, "run":
+        match word:
+            case "run":
                 self._answer(Run(question.code))
-            case QuestionStage.ASKING, "edit":
+            case "edit":
                 self.post_message(self.EditRequested(question.request))
-            case QuestionStage.ASKING, "reject":
+            case "reject":
                 self._ask_for(
                     QuestionStage.WHY, "reason or number (optional); enter rejects, esc rejects and stops"
                 )
-            case QuestionStage.ASKING, "always" if question.offers:
+            case "always" if question.offers:
                 self.stage = QuestionStage.ALWAYS
                 self.focus()
                 self._describe()
-            case QuestionStage.ASKING, "diff" if question.is_edited:
+            case "diff":
                 self.post_message(self.DiffRequested(question.request))
-            case QuestionStage.ASKING, "help":
+            case "help":
                 self.post_message(self.HelpRequested())
-            case QuestionStage.ALWAYS, number if number.isdecimal() and 0 < int(number) <= len(
-                question.offers
-            ):
+            case number if number.isdecimal():
                 self._grant(question, question.offers[int(number) - 1])
-            case _:
-                pass
 
     def _grant(self, question: Question, grant: Permission) -> None:
         if grant.scope == "everything":
@@ -319,7 +309,7 @@ class ApprovalPanel(Widget, can_focus=True):
         if not event.is_printable or not event.character:
             return
         event.stop()
-        if self.armed and not self._held.is_waiting and self._is_answer_key(event.key):
+        if self.armed and not self._held.is_waiting and self._find_answer(event.key):
             self._held.hold(event.key, event.character, self)
             return
         self._pass_on(event.character)
@@ -330,21 +320,19 @@ class ApprovalPanel(Widget, can_focus=True):
             return
         self.screen.set_focus(self)
         key = next(key for key, answer in self.keys.items() if answer == word)
-        if not self._held.is_waiting and self._is_answer_key(key):
+        if not self._held.is_waiting and self._find_answer(key):
             self._held.hold(key, key if len(key) == 1 else "", self)
 
     def _mark_answer(self, key: str) -> None:
         """Show which answer was pressed, until it is clear whether the key stands alone."""
-        pressed = self.keys.get(key, key)
+        pressed = self._find_answer(key)
         for option in self.query(Clickable):
             option.set_class(bool(pressed) and option.word == pressed, "-pressed")
 
-    def _is_answer_key(self, key: str) -> bool:
-        if self.stage is QuestionStage.ALWAYS:
-            offers = self._question.offers if self._question else ()
-            return key.isdecimal() and 0 < int(key) <= len(offers)
-        word = self.keys.get(key)
-        return self.stage is QuestionStage.ASKING and word is not None and (word != "diff" or self.edited)
+    def _find_answer(self, key: str) -> str:
+        """Return the answer that a key gives now; "" for none."""
+        answer = key if self.stage is QuestionStage.ALWAYS else self.keys.get(key, "")
+        return answer if self._question and self._question.accepts(self.stage, answer) else ""
 
     @on(Clickable.Chosen)
     def _answer_click(self, event: Clickable.Chosen) -> None:
@@ -386,9 +374,10 @@ class ApprovalPanel(Widget, can_focus=True):
 
     def _use_held_key(self) -> None:
         key = self._held.key
-        if self.armed and self._question and self._is_answer_key(key):
+        answer = self._find_answer(key)
+        if self.armed and answer:
             self._held.release()
-            self.choose(self.keys.get(key, key))
+            self.choose(answer)
         elif key:
             self._pass_on("")
 
@@ -410,7 +399,7 @@ class ApprovalPanel(Widget, can_focus=True):
         if self.armed or self._question is None or self.stage is not QuestionStage.ASKING:
             self._quiet.look()
         elif self._quiet.has_lasted(self.app):
-            if self._runs_soon:
+            if self._quiet.plans_run(self.app):
                 self._answer(Run(self._question.code))
                 return
             self._armed_at = time.monotonic()
@@ -438,7 +427,7 @@ class ApprovalPanel(Widget, can_focus=True):
         """Whether a key answers now, in words."""
         if self.stage is not QuestionStage.ASKING:
             return self._caret if self.stage is QuestionStage.EDITING else ""
-        if self._runs_soon:
+        if self._quiet.plans_run(self.app):
             return "runs now; any key stops that"
         if not self.armed:
             return "stop typing to answer"

@@ -9,6 +9,9 @@ from oi_tui.engine.review.permissions import Permission
 from oi_tui.text import list_hidden_characters, one_line
 from oi_tui.widgets.conversation.code import find_mixed_identifiers
 
+#: The answers to a question, by the names that bindings and options use.
+ANSWERS = ("run", "edit", "reject", "always", "diff", "help")
+
 
 class QuestionStage(StrEnum):
     """What the panel waits for."""
@@ -42,6 +45,12 @@ class Question:
     def is_edited(self) -> bool:
         """Whether the code differs from the model's."""
         return self.code != self.request.message.content
+
+    def accepts(self, stage: QuestionStage, answer: str) -> bool:
+        """Whether this can be answered now: the name of an answer, or the number of an offer, from 1."""
+        if stage is QuestionStage.ALWAYS:
+            return answer.isdecimal() and 0 < int(answer) <= len(self.offers)
+        return stage is QuestionStage.ASKING and answer in ANSWERS and (answer != "diff" or self.is_edited)
 
     @property
     def level(self) -> Level:

@@ -49,6 +49,21 @@ async def test_an_answer_may_have_two_keys_and_shows_the_first() -> None:
         assert chat_view(pilot).session.messages[1].decision == "approved"
 
 
+async def test_a_digit_may_answer_and_still_chooses_what_to_auto_approve() -> None:
+    async with app("answer.run: 1", [call("a")]).run_test(size=(80, 24)) as pilot:
+        await asked(pilot)
+        panel = chat_view(pilot).approval
+        await until(pilot, lambda: panel.armed)
+        panel.focus()
+        await pilot.press("a")
+        await until(pilot, lambda: panel.stage == "always")
+        await pilot.press("1")
+        await until(pilot, lambda: not chat_view(pilot).busy)
+        session = chat_view(pilot).session
+        assert session.messages[1].decision == "approved"
+        assert len(session.permissions.in_force) == 1
+
+
 async def test_what_cannot_be_is_reported_in_the_conversation() -> None:
     async with app("command.nwe: ctrl+t").run_test(size=(80, 24)) as pilot:
         await ready(pilot)
