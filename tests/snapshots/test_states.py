@@ -154,7 +154,7 @@ def shown(*words: str) -> Steps:
         transcript = chat_view(pilot).conversation.transcript
 
         def there() -> bool:
-            transcript.flush_now()
+            transcript.flush()
             rows = (row.plain for n in range(len(transcript.blocks)) for row in transcript.draw_block(n))
             text = "\n".join(rows)
             return all(word in text for word in words)

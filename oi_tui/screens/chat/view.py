@@ -376,7 +376,7 @@ class ChatView(Widget):
         if isinstance(event, TurnEnded):
             self.turns.finish(event)
             # Nothing that the turn left behind, such as its activity, stays until the next frame.
-            self.conversation.transcript.flush_now()
+            self.conversation.transcript.flush()
             self.host_cells.begin_next()
 
     def show(self, event: Event) -> None:

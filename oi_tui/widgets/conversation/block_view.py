@@ -10,7 +10,9 @@ from textual.strip import Strip
 from oi_tui.widgets.conversation.blocks import WIDEST, Block
 from oi_tui.widgets.conversation.draw_timer import DrawTimer
 from oi_tui.widgets.conversation.layout import Anchor, FoundRow, Layout
+from oi_tui.widgets.conversation.painted_rows import PaintedRow, PaintedRows
 from oi_tui.widgets.conversation.read_position import ReadPosition
+from oi_tui.widgets.conversation.scroll_mode import ScrollMode
 from oi_tui.widgets.conversation.scrollbar import QuickScrollBar
 from oi_tui.widgets.conversation.selection import MARGIN
 from oi_tui.widgets.conversation.styles import Styles, look_of
@@ -34,19 +36,12 @@ class BlockView(ScrollView):
         self.layout_of_blocks = Layout()
         #: Called whenever rows may have moved on the screen, before they are painted.
         self.on_moved: Callable[[], None] = lambda: None
-        #: Called when following the end begins or stops.
-        self.on_following: Callable[[bool], None] = lambda _: None
         self._timer = DrawTimer(self, self._draw)
         self._look: Styles | None = None
-        #: The row and the margin of each line as they were painted last.
-        self._painted: list[tuple[Row | None, object]] = []
+        self._painted = PaintedRows()
         self._settling = False
         self._stills = SixelOverlay(self, self._list_pictures)
-        self._following = True
-        #: What is shown instead of the end while the end is followed.
-        self._lead: Anchor | None = None
-        #: Whether the person scrolled; for whoever moves the view on their behalf, who resets it.
-        self.scrolled = False
+        self.scroll_mode = ScrollMode()
         self._seen = ReadPosition(self.layout_of_blocks)
 
     @property
@@ -74,9 +69,9 @@ class BlockView(ScrollView):
         """Show these blocks and no others."""
         self.layout_of_blocks.replace(blocks)
         self._seen.forget()
-        self._lead = None
-        self._follow(True)
-        self.flush()
+        self.scroll_mode.lead = None
+        self.scroll_mode.follows_end = True
+        self._timer.draw_now()
 
     def redraw(self, key: str) -> None:
         """Draw the block `key` again soon."""
@@ -86,10 +81,6 @@ class BlockView(ScrollView):
             self._timer.start()
 
     def flush(self) -> None:
-        """Draw what has changed."""
-        self._timer.draw_now()
-
-    def flush_now(self) -> None:
         """Draw what has changed, if anything has."""
         if self._timer.is_waiting:
             self._timer.draw_now()
@@ -124,18 +115,9 @@ class BlockView(ScrollView):
         return max(self.size.width - MARGIN - 1, 10)
 
     @property
-    def following(self) -> bool:
-        """Whether new rows are scrolled into view."""
-        return self._following
-
-    @property
     def new_below(self) -> int:
         """The number of new lines below what the user has seen."""
-        return 0 if self._at_end else self._seen.below
-
-    @property
-    def _at_end(self) -> bool:
-        return self._following and self._lead is None
+        return 0 if self.scroll_mode.shows_end else self._seen.below
 
     def on_mount(self) -> None:
         """Watch the theme, and the ways in which the terminal shows pictures."""
@@ -147,7 +129,7 @@ class BlockView(ScrollView):
         self._look = None
         if not self.size.width:
             return
-        self._painted.clear()
+        self._painted.forget()
         anchor = self._find_anchor()
         with self._seen.kept(self.look):
             self.layout_of_blocks.repaint()
@@ -161,13 +143,13 @@ class BlockView(ScrollView):
         if self.room != self.layout_of_blocks.room or self.look is not before:
             with self._seen.kept(self.look):
                 self.layout_of_blocks.resize(self.block_width, self.room)
-        self._painted.clear()
+        self._painted.forget()
         self._settle(anchor)
 
     def _find_anchor(self) -> Anchor | None:
         """Return what stays at the top of the view; None while the end is followed."""
-        if self._following or not self.blocks:
-            return self._lead
+        if self.scroll_mode.follows_end or not self.blocks:
+            return self.scroll_mode.lead
         return self.layout_of_blocks.find_anchor(round(self.scroll_y))
 
     def _settle(self, anchor: Anchor | None) -> None:
@@ -194,7 +176,7 @@ class BlockView(ScrollView):
         return round(self.scroll_y) != before
 
     def _follow_move(self) -> None:
-        if self._at_end:
+        if self.scroll_mode.shows_end:
             self._seen.reach(self.layout_of_blocks.total, just=True)
         else:
             self._seen.reach(round(self.scroll_y) + self.size.height)
@@ -203,14 +185,13 @@ class BlockView(ScrollView):
 
     def _repaint(self, *, whole: bool) -> None:
         """Repaint the lines whose rows are not the ones that were painted last."""
-        before, top = self._painted, round(self.scroll_y)
-        self._painted = [self._find_visible_row(top + y) for y in range(self.size.height)]
-        if whole or len(before) != len(self._painted):
+        top = round(self.scroll_y)
+        lines = self._painted.update([self._find_visible_row(top + y) for y in range(self.size.height)])
+        if whole or lines is None:
             self.repaint()
             return
-        for y, (old, new) in enumerate(zip(before, self._painted, strict=True)):
-            if old[0] is not new[0] or old[1] != new[1]:
-                self.refresh(Region(0, y, self.size.width, 1))
+        for y in lines:
+            self.refresh(Region(0, y, self.size.width, 1))
 
     def repaint(self) -> None:
         """Paint all lines of the view."""
@@ -224,17 +205,16 @@ class BlockView(ScrollView):
             self._timer.start()
         elif row is not None and before is not None and row.segments != before.segments:
             y = layout.end - 1 - round(self.scroll_y)
-            if 0 <= y < len(self._painted):
-                self._painted[y] = row, None
+            if self._painted.replace(y, row):
                 self.refresh(Region(0, y, self.size.width, 1))
 
-    def _find_visible_row(self, line: int) -> "tuple[Row | None, object]":
+    def _find_visible_row(self, line: int) -> PaintedRow:
         if self.layout_of_blocks.is_tail(line):
-            return self.layout_of_blocks.tail, None
+            return PaintedRow(self.layout_of_blocks.tail, None)
         found = self.find_row(line)
         if found is not None and line == round(self.scroll_y):
             found = self.layout_of_blocks.find_sticky_header(found, self.look) or found
-        return (found.row, self.get_margin(found)) if found else (None, None)
+        return PaintedRow(found.row, self.get_margin(found)) if found else PaintedRow(None, None)
 
     def get_margin(self, found: FoundRow) -> object:  # noqa: ARG002 -- for those who paint one
         """Return what stands left of a row; where that changes, the line is painted again."""
@@ -246,48 +226,39 @@ class BlockView(ScrollView):
 
     # Scrolling
 
-    def _follow(self, following: bool) -> None:
-        if following != self._following:
-            self._following = following
-            self.on_following(following)
-
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Lay out what comes into view, without moving it when blocks above turn out higher."""
         old, new = round(old_value), round(new_value)
         if not self._settling and old != new and self.blocks:
             layout, height = self.layout_of_blocks, self.size.height
-            self._take_over()
-            self._follow(new >= self.max_scroll_y)
+            self.scroll_mode.take_over()
+            self.scroll_mode.follows_end = new >= self.max_scroll_y
             index = layout.find_block_at(old)
             before = layout.find_top(index)
             layout.ensure_seen(new, height, self.look)
             near = abs(new - old) <= 2 * height
             shift = layout.find_top(index) - before if near else 0
-            if self._following:
+            if self.scroll_mode.follows_end:
                 self._scroll_itself(max(layout.end - height, 0))
             elif shift or self.virtual_size.height != layout.end:
                 self._scroll_itself(new + shift)
                 layout.ensure_seen(round(self.scroll_y), height, self.look)
-            self._painted.clear()
+            self._painted.forget()
             self._follow_move()
         super().watch_scroll_y(old_value, new_value)
-
-    def _take_over(self) -> None:
-        """Note that the person scrolls, so nothing else moves the view."""
-        self.scrolled = True
-        self._lead = None
 
     def lead(self, key: str | None, row: int = 0) -> None:
         """While the end is followed, show a row of a block instead, or with None the end again."""
         index = None if key is None else self.layout_of_blocks.find_block(key)
-        before, self._lead = self._lead, None
+        mode = self.scroll_mode
+        before, mode.lead = mode.lead, None
         if index is not None:
             layout = self.layout_of_blocks
             top = layout.find_first_row(index) + row - self.size.height // 3
             if top < layout.end - self.size.height:
-                self._lead = layout.find_anchor(max(top, 0))
-        if self._following and self._lead != before:
-            self._settle(self._lead)
+                mode.lead = layout.find_anchor(max(top, 0))
+        if mode.follows_end and mode.lead != before:
+            self._settle(mode.lead)
 
     def action_page_up(self) -> None:
         """Read what is above."""
@@ -303,8 +274,8 @@ class BlockView(ScrollView):
 
     def action_scroll_end(self) -> None:
         """Go to the end and follow it."""
-        self._take_over()
-        self._follow(True)
+        self.scroll_mode.take_over()
+        self.scroll_mode.follows_end = True
         self._settle(None)
 
     def go(self, line: int) -> None:
@@ -312,10 +283,10 @@ class BlockView(ScrollView):
         line = max(line, 0)
         if not self.blocks:
             return
-        self._take_over()
-        self._follow(line >= self.layout_of_blocks.end - self.size.height)
-        self._painted.clear()
-        self._settle(None if self._following else self.layout_of_blocks.find_anchor(line))
+        self.scroll_mode.take_over()
+        self.scroll_mode.follows_end = line >= self.layout_of_blocks.end - self.size.height
+        self._painted.forget()
+        self._settle(None if self.scroll_mode.follows_end else self.layout_of_blocks.find_anchor(line))
 
     def show_block(self, index: int) -> None:
         """Scroll so that a block can be read, from its beginning where it is higher than the view."""

@@ -89,7 +89,7 @@ class Conversation(Widget):
         super().__init__(id=id)
         self.transcript = Transcript()
         self.transcript.on_moved = self._move_overlays
-        self.transcript.on_following = self._hold_outputs
+        self.transcript.scroll_mode.on_change = self._hold_outputs
         self.transcript.question_open = lambda: any(
             isinstance(block, CellBlock) and block.awaits_approval for block in self._story.outputs
         )
@@ -126,7 +126,7 @@ class Conversation(Widget):
             self._running_cells.follower.look()
         elif isinstance(event, ApprovalRequested) and (cell := self._story.find_cell(event.message.id)):
             self.transcript.redraw(cell.key)
-            if self.transcript.following:
+            if self.transcript.scroll_mode.follows_end:
                 self._held = cell
                 self.call_after_refresh(self._show_held)
 
@@ -235,7 +235,7 @@ class Conversation(Widget):
 
     def mark(self, match: Match | None, text: str) -> None:
         """Show a match of the search, and mark it; None removes the mark."""
-        self.transcript.flush_now()
+        self.transcript.flush()
         index = self.transcript.layout_of_blocks.find_block(match.key) if match else None
         if match is None or index is None:
             self.transcript.unmark()
@@ -267,7 +267,7 @@ class Conversation(Widget):
     def count_hidden_lines(self, message_id: str) -> int:
         """The number of code lines of a cell below the view; 0 where there is no such cell."""
         cell = self._story.find_cell(message_id)
-        self.transcript.flush_now()
+        self.transcript.flush()
         place = self.transcript.find_block_top(message_id)
         if cell is None or place is None:
             return 0

@@ -28,7 +28,7 @@ class LineFollower:
     def begin(self, cell: CellBlock) -> None:
         """Follow the lines of a cell that begins to run."""
         self._cell = cell
-        self._transcript.scrolled = False
+        self._transcript.scroll_mode.scrolled = False
 
     def end(self, cell: CellBlock) -> None:
         """Follow the end of the conversation again, if this cell was followed."""
@@ -60,7 +60,11 @@ class LineFollower:
     def _find_hidden_row(self) -> int | None:
         """Return the row of the cell to scroll to; None if nothing has to be scrolled."""
         view, cell = self._transcript, self._cell
-        row = cell.active_row if cell and view.following and not view.scrolled else None
+        row = (
+            cell.active_row
+            if cell and view.scroll_mode.follows_end and not view.scroll_mode.scrolled
+            else None
+        )
         place = view.find_block_top(cell.key) if cell else None
         if row is None or place is None:
             return None

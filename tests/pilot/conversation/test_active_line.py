@@ -27,7 +27,7 @@ async def running(text: str = TALL) -> AsyncIterator[tuple[Pilot[None], Conversa
         cell = code(text, "queued")
         await show(pilot, MessageRecorded(cell))
         await show(pilot, MessageRecorded(cell.but(state="running")))
-        assert view.transcript.following
+        assert view.transcript.scroll_mode.follows_end
         yield pilot, view, cell
 
 
@@ -43,7 +43,7 @@ async def test_the_view_goes_to_the_active_line_and_back_to_the_end() -> None:
         await reach(pilot, cell, 5)
         await until(pilot, lambda: "step(5)" in active(pilot))
         await show(pilot, MessageRecorded(cell.but(state="failed", seconds=1.0)))
-        assert view.transcript.following
+        assert view.transcript.scroll_mode.follows_end
         assert has(screen_lines(pilot.app), f"step({LINES})")
 
 

@@ -135,10 +135,10 @@ async def test_scrolling_up_leaves_it_behind_and_going_down_finds_it() -> None:
         await until(pilot, lambda: any("Thinking" in line for line in lines(pilot)))
         transcript.action_page_up()
         await until(pilot, lambda: not any("Thinking" in line for line in lines(pilot)))
-        assert not transcript.following
+        assert not transcript.scroll_mode.follows_end
         transcript.action_page_down()
         await until(pilot, lambda: any("Thinking" in line for line in lines(pilot)))
-        assert transcript.following
+        assert transcript.scroll_mode.follows_end
         chat_view(pilot).stop()
 
 

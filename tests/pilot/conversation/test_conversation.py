@@ -549,9 +549,9 @@ async def test_after_the_answer_the_end_is_followed_again() -> None:
     cell = code("\n".join(f"x{n} = {n}" for n in range(60)))
     async with conversation() as (pilot, view):
         await show(pilot, MessageRecorded(cell), ApprovalRequested(cell))
-        await until(pilot, lambda: not view.transcript.following)
+        await until(pilot, lambda: not view.transcript.scroll_mode.follows_end)
         await show(pilot, MessageRecorded(cell.but(state="running", decision="approved")))
-        assert view.transcript.following
+        assert view.transcript.scroll_mode.follows_end
         assert has(screen_lines(pilot.app), "x59 = 59")
 
 

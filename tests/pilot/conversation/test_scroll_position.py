@@ -54,7 +54,7 @@ async def reading(size: tuple[int, int] = (80, 24)) -> AsyncIterator[tuple[Pilot
         view = app.conversation
         view.transcript.show_block(60)
         await pilot.pause()
-        assert not view.transcript.following
+        assert not view.transcript.scroll_mode.follows_end
         yield pilot, view
 
 
@@ -101,7 +101,7 @@ async def test_themes_move_nothing_and_another_width_and_back_leads_to_the_same_
             await pilot.resize_terminal(width, height)
             await pilot.pause()
             assert top(view.transcript) == first
-            assert not view.transcript.following
+            assert not view.transcript.scroll_mode.follows_end
         assert (await show(pilot, *long_story(20)))[:20] == before
 
 
@@ -112,7 +112,7 @@ async def test_another_size_makes_nothing_new() -> None:
         cell, view = code(long), app.conversation
         await show(pilot, *long_story(6), MessageRecorded(shown("I do it. " * 60)), MessageRecorded(cell))
         view.apply(ApprovalRequested(cell))
-        await until(pilot, lambda: not view.transcript.following)
+        await until(pilot, lambda: not view.transcript.scroll_mode.follows_end)
         assert view.transcript.new_below == 0
         for width, height in ((60, 24), (120, 40), (80, 15), (50, 24), (110, 30)):
             await pilot.resize_terminal(width, height)
