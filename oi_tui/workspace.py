@@ -132,7 +132,7 @@ class Workspace:
     def use(self, profile: Profile) -> None:
         """Go on with other settings, from the next request on.
 
-        Raises ProfileError for another target, which has to be reached first (`use_target` of the languages).
+        Raises ProfileError for another target, which has to be reached first (`Targets.use`).
         """
         self.languages.check(profile)
         self.profile = profile
@@ -180,7 +180,7 @@ class Workspace:
         """End everything; nothing is left running. Returns what became of unsaved messages, or ""."""
         if self.profile.keep_running == "always":
             self.session.end_after_run()
-            self.languages.computer.detach_at_end()
+            self.languages.computer.targets.detach_at_end()
         self.side_requests.stop_naming()
         self.side_requests.stop_questions()
         self.languages.stop_computer_api()

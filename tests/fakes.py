@@ -70,6 +70,43 @@ class Llm:
         return Reply(self.replies.pop(0) if self.replies else [Text("Done.")])
 
 
+class Targets:
+    """Connects to every machine but `nowhere`, at once."""
+
+    def __init__(self) -> None:
+        self.home = "local"
+        self.connected: list[str] = []
+
+    def use(self, spelling: str, stopped: object = None, *, ask: object = None) -> None:
+        if spelling == "ssh:nowhere":
+            raise TargetError("No connection to nowhere.")
+        target = parse(spelling)
+        self.home = target.spelling if target else "local"
+
+    @property
+    def names(self) -> Sequence[str]:
+        return tuple(dict.fromkeys((self.home, *self.connected)))
+
+    def is_running_on(self, name: str) -> bool:
+        return False
+
+    def detach(self, name: str = "") -> str:
+        return "Nothing was started there."
+
+    def attach(self, left: object, stopped: object = None, *, ask: object = None) -> Sequence[LeftRun]:
+        raise TargetError("Nothing was left there.")
+
+    def detach_at_end(self) -> None: ...
+
+    def connect(self, spelling: str, stopped: object = None, *, ask: object = None) -> None:
+        before = self.home
+        self.use(spelling)
+        self.connected.append(self.home)
+        self.home = before
+
+    def files_on(self, name: str = "") -> None: ...
+
+
 class Computer:
     """Prints the code it is given; code of one word does what the word says, as far as it knows it."""
 
@@ -90,8 +127,7 @@ class Computer:
         self.asks = False
         self.typed: list[str] = []
         self.databases: dict[str, str] = {}
-        self.target = "local"
-        self.connected: list[str] = []
+        self.targets = Targets()
         self.sandbox = False
         self.limits: str | None = None
         self.no_sandbox: str | None = None
@@ -184,7 +220,7 @@ class Computer:
 
     @property
     def where(self) -> str:
-        return "" if self.target == "local" else f"on {self.target} as ana, /scratch"
+        return "" if self.targets.home == "local" else f"on {self.targets.home} as ana, /scratch"
 
     def find_folder(self, language: str) -> Path | None:
         return self.cwd
@@ -200,50 +236,21 @@ class Computer:
     def place_folder(self) -> str:
         return "/scratch" if self.where else ""
 
-    def use_target(self, spelling: str, stopped: object = None, *, ask: object = None) -> None:
-        if spelling == "ssh:nowhere":
-            raise TargetError("No connection to nowhere.")
-        target = parse(spelling)
-        self.target = target.spelling if target else "local"
-
-    @property
-    def targets(self) -> Sequence[str]:
-        return tuple(dict.fromkeys((self.target, *self.connected)))
-
-    def is_running_on(self, target: str) -> bool:
-        return False
-
-    def detach(self, target: str = "") -> str:
-        return "Nothing was started there."
-
-    def attach(self, left: object, stopped: object = None, *, ask: object = None) -> Sequence[LeftRun]:
-        raise TargetError("Nothing was left there.")
-
     def follow(self, run: object) -> Iterator[Report]:
         return iter(())
-
-    def detach_at_end(self) -> None: ...
-
-    def connect(self, spelling: str, stopped: object = None, *, ask: object = None) -> None:
-        before = self.target
-        self.use_target(spelling)
-        self.connected.append(self.target)
-        self.target = before
-
-    def files_on(self, target: str = "") -> None: ...
 
     files_elsewhere = None
 
     def explain_refusal_at(self, target: str) -> str | None:
-        return None if target in self.targets else f"The target “{target}” is not connected."
+        return None if target in self.targets.names else f"The target “{target}” is not connected."
 
     @contextlib.contextmanager
     def at(self, target: str) -> Iterator[None]:
-        before, self.target = self.target, target
+        before, self.targets.home = self.targets.home, target
         try:
             yield
         finally:
-            self.target = before
+            self.targets.home = before
 
     def take_losses(self) -> Sequence[VariablesLost]:
         losses, self.losses = self.losses, []

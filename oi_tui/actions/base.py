@@ -105,7 +105,7 @@ class ConversationActions(ABC):
     def take_profile(self, profile: Profile) -> None:
         """Go on with these settings, show those that are seen, and say what waits."""
         before = self._workspace.profile
-        wanted, actual = profile.target, self._workspace.computer.target
+        wanted, actual = profile.target, self._workspace.computer.targets.home
         if wanted != actual:
             # It is reached first; until then nothing says that code runs there.
             profile = profile.with_changes("changed", target=actual)

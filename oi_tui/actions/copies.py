@@ -59,9 +59,9 @@ class FileCopies:
         target = words.pop(0) if len(words) > 1 and computer.explain_refusal_at(words[0]) is None else ""
         if not 1 <= len(words) <= 2 or not all(words):
             raise CommandError(f"Type %{command} [TARGET] {usage}; put names with spaces in quotes.")
-        files = computer.files_on(target)
+        files = computer.targets.files_on(target)
         if files is None:
-            others = [name for name in computer.targets if name != computer.target]
+            others = [name for name in computer.targets.names if name != computer.targets.home]
             example = f"%{command} {one_line(others[0], 100)} {words[0]}" if others else "%on ssh:HOST"
             where = one_line(target or computer.where or "on this machine", 200)
             raise CommandError(f"No files can be copied from or to the place {where}. Try {example}.")

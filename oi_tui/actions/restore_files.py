@@ -43,7 +43,7 @@ class FileRestorer:
                 lines.append(f"[{cell}] in {_describe_place(step)}")
                 lines += [f"  {line}" for line in _list(step)]
         computer = self._workspace.computer
-        if (where := computer.where) and computer.files_on() is None:
+        if (where := computer.where) and computer.targets.files_on() is None:
             lines.append(
                 f"What code changes {one_line(where, 200)} is not listed, and %restore cannot undo it."
             )
@@ -92,7 +92,7 @@ class FileRestorer:
 
     def _in_one_place(self, steps: Sequence[Step]) -> Sequence[Step]:
         """The steps of where code runs now, else all: those of one place are restored together."""
-        target = self._workspace.computer.target
+        target = self._workspace.computer.targets.home
         here = [step for step in steps if (step.target or LOCAL) == target]
         return here or steps
 
@@ -105,7 +105,7 @@ class FileRestorer:
 
     def _ask_elsewhere(self, question: str, step: Step) -> None:
         """Ask about files of another machine, which plans what would be done."""
-        files, target = self._workspace.computer.files_on(step.target), one_line(step.target, 200)
+        files, target = self._workspace.computer.targets.files_on(step.target), one_line(step.target, 200)
         if files is None:
             self._ui.tell(
                 f"These files are on {target}, and their copies were kept there until the connection ended. "

@@ -62,7 +62,7 @@ class _Attempt:
         Returns why it could not be reached.
         """
         try:
-            use = computer.use_target if stays else computer.connect
+            use = computer.targets.use if stays else computer.targets.connect
             use(self._name, self._stopped, ask=self._answer if self._ask else None)
         except TargetError as error:
             return str(error)
@@ -74,7 +74,7 @@ class _Attempt:
     def come_back(self, computer: Languages, left: LeftTarget) -> "str | Sequence[LeftRun]":
         """Come back to what was left running; blocks. Returns what runs there, or why that failed."""
         try:
-            return computer.attach(left, self._stopped, ask=self._answer if self._ask else None)
+            return computer.targets.attach(left, self._stopped, ask=self._answer if self._ask else None)
         except GoneError as gone:
             left_targets.remove(left)
             return f"{gone}."
@@ -111,7 +111,7 @@ class TargetActions:
         """Run code elsewhere from now on, or say where it runs."""
         computer = self._workspace.computer
         if not name:
-            self._ui.tell(describe_targets(computer.target, computer.where, computer.targets))
+            self._ui.tell(describe_targets(computer.targets.home, computer.where, computer.targets.names))
         elif self._ui.busy:
             self._ui.tell(BUSY, warning=True)
         else:
@@ -126,7 +126,7 @@ class TargetActions:
             self._ui.tell(BUSY, warning=True)
             return
         cell = cell_target.join(name, code)
-        if name in computer.targets:
+        if name in computer.targets.names:
             self._run_beside(None, name, language, cell if code else "")
             return
         self._ui.tell(f"Connecting to {one_line(name, 200)} …")
@@ -141,8 +141,8 @@ class TargetActions:
     def detach(self, name: str) -> None:
         """Leave what runs on a target running there; a turn in progress that waits for it ends."""
         computer, session = self._workspace.computer, self._workspace.session
-        named = name or computer.target
-        runs = computer.is_running_on(named)
+        named = name or computer.targets.home
+        runs = computer.targets.is_running_on(named)
         if named == LOCAL:
             words = "Code runs on this machine; %detach is for targets. %target lists them."
             self._ui.tell(words, warning=True)
@@ -153,7 +153,7 @@ class TargetActions:
             def leave() -> str:
                 if runs:
                     session.end_after_run()
-                return computer.detach(named)
+                return computer.targets.detach(named)
 
             self._ui.run_then(leave, lambda problem: self._leave_target(problem, named))
 
@@ -218,8 +218,10 @@ class TargetActions:
         """Take over where code runs now; nothing that was allowed elsewhere is allowed there."""
         computer, session = self._workspace.computer, self._workspace.session
         profile = self._workspace.profile
-        if computer.target != profile.target:
-            self._ui.take_profile(profile.with_changes("changed", target=computer.target, auto_run=False))
+        if computer.targets.home != profile.target:
+            self._ui.take_profile(
+                profile.with_changes("changed", target=computer.targets.home, auto_run=False)
+            )
         if session.auto_run:
             self._ui.switch_auto_run(False)
         session.permissions.enter(computer.place_key)
@@ -259,10 +261,12 @@ class TargetActions:
             self._ui.tell(f"{one_line(problem, 500)} Code still runs {place}.", warning=True)
         else:
             self._ui.tell(f"Code now runs {place}. It has its own variables and needs its own approvals.")
-            self._tell_of_left(computer.target)
+            self._tell_of_left(computer.targets.home)
         profile = self._workspace.profile
-        if computer.target != profile.target:
-            self._ui.take_profile(profile.with_changes("changed", target=computer.target, auto_run=False))
+        if computer.targets.home != profile.target:
+            self._ui.take_profile(
+                profile.with_changes("changed", target=computer.targets.home, auto_run=False)
+            )
         if not problem and session.auto_run:
             self._ui.switch_auto_run(False)
         session.permissions.enter(computer.place_key)

@@ -63,7 +63,7 @@ def check_target(profile: "Profile") -> Iterator[Diagnosis]:
 def _check_there(computer: "Computer", seconds: float) -> Iterator[Diagnosis]:
     from oi_tui.runtimes.remote.place import RemotePlace
 
-    about = computer.place
+    about = computer.targets.place
     assert about is not None
     if not isinstance(about, RemotePlace):
         yield Diagnosis(True, f"code runs {about.where}; connected in {seconds:.1f} s")

@@ -22,11 +22,9 @@ from oi_tui.runtimes.sandbox.limits import USUAL, SandboxLimits
 from oi_tui.runtimes.targets import RuntimeOptions, Targets
 
 if TYPE_CHECKING:
-    from oi_tui.runtimes.place import Place
     from oi_tui.runtimes.remote.askpass import Ask
     from oi_tui.runtimes.remote.files import PlaceFiles
     from oi_tui.runtimes.remote.jupyter_server import FindToken
-    from oi_tui.runtimes.remote.left_targets import LeftTarget
     from oi_tui.runtimes.remote.link import LeftRun
 
 _MORE_PLACES = (
@@ -43,8 +41,8 @@ _HELD_BACK = (
 class Computer:
     """Runs code in languages that keep their variables, each in a process with a terminal of its own.
 
-    `Targets` has where code runs and what is at work there, `LanguageCatalog` which languages there are,
-    `CellRunner` the run, `Inspector` the variables, and `Confinement` the sandbox.
+    `targets` has where code runs and what is at work there, `inspector` the variables. Behind the other
+    methods, `LanguageCatalog` has the languages, `CellRunner` the run, and `Confinement` the sandbox.
 
     `cwd` is where they start (default: the current directory), `python` and `shell` the person's choice of
     programs, `hidden` the names of environment variables that no program gets to see, `passed` those secrets
@@ -106,13 +104,14 @@ class Computer:
             limits=limits,
             hosts=hosts,
         )
-        self._targets = Targets(options)
-        self._catalog = LanguageCatalog(declared, unlisted, options, self._targets, self._confinement)
-        self._runner = CellRunner(startup, options, self._targets, self._catalog, self._confinement)
+        #: Where code can run, and what is connected.
+        self.targets = Targets(options, self._confinement)
+        self._catalog = LanguageCatalog(declared, unlisted, options, self.targets, self._confinement)
+        self._runner = CellRunner(startup, options, self.targets, self._catalog, self._confinement)
         #: Variables, tables and completions of the languages at work.
-        self.inspector = Inspector(self._targets, self._catalog, options.cwd)
+        self.inspector = Inspector(self.targets, self._catalog, options.cwd)
         if target != LOCAL:
-            self.use_target(target, ask=ask)
+            self.targets.use(target, ask=ask)
 
     @property
     def cwd(self) -> Path:
@@ -122,7 +121,7 @@ class Computer:
     @property
     def is_at_work(self) -> bool:
         """Whether a language has a process, or an object of its class, that remembers something."""
-        return any(getattr(runtime, "is_alive", False) for runtime in self._targets.runtimes())
+        return any(getattr(runtime, "is_alive", False) for runtime in self.targets.runtimes())
 
     # ------------------------------------------------------------------------------------ languages
 
@@ -138,7 +137,7 @@ class Computer:
 
     def declare(self, languages: Sequence[Language]) -> None:
         """Replace the languages; those that were replaced or left out are ended."""
-        targets = self._targets
+        targets = self.targets
         with targets.lock:
             self._catalog.declared = tuple(languages)
             state = targets.local
@@ -157,10 +156,10 @@ class Computer:
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes of the available languages for the model."""
-        catalog, place = self._catalog, self.place
+        catalog, place = self._catalog, self.targets.place
         notes = (item.note for item in catalog.offered if item.note and catalog.find_program(item))
         places: tuple[str, ...] = ()
-        if len(targets := self.targets) > 1:
+        if len(targets := self.targets.names) > 1:
             places = (_MORE_PLACES.format(", ".join(targets), targets[1], targets[0]),)
         if place:
             return (*notes, place.note, *places)
@@ -199,101 +198,45 @@ class Computer:
 
     # -------------------------------------------------------------------------------------- targets
 
-    @property
-    def target(self) -> str:
-        """Where code runs that names no target of its own, as a person types it."""
-        return self._targets.home
-
-    @property
-    def targets(self) -> tuple[str, ...]:
-        """The targets that cells can name, that of cells that name none first."""
-        return self._targets.names
-
     def explain_refusal_at(self, target: str) -> str | None:
         """Return why a cell cannot run on the target that it names; None when it can."""
-        if self._targets.find(target) is not None:
+        if self.targets.find(target) is not None:
             return None
         return (
-            f"The target “{target[:200]}” is not connected. Connected: {', '.join(self.targets)}. "
+            f"The target “{target[:200]}” is not connected. Connected: {', '.join(self.targets.names)}. "
             "The user connects more with %on TARGET."
         )
-
-    def files_on(self, target: str = "") -> "PlaceFiles | None":
-        """The files of a target that is connected, of the one where code runs for ""; None for ours."""
-        return self._targets.files(target or self.target)
 
     @property
     def files_elsewhere(self) -> "PlaceFiles | None":
         """The files of the place where code runs now; None for this machine, and where there are none."""
-        place = self._targets.place
+        place = self.targets.place
         return place.files if place else None
 
     def at(self, target: str) -> AbstractContextManager[None]:
         """Run code on that target within the block; nothing changes if it is not connected."""
-        return self._targets.visit(target)
+        return self.targets.visit(target)
 
     @property
     def where(self) -> str:
         """Where code runs, in words, such as `on gpu1 as ana, /scratch/ana`; "" for this machine."""
-        return self._targets.where
+        return self.targets.where
 
     @property
     def place_key(self) -> str:
         """An identity of the place where code runs, unlike its words; "" for this machine."""
-        return f"{self.place.spelling}\n{self.place.where}" if self.place else ""
+        place = self.targets.place
+        return f"{place.spelling}\n{place.where}" if place else ""
 
     @property
     def place_folder(self) -> str:
         """The folder in which code starts at that place; "" for this machine, and where it is not known."""
-        return self.place.folder if self.place else ""
-
-    @property
-    def place(self) -> "Place | None":
-        """Where code runs, if not here."""
-        return self._targets.place
-
-    def use_target(
-        self, spelling: str, stopped: threading.Event | None = None, *, ask: "Ask | None" = None
-    ) -> None:
-        """Run code there from now on; languages that run elsewhere stay there for the way back.
-
-        Blocks while the connection is made, unless `stopped` is set. Raises TargetError, and stays.
-        """
-        self._targets.use(spelling, stopped, ask, sandbox=self.sandbox)
-
-    def connect(
-        self, spelling: str, stopped: threading.Event | None = None, *, ask: "Ask | None" = None
-    ) -> None:
-        """Let cells name that target; code goes on running where it does. Blocks. Raises TargetError."""
-        self._targets.connect(spelling, stopped, ask, sandbox=self.sandbox)
-
-    def is_running_on(self, target: str) -> bool:
-        """Whether code runs on that target just now."""
-        return self._targets.is_running_on(target)
-
-    def detach(self, target: str = "") -> str:
-        """Leave what runs on a target running there, and disconnect: a run in progress there ends here.
-
-        Blocks. Returns why that was not done, in a sentence, or "".
-        """
-        return self._targets.detach(target or self.target)
-
-    def attach(
-        self, left: "LeftTarget", stopped: threading.Event | None = None, *, ask: "Ask | None" = None
-    ) -> "tuple[LeftRun, ...]":
-        """Connect to what was left on a target, and run code there from now on. Blocks.
-
-        Returns the runs that went on or ended there. Nothing is started. Raises TargetError.
-        """
-        return self._targets.attach(left, stopped, ask, sandbox=self.sandbox)
+        place = self.targets.place
+        return place.folder if place else ""
 
     def follow(self, run: "LeftRun") -> Generator[Report, None, None]:
         """Report what comes of a run that was left, like `run`; it is not run again."""
         return self._runner.follow(run)
-
-    def detach_at_end(self) -> None:
-        """Leave running on targets what the settings say; everything else is about to end."""
-        self._targets.detach_at_end()
 
     # -------------------------------------------------------------------------------------- sandbox
 
@@ -312,10 +255,10 @@ class Computer:
 
         One that runs just now does so before its next run.
         """
-        with self._targets.lock:
+        with self.targets.lock:
             self._confinement.switch(on, private)
-            self._targets.current.prepared.clear()
-        for runtime in self._targets.runtimes():
+            self.targets.current.prepared.clear()
+        for runtime in self.targets.runtimes():
             if isinstance(runtime, PtyRuntime):
                 runtime.use_sandbox(self._catalog.sandbox())
 
@@ -338,7 +281,7 @@ class Computer:
 
     def explain_no_sandbox(self) -> str | None:
         """Return why the sandbox would not work if it were turned on; None when it would."""
-        if self.place:
+        if self.targets.place:
             return f"The sandbox works on this machine only; code runs {self.where}. Use %target local."
         return self._confinement.explain_unavailable()
 
@@ -382,20 +325,20 @@ class Computer:
 
     def resize(self, columns: int, rows: int) -> None:
         """Tell the programs the size of their terminal."""
-        self._targets.resize(columns, rows)
+        self.targets.resize(columns, rows)
 
     def take_losses(self) -> tuple[VariablesLost, ...]:
         """The languages that ended between runs, with what they remembered; each is given once."""
-        return self._targets.take_losses()
+        return self.targets.take_losses()
 
     def note_loss(self, loss: VariablesLost) -> None:
         """Report that something ended between runs."""
-        self._targets.note_loss(loss)
+        self.targets.note_loss(loss)
 
     def reset(self) -> None:
         """End every language's process; the next run starts again. A run in progress is lost."""
-        self._targets.reset()
+        self.targets.reset()
 
     def close(self) -> None:
         """End for good; leaves no process behind."""
-        self._targets.close()
+        self.targets.close()

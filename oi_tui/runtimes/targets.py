@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from oi_tui.messages import VariablesLost
 from oi_tui.runtimes.language import Choices, Runtime
 from oi_tui.runtimes.remote.target import LOCAL, DetachOptions, Target, TargetError, parse
+from oi_tui.runtimes.sandbox.confinement import Confinement
 
 if TYPE_CHECKING:
     from oi_tui.runtimes.place import Place
@@ -62,15 +63,16 @@ class TargetState:
 class Targets:
     """The connected targets, of which one is current. Every method may be called from any thread."""
 
-    def __init__(self, options: RuntimeOptions) -> None:
+    def __init__(self, options: RuntimeOptions, confinement: Confinement) -> None:
         self._options = options
+        self._confinement = confinement
         #: Held while the state of a target or `running` changes.
         self.lock = threading.Lock()
         #: The target on which code runs now.
         self.current = TargetState()
         #: The other connected targets. Their languages go on.
         self._others: dict[str, TargetState] = {}
-        #: The target of cells that name none.
+        #: The target of cells that name none, as a person types it.
         self.home = LOCAL
         #: The language whose code runs now.
         self.running: Runtime | None = None
@@ -111,9 +113,9 @@ class Targets:
         titled = [place.spelling for place in self.places() if place.title == name]
         return titled[0] if len(titled) == 1 else None
 
-    def files(self, name: str) -> "PlaceFiles | None":
-        """The files of a connected target; None for this machine."""
-        key = self.find(name)
+    def files_on(self, name: str = "") -> "PlaceFiles | None":
+        """The files of a connected target, of `home` for ""; None for this machine."""
+        key = self.find(name or self.home)
         return next((place.files for place in self.places() if place.spelling == key), None)
 
     @contextlib.contextmanager
@@ -129,9 +131,12 @@ class Targets:
         finally:
             self._switch(before)
 
-    def use(self, spelling: str, stopped: "StopSignal | None", ask: "Ask | None", *, sandbox: bool) -> None:
-        """Connect a target and run code there from now on. Arguments and errors are those of `connect`."""
-        self.connect(spelling, stopped, ask, sandbox=sandbox)
+    def use(self, spelling: str, stopped: "StopSignal | None" = None, *, ask: "Ask | None" = None) -> None:
+        """Run code there from now on; languages that run elsewhere stay there for the way back.
+
+        Arguments and errors are those of `connect`; after an error, code runs where it did.
+        """
+        self.connect(spelling, stopped, ask=ask)
         target = parse(spelling)
         key = target.spelling if target else LOCAL
         if key == self.home:
@@ -141,16 +146,17 @@ class Targets:
         self.home = key
 
     def connect(
-        self, spelling: str, stopped: "StopSignal | None", ask: "Ask | None", *, sandbox: bool
+        self, spelling: str, stopped: "StopSignal | None" = None, *, ask: "Ask | None" = None
     ) -> None:
-        """Connect a target, unless it is connected. Blocks.
+        """Connect a target, so that cells can name it. Code goes on running where it does.
 
+        Blocks while the connection is made, unless `stopped` is set. `ask` answers the questions of ssh.
         Raises TargetError where that fails, while code runs, and while the sandbox is on.
         """
         target = parse(spelling)
         if target is None or target.spelling == self.home:
             return
-        if sandbox:
+        if self._confinement.enabled:
             raise TargetError(
                 f"The sandbox works on this machine only: turn it off to use {target.spelling}."
             )
@@ -162,11 +168,12 @@ class Targets:
             with self.lock:
                 self._others[target.spelling] = TargetState(place)
 
-    def detach(self, name: str) -> str:
-        """Leave what runs on a target running there, and disconnect.
+    def detach(self, name: str = "") -> str:
+        """Leave what runs on a target running there, and disconnect; "" is `home`.
 
         A run in progress there ends here, and has to end before this returns. Blocks. Returns why not, or "".
         """
+        name = name or self.home
         key = self.find(name)
         place = next((place for place in self.places() if place.spelling == key), None)
         if place is None:
@@ -199,16 +206,16 @@ class Targets:
             state.place.close()
 
     def attach(
-        self, left: "LeftTarget", stopped: "StopSignal | None", ask: "Ask | None", *, sandbox: bool
+        self, left: "LeftTarget", stopped: "StopSignal | None" = None, *, ask: "Ask | None" = None
     ) -> "tuple[LeftRun, ...]":
-        """Connect to what was left on a target, and run code there from now on. Blocks.
+        """Connect to what was left on a target, and run code there from now on. Blocks, as `connect` does.
 
-        Returns the runs that go on there, or ended meanwhile. Raises TargetError.
+        Returns the runs that go on there, or ended meanwhile. Nothing is started. Raises TargetError.
         """
         target = parse(left.target)
         if target is None or target.kind == "kernel":
             raise TargetError(f"{left.target} cannot be left running.")
-        if sandbox:
+        if self._confinement.enabled:
             raise TargetError(f"The sandbox works on this machine only: turn it off to use {left.target}.")
         self._refuse_while_running()
         with self._connecting:

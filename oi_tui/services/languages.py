@@ -50,6 +50,43 @@ class LanguageInspector(VariableSource, Protocol):
         """Return what completes the code before the caret; may take a moment. None if unknown."""
 
 
+class ConnectedTargets(Protocol):
+    """Connects the targets on which code can run."""
+
+    @property
+    def home(self) -> str:
+        """The target of cells that name none, as a person types it."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The targets that cells can name, that of cells that name none first."""
+
+    def files_on(self, name: str = "") -> "PlaceFiles | None":
+        """The files of a target, that of cells that name none for ""; None for this machine's."""
+
+    def connect(
+        self, spelling: str, stopped: threading.Event | None = None, *, ask: "Ask | None" = None
+    ) -> None:
+        """Let cells name that target; blocks while the connection is made. Raises TargetError."""
+
+    def use(self, spelling: str, stopped: threading.Event | None = None, *, ask: "Ask | None" = None) -> None:
+        """Run code there from now on; blocks while the connection is made. Raises TargetError, and stays."""
+
+    def is_running_on(self, name: str) -> bool:
+        """Whether code runs on that target just now."""
+
+    def detach(self, name: str = "") -> str:
+        """Leave what runs on a target running there, and disconnect; blocks. Returns why not, or ""."""
+
+    def attach(
+        self, left: "LeftTarget", stopped: threading.Event | None = None, *, ask: "Ask | None" = None
+    ) -> "Sequence[LeftRun]":
+        """Come back to what was left on a target; blocks. Returns what runs there. Raises TargetError."""
+
+    def detach_at_end(self) -> None:
+        """Leave running on targets what the settings say; everything else is about to end."""
+
+
 class Languages(protocols.CodeRunner, Protocol):
     """Runs code, and reports what the user wants to know."""
 
@@ -94,42 +131,11 @@ class Languages(protocols.CodeRunner, Protocol):
         """Return why the sandbox would not work if it were turned on; may take a moment."""
 
     @property
-    def target(self) -> str:
-        """Where code runs, as a person types it."""
-
-    @property
-    def targets(self) -> Sequence[str]:
-        """The targets that cells can name, the one where code runs first."""
-
-    def files_on(self, target: str = "") -> "PlaceFiles | None":
-        """The files of a target, of the one where code runs for ""; None where they are this machine's."""
-
-    def connect(
-        self, spelling: str, stopped: threading.Event | None = None, *, ask: "Ask | None" = None
-    ) -> None:
-        """Let cells name that target; blocks while the connection is made. Raises TargetError."""
-
-    def use_target(
-        self, spelling: str, stopped: threading.Event | None = None, *, ask: "Ask | None" = None
-    ) -> None:
-        """Run code there from now on; blocks while the connection is made. Raises TargetError, and stays."""
-
-    def is_running_on(self, target: str) -> bool:
-        """Whether code runs on that target just now."""
-
-    def detach(self, target: str = "") -> str:
-        """Leave what runs on a target running there, and go on without it; blocks. Returns why not, or ""."""
-
-    def attach(
-        self, left: "LeftTarget", stopped: threading.Event | None = None, *, ask: "Ask | None" = None
-    ) -> "Sequence[LeftRun]":
-        """Come back to what was left on a target; blocks. Returns what runs there. Raises TargetError."""
+    def targets(self) -> ConnectedTargets:
+        """Where code can run, and what is connected."""
 
     def follow(self, run: "LeftRun") -> Iterator[Report]:
         """Report what comes of a run that was left; it is not run again."""
-
-    def detach_at_end(self) -> None:
-        """Leave running on targets what the settings say; everything else is about to end."""
 
     def use_startup(self, startup: Sequence[tuple[str, str]]) -> None:
         """Run this code, each piece with its language, when languages start."""
@@ -218,8 +224,8 @@ class LanguageService:
         self._note_startup()
 
     def check(self, profile: Profile) -> None:
-        """Raise ProfileError for another target, which has to be reached first (`Languages.use_target`)."""
-        if profile.target != self.computer.target:
+        """Raise ProfileError for another target, which has to be reached first (`Targets.use`)."""
+        if profile.target != self.computer.targets.home:
             raise ProfileError("can be changed at the start or with %target only", key="target")
 
     def reset(self) -> None:

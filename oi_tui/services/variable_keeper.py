@@ -65,7 +65,7 @@ class VariableKeeper:
     def _keep(self, id: str, megabytes: float) -> None:
         size, computer = int(megabytes * _MEGABYTE), self._computer
         until = time.monotonic() + _RUN
-        while computer.is_running_on(computer.target):
+        while computer.targets.is_running_on(computer.targets.home):
             if time.monotonic() > until:
                 return
             time.sleep(_LOOK)

@@ -276,7 +276,7 @@ async def test_where_code_runs_is_reported_and_can_be_changed() -> None:
             lambda: "on ssh:gpu1 as ana, /scratch" in str(ui.view.approval.query_one("#question").render())
         )
         await ui.type("%target local")
-        assert ui.computer.target == "ssh:gpu1"
+        assert ui.computer.targets.home == "ssh:gpu1"
         assert ui.computer.ran == []
 
 
@@ -286,7 +286,7 @@ async def test_another_target_can_be_connected_for_single_cells() -> None:
         await ui.until(lambda: noticed(ui, "No connection to nowhere."))
         await ui.type("%on ssh:gpu1")
         await ui.until(lambda: noticed(ui, "A cell whose first line is %%on ssh:gpu1 runs there."))
-        assert ui.computer.target == "local"
+        assert ui.computer.targets.home == "local"
         await ui.type("go")
         await ui.until(lambda: ui.view.approval.request)
         await ui.until(
@@ -308,7 +308,7 @@ async def test_another_target_can_be_connected_for_single_cells() -> None:
 
 async def test_a_cell_says_where_it_ran() -> None:
     async with open_chat([call("a")], [Text("ok")]) as ui:
-        ui.computer.use_target("ssh:gpu1")
+        ui.computer.targets.use("ssh:gpu1")
         await ui.type("go")
         await ui.asked()
         await ui.pilot.press("y")

@@ -185,14 +185,14 @@ def kept_running(computer: Computer) -> Iterator[None]:
     started = [name for name, pid in after.items() if before.get(name) != pid]
     # What has ended is put away as well: until that is noticed, the next run would be lost with it.
     for name in {*ended, *started}:
-        computer._targets.current.runtimes[name].reset()
+        computer.targets.current.runtimes[name].reset()
     if ended:
         pytest.fail("ended in the shared computer: " + ", ".join(ended))
 
 
 def living(computer: Computer) -> dict[str, int]:
     """Return the process ids of the languages whose process is alive."""
-    hosts = {name: getattr(item, "host", item) for name, item in computer._targets.current.runtimes.items()}
+    hosts = {name: getattr(item, "host", item) for name, item in computer.targets.current.runtimes.items()}
     runtimes = {name: item for name, item in hosts.items() if isinstance(item, PtyRuntime)}
     processes = {name: runtime._process for name, runtime in runtimes.items()}
     found = {name: process.pid for name, process in processes.items() if process and alive(process.pid)}
@@ -201,14 +201,14 @@ def living(computer: Computer) -> dict[str, int]:
 
 def _living_there(computer: Computer) -> dict[str, int]:
     """The processes of a far end that is this machine after all: each is the child of a guard."""
-    place = computer.place
+    place = computer.targets.place
     if place is None or place.link is None:
         return {}
     found = {}
     for guard in children(place._here["pid"]):
         for pid in children(guard):
             command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0].decode()
-            for name in computer._targets.current.runtimes:
+            for name in computer.targets.current.runtimes:
                 if command and alive(pid) and place.find_program(name) == command:
                     found[name] = pid
     return found

@@ -192,7 +192,7 @@ def test_interrupting_again_and_again_hurries(
 
 def test_an_interrupt_while_the_language_starts_is_not_lost(computer: Computer, sample: Sample) -> None:
     def stop() -> None:
-        until(lambda: computer._targets.running)
+        until(lambda: computer.targets.running)
         computer.interrupt()
 
     thread = threading.Thread(target=stop)

@@ -170,7 +170,7 @@ def test_a_language_that_ends_between_runs_says_so_within_a_second(
     computer: Computer, language: str, define: str, lost: str
 ) -> None:
     play(computer, language, define)
-    pid = computer._targets.current.runtimes[language]._process.pid  # type: ignore[attr-defined]
+    pid = computer.targets.current.runtimes[language]._process.pid  # type: ignore[attr-defined]
     os.kill(pid, signal.SIGKILL)
     losses: list[VariablesLost] = []
     until(lambda: losses.extend(computer.take_losses()) or losses, 1)
@@ -222,7 +222,7 @@ def test_forged_events_end_nothing_and_fill_no_memory(computer: Computer) -> Non
     for code in forged:
         played = play(computer, "python", f"{PIPE}send({code})\nprint('on')")
         assert (played.text, played.state) == ("on\n", "finished")
-    assert computer._targets.current.runtimes["python"]._process._marked_size < 10_000_000  # type: ignore[attr-defined]
+    assert computer.targets.current.runtimes["python"]._process._marked_size < 10_000_000  # type: ignore[attr-defined]
     assert play(computer, "python", "1 + 1").text == "2\n"
 
 

@@ -233,7 +233,7 @@ def test_ctrl_c_in_a_script_interrupts_and_again_ends(
     monkeypatch.setattr(stopping, "REPEATED", 0.0)
     reports = computer.run("python", SWALLOWS)
     assert any(isinstance(report, Printed) for report in reports)
-    run = computer._targets.running._run  # type: ignore[union-attr]
+    run = computer.targets.running._run  # type: ignore[union-attr]
     steps = iter([KeyboardInterrupt, KeyboardInterrupt])
     step = run.step
 

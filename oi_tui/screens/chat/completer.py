@@ -87,7 +87,7 @@ class Completer:
         if query.kind == "target":
             self._complete_target(query)
             return
-        files_there = self._computer.files_on()
+        files_there = self._computer.targets.files_on()
         if files_there is None:
             self.files.refresh()
         if self._outdated and any(memory.state == "known" for memory in self._memories):

@@ -215,7 +215,7 @@ class ChatView(Widget):
                     computer.inspector,
                     self.workspace.mcp.read_resource,
                     elsewhere=computer.where,
-                    files=computer.files_on(),
+                    files=computer.targets.files_on(),
                 ),
                 typed=self.prompt.remove_pastes(prompt),
             ),

@@ -64,8 +64,8 @@ def sample(computer: Computer, code: str, enough: Callable[[collections.Counter[
     thread = threading.Thread(target=lambda: collections.deque(computer.run("python", code), 0))
     thread.start()
     try:
-        until(lambda: computer._targets.running and computer._targets.running._run)  # type: ignore[union-attr]
-        process = computer._targets.running._run._process  # type: ignore[union-attr]
+        until(lambda: computer.targets.running and computer.targets.running._run)  # type: ignore[union-attr]
+        process = computer.targets.running._run._process  # type: ignore[union-attr]
         frames = PythonLine(process.pid, process.interpreter)
         pace, seen = threading.Event(), collections.Counter[int]()
 

@@ -128,9 +128,9 @@ def test_a_task_that_keeps_a_cell_from_beginning_can_be_stopped(computer: Comput
     # Stopped before its code was handed over, the run would end at once.
     until(
         lambda: (
-            computer._targets.running
-            and computer._targets.running._run
-            and computer._targets.running._run._line._read
+            computer.targets.running
+            and computer.targets.running._run
+            and computer.targets.running._run._line._read
         )
     )
     computer.interrupt()

@@ -52,8 +52,8 @@ def printed(session: Session) -> list[str]:
 
 def test_a_cell_runs_where_its_first_line_says_and_each_place_keeps_its_variables(make: Make) -> None:
     computer = make()
-    computer.connect(THERE)
-    assert computer.targets == ("local", THERE)
+    computer.targets.connect(THERE)
+    assert computer.targets.names == ("local", THERE)
     show = "import os; x = globals().get('x', 0) + 1; print(x, os.environ.get('PLACE'))"
     on = cell_target.join(THERE, show)
     session = make_session(computer, *([call(code)] for code in (show, on, on, show)), [Text("Done.")])
@@ -65,12 +65,12 @@ def test_a_cell_runs_where_its_first_line_says_and_each_place_keeps_its_variable
     wheres = [cell.where for cell in cells(session)]
     assert [bool(where) for where in wheres] == [False, True, True, False]
     assert [where for _, where in asked] == [where or "" for where in wheres]
-    assert (computer.target, computer.where) == ("local", "")
+    assert (computer.targets.home, computer.where) == ("local", "")
 
 
 def test_line_numbers_of_errors_count_the_line_that_names_the_target(make: Make) -> None:
     computer = make()
-    computer.connect(THERE)
+    computer.targets.connect(THERE)
     session = make_session(computer, [call(cell_target.join(THERE, "x = 1\n1 / 0"))], [Text("Done.")])
     work(session)
     assert "line 3" in printed(session)[0]
@@ -79,8 +79,8 @@ def test_line_numbers_of_errors_count_the_line_that_names_the_target(make: Make)
 
 def test_what_is_granted_on_a_target_counts_on_no_other(make: Make) -> None:
     computer = make()
-    computer.connect(THERE)
-    computer.connect(ELSEWHERE)
+    computer.targets.connect(THERE)
+    computer.targets.connect(ELSEWHERE)
     one, two = cell_target.join(THERE, "print(1)"), cell_target.join(ELSEWHERE, "print(2)")
     codes = [one, one.replace("1", "3"), two, "print(4)", one.replace("1", "5")]
     session = make_session(computer, *([call(code)] for code in codes), [Text("Done.")])
@@ -101,7 +101,7 @@ def test_what_is_granted_to_the_session_does_not_count_on_the_target_of_a_cell(
     make: Make, scope: str
 ) -> None:
     computer = make()
-    computer.connect(THERE)
+    computer.targets.connect(THERE)
     on = cell_target.join(THERE, "print(2)")
     session = make_session(computer, [call("print(1)")], [call(on)], [call("print(3)")], [Text("Done.")])
     _, asked = work(session, Run("print(1)", grant=Permission(scope, "python")))  # type: ignore[arg-type]
@@ -111,7 +111,7 @@ def test_what_is_granted_to_the_session_does_not_count_on_the_target_of_a_cell(
 
 def test_auto_run_granted_on_the_target_of_a_cell_stays_there_and_can_be_turned_off(make: Make) -> None:
     computer = make()
-    computer.connect(THERE)
+    computer.targets.connect(THERE)
     on = cell_target.join(THERE, "print(1)")
     session = make_session(computer, [call(on)], [call(on)], [call("print(2)")], [Text("Done.")], [call(on)])
     _, asked = work(session, Run(on, grant=Permission("everything", "python")))
@@ -124,7 +124,7 @@ def test_auto_run_granted_on_the_target_of_a_cell_stays_there_and_can_be_turned_
 
 def test_a_cell_whose_place_is_edited_is_asked_for_again_with_the_other_place(make: Make) -> None:
     computer = make()
-    computer.connect(THERE)
+    computer.targets.connect(THERE)
     code = "import os; print(os.environ.get('PLACE'))"
     on = cell_target.join(THERE, code)
     session = make_session(computer, [call(code)], [Text("Done.")])
@@ -159,21 +159,21 @@ def test_a_cell_on_a_target_that_is_not_connected_does_not_run_and_says_why(
 
 def test_a_rejected_cell_leaves_the_computer_where_it_was(make: Make) -> None:
     computer = make()
-    computer.connect(THERE)
+    computer.targets.connect(THERE)
     session = make_session(computer, [call(cell_target.join(THERE, "print(1)"))])
     work(session, Reject("", stop=True))
     assert computer.where == ""
     assert printed(session) == []
-    computer.use_target(THERE)
-    assert computer.target == THERE
+    computer.targets.use(THERE)
+    assert computer.targets.home == THERE
 
 
 def test_the_target_of_the_session_cannot_change_while_a_cell_asks_elsewhere(make: Make) -> None:
     computer = make()
-    computer.connect(THERE)
+    computer.targets.connect(THERE)
     with computer.at(THERE), pytest.raises(TargetError, match="Code is running"):
-        computer.use_target(ELSEWHERE)
-    assert computer.target == "local"
+        computer.targets.use(ELSEWHERE)
+    assert computer.targets.home == "local"
 
 
 def test_a_session_elsewhere_runs_single_cells_on_this_machine(make: Make) -> None:
@@ -189,22 +189,22 @@ def test_a_session_elsewhere_runs_single_cells_on_this_machine(make: Make) -> No
 def test_the_model_is_told_of_other_targets_only_where_there_are_some(make: Make) -> None:
     computer = make()
     assert not any("%%on" in note for note in computer.notes)
-    computer.connect(THERE)
+    computer.targets.connect(THERE)
     (note,) = [note for note in computer.notes if "%%on" in note]
     assert f"local, {THERE}" in note
     # The title names it as well.
     assert computer.explain_refusal_at("env PLACE=there") is None
-    computer.connect(ELSEWHERE)
-    assert computer.targets == ("local", THERE, ELSEWHERE)
+    computer.targets.connect(ELSEWHERE)
+    assert computer.targets.names == ("local", THERE, ELSEWHERE)
 
 
 def test_a_lost_connection_of_a_cell_is_made_again_and_its_variables_are_lost(make: Make) -> None:
     computer = make()
-    computer.connect(THERE)
+    computer.targets.connect(THERE)
     with computer.at(THERE):
         play(computer, "python", "x = 1")
-        assert computer.place
-        computer.place.link.drop("for a test")  # type: ignore[attr-defined]
+        assert computer.targets.place
+        computer.targets.place.link.drop("for a test")  # type: ignore[attr-defined]
     assert [loss.language for loss in computer.take_losses()] == ["python"]
     with computer.at(THERE):
         assert "NameError" in play(computer, "python", "x").text

@@ -46,7 +46,7 @@ def nothing_stays(tmp_path: Path) -> Iterator[None]:
     for left in left_targets.load():
         computer = Computer()
         with contextlib.suppress(TargetError):
-            computer.attach(left)
+            computer.targets.attach(left)
         computer.close()
 
 
@@ -60,17 +60,17 @@ def leave(computer: Computer, code: str, at: str) -> tuple[Played, LeftTarget]:
     answers: list[str] = []
 
     def go() -> None:
-        thread = threading.Thread(target=lambda: answers.append(computer.detach()))
+        thread = threading.Thread(target=lambda: answers.append(computer.targets.detach()))
         thread.start()
         threads.append(thread)
 
-    place, threads = computer.place, list[threading.Thread]()
+    place, threads = computer.targets.place, list[threading.Thread]()
     assert isinstance(place, RemotePlace)
     played = play(computer, "python", code, number=3, on=when(at, go))
     for thread in threads:
         thread.join()
     assert answers == [""]
-    assert computer.target == "local"
+    assert computer.targets.home == "local"
     assert played.state == "interrupted"
     assert played.reason.startswith(DETACHED)
     computer.close()
@@ -104,7 +104,7 @@ def test_a_run_that_was_left_goes_on_and_another_process_gets_all_of_its_output(
     make: Make, tmp_path: Path
 ) -> None:
     computer = make(target=f"ssh:{HOST}")
-    target = computer.target
+    target = computer.targets.home
     play(computer, "python", "memory = 41")
     before, left = leave(computer, COUNT_ON, "\n20\r")
     go_on(tmp_path)
@@ -119,7 +119,7 @@ def test_a_run_that_was_left_goes_on_and_another_process_gets_all_of_its_output(
         "from oi_tui.runtimes import Computer\n"
         "from oi_tui.runtimes.remote import left_targets\n"
         "computer = Computer()\n"
-        f"(run,) = computer.attach(left_targets.choose({target!r}))\n"
+        f"(run,) = computer.targets.attach(left_targets.choose({target!r}))\n"
         "reports = list(computer.follow(run))\n"
         "text = ''.join(r.text for r in reports if isinstance(r, Printed))\n"
         "more = list(computer.run('python', 'print(memory + 1)'))\n"
@@ -141,7 +141,7 @@ def test_what_was_left_can_be_stopped_typed_to_and_left_again(make: Make) -> Non
     pid = far_pid(computer)
     _, left = leave(computer, f"print('go')\nname = input('name? ')\n{WAIT}", "name?")
     back = make()
-    (run,) = back.attach(left)
+    (run,) = back.targets.attach(left)
     # It is ours now; it comes back when it is left again.
     assert left_targets.list_shown() == []
     assert run.is_running
@@ -149,11 +149,11 @@ def test_what_was_left_can_be_stopped_typed_to_and_left_again(make: Make) -> Non
     assert played.state == "interrupted"
     assert not played.reason.startswith(DETACHED)
     assert play(back, "python", "print(name)").text == "Ada\n"
-    assert back.detach() == ""
+    assert back.targets.detach() == ""
     (left,) = left_targets.list_shown()
     assert left.running == ""
     again = make()
-    assert again.attach(left) == ()
+    assert again.targets.attach(left) == ()
     assert play(again, "python", "print(name)").text == "Ada\n"
     assert far_pid(again) == pid
     below = everything_below(pid)
@@ -168,7 +168,7 @@ def test_a_run_that_ended_meanwhile_says_how_and_is_not_run_again(make: Make, tm
     go_on(tmp_path)
     until((tmp_path / "over").exists)
     back = make()
-    (run,) = back.attach(left)
+    (run,) = back.targets.attach(left)
     played = follow(back, [run])
     assert played.state == "failed"
     assert "over" in played.text
@@ -180,19 +180,19 @@ def test_nothing_new_begins_while_nobody_is_there_and_others_are_kept_out(make: 
     computer = make(target="command:env")
     _, left = leave(computer, COUNT, "\n5\r")
     first, second = make(), make()
-    (run,) = first.attach(left)
+    (run,) = first.targets.attach(left)
     reports = first.follow(run)
     next(reports)
     with pytest.raises(TargetError, match=r"another oi-tui is connected to it"):
-        second.attach(left)
+        second.targets.attach(left)
     other = patch("oi_tui.runtimes.remote.place.compute_wire_version", return_value="other")
     with other, pytest.raises(TargetError, match=r"another version of oi-tui \(0\..*end the process \d+"):
-        second.attach(left)
-    assert second.target == "local"
+        second.targets.attach(left)
+    assert second.targets.home == "local"
     first.interrupt()
     assert list(reports)[-1].state == "interrupted"  # type: ignore[union-attr]
     with pytest.raises(TargetError, match="does not run any more") as problem:
-        second.attach(replace(left, folder="/dev/shm"))
+        second.targets.attach(replace(left, folder="/dev/shm"))
     assert isinstance(problem.value, GoneError)
 
 
@@ -209,13 +209,13 @@ def test_what_was_left_ends_by_itself_and_is_gone_when_it_is_killed(make: Make) 
     os.kill(pid, signal.SIGKILL)
     until(lambda: not any(map(alive, below)))
     with pytest.raises(GoneError, match=r"env: what was left there does not run any more"):
-        make().attach(left)
+        make().targets.attach(left)
 
 
 def test_only_what_was_started_is_left(make: Make) -> None:
     computer = make(target="command:env")
-    assert computer.detach() == "Nothing was started on env: there is nothing to leave running."
-    assert make().detach() == "Code runs on this machine."
+    assert computer.targets.detach() == "Nothing was started on env: there is nothing to leave running."
+    assert make().targets.detach() == "Code runs on this machine."
     assert left_targets.load() == []
 
 
@@ -233,7 +233,7 @@ def test_a_connection_that_is_cut_in_a_flood_loses_and_doubles_nothing_if_it_is_
         flood = "for n in range(200_000): print(n)"
         before = play(computer, "python", flood, on=when("\n30000\r", relay.cut))
         assert before.state == "interrupted"
-        target = computer.target
+        target = computer.targets.home
         assert f"%attach {target} comes back to it" in before.reason
         # The next cell would begin without the variables of this one.
         failed = play(computer, "python", "print(n)")
@@ -241,7 +241,7 @@ def test_a_connection_that_is_cut_in_a_flood_loses_and_doubles_nothing_if_it_is_
         assert "What runs there was left running" in failed.reason
         left = left_targets.choose(target)
         assert isinstance(left, LeftTarget)
-        after = follow(computer, computer.attach(left))
+        after = follow(computer, computer.targets.attach(left))
         assert after.state == "finished"
         assert numbers(before.text, after.text) == [str(n) for n in range(200_000)]
         assert play(computer, "python", "print(n)").text == "199999\n"
@@ -274,7 +274,7 @@ def test_an_application_that_is_killed_leaves_running_what_is_to_stay(make: Make
     (left,) = left_targets.list_shown()
     go_on(tmp_path)
     back = make()
-    found = numbers(follow(back, back.attach(left)).text)
+    found = numbers(follow(back, back.targets.attach(left)).text)
     # Nobody knows what it showed at last, so some may be shown again; none is missing.
     assert found[-1] == "299"
     assert found == [str(n) for n in range(int(found[0]), 300)]
@@ -284,15 +284,15 @@ def test_an_application_that_is_killed_leaves_running_what_is_to_stay(make: Make
 def test_files_are_restored_after_coming_back(make: Make, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("before")
     computer = make(target="command:env")
-    files = computer.files_on()
+    files = computer.targets.files_on()
     assert files
     files.watch("code")
     _, left = leave(computer, f"print('go')\n{WAIT}open('a.txt', 'w').write('after')", "go")
     go_on(tmp_path)
     back = make()
-    (run,) = back.attach(left)
+    (run,) = back.targets.attach(left)
     assert run.message == "code"
-    files = back.files_on()
+    files = back.targets.files_on()
     assert files
     files.watch(run.message)
     assert follow(back, [run]).state == "finished"
@@ -375,7 +375,7 @@ def test_the_limit_of_what_is_kept_is_that_of_the_wire(
     go_on(tmp_path)
     until((tmp_path / "over").exists)
     back = make()
-    played = follow(back, back.attach(left))
+    played = follow(back, back.targets.attach(left))
     assert played.state == "finished"
     assert "bytes of output are missing here" in played.text
     assert played.text.endswith("\n99998\n99999\n")

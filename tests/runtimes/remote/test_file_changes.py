@@ -62,7 +62,7 @@ def test_files_that_code_changes_are_restored_there_and_that_is_reverted(
     before = contents(there)
     step = changed_by(computer, CODE)
     assert step
-    assert (step.id, step.folder, step.target) == ("c1", str(there), computer.target)
+    assert (step.id, step.folder, step.target) == ("c1", str(there), computer.targets.home)
     assert [(change.path, change.what) for change in step.changes] == [
         ("gone.txt", "deleted"),
         ("new.txt", "created"),
@@ -79,7 +79,7 @@ def test_files_that_code_changes_are_restored_there_and_that_is_reverted(
     back, _, problems = files.restore(step)
     assert (contents(there), problems) == (before, [])
     assert (there / "gone.txt").stat().st_mode & 0o777 == 0o640
-    assert back.target == computer.target
+    assert back.target == computer.targets.home
     files.restore(back)
     assert contents(there) == {**after, "old.txt": "changed since"}
     assert changed_by(computer, "1 + 1") is None
@@ -116,7 +116,9 @@ def test_a_step_that_leads_out_of_its_folder_restores_nothing(
     computer: Computer, there: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "outside").write_text("mine")
-    step = Step("c1", str(there), (Change("../outside", "created", None, "0" * 64),), target=computer.target)
+    step = Step(
+        "c1", str(there), (Change("../outside", "created", None, "0" * 64),), target=computer.targets.home
+    )
     _, actions, _ = files_of(computer).restore(step)
     assert [action.obstacle for action in actions] == ["a link is in its place"]
     assert (tmp_path / "outside").read_text() == "mine"
@@ -150,4 +152,8 @@ def test_a_far_end_cannot_report_for_another_run_or_without_end(computer: Comput
     files.note_changes(Step("c2", "/", many, "x" * 5000, "local"))
     step = files.take_changes()
     assert step
-    assert (len(step.changes), len(step.note), step.target) == (watcher.MOST_CHANGES, 500, computer.target)
+    assert (len(step.changes), len(step.note), step.target) == (
+        watcher.MOST_CHANGES,
+        500,
+        computer.targets.home,
+    )

@@ -35,7 +35,7 @@ def here(tmp_path: Path) -> Path:
 
 
 def files_of(computer: Computer) -> PlaceFiles:
-    found = computer.files_on()
+    found = computer.targets.files_on()
     assert found
     return found
 
@@ -307,5 +307,5 @@ def test_code_runs_while_a_file_is_copied(make: Make, there: Path, here: Path) -
     assert play(computer, "python", "print(6 * 7)").text == "42\n"
     list(copy)
     assert (here / "a").read_bytes() == data
-    link = computer.place.link  # type: ignore[union-attr]
+    link = computer.targets.place.link  # type: ignore[union-attr]
     until(lambda: not link._answers)

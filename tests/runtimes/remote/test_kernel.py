@@ -198,7 +198,7 @@ def test_a_run_that_nobody_follows_is_interrupted(computer: Computer) -> None:
 
 
 def test_a_kernel_that_is_held_up_has_not_ended(computer: Computer, kernel: tuple[Path, int]) -> None:
-    client = computer.place.client._client  # type: ignore[union-attr]
+    client = computer.targets.place.client._client  # type: ignore[union-attr]
 
     def hold_up(_: Report, so_far: str) -> None:
         if "go" in so_far and not held:
@@ -259,5 +259,5 @@ def test_a_kernel_that_has_ended_is_not_waited_for_long(make: Make, tmp_path: Pa
     timer = threading.Timer(0.5, stopped.set)
     timer.start()
     with pytest.raises(TargetError, match="stopped"):
-        computer.use_target(f"kernel:{file}", stopped)
+        computer.targets.use(f"kernel:{file}", stopped)
     timer.join()

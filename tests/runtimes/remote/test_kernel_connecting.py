@@ -84,7 +84,7 @@ def stop_connecting(make: Make, port: int, when: Callable[[], object]) -> float:
     thread = threading.Thread(target=stop)
     thread.start()
     with pytest.raises(TargetError, match=r"^Connecting was stopped\.$"):
-        computer.use_target(f"kernel:http://127.0.0.1:{port}/", stopped)
+        computer.targets.use(f"kernel:http://127.0.0.1:{port}/", stopped)
     thread.join()
     assert computer.where == ""
     return time.monotonic() - at[0]

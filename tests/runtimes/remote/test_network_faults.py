@@ -116,7 +116,7 @@ def test_a_cut_while_connecting_is_reported_and_connecting_without_an_answer_can
     network.hold()
     threading.Timer(0.3, stopped.set).start()
     with pytest.raises(TargetError, match=r"^Connecting was stopped\.$"):
-        computer.use_target(f"ssh:{HOST}", stopped)
+        computer.targets.use(f"ssh:{HOST}", stopped)
 
 
 def test_what_is_printed_and_typed_while_nothing_passes_keeps_its_order(
@@ -171,7 +171,7 @@ def test_nobody_waits_for_a_network_that_is_gone_at_the_end_and_nothing_is_left_
 def test_a_copy_that_the_network_interrupts_is_continued(
     elsewhere: Computer, network: TcpRelay, tmp_path: Path
 ) -> None:
-    files = elsewhere.files_on()
+    files = elsewhere.targets.files_on()
     assert files
     folder = tmp_path / "there"
     folder.mkdir()

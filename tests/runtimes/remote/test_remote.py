@@ -50,8 +50,8 @@ def through(make: Make, relay: Path) -> Callable[..., Computer]:
 
 def far_pid(computer: Computer) -> int:
     """The far end's own process, which is on this machine after all."""
-    assert computer.place
-    return int(computer.place._here["pid"])
+    assert computer.targets.place
+    return int(computer.targets.place._here["pid"])
 
 
 def far_folder(pid: int) -> Path:
@@ -91,9 +91,9 @@ def test_a_killed_end_leaves_nothing(make: Make, who: str, when: str) -> None:
     folder, below = far_folder(pid), everything_below(pid)
     assert folder.is_dir()
     until(lambda: len(marked(seconds)) == 2)
-    assert computer.place
-    assert computer.place.link
-    victim = {"far end": pid, "connection": computer.place.link._program.pid}[who]
+    assert computer.targets.place
+    assert computer.targets.place.link
+    victim = {"far end": pid, "connection": computer.targets.place.link._program.pid}[who]
 
     def strike(report: Report, so_far: str) -> None:
         if "go" in so_far and alive(victim):
@@ -120,7 +120,7 @@ def test_a_killed_application_leaves_nothing(tmp_path: Path) -> None:
         "from oi_tui.runtimes import Computer\n"
         f"computer = Computer(cwd=Path({str(tmp_path)!r}), target='command:env')\n"
         f"list(computer.run('shell', 'setsid sleep {seconds} & echo'))\n"
-        "print(computer.place._here['pid'], flush=True)\n"
+        "print(computer.targets.place._here['pid'], flush=True)\n"
         f"list(computer.run('python', 'import os; os.system(\"sleep {seconds}\")'))\n"
     )
     application = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
@@ -315,9 +315,9 @@ def test_code_runs_in_a_container_with_nothing_but_python(
     assert (
         "hello Ada" in play(computer, "shell", "read -p 'name? ' n; echo hello $n", answers=("Ada\n",)).text
     )
-    assert computer.place
-    assert computer.place.link
-    below = everything_below(computer.place.link._program.pid)
+    assert computer.targets.place
+    assert computer.targets.place.link
+    below = everything_below(computer.targets.place.link._program.pid)
     computer.close()
     until(lambda: not any(map(alive, below)))
 
@@ -526,9 +526,9 @@ def test_a_host_behind_a_jump_host_is_reached(make: Make, sshd: Path, tmp_path: 
     config.write_text(f"{server}\n{behind}")
     computer = make(target=f"command:ssh -F {config} -o BatchMode=yes behind")
     assert play(computer, "python", "print(6 * 7)").text == "42\n"
-    assert computer.place
-    assert computer.place.link
-    below = everything_below(computer.place.link._program.pid)
+    assert computer.targets.place
+    assert computer.targets.place.link
+    below = everything_below(computer.targets.place.link._program.pid)
     # The ssh that leads through the jump host is another process.
     assert len(below) > 1
     computer.close()
@@ -619,7 +619,7 @@ def test_the_sandbox_is_not_promised_elsewhere(make: Make) -> None:
 def test_each_place_has_variables_of_its_own(make: Make, tmp_path: Path) -> None:
     computer = make()
     play(computer, "python", "memory = 'here'")
-    computer.use_target("command:env")
+    computer.targets.use("command:env")
     assert computer.where.startswith("on env as ")
     assert str(tmp_path) in computer.where
     assert "NameError" in play(computer, "python", "memory").text
@@ -628,10 +628,10 @@ def test_each_place_has_variables_of_its_own(make: Make, tmp_path: Path) -> None
     detail = computer.inspector.look_at("python", "memory")
     assert detail
     assert "there" in detail.preview
-    computer.use_target("local")
+    computer.targets.use("local")
     assert computer.where == ""
     assert play(computer, "python", "print(memory)").text == "here\n"
-    computer.use_target("command:env")
+    computer.targets.use("command:env")
     assert play(computer, "python", "print(memory)").text == "there\n"
     computer.reset()
     assert "NameError" in play(computer, "python", "memory").text
@@ -640,8 +640,8 @@ def test_each_place_has_variables_of_its_own(make: Make, tmp_path: Path) -> None
 def test_a_place_that_cannot_be_reached_leaves_all_as_it_was(make: Make) -> None:
     computer = make()
     with pytest.raises(TargetError):
-        computer.use_target("command:false")
-    assert (computer.target, computer.where) == ("local", "")
+        computer.targets.use("command:false")
+    assert (computer.targets.home, computer.where) == ("local", "")
     assert play(computer, "python", "print(1)").text == "1\n"
 
 
@@ -652,7 +652,7 @@ def test_no_place_is_left_while_code_runs(make: Make) -> None:
     def leave(report: Report, so_far: str) -> None:
         if "go" in so_far and not problems:
             try:
-                computer.use_target("command:env")
+                computer.targets.use("command:env")
             except TargetError as error:
                 problems.append(str(error))
             computer.interrupt()
@@ -783,8 +783,8 @@ BAD_REQUESTS: list[dict[str, Any]] = [
 def test_a_bad_request_gets_an_error_and_ends_nothing(make: Make) -> None:
     computer = make(target="command:env")
     play(computer, "python", "memory = 41")
-    assert computer.place
-    link = computer.place.link
+    assert computer.targets.place
+    link = computer.targets.place.link
     assert link
     for number, request in enumerate(BAD_REQUESTS, start=900_000):
         answers: queue.Queue[object] = queue.Queue()
@@ -792,13 +792,13 @@ def test_a_bad_request_gets_an_error_and_ends_nothing(make: Make) -> None:
         link._send_bytes(wire.frame({**request, "id": number}))
         assert answers.get(timeout=10) is None, request
     assert play(computer, "python", "print(memory + 1)").text == "42\n"
-    assert computer.place.link is link
+    assert computer.targets.place.link is link
 
 
 def test_a_run_that_cannot_begin_there_ends_with_the_reason(make: Make) -> None:
     computer = make(target="command:env")
-    assert computer.place
-    link = computer.place.link
+    assert computer.targets.place
+    link = computer.targets.place.link
     assert link
     (ended,) = link.run("klingon", "x").read_reports(10) or ()
     assert ended == RunEnded("failed", 0.0, "env: ValueError: unknown language 'klingon'")
@@ -840,7 +840,7 @@ def test_a_connection_that_breaks_anywhere_in_a_frame_loses_the_run_and_never_re
         if played.state == "lost":
             assert "Python and its variables there are lost" in played.reason
         assert (tmp_path / "runs").read_text() == "run\n" * (cut + 1)
-        place = computer.place
+        place = computer.targets.place
         until(lambda place=place: place.link is None)
 
 
@@ -1004,7 +1004,7 @@ def test_connecting_can_be_stopped(make: Make) -> None:
     timer = threading.Timer(0.2, stopped.set)
     timer.start()
     with pytest.raises(TargetError, match="stopped"):
-        computer.use_target("command:sh -c 'sleep 60'", stopped)
+        computer.targets.use("command:sh -c 'sleep 60'", stopped)
     timer.join()
 
 
@@ -1020,7 +1020,7 @@ def test_an_attempt_that_was_stopped_says_so_although_its_program_says_something
         stopped.set()
 
     with pytest.raises(TargetError, match="Connecting was stopped"):
-        computer.use_target(f"command:{script}", stopped, ask=give_up)
+        computer.targets.use(f"command:{script}", stopped, ask=give_up)
 
 
 def test_closing_gives_up_what_is_being_reached(make: Make) -> None:
@@ -1030,7 +1030,7 @@ def test_closing_gives_up_what_is_being_reached(make: Make) -> None:
 
     def reach() -> None:
         try:
-            computer.use_target(f"command:sh -c 'sleep {seconds}'")
+            computer.targets.use(f"command:sh -c 'sleep {seconds}'")
         except TargetError as error:
             problems.append(str(error))
 
@@ -1071,7 +1071,7 @@ def test_nobody_waits_for_variables_of_a_silent_far_end(
     play(computer, "python", "x = 1")
     monkeypatch.setattr(wire, "QUIET", 0.5)
     (relay / "cut").touch()
-    place = computer.place
+    place = computer.targets.place
     assert isinstance(place, RemotePlace)
     until(lambda: place.link and place.link.silent_for > 0.5)
     began = time.monotonic()
@@ -1088,14 +1088,14 @@ def test_a_grant_never_goes_to_another_target(make: Make) -> None:
     places = []
     for number in (1, 2):
         # Too long to be shown whole, and different where the words are cut.
-        computer.use_target(f"command:env {'A' * 40}={number} {'B' * 40}=1")
+        computer.targets.use(f"command:env {'A' * 40}={number} {'B' * 40}=1")
         places.append(computer.where)
         grants.enter(computer.place_key)
         assert not grants
         grants.give(Permission("language", "python"))
         assert grants
     assert places[0] == places[1]
-    computer.use_target("local")
+    computer.targets.use("local")
     grants.enter(computer.place_key)
     assert not grants
 

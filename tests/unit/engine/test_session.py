@@ -546,17 +546,17 @@ def test_what_was_granted_here_is_not_granted_elsewhere() -> None:
     session = make([call("a")], [Text("ok")], [call("b")], [Text("ok")], [call("c")], [Text("ok")])
     session.permissions.give(Permission("language", "python"))
     assert asked(work(session)) == []
-    session.computer.use_target("ssh:gpu1")
+    session.computer.targets.use("ssh:gpu1")
     assert [question.message.content for question in asked(work(session))] == ["b"]
     assert session.permissions.in_force == ()
-    session.computer.use_target("local")
+    session.computer.targets.use("local")
     assert [question.message.content for question in asked(work(session))] == ["c"]
 
 
 def test_auto_run_does_not_go_along_to_another_machine() -> None:
     session = make([call("a")], [Text("ok")], [call("b")], [Text("ok")], auto_run=True)
     assert asked(work(session)) == []
-    session.computer.use_target("ssh:gpu1")
+    session.computer.targets.use("ssh:gpu1")
     assert len(asked(work(session))) == 1
     assert not session.auto_run
 
@@ -565,7 +565,7 @@ def test_an_answer_is_for_the_place_that_the_question_named() -> None:
     session = make([call("a")], [Text("ok")])
     for event in session.turn("go"):
         if isinstance(event, ApprovalRequested):
-            session.computer.use_target("ssh:gpu1")
+            session.computer.targets.use("ssh:gpu1")
             event.reply(Run("a"))
     assert session.computer.ran == []
     (code,) = [message for message in session.messages if message.type == "code"]
@@ -600,7 +600,7 @@ def test_an_answer_is_for_the_database_that_the_question_named() -> None:
 
 def test_files_of_another_machine_are_not_taken_for_looked_at() -> None:
     session = make([call("print(1)")], [Text("ok")])
-    session.computer.use_target("ssh:gpu1")
+    session.computer.targets.use("ssh:gpu1")
     (question,) = asked(work(session))
     findings = look_through("python", question.message.content, Path("/"), session.earlier)
     assert not findings.nothing_listed
@@ -610,7 +610,7 @@ def test_files_of_another_machine_are_not_taken_for_looked_at() -> None:
 def test_the_model_is_reported_of_the_place_and_not_of_this_machine() -> None:
     session = make([Text("ok")], [Text("ok")])
     work(session)
-    session.computer.use_target("ssh:gpu1")
+    session.computer.targets.use("ssh:gpu1")
     work(session)
     here, there = (request.messages[0]["content"] for request in session.llm.requests)
     assert "Working directory: /" in here

@@ -351,7 +351,7 @@ def left_running(profile: Profile) -> object:
     after = left_targets.load()
     for left in after:
         computer = RealComputer()
-        computer.attach(left)
+        computer.targets.attach(left)
         computer.close()
     return len(connected), len(after), [round((left.until - left.since) / 86400) for left in connected]
 
