@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields
 from typing import Any
 
-from oi_tui import messages
 from oi_tui.engine.events import (
     Event,
+    FileCopied,
+    FilesChanged,
     MessageGrew,
     MessageRecorded,
     MessageStarted,
@@ -17,19 +18,12 @@ from oi_tui.engine.events import (
 )
 from oi_tui.engine.output.console import find_gap
 from oi_tui.engine.storage.records import parse_message
+from oi_tui.file_changes.snapshots import Change, Step
 from oi_tui.messages import Message, Report
+from oi_tui.server import wire
 
-_REPORTS: Mapping[str, type[Any]] = {
-    "starting": messages.Starting,
-    "started": messages.Started,
-    "line": messages.LineReached,
-    "input.requested": messages.InputRequested,
-    "input.received": messages.InputReceived,
-    "stopping": messages.Stopping,
-    "ended": messages.RunEnded,
-}
-_MARKS = {"created": "+", "changed": "~", "deleted": "-"}
-_NAMED = 10
+#: The classes of a run's reports, by the names that the server gives them.
+_REPORTS = {name: kind for kind, name in wire.REPORTS.items()}
 
 
 class RecordReader:
@@ -61,7 +55,9 @@ class RecordReader:
             case "run.reported" if kind := _REPORTS.get(str(record.get("report"))):
                 yield RunReported(str(record["id"]), _build_report(kind, record))
             case "files.changed":
-                yield Noticed(_describe_changes(record))
+                yield FilesChanged(str(record["id"]), _read_step(record))
+            case "file.copied":
+                yield FileCopied(str(record["name"]), int(record["done"]), int(record["size"]))
             case "model.retry":
                 yield RetryScheduled(str(record["reason"]), float(record["seconds"]))
             case "notice":
@@ -117,12 +113,17 @@ def _build_report(kind: type[Any], record: Mapping[str, Any]) -> Report:
     return report
 
 
-def _describe_changes(record: Mapping[str, Any]) -> str:
-    changes = list(record["changes"])
-    lines = [f"{_MARKS.get(item['what'], '~')} {item['path']}" for item in changes[:_NAMED]]
-    more = [f"{len(changes) - _NAMED:,} more"] if len(changes) > _NAMED else []
-    note = str(record.get("note") or "")
-    return "\n".join(filter(None, (f"Files: {', '.join([*lines, *more])}." if lines else "", note)))
+def _read_step(record: Mapping[str, Any]) -> Step:
+    """Read which files changed. What they held is known on the server only."""
+    changes = (_read_change(str(item["path"]), str(item["what"])) for item in record["changes"])
+    return Step(str(record["id"]), "", tuple(changes), str(record.get("note") or ""))
+
+
+def _read_change(path: str, what: str) -> Change:
+    match what:
+        case "created" | "deleted":
+            return Change(path, what)
+    return Change(path, "changed")
 
 
 def is_of_person(event: Event) -> Message | None:

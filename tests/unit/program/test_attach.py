@@ -1,13 +1,39 @@
 """The address of a server, and its records as events."""
 
-from typing import Any
+import json
+from typing import Any, get_args
 
 import pytest
 
 from oi_tui.attach.address import AddressError, parse
 from oi_tui.attach.records import RecordReader
-from oi_tui.engine.events import MessageGrew, MessageRecorded, MessageStarted, Noticed, TurnEnded
-from oi_tui.messages import Message
+from oi_tui.engine.events import (
+    FileCopied,
+    FilesChanged,
+    MessageGrew,
+    MessageRecorded,
+    MessageStarted,
+    Noticed,
+    RunReported,
+    TurnEnded,
+)
+from oi_tui.file_changes.snapshots import Change, Step
+from oi_tui.messages import (
+    Displayed,
+    InputReceived,
+    InputRequested,
+    LineReached,
+    Message,
+    Printed,
+    Report,
+    RunEnded,
+    Started,
+    Starting,
+    Stopping,
+    ValueBegan,
+    ValueEnded,
+)
+from oi_tui.server.wire import encode_event
 
 
 @pytest.mark.parametrize(
@@ -109,3 +135,37 @@ def test_what_a_newer_server_sends_besides_is_ignored() -> None:
     assert list(records.events({"event": "plan.made", "steps": []})) == []
     assert list(records.events({"event": "run.reported", "id": "a", "report": "new"})) == []
     assert list(records.events({"event": "turn.ended", "outcome": "done", "more": 1})) == [TurnEnded("done")]
+
+
+def test_every_report_of_a_run_is_read_as_it_was_sent() -> None:
+    reports: list[Report] = [
+        Starting(),
+        Started(),
+        LineReached(3),
+        InputRequested("Name? ", False),
+        InputReceived(),
+        Stopping("terminate", 2.0, "variables"),
+        RunEnded("failed", 0.5, "NameError"),
+        Printed("out"),
+        Displayed("base64.png", "aGk="),
+        ValueBegan("display", "chart"),
+        ValueEnded(),
+    ]
+    assert {type(report) for report in reports} == set(get_args(Report))
+    for report in reports:
+        record = json.loads(json.dumps(encode_event(RunReported("a", report), "s")))
+        assert list(RecordReader().events(record)) == [RunReported("a", report)]
+
+
+def test_files_and_copies_are_read_as_they_were_sent() -> None:
+    changes = Change("a.csv", "created"), Change("b.csv", "changed"), Change("c.csv", "deleted")
+    for event in (
+        FilesChanged("a", Step("a", "", changes, "Large folders were left out.")),
+        FileCopied("a.csv", 512, 1024),
+    ):
+        record = json.loads(json.dumps(encode_event(event, "s")))
+        assert list(RecordReader().events(record)) == [event]
+    record = {"event": "files.changed", "id": "a", "changes": [{"path": "x", "what": "renamed"}]}
+    (read,) = RecordReader().events(record)
+    assert isinstance(read, FilesChanged)
+    assert read.step.changes == (Change("x", "changed"),)
