@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import math
 import os
 import secrets
 import threading
@@ -40,6 +41,8 @@ from oi_tui.system import environment_names
 
 #: How long a language may take to save its state, in seconds.
 _GOODBYE = 1.5
+#: How long to wait for the end of a run that is being killed, in seconds.
+_GONE = 5.0
 #: How long an answer about variables may take, in seconds, while nothing else is asked of the language.
 PATIENCE = 10.0
 #: How long a question waits for the answer to another one, in seconds: screens ask several at once.
@@ -84,6 +87,8 @@ class PtyRuntime:
         self._questions = threading.Lock()
         self._process: LanguageProcess | None = None
         self._run: Run | None = None
+        #: Held by the thread that reads for the run.
+        self._stepping = threading.RLock()
         #: What was typed where a program hid it; variables that hold it are not shown.
         self.hidden_inputs: set[str] = set()
         self.stop_signal: int | None = None
@@ -145,12 +150,17 @@ class PtyRuntime:
             yield RunEnded("interrupted", time.monotonic() - began)
             return
         try:
-            run.start(news, stopped)
+            with self._stepping:
+                if not run.ended:
+                    run.start(news, stopped)
             if fresh:
                 yield Started()
             yield from run.collect()
             while not run.ended:
-                yield from run.step()
+                self._step(run)
+                yield from run.collect()
+            # Another thread may have seen its end.
+            yield from run.collect()
         except GeneratorExit:
             run.abandon()
             raise
@@ -159,12 +169,29 @@ class PtyRuntime:
             run.stop()
             raise
         finally:
-            while not run.ended:
+            self._leave(run, process, math.inf)
+
+    def _step(self, run: Run) -> None:
+        with self._stepping:
+            if not run.ended:
+                run.step()
+
+    def _leave(self, run: Run, process: LanguageProcess, patience: float) -> None:
+        """Wait for the end of a run, and leave its process to the next one. The first call does so.
+
+        That is the thread that takes the reports, unless it never takes the next one: then whoever ended
+        the run. `patience` is in seconds.
+        """
+        until = time.monotonic() + patience
+        with self._stepping:
+            while not run.ended and time.monotonic() < until:
                 try:
                     run.step()
                 except KeyboardInterrupt:
                     run.stop()
             with self._lock:
+                if self._run is not run or not run.ended:
+                    return
                 self._run = None
                 unwanted, self._unwanted = self._unwanted, False
             until = time.monotonic() + 2
@@ -323,13 +350,16 @@ class PtyRuntime:
         """End the process and forget; a run in progress is lost."""
         with self._lock:
             self._memory = b""
-            if self._run:
+            run, process = self._run, self._process
+            if run:
                 self._unwanted = True
-                self._run.kill()
-                return
-            process, self._process = self._process, None
-            self.names, self.database = (), ""
-        if process:
+                run.kill()
+            else:
+                self._process = None
+                self.names, self.database = (), ""
+        if run and process:
+            self._leave(run, process, _GONE)
+        elif process:
             self._say_goodbye(process)
             process.close()
 

@@ -85,6 +85,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
     where it is not local, as soon as there is a key for it).
     """
 
+    VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-low"), (18, "-tall")]
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Not now", id="models.close"),
         Binding("ctrl+s", "use_key_once", "Use the key for this session only", id="models.key_once"),

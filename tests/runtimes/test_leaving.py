@@ -137,3 +137,44 @@ def test_a_language_that_is_restarted_just_when_a_run_is_over_forgets(make: Call
     computer.reset()
     assert list(reports) == []
     assert play(computer, "python", "'kept' in globals()").text == "False\n"
+
+
+@pytest.mark.parametrize("end", [Computer.close, Computer.reset])
+def test_a_run_whose_reports_nobody_takes_leaves_no_process_when_it_is_ended(
+    make: Callable[..., Computer], end: Callable[[Computer], None]
+) -> None:
+    computer = make()
+    before = set(list_children())
+    kept = computer.run("python", "import time\nprint(1, flush=True)\ntime.sleep(600)")
+    for report in kept:
+        if isinstance(report, Printed):
+            break
+    assert set(list_children()) > before
+    end(computer)
+    assert set(list_children()) == before
+    *_, ended = kept
+    assert isinstance(ended, RunEnded)
+    assert ended.state == "lost"
+
+
+def test_after_a_reset_code_runs_again_though_the_reports_of_an_earlier_run_are_kept(
+    make: Callable[..., Computer],
+) -> None:
+    computer = make()
+    kept = computer.run("python", "import time\nprint(1, flush=True)\ntime.sleep(600)")
+    for report in kept:
+        if isinstance(report, Printed):
+            break
+    computer.reset()
+    *_, ended = computer.run("python", "print(2)")
+    assert isinstance(ended, RunEnded)
+    assert ended.state == "finished"
+    kept.close()
+
+
+def list_children() -> list[str]:
+    """The processes that this one started, those that ended and were not waited for among them."""
+    listed = subprocess.run(
+        ["ps", "-o", "pid=,comm=", "--ppid", str(os.getpid())], capture_output=True, text=True, check=False
+    ).stdout
+    return [line.strip() for line in listed.splitlines() if not line.rstrip().endswith(" ps")]

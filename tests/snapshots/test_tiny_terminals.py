@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from textual.pilot import Pilot
+from textual.widgets import Input
 
 from oi_tui import paths
 from oi_tui.engine.settings.profile import Profile
@@ -63,3 +64,37 @@ async def test_a_terminal_of_any_size_is_survived(state: str) -> None:
             await pilot.resize_terminal(*size)
             await waiting.until(pilot, lambda lines=size[1]: len(frame(app)) == lines)
         assert app.is_running
+
+
+async def test_a_low_terminal_shows_the_field_for_a_model_and_the_one_for_its_key() -> None:
+    make, steps = STATES["choosing a model"]
+    app = make()
+    async with app.run_test(size=(40, 12)) as pilot:
+        await steps(pilot)
+        await typed_into(pilot, "#models-name", "openai/gpt-4o")
+        await pilot.press("enter")
+        await waiting.until(pilot, lambda: app.screen.query_one("#models-key").has_focus)
+        await typed_into(pilot, "#models-key", "sk")
+
+
+async def typed_into(pilot: Pilot[None], field: str, text: str) -> None:
+    """Type, and see that all of the field is within its box, which is on the screen."""
+    await pilot.press(*text)
+    widget = pilot.app.screen.query_one(field, Input)
+    await waiting.until(pilot, lambda: widget.value == text)
+    box = pilot.app.screen.query_one("#models").content_region
+    assert widget.region.height == 1
+    assert box.contains_region(widget.region)
+    assert pilot.app.screen.region.contains_region(box)
+
+
+async def test_a_narrow_terminal_shows_settings_and_the_rows_of_more_than_one() -> None:
+    make, steps = STATES["profile editor"]
+    app = make()
+    async with app.run_test(size=(40, 12)) as pilot:
+        await steps(pilot)
+        lines = ["".join(segment.text for segment in strip) for strip in frame(app)]
+        assert sum("Server address" in line for line in lines) == 1
+        assert any("default" in line for line in lines)
+        assert not any("llm." in line for line in lines)
+        assert any("API key" in line for line in lines)

@@ -100,7 +100,7 @@ SERVERS = (
         ("/v1/models",),
         "openai/",
         "/v1",
-        "vllm serve MODEL --enable-auto-tool-choice --tool-call-parser ...",
+        "vllm serve MODEL --tool-call-parser NAME --enable-auto-tool-choice",
     ),
 )
 

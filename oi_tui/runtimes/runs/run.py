@@ -138,8 +138,8 @@ class Run:
             self._end("failed", f"the code could not be sent to the language: {error}")
             return
 
-    def step(self) -> list[Report]:
-        """Wait for the next reports, at most one frame or until the next check is due, and return them."""
+    def step(self) -> None:
+        """Wait for the next reports to collect, at most one frame or until the next check is due."""
         now = time.monotonic()
         until = min(now + 0.25, self._output.due, self._line.due, self._input.due, self._steps.due)
         self._take(self._process.read(until - now))
@@ -153,7 +153,6 @@ class Run:
             self._output.flush_if_due(now)
             self._line.look(now)
             self._input.look(now, finished=self._phase is Phase.FINISHED)
-        return self.collect()
 
     def collect(self) -> list[Report]:
         """The reports that are due; each is given once."""

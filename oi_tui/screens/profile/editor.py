@@ -45,6 +45,8 @@ class ProfileEditor(Page[Profile | None]):
     """Every setting, by section. Dismissed with the changed profile once it is saved, else with None."""
 
     CSS_PATH = paths.styles() / "profile_editor.tcss"
+    HORIZONTAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (60, "-wide")]
+    VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-low"), (18, "-tall")]
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Back", id="profile.leave"),
         Binding("ctrl+s", "save", "Save", id="profile.save", priority=True),
