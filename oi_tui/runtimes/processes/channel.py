@@ -81,13 +81,20 @@ def _make_folder() -> Path:
             shutil.rmtree(folder, ignore_errors=True)
             raise
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            place = tempfile.gettempdir()
-            raise RuntimeError(
-                f"there is no space left in {place}. Delete files there, or set TMPDIR"
-            ) from None
+        if is_full(error):
+            raise RuntimeError(explain_full(tempfile.gettempdir())) from None
         raise
     return folder
+
+
+def is_full(error: OSError) -> bool:
+    """Whether the disk, or a person's share of it, is full."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
+def explain_full(place: object) -> str:
+    """Say that there is no room in a folder, and what to do."""
+    return f"there is no space left in {place}. Delete files there, or set TMPDIR"
 
 
 class LineReader:

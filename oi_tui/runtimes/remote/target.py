@@ -33,6 +33,8 @@ _LAST_PORT = 65535
 _PATIENCE = 15.0
 #: And ssh, to say its version.
 _VERSION_PATIENCE = 2.0
+#: How a program is asked for a few words.
+_QUIETLY: dict[str, Any] = {"text": True, "errors": "replace", "stdin": subprocess.DEVNULL}
 
 
 class TargetError(Exception):
@@ -170,23 +172,31 @@ def _make_ssh_command(place: str, *, may_ask: bool) -> list[str]:
         # What a person wants for tunnels, which would leave us without input, command or process.
         for option in ("StdinNull=no", "SessionType=default", "ForkAfterAuthentication=no"):
             options += ["-o", option]
-    if port:
-        options += ["-p", port]
-    return [
-        program,
-        *options,
-        "--",
-        host.replace("[", "").replace("]", ""),
-        shlex.join(["sh", "-c", start_script()]),
-    ]
+    host = host.replace("[", "").replace("]", "")
+    words = [*(["-p", port] if port else []), "--", host]
+    if not _keeps_shared_connection(program, words):
+        # A shared connection is used, but ours is not shared: other sessions of ssh would end with us.
+        options += ["-o", "ControlMaster=no"]
+    return [program, *options, *words, shlex.join(["sh", "-c", start_script()])]
+
+
+def _keeps_shared_connection(program: str, words: list[str]) -> bool:
+    """Whether the configuration lets a shared connection outlive the ssh that makes it (ControlPersist)."""
+    asked = [program, "-G", *words]
+    try:
+        done = subprocess.run(asked, capture_output=True, timeout=_PATIENCE, check=False, **_QUIETLY)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return re.search(r"^controlpersist (?!no$)", done.stdout, re.MULTILINE) is not None
 
 
 @cache
 def _takes_session_options(program: str) -> bool:
     """Whether this ssh knows the options of OpenSSH 8.7; an older one ends at an option that it does not."""
-    options: dict[str, Any] = {"text": True, "errors": "replace", "stdin": subprocess.DEVNULL, "check": False}
     try:
-        done = subprocess.run((program, "-V"), capture_output=True, timeout=_VERSION_PATIENCE, **options)
+        done = subprocess.run(
+            (program, "-V"), capture_output=True, timeout=_VERSION_PATIENCE, check=False, **_QUIETLY
+        )
     except (OSError, subprocess.TimeoutExpired):
         return False
     found = re.match(r"OpenSSH_(\d+)\.(\d+)", done.stderr)

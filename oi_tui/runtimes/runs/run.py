@@ -10,7 +10,7 @@ from typing import Literal, Protocol
 from oi_tui.messages import Printed, Report, RunEnded
 from oi_tui.runtimes.language import Language
 from oi_tui.runtimes.processes import process_table
-from oi_tui.runtimes.processes.channel import LONGEST_EVENT, Event
+from oi_tui.runtimes.processes.channel import LONGEST_EVENT, Event, explain_full, is_full
 from oi_tui.runtimes.processes.process import Ended, Item, LanguageProcess
 from oi_tui.runtimes.runs.active_line import ActiveLine
 from oi_tui.runtimes.runs.input_watch import InputWatch
@@ -135,7 +135,8 @@ class Run:
             self._output.show_as_cell(path)
             process.channel.request(language.request(self._nonce, path))
         except (OSError, TimeoutError) as error:
-            self._end("failed", f"the code could not be sent to the language: {error}")
+            why = explain_full(process.channel.folder.parent) if is_full(error) else error
+            self._end("failed", f"the code could not be sent to the language: {why}")
             return
 
     def step(self) -> None:

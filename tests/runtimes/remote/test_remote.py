@@ -358,6 +358,31 @@ def test_a_machine_without_room_says_so(make: Make) -> None:
         make(target=f"command:bwrap --dev-bind / / {small} /tmp {small} /dev/shm env TMPDIR=/tmp")
 
 
+@pytest.mark.needs("bwrap")
+def test_a_disk_that_fills_up_there_fails_the_run_with_a_sentence_and_is_used_again_once_there_is_room(
+    make: Make,
+) -> None:
+    small = "--size 4194304 --tmpfs"
+    computer = make(target=f"command:bwrap --dev-bind / / {small} /tmp {small} /dev/shm env TMPDIR=/tmp")
+    fill = (
+        "import contextlib\n"
+        "for place in ('/tmp/fill', '/dev/shm/fill'):\n"
+        "    for size in (4096, 1):\n"
+        "        with contextlib.suppress(OSError), open(place, 'ab', 0) as file:\n"
+        "            while file.write(b'x' * size):\n"
+        "                pass\n"
+    )
+    assert play(computer, "python", fill).state == "finished"
+    played = play(computer, "python", "x = 1\n" * 3000)
+    assert played.state == "failed"
+    assert "there is no space left in /" in played.reason
+    assert "Errno" not in played.reason
+    assert (
+        play(computer, "python", "import os; os.remove('/tmp/fill'); os.remove('/dev/shm/fill')").text == ""
+    )
+    assert play(computer, "python", "x = 1\n" * 3000 + "print(x + 1)").text == "2\n"
+
+
 def test_where_the_first_python_is_too_old_a_newer_one_runs_the_cells(make: Make, tmp_path: Path) -> None:
     old, newer = tmp_path / "python3", tmp_path / "python3.12"
     version = "import sys; sys.version_info = (3, 7, 0, 'final', 0); "
@@ -551,6 +576,36 @@ def test_what_ssh_is_told_to_do_for_a_person_there_is_not_in_the_way(
     )
     monkeypatch.setenv("PATH", f"{write_ssh(tmp_path, config)}:{os.environ['PATH']}")
     assert play(make(target=f"ssh:{HOST}"), "python", "print(6 * 7)").text == "42\n"
+
+
+@pytest.mark.slow
+@pytest.mark.needs("ssh", "sshd")
+@pytest.mark.parametrize("persist", ["no", "60"])
+def test_a_shared_connection_is_used_and_no_other_session_of_ssh_ends_with_us(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, persist: str
+) -> None:
+    server = Sshd(tmp_path)
+    shared = f"    ControlMaster auto\n    ControlPath {tmp_path}/control\n    ControlPersist {persist}\n"
+    server.config.write_text(server.config.read_text() + shared)
+    ssh = str(server.bin / "ssh")
+    monkeypatch.setenv("PATH", f"{server.bin}:{os.environ['PATH']}")
+    first = make(target=f"ssh:{HOST}")
+    try:
+        with subprocess.Popen([ssh, HOST, "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+            assert other.stdin
+            assert other.stdout
+            os.write(other.stdin.fileno(), b"before\n")
+            assert other.stdout.readline() == b"before\n"
+            first.close()
+            os.write(other.stdin.fileno(), b"after\n")
+            assert other.stdout.readline() == b"after\n"
+            # It takes no new connection now, so that only the shared one leads there.
+            server.process.terminate()
+            server.process.wait(10)
+            assert play(make(target=f"ssh:{HOST}"), "python", "print(6 * 7)").text == "42\n"
+            subprocess.run([ssh, "-O", "exit", HOST], check=True, capture_output=True)
+    finally:
+        server.close()
 
 
 @pytest.mark.slow
