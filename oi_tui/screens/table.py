@@ -51,7 +51,7 @@ _KEYS: Keys = (
 #: Rows of a column that go to the clipboard.
 _COPIED = 100_000
 #: Said where a filter leaves nothing.
-_NO_ROW = "No row matches. Filter by a text, or in tables of Python and files by a condition: price > 5"
+_NO_ROW = "No row matches. Filter by a text, or by a condition on a column: price > 5"
 #: The width of the longest bar of a histogram.
 _BAR = 40
 #: After so many seconds a page is asked for again that did not come, and a table whose language was busy.

@@ -21,6 +21,15 @@ const COLUMNS_OF_PERSON = 100;
 const KEPT = 20;
 const own = Object.getOwnPropertyDescriptor;
 
+const SIGNS = {
+  '=': (a, b) => a === b,
+  '!=': (a, b) => a !== b,
+  '<': (a, b) => a < b,
+  '<=': (a, b) => a <= b,
+  '>': (a, b) => a > b,
+  '>=': (a, b) => a >= b,
+};
+
 class TableReadError extends Error {}
 
 // `find` gives [value] of a variable or nothing, `nameOf` the name of the variable that holds a value or nothing, and
@@ -91,6 +100,34 @@ module.exports = function opening({ find, nameOf, describe, preview, language })
 
   const isNumber = (kind) => kind === 'number' || kind === 'bigint';
 
+  // Whether a row has what a condition such as `price > 5` asks for, as a function of its number; null for a text to
+  // look for.
+  function conditionOf(table, words) {
+    const parts = /^(.+?)\s*(==|!=|<=|>=|=|<|>)\s*(.+)$/s.exec(words.trim());
+    if (!parts) return null;
+    const [called, value] = [parts[1], parts[3]].map((part) => part.replace(/^[`'"]+|[`'"]+$/g, ''));
+    const same = table.names.find((name) => text(name, true) === called);
+    const column = same ?? table.names.find((name) => text(name, true).toLowerCase() === called.toLowerCase());
+    if (column === undefined) return null;
+    const sign = parts[2].replace('==', '=');
+    const test = SIGNS[sign];
+    if (value === 'missing' && (sign === '=' || sign === '!=')) return (at) => missing(table.at(at, column)) === (sign === '=');
+    const number = /^[-+]?inf/i.test(value) ? Number(value.replace(/inf\w*/i, 'Infinity')) : Number(value);
+    return (at) => {
+      const item = table.at(at, column);
+      if (missing(item)) return false;
+      // Large integers are compared exactly.
+      if (typeof item === 'bigint' && /^[-+]?\d+$/.test(value)) return test(item, BigInt(value.replace('+', '')));
+      if (!Number.isNaN(number) && !isObject(item) && !types.isDate(item)) {
+        // Texts that are numbers are compared as numbers; others are none of these.
+        const own = typeof item === 'symbol' || typeof item === 'function' || item === '' ? NaN : Number(item);
+        return Number.isNaN(own) ? sign === '!=' : test(own, number);
+      }
+      // A time at midnight is called by its day.
+      return test(text(item, true).replace(/T00:00:00\.000Z$/, ''), value);
+    };
+  }
+
   function rowsOf(table, { name, sort, descending, words }) {
     if (sort === null && !words) return null;
     const key = JSON.stringify([name, table.count, table.names.length, sort, descending, words]);
@@ -107,9 +144,12 @@ module.exports = function opening({ find, nameOf, describe, preview, language })
       rows = [...there, ...rows.filter((at) => missing(values[at]))];
     }
     if (words) {
-      if (table.count * table.names.length > SEARCHED) throw new TableReadError('The table is too large to search all its cells; filter it with code.');
+      const holds = conditionOf(table, words);
+      if (!holds && table.count * table.names.length > SEARCHED) throw new TableReadError('The table is too large to search all its cells; filter it with code.');
+      if (holds && table.count > SEARCHED) throw new TableReadError('The table is too long to be filtered here; filter it with code.');
       const wanted = words.toLowerCase();
-      rows = rows.filter((at) => table.names.some((column) => (text(table.at(at, column), true) || '').toLowerCase().includes(wanted)));
+      if (holds) rows = rows.filter(holds);
+      else rows = rows.filter((at) => table.names.some((column) => (text(table.at(at, column), true) || '').toLowerCase().includes(wanted)));
     }
     ordered = { key, rows };
     return rows;

@@ -122,7 +122,8 @@ rows_of <- function(table, query) {
   key <- paste(query$name, table$rows, length(table$names), query$sort, query$descending, words, sep = "\r")
   if (identical(key, order_key)) return(order_rows)
   rows <- if (is.null(query$sort)) seq_len(table$rows) else sorted(table$column(query$sort + 1L), query$descending)
-  if (nzchar(words)) {
+  matches <- if (nzchar(words)) rows_with(table, words)
+  if (nzchar(words) && is.null(matches)) {
     if (as.double(table$rows) * length(table$names) > searched) {
       trouble("The table is too large to search all its cells; filter it with code.")
     }
@@ -130,11 +131,51 @@ rows_of <- function(table, query) {
     holds <- function(text) grepl(words, tolower(text), fixed = TRUE)
     matches <- if (is.null(table$labels)) logical(table$rows) else holds(table$labels)
     for (at in seq_along(table$names)) matches <- matches | holds(exact(table$column(at), seq_len(table$rows)))
-    rows <- rows[matches[rows]]
   }
+  if (!is.null(matches)) rows <- rows[matches[rows]]
   order_key <<- key
   order_rows <<- rows
   rows
+}
+
+signs <- list("=" = `==`, "==" = `==`, "!=" = `!=`, "<" = `<`, "<=" = `<=`, ">" = `>`, ">=" = `>=`)
+
+# Which rows have what a condition such as `price > 5` asks for; NULL for a text to look for.
+rows_with <- function(table, words) {
+  pattern <- "(?s)^(.+?)\\s*(==|!=|<=|>=|=|<|>)\\s*(.+)$"
+  parts <- regmatches(trimws(words), regexec(pattern, trimws(words), perl = TRUE))[[1L]]
+  if (!length(parts)) return(NULL)
+  bare <- gsub("^[`'\"]+|[`'\"]+$", "", parts[c(2L, 4L)])
+  names <- enc2utf8(as.character(table$names))
+  at <- match(bare[1L], names)
+  if (is.na(at)) at <- match(tolower(bare[1L]), tolower(names))
+  if (is.na(at)) return(NULL)
+  column <- table$column(at)
+  all_rows <- seq_len(table$rows)
+  value <- bare[2L]
+  test <- signs[[parts[3L]]]
+  if (value == "missing" && parts[3L] %in% c("=", "==", "!=")) {
+    gone <- if (is.atomic(column) && !is.object(column)) is.na(column) else is.na(exact(column, all_rows))
+    return(if (parts[3L] == "!=") !gone else gone)
+  }
+  number <- suppressWarnings(as.numeric(value))
+  if (!is.na(number) && (numeric_column(column) || is.logical(column) || inherits(column, "difftime"))) {
+    found <- test(as.double(column), number)
+    return(!is.na(found) & found)
+  }
+  if (table$rows > searched) trouble("The table is too long to be filtered here; filter it with code.")
+  text <- exact(column, all_rows)
+  if (!is.na(number) && (is.character(column) || is.factor(column) || is.list(column) || inherits(column, "integer64"))) {
+    # Texts that are numbers are compared as numbers; others are none of these.
+    found <- test(suppressWarnings(as.numeric(text)), number)
+    return(!is.na(text) & ifelse(is.na(found), parts[3L] == "!=", found))
+  }
+  # A time at midnight is called by its day.
+  text <- sub(" 00:00:00$", "", text)
+  # By their letters, whatever order the locale gives them.
+  ordered <- sort(unique(c(text, value)), method = "radix")
+  found <- test(match(text, ordered), match(value, ordered))
+  !is.na(text) & found
 }
 
 sorted <- function(column, descending) {

@@ -258,6 +258,20 @@ def test_a_table_that_a_cell_prints_is_a_table_in_the_conversation(octave: Compu
     assert "'nosuch' undefined near line 2, column 5" in failed.text
 
 
+def test_the_view_of_a_table_tells_how_many_values_are_missing(octave: Computer) -> None:
+    code = (
+        "m = reshape(1:66, 22, 3); m([3 4], 2) = NaN;\nm\n"
+        "r = struct('a', {1, [], NaN}, 'b', {'x', 'y', 'z'});\nr\n"
+        "wide = cell(100001, 3); wide(:) = {1};\nwide"
+    )
+    printed = [report for _, report in play(octave, "octave", code).reports if isinstance(report, Printed)]
+    # A long text is printed in parts.
+    matrix, records, wide = dict.fromkeys(str(report.view) for report in printed if report.view)
+    assert "Columns: 1 double, 2 double (2 missing), 3 double\n" in matrix
+    assert "(2 missing), b text\n" in records
+    assert "(missing values were not counted)\n" in wide
+
+
 def test_tables_are_opened_page_by_page(octave: Computer) -> None:
     code = (
         "m = reshape(1:12, 3, 4) / 8; m(2, 1) = NaN; s = struct('a', {1, 2, 3}, 'b', {'x', 'Ä', 'z'});\n"

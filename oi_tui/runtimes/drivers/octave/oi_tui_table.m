@@ -179,7 +179,11 @@ function [numbers, order] = rows_of (table, query, order)
   if (! isempty (query.sort))
     numbers = sorted (column (table, query.sort + 1, numbers), query.descending);
   endif
+  holds = [];
   if (! isempty (query.words))
+    holds = rows_with (table, query.words);
+  endif
+  if (! isempty (query.words) && isempty (holds))
     if (table.rows * numel (table.names) > 2e5)
       error ("The table is too large to search all its cells; filter it with code.");
     endif
@@ -189,9 +193,60 @@ function [numbers, order] = rows_of (table, query, order)
       texts(! cellfun (@ischar, texts)) = {""};
       holds |= ! cellfun (@isempty, strfind (lower (texts), lower (query.words)));
     endfor
+  endif
+  if (! isempty (holds))
     numbers = numbers(holds(numbers));
   endif
   order = struct ("key", key, "rows", numbers);
+endfunction
+
+## Which rows have what a condition such as `price > 5` asks for; [] for a text to look for.
+function holds = rows_with (table, words)
+  holds = [];
+  parts = regexp (strtrim (words), '^(.+?)\s*(==|!=|<=|>=|=|<|>)\s*(.+)$', "tokens", "once");
+  if (isempty (parts))
+    return;
+  endif
+  called = regexprep (parts{1}, '^[`''"]+|[`''"]+$', "");
+  value = regexprep (parts{3}, '^[`''"]+|[`''"]+$', "");
+  at = find (strcmp (table.names, called), 1);
+  if (isempty (at))
+    at = find (strcmpi (table.names, called), 1);
+  endif
+  if (isempty (at))
+    return;
+  endif
+  tests = {"=", @eq; "==", @eq; "!=", @ne; "<", @lt; "<=", @le; ">", @gt; ">=", @ge};
+  test = tests{strcmp(tests(:, 1), parts{2}), 2};
+  part = column (table, at, 1:table.rows)(:);
+  asks_missing = strcmp (value, "missing") && any (strcmp (parts{2}, {"=", "==", "!="}));
+  number = str2double (value);
+  is_plain = isnumeric (part) && isreal (part) || islogical (part);
+  if (is_plain && asks_missing)
+    holds = test (isnan (double (part)), true);
+    return;
+  elseif (is_plain && isreal (number) && ! isnan (number))
+    ## Large integers are compared as they are.
+    holds = test (part, number) & ! isnan (part);
+    return;
+  elseif (table.rows > 2e5)
+    error ("The table is too long to be filtered here; filter it with code.");
+  endif
+  texts = texts_of (part, true);
+  there = cellfun (@ischar, texts);
+  if (asks_missing)
+    holds = test (! there, true);
+    return;
+  endif
+  texts(! there) = {""};
+  if (isreal (number) && ! isnan (number))
+    ## Texts that are numbers are compared as numbers; others are none of these.
+    numbers = str2double (texts);
+    holds = (test (numbers, number) & ! isnan (numbers) | isnan (numbers) & strcmp (parts{2}, "!=")) & there;
+    return;
+  endif
+  [~, ~, places] = unique ([texts; {value}]);
+  holds = test (places(1:end-1)(:), places(end)) & there;
 endfunction
 
 ## Equal values stay in their order, and missing ones come last.
@@ -288,11 +343,41 @@ function event = view_of (name)
       table.numeric(at) = isnumeric (part) && isreal (part);
       table.cells(:, at) = texts_of (part, false);
     endfor
+    [table.missing, table.uncounted] = count_missing (table, min (width, 500));
     event = struct ("event", "view", "content", model_view (table, numbers, head),
                     "table", jsonencode (inline_table (name, table, numbers, head)));
   catch
     event = [];
   end_try_catch
+endfunction
+
+## ` (3 missing)` for each column that lacks values; `uncounted` says where there are too many cells to look at.
+function [words, uncounted] = count_missing (table, given)
+  words = repmat ({""}, 1, given);
+  uncounted = "";
+  limit = {2e5, 2e7}{1 + strcmp(table.form, "matrix")};
+  if (table.rows * given > limit)
+    uncounted = " (missing values were not counted)";
+    return;
+  endif
+  for at = 1:given
+    part = column (table, at, 1:table.rows);
+    if (isfloat (part))
+      gone = sum (isnan (part(:)));
+    elseif (iscell (part))
+      gone = sum (cellfun (@is_gone, part(:)));
+    else
+      gone = 0;
+    endif
+    if (gone)
+      words{at} = sprintf (" (%s missing)", many (gone));
+    endif
+  endfor
+endfunction
+
+## Whether a cell holds no value: what is shown as missing.
+function yes = is_gone (value)
+  yes = isnumeric (value) && (isempty (value) || isscalar (value) && isfloat (value) && isnan (value));
 endfunction
 
 ## Short tables are shown whole, of others the first and the last rows; `head` is how many are the first.
@@ -319,12 +404,13 @@ endfunction
 ## All columns with their types, and as many rows as there is room for; those in the middle go first.
 function text = model_view (table, numbers, head)
   given = columns (table.cells);
-  described = strcat (table.names(1:given), {" "}, table.types);
+  described = strcat (table.names(1:given), {" "}, table.types, table.missing);
   if (numel (table.names) > given)
     described{end+1} = sprintf ("... %d more columns", numel (table.names) - given);
   endif
+  listed = [strjoin(described, ", ") table.uncounted];
   text = sprintf ("%s: %s rows by %s columns\nColumns: %s\nRows as CSV (row, then the columns):\n", table.kind,
-                  many (table.rows), many (numel (table.names)), strjoin (described, ", "));
+                  many (table.rows), many (numel (table.names)), listed);
   lines = cell (1, numel (numbers));
   for n = 1:numel (numbers)
     lines{n} = strjoin ([{sprintf("%d", numbers(n))}, cellfun(@as_csv, table.cells(n, :), "UniformOutput", false)], ",");

@@ -13,6 +13,7 @@ import re
 from python_cell_text import is_missing, text_of
 from python_table_statistics import TableReadError
 
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?)?")
 _CONDITION = re.compile(r"(.+?)\s*(==|!=|<=|>=|=|<|>)\s*(.+)", re.S)
 _SIGNS = {
     "=": operator.eq,
@@ -28,7 +29,10 @@ _NUMBERS = ("builtins", "numpy", "decimal")
 
 
 def find_matching(table, words, most):
-    """The numbers of the rows where a column has a value, as `price > 5`; None for a text to look for."""
+    """The numbers of the rows where a column has a value, as `price > 5`; None for a text to look for.
+
+    For a column that is an array of numpy, an array that says so of each row.
+    """
     found = _CONDITION.fullmatch(words.strip())
     if found is None:
         return None
@@ -38,20 +42,52 @@ def find_matching(table, words, most):
     same = same or [at for at, name in enumerate(names) if name.lower() == called.lower()]
     if not same:
         return None
+    sign, value = found.group(2), found.group(3).strip("'\"")
+    values = table.array(same[0])
+    if values is not None and (fit := _fit(values, sign, value)) is not None:
+        return fit
     if table.rows > most:
         raise TableReadError("The table is too long to be filtered here; filter it with code.")
-    sign, value = found.group(2), found.group(3).strip("'\"")
     values = table.column(same[0])
-    if value == "missing" and sign in ("=", "==", "!="):
+    if _asks_missing(sign, value):
         return {at for at, item in enumerate(values) if is_missing(item) == (sign != "!=")}
-    try:
-        number = float(value)
-    except ValueError:
-        number = None
+    number = _number(value)
     test = _SIGNS[sign]
     return {
         at for at, item in enumerate(values) if not is_missing(item) and _holds(test, item, value, number)
     }
+
+
+def _asks_missing(sign, value):
+    return value == "missing" and sign in ("=", "==", "!=")
+
+
+def _number(value):
+    try:
+        return float(value)
+    except ValueError:
+        return None
+
+
+def _fit(values, sign, value):
+    """Which items of an array of numbers or times fit; None where their texts have to be compared."""
+    kind = values.dtype.kind
+    # What is missing is no number, and is not equal to itself.
+    there = values == values
+    if _asks_missing(sign, value):
+        return there if sign == "!=" else ~there
+    if kind == "M":
+        if not _DAY.fullmatch(value):
+            return None
+        wanted = values.dtype.type(value.replace(" ", "T"))
+    else:
+        wanted = _number(value)
+        if wanted is None:
+            return None
+        if kind in "iu" and wanted.is_integer():
+            # Large numbers are compared exactly.
+            wanted = int(value) if re.fullmatch(r"[-+]?[0-9]+", value) else int(wanted)
+    return _SIGNS[sign](values, wanted) & there
 
 
 def _holds(test, item, value, number):
@@ -59,7 +95,7 @@ def _holds(test, item, value, number):
         try:
             return bool(test(float(item), number))
         except (TypeError, ValueError):
-            return False
+            return test is operator.ne
     text = text_of(item, True) or ""
     # A time at midnight is called by its day.
     midnight = " 00:00:00"

@@ -204,9 +204,20 @@ def _rows(table, query):
                     text = "The table is too large to search all its cells; filter it with code."
                     raise TableReadError(text)
                 matches = table.matching(words.lower())
-            numbers = [number for number in numbers if number in matches]
+            numbers = _select(numbers, matches)
         _order[:] = [key, numbers]
     return _order[1]
+
+
+def _select(numbers, matches):
+    """The numbers of rows that match, in their order."""
+    if isinstance(matches, set):
+        return [number for number in numbers if number in matches]
+    numpy = sys.modules["numpy"]
+    if isinstance(numbers, range):
+        return numpy.flatnonzero(matches)
+    numbers = numpy.asarray(numbers)
+    return numbers[matches[numbers]]
 
 
 # -- kinds of tables
@@ -279,6 +290,10 @@ class _Lists:
         """The labels of the rows, where they say more than a number."""
         return ()
 
+    def array(self, at):
+        """A column of numbers or times as an array of numpy, one item for each row; None for others."""
+        return None
+
     def matching(self, words):
         labels = enumerate(self.labels())
         matches = {number for number, label in labels if words in (text_of(label, True) or "").lower()}
@@ -323,6 +338,16 @@ class _Pandas(_Lists):
         if kind in tuple("iu"):
             return column.dropna().to_numpy(dtype="uint64" if kind == "u" else "int64")
         return column.to_numpy(dtype=float, na_value=float("nan"))
+
+    def array(self, at):
+        column = self.frame.iloc[:, at]
+        kind = getattr(column.dtype, "kind", "")
+        if isinstance(column.dtype, sys.modules["numpy"].dtype):
+            return column.to_numpy() if kind in tuple("iufbM") else None
+        if kind not in tuple("iuf"):
+            return None
+        missing = column.isna().any()
+        return column.to_numpy(dtype=float, na_value=float("nan")) if missing else column.to_numpy(kind + "8")
 
     def counts(self, at):
         """How often each value occurs, as pairs in falling order; None where values are not pandas' own.
@@ -399,6 +424,13 @@ class _Polars(_Lists):
         whole = column.dtype.is_integer()
         return column.to_numpy() if whole else column.cast(sys.modules["polars"].Float64).to_numpy()
 
+    def array(self, at):
+        column = self.frame.to_series(at)
+        if "numpy" not in sys.modules or not column.dtype.is_numeric():
+            return None
+        has_own = column.dtype.is_integer() and not column.null_count()
+        return column.to_numpy() if has_own else column.cast(sys.modules["polars"].Float64).to_numpy()
+
     def sorted(self, at, descending):
         return self.frame.to_series(at).arg_sort(descending=descending, nulls_last=True).to_list()
 
@@ -440,19 +472,19 @@ class _Array(_Lists):
         self.rows = array.shape[0]
         self.fields = array.dtype.names if array.ndim == 1 else None
         if self.fields:
-            self.array = array
+            self.values = array
             parts = [array.dtype[name] for name in self.fields]
             self.columns = [(name, str(of), of.kind in "iuf") for name, of in zip(self.fields, parts)]
         else:
-            self.array = array.reshape(-1, 1) if array.ndim == 1 else array
+            self.values = array.reshape(-1, 1) if array.ndim == 1 else array
             of, numeric = str(array.dtype), array.dtype.kind in "iuf"
-            self.columns = [(str(at), of, numeric) for at in range(self.array.shape[1])]
+            self.columns = [(str(at), of, numeric) for at in range(self.values.shape[1])]
 
     def read(self, numbers, first, last):
         rows = slice(numbers.start, numbers.stop) if isinstance(numbers, range) else list(numbers)
         if self.fields:
             return zip(numbers, zip(*(self._part(at)[rows].tolist() for at in range(first, last))))
-        return zip(numbers, self.array[rows, first:last].tolist())
+        return zip(numbers, self.values[rows, first:last].tolist())
 
     def column(self, at):
         return self._part(at).tolist()
@@ -461,8 +493,20 @@ class _Array(_Lists):
         part = self._part(at)
         return part.compressed() if hasattr(part, "compressed") else part
 
+    def sorted(self, at, descending):
+        part = self.array(at)
+        if part is None or part.dtype.kind == "M":
+            return super().sorted(at, descending)
+        return _order_of(sys.modules["numpy"], part, descending)
+
+    def array(self, at):
+        part = self._part(at)
+        return (
+            part if type(part) is sys.modules["numpy"].ndarray and part.dtype.kind in tuple("iufbM") else None
+        )
+
     def _part(self, at):
-        return self.array[self.fields[at]] if self.fields else self.array[:, at]
+        return self.values[self.fields[at]] if self.fields else self.values[:, at]
 
 
 class _Records(_Lists):

@@ -1,0 +1,189 @@
+"""Filters of tables by a condition on a column mean the same in every language."""
+
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from oi_tui.runtimes import Computer
+from oi_tui.runtimes.tables import TableError, TableQuery
+from tests.runtimes.playing import play
+
+#: The same table in each language: a name, a price, a day, and texts beside numbers.
+SAME = {
+    "python": """
+dirty = [
+    {"name": "a", "price": -8, "big": 3, "day": "2023-12-31", "mixed": "-"},
+    {"name": "B", "price": 10, "big": 1, "day": "2024-01-02", "mixed": "2"},
+    {"name": "c", "price": 9, "big": 2, "day": "2024-02-01", "mixed": "x"},
+    {"name": "d", "price": 1e3, "big": 4, "day": "2024-10-01", "mixed": 3},
+    {"name": "e", "price": None, "big": 5, "day": None, "mixed": None},
+]
+long = [{"a": "x"}] * 2_000_001
+""",
+    "r": """
+dirty <- data.frame(
+  name = c("a", "B", "c", "d", "e"), price = c(-8, 10, 9, 1e3, NA), big = c(3L, 1L, 2L, 4L, 5L),
+  day = as.Date(c("2023-12-31", "2024-01-02", "2024-02-01", "2024-10-01", NA)), stringsAsFactors = FALSE
+)
+dirty$mixed <- list("-", "2", "x", 3, NULL)
+dirty <- dirty[c("name", "price", "big", "day", "mixed")]
+long <- as.character(1:2000001)
+""",
+    "javascript": """
+var dirty = [
+  { name: 'a', price: -8, big: 3n, day: new Date('2023-12-31'), mixed: '-' },
+  { name: 'B', price: 10, big: 1n, day: new Date('2024-01-02'), mixed: '2' },
+  { name: 'c', price: 9, big: 2n, day: new Date('2024-02-01'), mixed: 'x' },
+  { name: 'd', price: 1e3, big: 4n, day: new Date('2024-10-01'), mixed: 3 },
+  { name: 'e', price: NaN, big: 5n, day: null },
+];
+var long = new Float64Array(2000001);
+""",
+    "octave": """
+dirty = struct ("name", {"a", "B", "c", "d", "e"}, "price", {-8, 10, 9, 1e3, NaN}, "big", {3, 1, 2, 4, 5}, ...
+                "day", {"2023-12-31", "2024-01-02", "2024-02-01", "2024-10-01", []}, ...
+                "mixed", {"-", "2", "x", 3, []});
+long = repmat ({"x"}, 200001, 1);
+""",
+}
+#: Two neighbours; where there are large integers, those that no floating-point number tells apart.
+LARGE = {
+    "python": "import numpy\nlarge = numpy.array([2**53, 2**53 + 1])",
+    "r": "large <- c(9007199254740992, 9007199254740994)",
+    "javascript": "var large = [9007199254740992n, 9007199254740993n];",
+    "octave": "large = [int64(9007199254740992); int64(9007199254740992) + 1];",
+}
+#: What the rows are called in each language: from 0 or from 1.
+FIRST = {"python": 0, "r": 1, "javascript": 0, "octave": 1}
+CONDITIONS = [
+    ("price > 9", "1 3"),
+    ("price>=9", "1 2 3"),
+    ("Price <= 9", "0 2"),
+    ("price = 1000", "3"),
+    ("price != 9", "0 1 3"),
+    ("price = missing", "4"),
+    ("price == missing", "4"),
+    ("price != missing", "0 1 2 3"),
+    ("price < inf", "0 1 2 3"),
+    ("big > 2", "0 3 4"),
+    ("name == B", "1"),
+    ("`name` = 'B'", "1"),
+    # By letters, capitals first, as nobody's locale has them.
+    ("name > B", "0 2 3 4"),
+    ("day >= 2024-02-01", "2 3"),
+    ("day = 2024-02-01", "2"),
+    ("day = missing", "4"),
+    ("mixed < 10", "1 3"),
+    ("mixed != 2", "0 2 3"),
+    ("mixed = x", "2"),
+    ("mixed = missing", "4"),
+    ("nothing > 5", ""),
+]
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        "python",
+        pytest.param("r", marks=pytest.mark.needs("R")),
+        pytest.param("javascript", marks=pytest.mark.needs("node")),
+        pytest.param("octave", marks=pytest.mark.needs("octave")),
+    ],
+)
+def language(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def computer(language: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Computer]:
+    computer = Computer(cwd=tmp_path_factory.mktemp("conditions"), python=sys.executable)
+    assert play(computer, language, SAME[language]).state == "finished"
+    yield computer
+    computer.close()
+
+
+@pytest.mark.parametrize(("words", "rows"), CONDITIONS)
+def test_a_condition_keeps_the_same_rows_in_every_language(
+    computer: Computer, language: str, words: str, rows: str
+) -> None:
+    table, query = computer.inspector.open_table(language, "dirty"), TableQuery(words=words)
+    expected = [str(int(row) + FIRST[language]) for row in rows.split()]
+    assert [row.label for row in table.page(query, 0, 9, 0, 1)] == expected
+    assert table.shape(query).rows == len(expected)
+
+
+def test_large_integers_are_compared_exactly(computer: Computer, language: str) -> None:
+    assert play(computer, language, LARGE[language]).state == "finished"
+    table = computer.inspector.open_table(language, "large")
+    name = table.shape(TableQuery()).columns[0].name
+    assert table.shape(TableQuery(words=f"{name} > 9007199254740992")).rows == 1
+
+
+def test_a_condition_and_an_order_go_together(computer: Computer, language: str) -> None:
+    table = computer.inspector.open_table(language, "dirty")
+    query = TableQuery(sort=1, descending=True, words="big < 5")
+    assert [row.cells for row in table.page(query, 0, 9, 0, 1)] == [("d",), ("B",), ("c",), ("a",)]
+
+
+@pytest.mark.slow
+def test_a_table_that_is_too_long_for_it_says_so(computer: Computer, language: str) -> None:
+    table = computer.inspector.open_table(language, "long")
+    name = table.shape(TableQuery()).columns[0].name
+    with pytest.raises(TableError, match="too long to be filtered here; filter it with code"):
+        table.shape(TableQuery(words=f"{name} = x"))
+
+
+FRAMES = """
+import numpy, pandas
+count = 10_000_000
+frame = pandas.DataFrame({
+    "number": numpy.arange(count), "half": numpy.arange(count) / 2, "flag": numpy.arange(count) % 2 == 0,
+    "day": pandas.Timestamp("2024-01-01") + pandas.to_timedelta(numpy.arange(count) % 1000, unit="h"),
+    "whole": pandas.array(numpy.arange(count) % 7, dtype="Int64"),
+})
+frame.loc[0, ["half", "day", "whole"]] = None
+array = frame[["number", "half"]].to_numpy()
+"""
+
+
+@pytest.fixture(scope="module")
+def frames(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Computer]:
+    pytest.importorskip("pandas", reason="pandas is not installed")
+    computer = Computer(cwd=tmp_path_factory.mktemp("frames"), python=sys.executable)
+    assert play(computer, "python", FRAMES).state == "finished"
+    yield computer
+    computer.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "rows"),
+    [
+        ("number >= 9999990", 10),
+        ("number = 5.0", 1),
+        ("number = 5.5", 0),
+        ("half < 1", 1),
+        ("half = missing", 1),
+        ("half != missing", 9_999_999),
+        ("flag = 1", 5_000_000),
+        ("day >= 2024-02-11", 16 * 10_000),
+        ("day = missing", 1),
+        ("whole = 6", 1_428_571),
+        ("whole = missing", 1),
+    ],
+)
+def test_conditions_on_numbers_and_times_hold_for_ten_million_rows(
+    frames: Computer, words: str, rows: int
+) -> None:
+    table = frames.inspector.open_table("python", "frame")
+    assert table.shape(TableQuery(words=words)).rows == rows
+
+
+@pytest.mark.slow
+def test_a_long_table_is_filtered_in_its_order(frames: Computer) -> None:
+    for name in ("frame", "array"):
+        table = frames.inspector.open_table("python", name)
+        column = table.shape(TableQuery()).columns[0].name
+        query = TableQuery(sort=0, descending=True, words=f"{column} < 3")
+        assert [row.label for row in table.page(query, 0, 9, 0, 1)] == ["2", "1", "0"]
