@@ -202,10 +202,7 @@ class Computer:
         """Return why a cell cannot run on the target that it names; None when it can."""
         if self.targets.find(target) is not None:
             return None
-        return (
-            f"The target “{target[:200]}” is not connected. Connected: {', '.join(self.targets.names)}. "
-            "The user connects more with %on TARGET."
-        )
+        return f"{self.targets.explain_unknown(target)} The user connects more with %on TARGET."
 
     @property
     def files_elsewhere(self) -> "PlaceFiles | None":

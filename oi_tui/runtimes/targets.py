@@ -110,8 +110,17 @@ class Targets:
         """The connected target that is meant by its spelling, or by its title if only one has it."""
         if name in self.names:
             return name
-        titled = [place.spelling for place in self.places() if place.title == name]
+        titled = self._list_titled(name)
         return titled[0] if len(titled) == 1 else None
+
+    def explain_unknown(self, name: str) -> str:
+        """Return why a name means no connected target, in a sentence."""
+        if titled := self._list_titled(name):
+            return f"“{name[:200]}” may be {' or '.join(titled)}: write one of them."
+        return f"The target “{name[:200]}” is not connected. Connected: {', '.join(self.names)}."
+
+    def _list_titled(self, name: str) -> list[str]:
+        return [place.spelling for place in self.places() if place.title == name]
 
     def files_on(self, name: str = "") -> "PlaceFiles | None":
         """The files of a connected target, of `home` for ""; None for this machine."""
@@ -177,7 +186,7 @@ class Targets:
         key = self.find(name)
         place = next((place for place in self.places() if place.spelling == key), None)
         if place is None:
-            return f"{name} is not connected." if name != LOCAL else "Code runs on this machine."
+            return self.explain_unknown(name) if name != LOCAL else "Code runs on this machine."
         if problem := place.detach():
             return problem
         until = time.monotonic() + _PATIENCE

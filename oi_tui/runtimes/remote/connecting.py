@@ -27,6 +27,8 @@ _GREETING = 64 * 1024
 #: How much of the standard error is kept, in bytes.
 _ERRORS = 8 * 1024
 _GLANCE = 0.1
+#: How often it is looked whether anybody still wants what is printed, in seconds.
+_LOOK = 1.0
 #: So much of each line that it printed is shown, in characters.
 _LONGEST_LINE = 150
 _NO_PYTHON = (
@@ -63,6 +65,7 @@ class ConnectingProgram:
         #: and so does an image that is fetched first.
         self.patience = ASKED if ask or target.kind == "container" else PATIENCE
         self._errors = b""
+        self._is_over = threading.Event()
         command = target.command(may_ask=ask is not None)
         with answer_questions(ask) as variables:
             try:
@@ -165,8 +168,13 @@ class ConnectingProgram:
     def _read_errors(self) -> None:
         assert self._process.stderr is not None
         with self._process.stderr as errors:
-            while piece := os.read(errors.fileno(), 4096):
-                self._errors = (self._errors + piece)[-_ERRORS:]
+            # What the program started may print for longer than it is there.
+            while not self._is_over.is_set():
+                if select.select([errors], [], [], _LOOK)[0]:
+                    piece = os.read(errors.fileno(), 4096)
+                    if not piece:
+                        return
+                    self._errors = (self._errors + piece)[-_ERRORS:]
 
     def forget_words(self) -> None:
         """Drop what was printed so far: a greeting says nothing of the end."""
@@ -189,6 +197,7 @@ class ConnectingProgram:
 
     def end(self, patience: float = 0.0) -> None:
         """End it, and what it started; first wait `patience` seconds for it to end by itself."""
+        self._is_over.set()
         for number in (signal.SIGTERM, signal.SIGKILL):
             if self.has_ended(patience):
                 return

@@ -157,6 +157,20 @@ def test_a_cell_on_a_target_that_is_not_connected_does_not_run_and_says_why(
     assert printed(session) == []
 
 
+def test_of_two_targets_of_one_name_none_is_chosen_and_both_are_named(make: Make) -> None:
+    computer = make()
+    both = ("command:/usr/bin/env A=1", "command:env A=1")
+    for target in both:
+        computer.targets.connect(target)
+    session = make_session(computer, [call(cell_target.join("env A=1", "print(1)"))], [Text("Done.")])
+    _, asked = work(session)
+    assert asked == []
+    (cell,) = cells(session)
+    words = f"“env A=1” may be {both[0]} or {both[1]}: write one of them."
+    assert words in (cell.reason or "")
+    assert computer.targets.detach("env A=1") == words
+
+
 def test_a_rejected_cell_leaves_the_computer_where_it_was(make: Make) -> None:
     computer = make()
     computer.targets.connect(THERE)

@@ -358,6 +358,25 @@ def test_a_machine_without_room_says_so(make: Make) -> None:
         make(target=f"command:bwrap --dev-bind / / {small} /tmp {small} /dev/shm env TMPDIR=/tmp")
 
 
+def test_what_the_connecting_program_left_behind_is_not_listened_to_for_ever(
+    make: Make, tmp_path: Path
+) -> None:
+    pid = tmp_path / "pid"
+    computer = make(target=f"command:sh -c 'yes >&2 & echo $! >{pid}; exec \"$@\"' --")
+    assert play(computer, "python", "print(6 * 7)").text == "42\n"
+    noisy = int(pid.read_text())
+    assert alive(noisy)
+    computer.close()
+    # Nobody reads what it prints any more, so it ends.
+    until(lambda: not alive(noisy))
+
+
+def test_a_far_end_without_a_path_finds_its_own_python(make: Make) -> None:
+    leads = "import os, sys; os.execvp(sys.argv[1], sys.argv[1:])"
+    computer = make(target=f"command:env -i {sys.executable} -c '{leads}'")
+    assert play(computer, "python", "print(6 * 7)").text == "42\n"
+
+
 @pytest.mark.needs("bwrap")
 def test_a_disk_that_fills_up_there_fails_the_run_with_a_sentence_and_is_used_again_once_there_is_room(
     make: Make,

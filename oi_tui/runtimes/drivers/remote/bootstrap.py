@@ -58,6 +58,11 @@ def main():
     except ImportError as error:
         say("partial %s" % error.name)
         sys.exit(1)
+    if not sys.executable:
+        # Where PATH is not set, Python does not know where it is itself.
+        import shutil
+
+        sys.executable = shutil.which("python3")
     if os.isatty(0):
         tty.setraw(0)
     say("ready %d.%d" % sys.version_info[:2])
