@@ -183,6 +183,8 @@ class OiTui(ImageSupportMixin, IdleClock):
 
     def _make_first_screen(self) -> ChatScreen:
         self._chat = ChatScreen(self._open_workspace)
+        # It gets the present styles as it is mounted. Without this, Textual reads all style sheets twice.
+        self._chat._css_update_count = self._css_update_count
         return self._chat
 
     def on_ready(self) -> None:

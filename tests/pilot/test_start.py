@@ -1,8 +1,10 @@
 """What a person can do before the conversation is there."""
 
 import threading
+from typing import Any
 
 import pytest
+from textual.css.stylesheet import Stylesheet
 from textual.geometry import Offset
 
 from oi_tui.app import OiTui
@@ -62,6 +64,33 @@ async def test_a_message_that_was_sent_before_the_conversation_was_there_is_kept
         await until(pilot, lambda: chat.is_ready and len(workspace.session.messages) == 2)
         # Shown again from its messages, a running cell would lose what its program has drawn.
         assert shown == [0]
+
+
+async def test_the_first_screen_is_styled_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    imported = threading.Event()
+    monkeypatch.setattr(screen, "_import_view", lambda: imported.wait(30))
+    reparsed: list[Stylesheet] = []
+    monkeypatch.setattr(Stylesheet, "reparse", reparsed.append)
+    restyled: list[bool] = []
+    update_classes = ChatScreen.update_classes
+
+    def note(chat: ChatScreen, *args: Any, **options: Any) -> ChatScreen:
+        before = chat.classes
+        update_classes(chat, *args, **options)
+        restyled.append(chat.classes != before)
+        return chat
+
+    monkeypatch.setattr(ChatScreen, "update_classes", note)
+    workspace = Workspace(Profile(model="openai/test"), None, llm=Llm(), computer=Computer())
+    app = OiTui(lambda: workspace)
+    async with app.run_test(size=(100, 30)) as pilot:
+        chat = app.screen
+        await until(pilot, lambda: bool(restyled))
+        assert chat.has_class("-tall")
+        assert not any(restyled)
+        assert not reparsed
+        imported.set()
+        await until(pilot, lambda: isinstance(chat, ChatScreen) and chat.is_ready)
 
 
 async def test_the_conversation_is_the_first_screen() -> None:

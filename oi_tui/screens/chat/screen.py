@@ -132,6 +132,8 @@ class ChatScreen(BaseScreen[None]):
 
     def compose(self) -> ComposeResult:
         """Mount what the user needs first."""
+        # Textual does this when it first hears of the size. All widgets would be styled and drawn again then.
+        self.add_class(*self._get_breakpoint_classes(self.app.size.height, self.VERTICAL_BREAKPOINTS or []))
         yield self._headline
         yield Static(status.describe_empty(), id="empty", markup=False)
         yield self._completions
