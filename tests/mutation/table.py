@@ -29,6 +29,7 @@ WRITER = (
     "tests/unit/llm/test_vision.py",
     "tests/unit/llm/test_context_and_cost.py",
     "tests/unit/llm/test_signed_reasoning.py",
+    "tests/unit/llm/test_raw_stream.py",
     "tests/unit/llm/test_same_history.py",
     "tests/unit/engine/test_standing_output.py",
 )

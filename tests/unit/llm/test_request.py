@@ -83,6 +83,25 @@ def test_a_call_and_its_result_are_paired() -> None:
     ]
 
 
+def test_the_code_of_a_call_is_sent_with_its_own_letters() -> None:
+    _, reply, *_ = sent([user("Go"), code("print('Zoë 界')")])
+    assert "Zoë 界" in reply["tool_calls"][0]["function"]["arguments"]
+
+
+def test_output_that_belongs_to_no_code_is_told_to_the_model() -> None:
+    told = sent([user("Look"), printed("of no code"), user("More")])
+    assert sum("of no code" in str(message["content"]) for message in told) == 1
+
+
+@pytest.mark.parametrize(("lines_after", "is_said_again"), [(19, False), (20, True)])
+def test_a_reason_is_repeated_where_it_does_not_stand_at_the_end(
+    lines_after: int, is_said_again: bool
+) -> None:
+    output = "KeyError: 'x'\n" + "trace\n" * lines_after
+    failed = code("x", state="failed", reason="KeyError: 'x'")
+    assert result(failed, printed(output, failed)).endswith("KeyError: 'x'") is is_said_again
+
+
 def test_several_calls_of_one_reply_are_one_message_answered_in_order() -> None:
     a, b = code("a", "x"), code("b", "y")
     _, reply, one, two = sent([user("Go"), a, b, printed("1", a), printed("2", b)])
