@@ -74,6 +74,9 @@ CONDITIONS = [
     ("day >= 2024-02-01", "2 3"),
     ("day = 2024-02-01", "2"),
     ("day = missing", "4"),
+    ("day < 9999-01-01", "0 1 2 3"),
+    ("day > 0001-01-01", "0 1 2 3"),
+    ("day = 2024-02-31", ""),
     ("mixed < 10", "1 3"),
     ("mixed != 2", "0 2 3"),
     ("mixed = x", "2"),
@@ -144,6 +147,7 @@ frame = pandas.DataFrame({
 })
 frame.loc[0, ["half", "day", "whole"]] = None
 array = frame[["number", "half"]].to_numpy()
+short = frame.head(3).copy()
 """
 
 
@@ -177,6 +181,17 @@ def test_conditions_on_numbers_and_times_hold_for_ten_million_rows(
     frames: Computer, words: str, rows: int
 ) -> None:
     table = frames.inspector.open_table("python", "frame")
+    assert table.shape(TableQuery(words=words)).rows == rows
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "rows"), [("day < 9999-01-01", 2), ("day > 0001-01-01", 2), ("day = 2024-02-31", 0)]
+)
+def test_a_day_that_no_column_of_pandas_can_hold_is_compared_all_the_same(
+    frames: Computer, words: str, rows: int
+) -> None:
+    table = frames.inspector.open_table("python", "short")
     assert table.shape(TableQuery(words=words)).rows == rows
 
 

@@ -77,9 +77,14 @@ def _fit(values, sign, value):
     if _asks_missing(sign, value):
         return there if sign == "!=" else ~there
     if kind == "M":
-        if not _DAY.fullmatch(value):
+        # Times in nanoseconds end outside these years.
+        if not _DAY.fullmatch(value) or not "1678" <= value < "2262":
             return None
-        wanted = values.dtype.type(value.replace(" ", "T"))
+        try:
+            wanted = values.dtype.type(value.replace(" ", "T"))
+        except ValueError:
+            # There is no such day.
+            return None
     else:
         wanted = _number(value)
         if wanted is None:
