@@ -150,16 +150,26 @@ class _Bridge:
     async def _hand_on(self, channel: str) -> None:
         """Send the server what clients send; what is not signed with the key is dropped."""
         while True:
-            identities, frames = self._session.feed_identities(await self._sockets[channel].recv_multipart())
+            received = await self._sockets[channel].recv_multipart()
             try:
-                message = self._session.deserialize(frames)
-            except (ValueError, TypeError):
+                text = self._read_message(channel, received)
+            except (ValueError, TypeError, LookupError, AttributeError):
+                # Anybody on this machine can send something here.
                 continue
-            if message["msg_type"].endswith("_request"):
-                self._askers[message["msg_id"]] = identities
-            parts = {name: message[name] for name in ("header", "parent_header", "metadata", "content")}
-            record = {**parts, "channel": channel, "buffers": []}
-            await self._server.send(json.dumps(record, default=json_default))
+            await self._server.send(text)
+
+    def _read_message(self, channel: str, received: list[bytes]) -> str:
+        """Return a client's message as the server reads it, and note who asks.
+
+        What is no message signed with the key raises one of many errors.
+        """
+        identities, frames = self._session.feed_identities(received)
+        message = self._session.deserialize(frames)
+        parts = {name: message[name] for name in ("header", "parent_header", "metadata", "content")}
+        text = json.dumps({**parts, "channel": channel, "buffers": []}, default=json_default)
+        if message["msg_type"].endswith("_request"):
+            self._askers[message["msg_id"]] = identities
+        return text
 
     async def _hand_back(self) -> bool:
         """Send clients what the server sends. Returns False where the server is gone before the end."""

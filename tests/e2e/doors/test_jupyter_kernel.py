@@ -94,6 +94,40 @@ def test_input_interrupt_and_restart(server: Server) -> None:
     assert kernels(server) == []
 
 
+def test_garbage_at_its_sockets_is_dropped_and_the_next_request_is_answered(server: Server) -> None:
+    import zmq
+
+    manager, client = jupyter_client.manager.start_new_kernel(kernel_name="oi-tui", startup_timeout=PATIENCE)
+    odd: list[Any] = [{}, {"msg_type": "execute_request"}, {"msg_id": ["x"], "msg_type": "x_request"}, 5, []]
+    odd += [{"msg_id": "1", "msg_type": 5}, {"msg_id": "1", "msg_type": None}]
+    try:
+        for name in ("shell", "stdin", "control", "iopub", "hb"):
+            place = f"tcp://127.0.0.1:{manager.get_connection_info()[f'{name}_port']}"
+            kind = {"iopub": zmq.SUB, "hb": zmq.REQ}.get(name, zmq.DEALER)
+            with zmq.Context() as context, context.socket(kind) as stranger:
+                stranger.linger = 5000
+                with socket.create_connection(("127.0.0.1", int(place.rpartition(":")[2]))) as raw:
+                    raw.sendall(b"GET / HTTP/1.1\r\n\r\n" + bytes(range(256)))
+                stranger.connect(place)
+                if name in ("iopub", "hb"):
+                    continue
+                pieces = [b"", b"garbage", b"<IDS|MSG>", bytes(range(256))]
+                for frames in ([piece] for piece in pieces):
+                    stranger.send_multipart(frames)
+                for frames in (pieces, [b"<IDS|MSG>", *[b"{"] * 5], [b"<IDS|MSG>", b"", *[b"{}"] * 4]):
+                    stranger.send_multipart(frames)
+                for header in odd:
+                    parts = [json.dumps(part).encode() for part in (header, {}, {}, {})]
+                    signed = client.session.sign(parts)
+                    stranger.send_multipart([b"<IDS|MSG>", signed, *parts])
+        done = client.execute("6 * 7", reply=True, timeout=PATIENCE)
+        assert done["content"]["status"] == "ok"
+        assert len(kernels(server)) == 1
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel()
+
+
 def test_a_kernel_that_is_killed_ends_at_the_server_too(server: Server) -> None:
     manager, client = jupyter_client.manager.start_new_kernel(kernel_name="oi-tui", startup_timeout=PATIENCE)
     client.execute("while True: pass")
