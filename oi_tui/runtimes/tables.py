@@ -18,6 +18,10 @@ class TableBusyError(TableError):
     """The table cannot be read now; trying again in a moment may work."""
 
 
+class TableChangedError(TableError):
+    """The table has other rows or columns than when its shape was asked for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column: its name, the name of its type, and whether it holds numbers."""
@@ -102,6 +106,8 @@ class LiveTable:
         self._name = name
         self._language = language
         self._ask = ask
+        #: The rows in all and the names of the columns, as `shape` told them.
+        self._known: tuple[int, list[str]] | None = None
 
     @property
     def name(self) -> str:
@@ -121,15 +127,21 @@ class LiveTable:
         answer = self._answer(do="shape", sort=view.sort, descending=view.descending, words=view.words)
         columns = tuple(Column(str(n), str(t), bool(numeric)) for n, t, numeric in _list(answer, "columns"))
         rows, total = int(str(answer.get("rows", 0))), int(str(answer.get("total", 0)))
+        self._known = total, [column.name for column in columns]
         return TableShape(str(answer.get("kind")), columns, rows, total, str(answer.get("index", "")))
 
     def page(
         self, view: TableQuery, start: int, count: int, first: int, columns: int, *, whole: bool = False
     ) -> list[TableRow]:
-        """Some rows and columns of the view."""
+        """Some rows and columns of the view. Raises TableChangedError where its shape is another one now."""
         part = {"start": start, "count": count, "first": first, "columns": columns, "whole": whole}
         order = {"sort": view.sort, "descending": view.descending, "words": view.words}
         answer = self._answer(do="page", **order, **part)
+        if self._known is not None:
+            total, names = self._known
+            now = int(str(answer.get("total", total))), list(map(str, _list(answer, "names")))
+            if now != (total, names[first : first + columns]):
+                raise TableChangedError(f"{self._name} has changed meanwhile")
         return [
             TableRow(str(label), tuple(map(_parse_cell, cells))) for label, cells in _list(answer, "page")
         ]

@@ -19,6 +19,7 @@ from oi_tui.input.table_export import export, write_csv_line, write_csv_lines
 from oi_tui.runtimes.tables import (
     Statistics,
     TableBusyError,
+    TableChangedError,
     TableError,
     TableQuery,
     TableRow,
@@ -110,6 +111,8 @@ class TableScreen(Page[None]):
         # A key may come before the parts are on the screen, and an answer after they have gone.
         self._field = Input(id="table-field")
         self._exporting = self._is_reading = False
+        #: The name of the column that was sorted by last.
+        self._sorted_by = ""
         #: How many questions the source has not answered.
         self._questions = 0
 
@@ -200,6 +203,9 @@ class TableScreen(Page[None]):
             except TableBusyError as error:
                 words = str(error)
                 self.post_message(self.WorkFinished(lambda: self._tell_busy(words, failed, busy)))
+            except TableChangedError as error:
+                words = str(error)
+                self.post_message(self.WorkFinished(lambda: self._tell_change(words)))
             except (TableError, OSError) as error:
                 words = str(error)
                 self.post_message(self.WorkFinished(lambda: self._tell_failure(words, failed)))
@@ -224,6 +230,10 @@ class TableScreen(Page[None]):
         else:
             self._tell_failure(f"{words}; the table opens as soon as it is done.", again)
 
+    def _tell_change(self, words: str) -> None:
+        """Show the table as it is now, and say so."""
+        self._show(self._table.view, f"{words}; it is shown as it is now.")
+
     def _tell_failure(self, words: str, failed: Callable[[], object] | None) -> None:
         if self._table.shape is None:
             text = words if words.startswith(self._called) else f"{self._called}: {words}"
@@ -238,25 +248,34 @@ class TableScreen(Page[None]):
         """Show the table as it is now."""
         self._show(self._table.view)
 
-    def _show(self, view: TableQuery) -> None:
+    def _show(self, view: TableQuery, note: str = "") -> None:
+        """Show this view, and say the note, if there is one."""
+
         def retry() -> None:
-            self.set_timer(_LATER, lambda: self._show(view))
+            self.set_timer(_LATER, lambda: self._show(view, note))
 
         self._ask(
             lambda source: source.shape(view),
-            lambda shape: self._take(shape, view),
+            lambda shape: self._take(shape, view, note),
             busy=retry if self._table.shape is None else None,
         )
 
-    def _take(self, shape: TableShape, view: TableQuery) -> None:
-        if view.sort is not None and view.sort >= len(shape.columns):
-            self._show(replace(view, sort=None))
+    def _take(self, shape: TableShape, view: TableQuery, note: str) -> None:
+        if view.sort is not None and view.sort != (sort := self._find_sorted(shape, view.sort)):
+            self._show(replace(view, sort=sort), note)
             return
         self._table.show(shape, view)
         self._describe(shape, view)
-        self._say(_NO_ROW if view.words and not shape.rows else "")
+        self._say(note or (_NO_ROW if view.words and not shape.rows else ""))
         if shape.reading:
             self._read_on()
+
+    def _find_sorted(self, shape: TableShape, sort: int) -> int | None:
+        """Where the column by which the rows are sorted is now; None where it has gone."""
+        names = [column.name for column in shape.columns]
+        if names[sort : sort + 1] == [self._sorted_by]:
+            return sort
+        return names.index(self._sorted_by) if self._sorted_by in names else None
 
     def _describe(self, shape: TableShape, view: TableQuery) -> None:
         self._head.remove_class("failed")
@@ -331,6 +350,9 @@ class TableScreen(Page[None]):
     def action_sort(self) -> None:
         """Sort by the selected column: upwards, downwards, not at all."""
         view, column = self._table.view, self._table.column
+        if self._table.shape is None or not self._table.shape.columns:
+            return
+        self._sorted_by = self._table.shape.columns[column].name
         if view.sort != column:
             view = replace(view, sort=column, descending=False)
         elif not view.descending:

@@ -116,6 +116,7 @@ module.exports = function opening({ find, nameOf, describe, preview, language })
     return (at) => {
       const item = table.at(at, column);
       if (missing(item)) return false;
+      if (typeof item === 'boolean' && /^(true|false)$/i.test(value)) return test(item, value.toLowerCase() === 'true');
       // Large integers are compared exactly.
       if (typeof item === 'bigint' && /^[-+]?\d+$/.test(value)) return test(item, BigInt(value.replace('+', '')));
       if (!Number.isNaN(number) && !isObject(item) && !types.isDate(item)) {
@@ -171,7 +172,7 @@ module.exports = function opening({ find, nameOf, describe, preview, language })
       const number = rows ? rows[at] : at;
       listed.push([String(number), columns.map((column) => text(table.at(number, column), query.whole))]);
     }
-    return { page: listed };
+    return { page: listed, names: columns.map((name) => text(name, false)), total: table.count };
   }
 
   const figure = (value) => (Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(7))));

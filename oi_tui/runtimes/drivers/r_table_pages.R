@@ -94,12 +94,13 @@ shape <- function(table, query) {
 page <- function(table, query) {
   rows <- rows_of(table, query)
   rows <- rows[seq_len(max(min(query$count, length(rows) - query$start), 0)) + query$start]
-  if (!length(rows)) return(c(page = "[]"))
   columns <- seq_len(max(min(query$columns, length(table$names) - query$first), 0)) + query$first
+  now <- c(names = listed(spell(one_line(enc2utf8(as.character(table$names[columns]))))), total = sprintf("%d", table$rows))
+  if (!length(rows)) return(c(page = "[]", now))
   labels <- if (is.null(table$labels)) as.character(rows) else table$labels[rows]
   cells <- lapply(columns, function(at) written(exact(table$column(at), rows, query$whole)))
   cells <- if (length(cells)) do.call(paste, c(cells, sep = ",")) else rep("", length(rows))
-  c(page = listed(sprintf("[%s,[%s]]", spell(enc2utf8(as.character(labels))), cells)))
+  c(page = listed(sprintf("[%s,[%s]]", spell(enc2utf8(as.character(labels))), cells)), now)
 }
 
 # The texts of some rows of a column; numbers with the digits that make them what they are.
@@ -159,6 +160,7 @@ rows_with <- function(table, words) {
     return(if (parts[3L] == "!=") !gone else gone)
   }
   number <- suppressWarnings(as.numeric(value))
+  if (is.logical(column) && toupper(value) %in% c("TRUE", "FALSE")) number <- as.numeric(toupper(value) == "TRUE")
   if (!is.na(number) && (numeric_column(column) || is.logical(column) || inherits(column, "difftime"))) {
     found <- test(as.double(column), number)
     return(!is.na(found) & found)

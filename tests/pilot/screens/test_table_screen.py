@@ -1,7 +1,7 @@
 """A table on a screen of its own."""
 
 import sqlite3
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,7 @@ from oi_tui.app import OiTui
 from oi_tui.input.table_file import TableFile
 from oi_tui.runtimes.tables import (
     Column,
+    LiveTable,
     Statistics,
     TableBusyError,
     TableError,
@@ -325,3 +326,56 @@ async def test_an_answer_that_comes_after_escape_is_no_failure(tmp_path: Path) -
         screen._table.shape = None
         screen._tell_failure("too late", None)
         screen._close_field()
+
+
+class Changing:
+    """A language that has one table; `rows` may change at any time."""
+
+    def __init__(self) -> None:
+        self.names = ["price", "name"]
+        self.rows: list[list[object]] | None = [[3, "c"], [1, "a"], [2, "b"]]
+
+    def answer(self, query: Mapping[str, object]) -> Mapping[str, object] | None:
+        if self.rows is None:
+            return {"error": "There is no variable df."}
+        sort, rows = query["sort"], list(self.rows)
+        if isinstance(sort, int):
+            rows.sort(key=lambda row: row[sort], reverse=bool(query["descending"]))  # type: ignore[return-value, arg-type]
+        if query["do"] == "shape":
+            columns = [[name, "any", False] for name in self.names]
+            return {"kind": "DataFrame", "columns": columns, "rows": len(rows), "total": len(rows)}
+        page = [[str(at), row] for at, row in enumerate(rows)]
+        return {"page": page, "names": self.names, "total": len(rows)}
+
+
+async def test_a_table_that_changes_while_it_is_open_is_shown_as_it_is_now(tmp_path: Path) -> None:
+    language = Changing()
+    language.rows = [[at, "c"] for at in range(2000)]
+    async with looking(tmp_path, lambda: LiveTable("df", "Python", language.answer)) as (app, pilot, reached):
+        await reached(lambda: "2,000 rows, 2 columns" in app.head)
+        await pilot.press("s")
+        await reached(lambda: "price ↑" in app.shown and app.shown.split("\n")[2].split() == ["0", "0", "c"])
+        language.names = ["name", "extra", "price"]
+        language.rows = [["y", 0, 1000 - at] for at in range(1000)]
+        # The next page that is asked for says that it is of another table.
+        await pilot.press("G")
+        await reached(lambda: "df has changed meanwhile; it is shown as it is now." in app.foot)
+        await reached(lambda: "1,000 rows, 3 columns" in app.head and "price ↑" in app.shown)
+        await pilot.press("g")
+        await reached(lambda: app.shown.split("\n")[2].split() == ["0", "y", "0", "1"])
+
+
+async def test_a_table_that_goes_away_while_it_is_open_says_so_and_keeps_its_rows(tmp_path: Path) -> None:
+    language = Changing()
+    async with looking(tmp_path, lambda: LiveTable("df", "Python", language.answer)) as (app, pilot, reached):
+        await reached(lambda: "c" in app.shown.split("\n")[2])
+        rows, language.rows = language.rows, None
+        await pilot.press("f5")
+        await reached(lambda: "There is no variable df." in app.foot)
+        assert "c" in app.shown.split("\n")[2]
+        await pilot.press("e", "enter")
+        await reached(lambda: "There is no variable df." in app.foot)
+        assert not list(tmp_path.iterdir())
+        language.rows = rows
+        await pilot.press("f5")
+        await reached(lambda: "/ filter" in app.foot)

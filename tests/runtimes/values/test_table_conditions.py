@@ -13,35 +13,37 @@ from tests.runtimes.playing import play
 SAME = {
     "python": """
 dirty = [
-    {"name": "a", "price": -8, "big": 3, "day": "2023-12-31", "mixed": "-"},
-    {"name": "B", "price": 10, "big": 1, "day": "2024-01-02", "mixed": "2"},
-    {"name": "c", "price": 9, "big": 2, "day": "2024-02-01", "mixed": "x"},
-    {"name": "d", "price": 1e3, "big": 4, "day": "2024-10-01", "mixed": 3},
-    {"name": "e", "price": None, "big": 5, "day": None, "mixed": None},
+    {"name": "a", "flag": True, "price": -8, "big": 3, "day": "2023-12-31", "mixed": "-"},
+    {"name": "B", "flag": False, "price": 10, "big": 1, "day": "2024-01-02", "mixed": "2"},
+    {"name": "c", "flag": True, "price": 9, "big": 2, "day": "2024-02-01", "mixed": "x"},
+    {"name": "d", "flag": None, "price": 1e3, "big": 4, "day": "2024-10-01", "mixed": 3},
+    {"name": "e", "flag": False, "price": None, "big": 5, "day": None, "mixed": None},
 ]
 long = [{"a": "x"}] * 2_000_001
 """,
     "r": """
 dirty <- data.frame(
-  name = c("a", "B", "c", "d", "e"), price = c(-8, 10, 9, 1e3, NA), big = c(3L, 1L, 2L, 4L, 5L),
+  name = c("a", "B", "c", "d", "e"), flag = c(TRUE, FALSE, TRUE, NA, FALSE),
+  price = c(-8, 10, 9, 1e3, NA), big = c(3L, 1L, 2L, 4L, 5L),
   day = as.Date(c("2023-12-31", "2024-01-02", "2024-02-01", "2024-10-01", NA)), stringsAsFactors = FALSE
 )
 dirty$mixed <- list("-", "2", "x", 3, NULL)
-dirty <- dirty[c("name", "price", "big", "day", "mixed")]
+dirty <- dirty[c("name", "flag", "price", "big", "day", "mixed")]
 long <- as.character(1:2000001)
 """,
     "javascript": """
 var dirty = [
-  { name: 'a', price: -8, big: 3n, day: new Date('2023-12-31'), mixed: '-' },
-  { name: 'B', price: 10, big: 1n, day: new Date('2024-01-02'), mixed: '2' },
-  { name: 'c', price: 9, big: 2n, day: new Date('2024-02-01'), mixed: 'x' },
-  { name: 'd', price: 1e3, big: 4n, day: new Date('2024-10-01'), mixed: 3 },
-  { name: 'e', price: NaN, big: 5n, day: null },
+  { name: 'a', flag: true, price: -8, big: 3n, day: new Date('2023-12-31'), mixed: '-' },
+  { name: 'B', flag: false, price: 10, big: 1n, day: new Date('2024-01-02'), mixed: '2' },
+  { name: 'c', flag: true, price: 9, big: 2n, day: new Date('2024-02-01'), mixed: 'x' },
+  { name: 'd', flag: null, price: 1e3, big: 4n, day: new Date('2024-10-01'), mixed: 3 },
+  { name: 'e', flag: false, price: NaN, big: 5n, day: null },
 ];
 var long = new Float64Array(2000001);
 """,
     "octave": """
-dirty = struct ("name", {"a", "B", "c", "d", "e"}, "price", {-8, 10, 9, 1e3, NaN}, "big", {3, 1, 2, 4, 5}, ...
+dirty = struct ("name", {"a", "B", "c", "d", "e"}, "flag", {true, false, true, [], false}, ...
+                "price", {-8, 10, 9, 1e3, NaN}, "big", {3, 1, 2, 4, 5}, ...
                 "day", {"2023-12-31", "2024-01-02", "2024-02-01", "2024-10-01", []}, ...
                 "mixed", {"-", "2", "x", 3, []});
 long = repmat ({"x"}, 200001, 1);
@@ -81,6 +83,9 @@ CONDITIONS = [
     ("mixed != 2", "0 2 3"),
     ("mixed = x", "2"),
     ("mixed = missing", "4"),
+    ("flag = true", "0 2"),
+    ("flag = FALSE", "1 4"),
+    ("flag = missing", "3"),
     ("nothing > 5", ""),
 ]
 
@@ -125,7 +130,7 @@ def test_large_integers_are_compared_exactly(computer: Computer, language: str) 
 
 def test_a_condition_and_an_order_go_together(computer: Computer, language: str) -> None:
     table = computer.inspector.open_table(language, "dirty")
-    query = TableQuery(sort=1, descending=True, words="big < 5")
+    query = TableQuery(sort=2, descending=True, words="big < 5")
     assert [row.cells for row in table.page(query, 0, 9, 0, 1)] == [("d",), ("B",), ("c",), ("a",)]
 
 
@@ -171,6 +176,7 @@ def frames(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Computer]:
         ("half = missing", 1),
         ("half != missing", 9_999_999),
         ("flag = 1", 5_000_000),
+        ("flag = true", 5_000_000),
         ("day >= 2024-02-11", 16 * 10_000),
         ("day = missing", 1),
         ("whole = 6", 1_428_571),
@@ -202,3 +208,11 @@ def test_a_long_table_is_filtered_in_its_order(frames: Computer) -> None:
         column = table.shape(TableQuery()).columns[0].name
         query = TableQuery(sort=0, descending=True, words=f"{column} < 3")
         assert [row.label for row in table.page(query, 0, 9, 0, 1)] == ["2", "1", "0"]
+
+
+def test_times_with_a_zone_are_called_by_their_day_at_midnight(frames: Computer) -> None:
+    code = "zoned = pandas.DataFrame({'day': pandas.date_range('2024-03-30', periods=4, tz='Europe/Berlin')})"
+    assert play(frames, "python", code).state == "finished"
+    table = frames.inspector.open_table("python", "zoned")
+    for words, rows in (("day = 2024-03-31", 1), ("day > 2024-03-31", 2), ("day <= 2024-04-01", 3)):
+        assert table.shape(TableQuery(words=words)).rows == rows

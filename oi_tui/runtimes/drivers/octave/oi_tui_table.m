@@ -162,7 +162,8 @@ function [event, order] = page (table, query, order)
   for n = 1:numel (numbers)
     listed{n} = {sprintf("%d", numbers(n)), cells(n, :)};
   endfor
-  event = struct ("page", {listed});
+  names = {table.names(query.first+1:last)};
+  event = struct ("page", {listed}, "names", names, "total", sprintf ("%d", table.rows));
 endfunction
 
 ## The numbers of the rows of a view, in its order.
@@ -221,6 +222,12 @@ function holds = rows_with (table, words)
   part = column (table, at, 1:table.rows)(:);
   asks_missing = strcmp (value, "missing") && any (strcmp (parts{2}, {"=", "==", "!="}));
   number = str2double (value);
+  if (any (strcmpi (value, {"true", "false"})))
+    value = lower (value);
+    if (islogical (part))
+      number = double (strcmp (value, "true"));
+    endif
+  endif
   is_plain = isnumeric (part) && isreal (part) || islogical (part);
   if (is_plain && asks_missing)
     holds = test (isnan (double (part)), true);

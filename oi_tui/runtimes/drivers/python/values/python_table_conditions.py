@@ -13,6 +13,9 @@ import re
 from python_cell_text import is_missing, text_of
 from python_table_statistics import TableReadError
 
+_TRUTH = {"true": True, "false": False}
+#: A time at midnight is called by its day.
+_MIDNIGHT = re.compile(r" 00:00:00([+-][0-9]{2}:[0-9]{2})?$")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?)?")
 _CONDITION = re.compile(r"(.+?)\s*(==|!=|<=|>=|=|<|>)\s*(.+)", re.S)
 _SIGNS = {
@@ -85,6 +88,8 @@ def _fit(values, sign, value):
         except ValueError:
             # There is no such day.
             return None
+    elif kind == "b" and value.lower() in _TRUTH:
+        wanted = _TRUTH[value.lower()]
     else:
         wanted = _number(value)
         if wanted is None:
@@ -96,12 +101,11 @@ def _fit(values, sign, value):
 
 
 def _holds(test, item, value, number):
+    if type(item).__name__ in ("bool", "bool_") and value.lower() in _TRUTH:
+        return bool(test(bool(item), _TRUTH[value.lower()]))
     if number is not None and type(item).__module__ in _NUMBERS:
         try:
             return bool(test(float(item), number))
         except (TypeError, ValueError):
             return test is operator.ne
-    text = text_of(item, True) or ""
-    # A time at midnight is called by its day.
-    midnight = " 00:00:00"
-    return test(text[: -len(midnight)] if text.endswith(midnight) else text, value)
+    return test(_MIDNIGHT.sub("", text_of(item, True) or ""), value)

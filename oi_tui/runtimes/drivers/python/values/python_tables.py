@@ -182,7 +182,8 @@ def _page(table, query):
         [text_of(label, whole) or "", [text_of(shorten(value, kind), whole) for value, kind in zip(row, of)]]
         for label, row in table.read(numbers, first, last)
     ]
-    return {"page": page}
+    names = [one_line(str(name)) for name, _, _ in table.columns[first:last]]
+    return {"page": page, "names": names, "total": table.rows}
 
 
 def _statistics(table, query):
