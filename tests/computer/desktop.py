@@ -60,16 +60,22 @@ def until(find: Callable[[], T], what: str) -> T:
     return found
 
 
+def start_screen(display: str = "") -> "tuple[subprocess.Popen[bytes], str]":
+    """Start a virtual screen, with this name or a free one; return its process and its name."""
+    read, write = os.pipe()
+    options = ["-displayfd", str(write), "-screen", "0", "1280x800x24", "-nolisten", "tcp"]
+    words = ["Xvfb", *([display] if display else []), *options]
+    server = subprocess.Popen(words, pass_fds=[write], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    os.close(write)
+    with os.fdopen(read) as file:
+        return server, f":{file.readline().strip()}"
+
+
 @contextmanager
 def screen() -> Iterator[str]:
     """A virtual screen with a window manager; yields its name."""
-    read, write = os.pipe()
-    argv = ["Xvfb", "-displayfd", str(write), "-screen", "0", "1280x800x24", "-nolisten", "tcp"]
+    server, display = start_screen()
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    server = subprocess.Popen(argv, pass_fds=[write], **quiet)
-    os.close(write)
-    with os.fdopen(read) as file:
-        display = f":{file.readline().strip()}"
     manager = subprocess.Popen(["openbox"], env={**os.environ, "DISPLAY": display}, **quiet)
     try:
         eyes = X11(display)

@@ -25,10 +25,18 @@ from oi_tui.runtimes import Computer
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.workspace import Workspace
 from tests import programs
-from tests.computer.desktop import PATIENCE, Form, screen, until
+from tests.computer.desktop import PATIENCE, Form, screen, start_screen, until
 from tests.fakes import Llm, call
 
 pytestmark = pytest.mark.needs("Xvfb", "openbox", "xdotool")
+
+
+#: Moves until something stops it.
+_MOVES = """
+print("moving", flush=True)
+for step in range(100_000):
+    computer.mouse.move(10 + step % 100, 10)
+"""
 
 
 class ScreenCells:
@@ -90,6 +98,42 @@ def cells(own_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
             computer.close()
             api.close()
             form.close()
+
+
+@pytest.mark.needs("xclip")
+def test_a_screen_that_closes_fails_the_code_keeps_its_variables_and_can_come_back(
+    own_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, display = start_screen()
+    monkeypatch.setenv("DISPLAY", display)
+    api = ComputerApi(lambda *_: "", lambda: computer.interrupt(), allows_unmasked=lambda why: True)
+    computer = Computer(cwd=tmp_path, declared=api.add_to(LANGUAGES))
+    try:
+        text, reason = "", ""
+        for report in computer.run("python", "kept = 6\ncomputer.keyboard.down('a')\n" + _MOVES):
+            if isinstance(report, Printed) and "moving" in report.text:
+                server.kill()
+                server.wait()
+            text += report.text if isinstance(report, Printed) else ""
+            reason = (report.reason or "") if isinstance(report, RunEnded) else ""
+        assert f"The display {display} has closed" in reason, text
+        assert "XIO" not in text
+        *_, ended = computer.run("python", "computer.mouse.move(5, 5)")
+        assert isinstance(ended, RunEnded)
+        assert f"The display {display} cannot be opened" in (ended.reason or "")
+        *_, ended = computer.run("python", "print(repr(computer.clipboard.view()))")
+        assert isinstance(ended, RunEnded)
+        assert "The clipboard cannot be read: " in (ended.reason or "")
+        server, _ = start_screen(display)
+        reports = list(
+            computer.run("python", "computer.mouse.move(7, 9)\nprint(kept, computer.mouse.position())")
+        )
+        assert "6 (7, 9)" in "".join(item.text for item in reports if isinstance(item, Printed))
+    finally:
+        computer.close()
+        api.close()
+        server.kill()
+        server.wait()
 
 
 def test_a_form_is_filled_and_sent_with_mouse_and_keyboard(cells: ScreenCells) -> None:

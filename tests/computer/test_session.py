@@ -9,6 +9,7 @@ from oi_tui.computer.errors import Paused
 
 class Pointer:
     knows_places = True
+    is_closed = False
     notices_input = False
 
     def __init__(self) -> None:

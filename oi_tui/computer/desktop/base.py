@@ -50,6 +50,10 @@ class Desktop(Protocol):
     def notices_input(self) -> bool:
         """Whether a hand is noticed by input as such; else by the pointer, which is not where it was put."""
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether it went away, and has to be opened again."""
+
     def size(self) -> tuple[int, int]:
         """The size of the whole screen."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,8 @@ _PROGRAMS = (
     ("xsel", "DISPLAY", ["xsel", "--{0}", "-o"], ["xsel", "--{0}", "-i"]),
 )
 _PATIENCE = 5
+#: What these programs say where the desktop is gone. For an empty clipboard they fail as well.
+_NO_DESKTOP = re.compile(r"open display|connect to a Wayland", re.IGNORECASE)
 #: How to list the formats of what is on the clipboard, by the program that reads it.
 _FORMATS = {
     "wl-paste": ["wl-paste", "--list-types"],
@@ -80,14 +83,14 @@ def _run(argv: list[str], selection: str, text: str | None = None) -> str:
     argv = [item.format(selection) for item in argv]
     if argv[0].startswith("wl-") and selection == "primary":
         argv.append("--primary")
-    # A program that keeps the clipboard goes on in the background, and must not keep our pipe open.
+    # A program that keeps the clipboard goes on in the background, and must not keep our pipes open.
     output = subprocess.PIPE if text is None else subprocess.DEVNULL
     try:
         done = subprocess.run(
             argv,
             input=None if text is None else text.encode(),
             stdout=output,
-            stderr=subprocess.DEVNULL,
+            stderr=output,
             timeout=_PATIENCE,
             check=False,
         )
@@ -95,6 +98,10 @@ def _run(argv: list[str], selection: str, text: str | None = None) -> str:
         raise ComputerError(f"{argv[0]} did not answer.") from None
     if done.returncode and text is not None:
         raise ComputerError(f"{argv[0]} could not set the clipboard.")
+    problem = (done.stderr or b"").decode(errors="replace").strip()
+    if done.returncode and _NO_DESKTOP.search(problem):
+        # Without this, it would seem to be empty.
+        raise ComputerError(f"The clipboard cannot be read: {problem.splitlines()[0][:200]}")
     return (done.stdout or b"").decode(errors="replace")
 
 

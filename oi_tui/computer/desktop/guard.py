@@ -23,6 +23,7 @@ if __name__ == "__main__":
 from oi_tui.computer import bridge
 from oi_tui.computer.desktop.base import Desktop
 from oi_tui.computer.desktop.session import TAKEN_OVER, interrupt, is_near, open_desktop
+from oi_tui.computer.errors import ComputerError
 
 #: How often keyboard and pointer are looked at, in seconds.
 _INTERVAL = 0.005
@@ -131,7 +132,9 @@ def main() -> None:
     guard = InputGuard(open_desktop(), int(sys.argv[1]))
     sys.stdout.write("ready\n")
     sys.stdout.flush()
-    guard.serve(0)
+    # Where the display has closed, nothing is held down on it any more.
+    with contextlib.suppress(ComputerError):
+        guard.serve(0)
 
 
 if __name__ == "__main__":

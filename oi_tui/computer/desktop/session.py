@@ -242,8 +242,13 @@ class DesktopSession:
     def release(self) -> None:
         """Let go of every key and button that is held down."""
         with self._lock:
-            for kind, number in reversed(list(self._held)):
-                self._change(kind, number, down=False)
+            try:
+                for kind, number in reversed(list(self._held)):
+                    self._change(kind, number, down=False)
+            except ComputerError:
+                if not self.desktop.is_closed:
+                    raise
+                self._held.clear()
 
     def _change(self, kind: str, number: int, down: bool) -> None:
         # The guard knows before it happens, and forgets only after it is over.
@@ -322,7 +327,7 @@ _sessions: dict[tuple[int, str, str], DesktopSession] = {}
 def session() -> DesktopSession:
     """The desktop that the environment names, opened at the first use; a forked process opens its own."""
     key = os.getpid(), os.environ.get("DISPLAY", ""), os.environ.get("WAYLAND_DISPLAY", "")
-    if key not in _sessions:
+    if key not in _sessions or _sessions[key].desktop.is_closed:
         desktop = open_desktop()
         _sessions[key] = DesktopSession(desktop, lambda region: masking.look(desktop, region, ask=False))
     return _sessions[key]

@@ -12,6 +12,7 @@ import os
 import secrets
 import threading
 import time
+from collections.abc import Callable
 from ctypes import POINTER, byref, c_char_p, c_int, c_long, c_ubyte, c_uint, c_ulong, c_void_p
 from typing import Any
 
@@ -72,6 +73,7 @@ class _Monitor(ctypes.Structure):
 
 
 _ErrorHandler = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p)
+_LossHandler = ctypes.CFUNCTYPE(None, c_void_p, c_void_p)
 
 
 def _library(name: str) -> ctypes.CDLL | None:
@@ -87,11 +89,39 @@ def _library(name: str) -> ctypes.CDLL | None:
 _ignore_errors = _ErrorHandler(lambda *_: 0)
 
 
+#: It would also say on the standard error that the display closed.
+_say_nothing = _LossHandler(lambda *_: None)
+#: The displays that closed, as numbers of their structures.
+_closed: set[int | None] = set()
+#: libX11 1.7 and later go on after it; the default handler ends the process, and with it all variables.
+_note_closed = _LossHandler(lambda display, _: _closed.add(display))
+
+
+class _CheckedLibrary:
+    """A library whose functions raise ComputerError once the display has closed."""
+
+    def __init__(self, library: ctypes.CDLL, check: Callable[[], None]) -> None:
+        self._library = library
+        self._check = check
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        function, check = getattr(self._library, name), self._check
+
+        def call(*arguments: object) -> object:
+            result = function(*arguments)
+            check()
+            return result
+
+        setattr(self, name, call)
+        return call
+
+
 class X11:
     """The desktop of a display, by default the one of the variable DISPLAY."""
 
     knows_places = True
     notices_input = False
+    is_closed = False
 
     def __init__(self, name: str | None = None) -> None:
         x, test = _library("X11"), _library("Xtst")
@@ -100,24 +130,38 @@ class X11:
             raise ComputerError(
                 f"The screen cannot be used: {missing} is not installed (packages libx11-6 and libxtst6)."
             )
-        self._x, self._test = _declare_type(x), test
+        self._x: Any = _CheckedLibrary(_declare_type(x), self._check)
+        self._test: Any = _CheckedLibrary(test, self._check)
+        self._name = name or os.environ.get("DISPLAY")
         self._lock = threading.RLock()
         x.XInitThreads()
         x.XSetErrorHandler(_ignore_errors)
         self._display = x.XOpenDisplay(name.encode() if name else None)
         if not self._display:
-            raise ComputerError(f"The display {name or os.environ.get('DISPLAY')} cannot be opened.")
-        self._screen = x.XDefaultScreen(self._display)
-        self._root = x.XDefaultRootWindow(self._display)
+            raise ComputerError(f"The display {self._name} cannot be opened.")
+        _closed.discard(self._display)
+        with contextlib.suppress(AttributeError):  # libX11 before 1.7
+            x.XSetIOErrorExitHandler.argtypes = [c_void_p, _LossHandler, c_void_p]
+            x.XSetIOErrorExitHandler(self._display, _note_closed, None)
+            x.XSetIOErrorHandler(_say_nothing)
+        self._screen = self._x.XDefaultScreen(self._display)
+        self._root = self._x.XDefaultRootWindow(self._display)
         numbers = c_int(), c_int(), c_int(), c_int()
-        if not test.XTestQueryExtension(c_void_p(self._display), *map(byref, numbers)):
+        if not self._test.XTestQueryExtension(c_void_p(self._display), *map(byref, numbers)):
             raise ComputerError("Mouse and keyboard cannot be used: this X server has no XTEST extension.")
         #: A window that is never shown.
-        self._hidden = x.XCreateSimpleWindow(self._display, self._root, 0, 0, 1, 1, 0, 0, 0)
+        self._hidden = self._x.XCreateSimpleWindow(self._display, self._root, 0, 0, 1, 1, 0, 0, 0)
         #: What tells that window from a later one of the same number; 0 before anything was held.
         self._mark = 0
         #: Keys that had no meaning, with the character that each has now; the oldest first.
         self._spares: dict[int, int] = {}
+
+    def _check(self) -> None:
+        if self._display in _closed:
+            self.is_closed = True
+            raise ComputerError(
+                f"The display {self._name} has closed, so nothing is done or held down there."
+            )
 
     def size(self) -> tuple[int, int]:
         """The size of the whole screen."""

@@ -51,6 +51,11 @@ class Wayland:
         self._keys = Keys(wire, seat)
         wire.roundtrip()
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether the compositor is gone."""
+        return self._wire.is_closed
+
     def close(self) -> None:
         """Leave the compositor, which then lets go of the keys of this keyboard."""
         self._wire.close()

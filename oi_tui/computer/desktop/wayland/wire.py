@@ -71,6 +71,8 @@ class WaylandConnection:
 
     def __init__(self) -> None:
         place = Path(os.environ.get("XDG_RUNTIME_DIR", "/")) / os.environ.get("WAYLAND_DISPLAY", "wayland-0")
+        #: Whether the compositor is gone.
+        self.is_closed = False
         self._socket = socket.socket(socket.AF_UNIX)
         try:
             self._socket.connect(str(place))
@@ -180,6 +182,7 @@ class WaylandConnection:
         self._handlers[number] = handler
 
     def _fail(self, error: OSError | None) -> NoReturn:
+        self.is_closed = True
         reason = (error.strerror if error else None) or "it ended"
         raise ComputerError(f"The Wayland compositor cannot be reached: {reason}.") from None
 
