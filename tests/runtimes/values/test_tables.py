@@ -225,6 +225,45 @@ def test_objects_of_the_program_are_not_asked_for_their_text(python: Computer) -
     )
 
 
+def test_objects_of_the_program_are_not_compared_to_sort_them(python: Computer) -> None:
+    code = """
+class Strange:
+    def __repr__(self): raise ValueError("no text")
+    def __lt__(self, other): raise SystemExit
+strange = [{"v": Strange()}, {"v": 3}, {"v": None}]
+strange_frame = pandas.DataFrame({"v": [Strange(), Strange(), None]})
+nested = [{"v": [Strange()]}, {"v": [1]}]
+"""
+    assert play(python, "python", code).state == "finished"
+    for name, order in (("strange", ["1", "0", "2"]), ("strange_frame", ["0", "1", "2"])):
+        table = python.inspector.open_table("python", name)
+        assert [row.label for row in table.page(TableQuery(sort=0), 0, 9, 0, 1)] == order
+    page = python.inspector.open_table("python", "nested").page(TableQuery(), 0, 9, 0, 1)
+    assert [row.cells for row in page] == [("<list>",), ("[1]",)]
+
+
+def test_a_column_of_objects_in_polars_is_sorted(python: Computer) -> None:
+    pytest.importorskip("polars", reason="polars is not installed")
+    code = (
+        "import polars\nitems = polars.Series([3, None, object()], dtype=polars.Object)\n"
+        "objects = polars.DataFrame({'o': items})"
+    )
+    assert play(python, "python", code).state == "finished"
+    table = python.inspector.open_table("python", "objects")
+    assert [row.cells for row in table.page(TableQuery(sort=0), 0, 9, 0, 1)] == [
+        ("3",),
+        ("<object>",),
+        (None,),
+    ]
+
+
+@pytest.mark.parametrize(("kind", "method"), [("LazyFrame", "collect"), ("DuckDBPyRelation", "df")])
+def test_a_query_without_rows_says_how_to_get_them(python: Computer, kind: str, method: str) -> None:
+    assert play(python, "python", f"class {kind}: pass\nquery = {kind}()").state == "finished"
+    with pytest.raises(TableError, match=rf"of type {kind}. Its rows are there after query.{method}\(\)."):
+        python.inspector.open_table("python", "query").shape(TableQuery())
+
+
 def test_long_texts_are_cut_unless_they_are_wanted_whole(python: Computer) -> None:
     assert play(python, "python", "long = [{'t': 'ab\\n' * 500}]").state == "finished"
     table = python.inspector.open_table("python", "long")

@@ -44,12 +44,18 @@ def is_missing(value):
         return False
 
 
+def is_written(value):
+    """Whether the value is of a type that can be written and compared without code of the program."""
+    kind = type(value)
+    return kind.__module__.partition(".")[0] in _WRITTEN and kind is not object
+
+
 def text_of(value, whole):
     """The text of a cell; None where the value is missing."""
     kind = type(value)
     if value is None or kind.__name__ in ("NaTType", "NAType"):
         return None
-    if kind.__module__.partition(".")[0] not in _WRITTEN or kind is object:
+    if not is_written(value):
         return "<{}>".format(kind.__name__)
     if kind.__module__ == "numpy" and hasattr(value, "item") and getattr(value, "shape", None) == ():
         value = value.item() if value.dtype.kind in "biuf" else value
@@ -59,7 +65,11 @@ def text_of(value, whole):
         return repr(value) if whole else "{:.10g}".format(value)
     if kind.__name__ == "Decimal" and is_missing(value):
         return None
-    text = str(value)
+    try:
+        text = str(value)
+    except Exception:
+        # It holds something that cannot be written.
+        return "<{}>".format(kind.__name__)
     if whole:
         return text
     return one_line(text[:_LONGEST]) + ("…" if len(text) > _LONGEST else "")

@@ -15,7 +15,7 @@ import os
 import sys
 import weakref
 
-from python_cell_text import is_missing, one_line, shorten, text_of
+from python_cell_text import is_missing, is_written, one_line, shorten, text_of
 from python_model_view import SQL_ROWS, kind_of, short_type
 from python_table_conditions import find_matching
 from python_table_statistics import TableReadError, describe
@@ -35,6 +35,8 @@ _COMPARED = (
     "time",
     "empty",
 )
+#: What gives the rows of a value that has none of its own, by its type.
+_METHODS = {"LazyFrame": "collect", "DuckDBPyRelation": "df"}
 #: Of a table in the conversation: shown whole up to so many rows, else so many of the first and the last.
 _WHOLE, _HEAD, _TAIL = 16, 8, 4
 #: Columns that are sent of it, and the longest text of a cell.
@@ -61,13 +63,22 @@ def answer(names, words):
         table = _table_of(value)
         if table is None:
             kind, name = type(value).__name__, query["name"]
-            hint = " Its rows are there after {}.collect().".format(name) if kind == "LazyFrame" else ""
+            method = _METHODS.get(kind)
+            hint = " Its rows are there after {}.{}().".format(name, method) if method else ""
             raise TableReadError("{} is not a table: it is of type {}.{}".format(name, kind, hint))
         return {"shape": _shape, "page": _page, "statistics": _statistics}[query["do"]](table, query)
     except TableReadError as trouble:
         return {"error": str(trouble)}
     except Exception as error:
-        return {"error": "The table cannot be read: {}: {}".format(type(error).__name__, error)}
+        return {"error": "The table cannot be read: {}".format(_describe_error(error))}
+
+
+def _describe_error(error):
+    """The kind of an error with its words, where these can be had."""
+    try:
+        return "{}: {}".format(type(error).__name__, error)
+    except Exception:
+        return type(error).__name__
 
 
 def _named(names, name):
@@ -282,9 +293,12 @@ class _Lists:
         values = self.column(at)
         there = [number for number, value in enumerate(values) if not is_missing(value)]
         try:
+            # Objects of the program are not compared: that would run its code.
+            if not all(is_written(values[number]) for number in there):
+                raise TypeError
             there.sort(key=values.__getitem__, reverse=descending)
         except (TypeError, ValueError):
-            there.sort(key=lambda number: str(values[number]), reverse=descending)
+            there.sort(key=lambda number: text_of(values[number], True) or "", reverse=descending)
         return there + [number for number, value in enumerate(values) if is_missing(value)]
 
     def labels(self):
@@ -383,6 +397,9 @@ class _Pandas(_Lists):
         if kind in tuple("iufb") and isinstance(self.frame.dtypes.iloc[at], numpy.dtype):
             return _order_of(numpy, values.to_numpy(), descending)
         column = self.frame.iloc[:, at].reset_index(drop=True)
+        infer = sys.modules["pandas"].api.types.infer_dtype
+        if str(column.dtype) == "object" and infer(column, skipna=True) not in _COMPARED:
+            return super().sorted(at, descending)
         try:
             return column.sort_values(ascending=not descending, kind="stable").index.to_numpy()
         except Exception:
@@ -433,7 +450,11 @@ class _Polars(_Lists):
         return column.to_numpy() if has_own else column.cast(sys.modules["polars"].Float64).to_numpy()
 
     def sorted(self, at, descending):
-        return self.frame.to_series(at).arg_sort(descending=descending, nulls_last=True).to_list()
+        if str(self.frame.to_series(at).dtype) == "Object":
+            # polars ends with a panic for these, which is no exception of Python.
+            return super().sorted(at, descending)
+        order = self.frame.to_series(at).arg_sort(descending=descending, nulls_last=True)
+        return order.to_numpy() if "numpy" in sys.modules else order.to_list()
 
 
 class _Arrow(_Lists):
