@@ -49,6 +49,8 @@ class Browser(Tool):
         super().__init__(computer)
         self._stack = contextlib.ExitStack()
         self._page: Any = None
+        #: How it was started last; None before that.
+        self._headless: bool | None = None
         #: The request for the page that comes next, while there is no answer to it.
         self._next: Any = None
 
@@ -64,8 +66,15 @@ class Browser(Tool):
 
     def go_to_url(self, url: str) -> None:
         """Open a page."""
+        address = url if "://" in url else f"https://{url}"
         with _translate_errors():
-            self._get_page().goto(url if "://" in url else f"https://{url}", wait_until="domcontentloaded")
+            try:
+                self._get_page().goto(address, wait_until="domcontentloaded")
+            except Exception as error:
+                if not _says_closed(error):
+                    raise
+                self.quit()
+                self._get_page().goto(address, wait_until="domcontentloaded")
 
     def read(self) -> str:
         """Return the text of the page."""
@@ -155,10 +164,15 @@ class Browser(Tool):
     def quit(self) -> None:
         """Close the browser."""
         self._page = self._next = None
-        self._stack.close()
+        # One that has ended already says so.
+        with contextlib.suppress(Exception):
+            self._stack.close()
 
     def _get_page(self) -> Any:
-        return self._page or self._open(headless=not any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY"))))
+        headless = self._headless
+        if headless is None:
+            headless = not any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
+        return self._page or self._open(headless=headless)
 
     def _load(self) -> Any:
         """The page, read to its end: after a click, the page that the click opened."""
@@ -201,6 +215,7 @@ class Browser(Tool):
         except Exception as error:  # noqa: BLE001 -- Playwright need not be there to name its errors
             self._stack.close()
             raise cannot("computer.browser", _NO_BROWSER if program is None else str(error)) from None
+        self._headless = headless
         self._stack.callback(browser.close)
         self._page = browser.new_page()
         self._page.on("request", self._note_request)
@@ -213,6 +228,11 @@ def _has_only_wayland() -> bool:
     return bool(os.environ.get("WAYLAND_DISPLAY")) and not os.environ.get("DISPLAY")
 
 
+def _says_closed(error: Exception) -> bool:
+    """Whether the browser or its page is no more: the person closed it, or it crashed."""
+    return any(words in str(error).casefold() for words in ("been closed", "connection closed", "crashed"))
+
+
 @contextlib.contextmanager
 def _translate_errors() -> Any:
     """Raise what a browser says as a sentence."""
@@ -221,5 +241,7 @@ def _translate_errors() -> Any:
     except ComputerError:
         raise
     except Exception as error:  # noqa: BLE001
+        if _says_closed(error):
+            raise ComputerError("The browser was closed, or failed. go_to_url opens it again.") from None
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise ComputerError(f"The browser failed: {first}") from None

@@ -1,9 +1,13 @@
 """Pages of this machine in a real browser, read and acted on by code in Python cells."""
 
+import contextlib
 import http.server
+import os
+import signal
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +15,7 @@ from oi_tui.computer import ComputerError
 from oi_tui.computer import browser as browser_module
 from oi_tui.computer.browser import Browser
 from oi_tui.computer.computer import Computer
+from oi_tui.runtimes.processes import process_table
 
 pytestmark = pytest.mark.needs("chromium", "playwright")
 
@@ -103,3 +108,30 @@ def test_what_cannot_be_done_is_a_sentence_and_nothing_is_clicked(page: Browser)
         assert '5 button "Send"' in str(raised.value)
     with pytest.raises(ComputerError, match=r"The browser failed: Page\.goto: net::ERR_"):
         page.go_to_url("http://127.0.0.1:9/")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["page", "browser", "driver"])
+def test_a_browser_that_was_closed_or_killed_is_named_and_the_next_address_opens_it_again(
+    page: Browser, address: str, how: str
+) -> None:
+    if how == "page":
+        page.driver.close()
+    else:
+        name = b"node" if how == "driver" else b"chrom"
+        found = [pid for pid in process_table.list_descendants(os.getpid()) if name in read_program(pid)]
+        assert found
+        for pid in found:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+    with pytest.raises(ComputerError, match=r"The browser was closed, or failed\. go_to_url opens it again"):
+        page.read()
+    page.go_to_url(address)
+    assert "Orders" in page.read()
+
+
+def read_program(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().partition(b"\0")[0]
+    except OSError:
+        return b""
