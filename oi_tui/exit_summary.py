@@ -33,11 +33,11 @@ def _list_files(workspace: "Workspace") -> str:
     """The files that code wrote in this conversation."""
     snapshots = workspace.snapshots
     codes = [message.id for message in workspace.session.messages if message.type == "code"]
-    steps = filter(None, map(snapshots.step, snapshots.filter_kept(codes)))
+    change_sets = filter(None, map(snapshots.find_change_set, snapshots.filter_kept(codes)))
     names = dict.fromkeys(
-        f"{step.target} {paths.shorten(step.folder)}/{change.name}"
-        for step in steps
-        for change in step.changes
+        f"{change_set.target} {paths.shorten(change_set.folder)}/{change.name}"
+        for change_set in change_sets
+        for change in change_set.changes
         if change.what != "deleted"
     )
     if len(names) > _NAMED:

@@ -262,7 +262,7 @@ def prepare_files(folder: Path) -> None:
 
 def restore_files(folder: Path) -> None:
     snapshots = Snapshots(folder / "snapshots")
-    step = snapshots.step("code")
+    step = snapshots.find_change_set("code")
     assert step is not None
     restore.restore(snapshots, step, restore.plan(snapshots, step))
 
@@ -278,7 +278,7 @@ def wrong_after_restoring(folder: Path) -> Iterator[str]:
     for name in {*FILES, *CHANGED}:
         if now.get(name) not in (FILES.get(name), CHANGED.get(name)):
             yield f"{name} holds {now.get(name)!r}"
-    back = snapshots.step(restore.make_revert_id("code"))
+    back = snapshots.find_change_set(restore.make_revert_id("code"))
     if now != CHANGED and back is None:
         yield "nobody knows how to take it back"
     if back is not None:
@@ -299,15 +299,15 @@ def watch_a_run(folder: Path) -> None:
 
 def wrong_after_watching(folder: Path) -> Iterator[str]:
     snapshots = Snapshots(folder / "snapshots")
-    if snapshots.step("code") is None:
+    if snapshots.find_change_set("code") is None:
         yield "the first step is lost"
-    second = snapshots.step("second")
+    second = snapshots.find_change_set("second")
     if second is not None and snapshots.read_content(second.changes[0].before or "") != b"B":
         yield "the second step has no contents"
     again = FileWatcher(snapshots, folder / "work")
     again.before()
     (folder / "work" / "b.txt").write_text("at last")
-    if again.after("third") is None or snapshots.step("third") is None:
+    if again.after("third") is None or snapshots.find_change_set("third") is None:
         yield "nothing is noticed any more"
 
 

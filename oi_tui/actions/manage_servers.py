@@ -12,7 +12,7 @@ from oi_tui.engine.settings import mcp_servers
 from oi_tui.engine.settings.mcp_servers import McpServerError
 from oi_tui.mcp_client.connection import McpCallError
 from oi_tui.mcp_client.resources import Resources
-from oi_tui.mcp_client.servers import Status
+from oi_tui.mcp_client.servers import ServerStatus
 from oi_tui.system.opener import find_opener, view
 from oi_tui.text import one_line, visible
 from oi_tui.workspace import Workspace
@@ -47,7 +47,7 @@ class ServerManager:
         else:
             raise CommandError(_USAGE)
 
-    def _list_actions(self) -> Mapping[str, Callable[[Status], None]]:
+    def _list_actions(self) -> Mapping[str, Callable[[ServerStatus], None]]:
         """Return the actions that take the name of one server."""
         return {
             "test": self._test,
@@ -57,7 +57,7 @@ class ServerManager:
             "logout": self._log_out,
         }
 
-    def _find(self, name: str) -> Status:
+    def _find(self, name: str) -> ServerStatus:
         server = self._workspace.mcp.servers.find(name)
         if server is None:
             names = ", ".join(status.server.name for status in self._workspace.mcp.servers.status) or "none"
@@ -68,7 +68,7 @@ class ServerManager:
         lines = [line for status in self._workspace.mcp.servers.status for line in _describe(status)]
         self._ui.tell("\n".join(lines) or _NONE)
 
-    def _test(self, status: Status) -> None:
+    def _test(self, status: ServerStatus) -> None:
         name = status.server.name
 
         def work() -> tuple[list[str], str]:
@@ -91,7 +91,7 @@ class ServerManager:
         else:
             self._ui.run_then(work, then)
 
-    def _log_in(self, status: Status) -> None:
+    def _log_in(self, status: ServerStatus) -> None:
         """Sign in to a server: the person does that in a browser, which comes back to this machine."""
         name, servers = status.server.name, self._workspace.mcp.servers
 
@@ -120,7 +120,7 @@ class ServerManager:
 
         self._ui.run_then(begin, then)
 
-    def _log_out(self, status: Status) -> None:
+    def _log_out(self, status: ServerStatus) -> None:
         name = status.server.name
 
         def work() -> tuple[bool, str]:
@@ -136,7 +136,7 @@ class ServerManager:
 
         self._ui.run_then(work, then)
 
-    def _insert_prompt(self, status: Status, rest: str) -> None:
+    def _insert_prompt(self, status: ServerStatus, rest: str) -> None:
         """Put a prompt of a server where the person types; nothing is sent."""
         try:
             name, *pairs = shlex.split(rest)
@@ -175,7 +175,7 @@ class ServerManager:
         self._ui.tell(f"Added the MCP server {server.name}.")
         self._test(self._find(server.name))
 
-    def _remove(self, status: Status) -> None:
+    def _remove(self, status: ServerStatus) -> None:
         lines = self._workspace.profile.mcp_servers
         self._use(tuple(line for line in lines if mcp_servers.read(line).name != status.server.name))
         self._ui.tell(f"Removed the MCP server {status.server.name}.")
@@ -185,7 +185,7 @@ class ServerManager:
         if problem := self._workspace.keep(mcp_servers=lines):
             self._ui.tell(problem, warning=True)
 
-    def _trust(self, status: Status) -> None:
+    def _trust(self, status: ServerStatus) -> None:
         name = status.server.name
         if status.state != "changed":
             self._ui.tell(f"The tools of {name} have not changed.")
@@ -228,7 +228,7 @@ def _describe_offers(resources: Resources, name: str) -> list[str]:
     return lines
 
 
-def _describe(status: Status) -> list[str]:
+def _describe(status: ServerStatus) -> list[str]:
     """Describe a server in a few lines."""
     server = status.server
     lines = [f"{server.name}: {one_line(server.shown, 200)}"]

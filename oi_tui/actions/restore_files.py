@@ -8,7 +8,7 @@ from oi_tui import paths
 from oi_tui.actions.interface import BUSY, UserInterface
 from oi_tui.file_changes import restore as restoring
 from oi_tui.file_changes.restore import RestoreAction
-from oi_tui.file_changes.snapshots import Step
+from oi_tui.file_changes.snapshots import ChangeSet
 from oi_tui.runtimes.remote.target import LOCAL
 from oi_tui.text import one_line
 from oi_tui.workspace import Workspace
@@ -33,15 +33,15 @@ class FileRestorer:
         self._workspace = workspace
         self._undone = undone
         #: What takes the last restoring back.
-        self._back: Step | None = None
+        self._back: ChangeSet | None = None
 
     def show(self, number: int | None) -> None:
         """The files that the cell with this number changed, counted from 1; of all cells for None."""
         lines = []
-        for cell, step in list_steps(self._workspace):
+        for cell, change_set in list_change_sets(self._workspace):
             if number in (None, cell):
-                lines.append(f"[{cell}] in {_describe_place(step)}")
-                lines += [f"  {line}" for line in _list(step)]
+                lines.append(f"[{cell}] in {_describe_place(change_set)}")
+                lines += [f"  {line}" for line in _list(change_set)]
         computer = self._workspace.computer
         if (where := computer.where) and computer.targets.files_on() is None:
             lines.append(
@@ -66,46 +66,52 @@ class FileRestorer:
             self._ui.tell(BUSY, warning=True)
             return
         if wanted == "undo":
-            back = self._back or self._find_stored_step()
+            back = self._back or self._find_stored_change_set()
             if back is None:
                 self._ui.tell("No restore to undo.", warning=True)
             else:
                 self._ask("Undo the restore?", back)
             return
-        steps = list_steps(self._workspace)
+        change_sets = list_change_sets(self._workspace)
         snapshots = self._workspace.snapshots
-        taken = [found for id_ in snapshots.filter_kept(self._undone()) if (found := snapshots.step(id_))]
-        step: Step | None
+        taken = [
+            found
+            for id_ in snapshots.filter_kept(self._undone())
+            if (found := snapshots.find_change_set(id_))
+        ]
+        change_set: ChangeSet | None
         if wanted == "all":
-            step, what = restoring.merge(self._in_one_place([step for _, step in steps])), "all cells"
+            in_one_place = self._in_one_place([change_set for _, change_set in change_sets])
+            change_set, what = restoring.merge(in_one_place), "all cells"
         elif wanted:
-            step, what = next((s for n, s in steps if str(n) == wanted), None), f"cell {wanted}"
+            change_set, what = next((s for n, s in change_sets if str(n) == wanted), None), f"cell {wanted}"
         elif taken:
-            step, what = restoring.merge(taken), "what was taken back"
+            change_set, what = restoring.merge(taken), "what was taken back"
         else:
-            number, step = steps[-1] if steps else (0, None)
+            number, change_set = change_sets[-1] if change_sets else (0, None)
             what = f"cell {number}"
-        if step is None or not step.changes:
+        if change_set is None or not change_set.changes:
             self._ui.tell("No recorded file changes to restore.", warning=True)
         else:
-            self._ask(f"Restore the files of {what}?", step)
+            self._ask(f"Restore the files of {what}?", change_set)
 
-    def _in_one_place(self, steps: Sequence[Step]) -> Sequence[Step]:
-        """The steps of where code runs now, else all: those of one place are restored together."""
+    def _in_one_place(self, change_sets: Sequence[ChangeSet]) -> Sequence[ChangeSet]:
+        """The change sets of where code runs now, else all: those of one place are restored together."""
         target = self._workspace.computer.targets.home
-        here = [step for step in steps if (step.target or LOCAL) == target]
-        return here or steps
+        here = [change_set for change_set in change_sets if (change_set.target or LOCAL) == target]
+        return here or change_sets
 
-    def _ask(self, question: str, step: Step) -> None:
-        if step.target:
-            self._ask_elsewhere(question, step)
+    def _ask(self, question: str, change_set: ChangeSet) -> None:
+        if change_set.target:
+            self._ask_elsewhere(question, change_set)
         else:
-            actions = restoring.plan(self._workspace.snapshots, step)
-            self._confirm(question, actions, lambda: self._restore(step, actions))
+            actions = restoring.plan(self._workspace.snapshots, change_set)
+            self._confirm(question, actions, lambda: self._restore(change_set, actions))
 
-    def _ask_elsewhere(self, question: str, step: Step) -> None:
+    def _ask_elsewhere(self, question: str, change_set: ChangeSet) -> None:
         """Ask about files of another machine, which plans what would be done."""
-        files, target = self._workspace.computer.targets.files_on(step.target), one_line(step.target, 200)
+        files = self._workspace.computer.targets.files_on(change_set.target)
+        target = one_line(change_set.target, 200)
         if files is None:
             self._ui.tell(
                 f"These files are on {target}, and their copies were kept there until the connection ended. "
@@ -119,12 +125,12 @@ class FileRestorer:
             if isinstance(planned, str):
                 self._ui.tell(planned, warning=True)
             else:
-                self._confirm(question, planned, lambda: self._restore_elsewhere(files, step))
+                self._confirm(question, planned, lambda: self._restore_elsewhere(files, change_set))
 
-        self._ui.run_then(lambda: _try(lambda: files.plan(step)), confirm)
+        self._ui.run_then(lambda: _try(lambda: files.plan(change_set)), confirm)
 
-    def _restore_elsewhere(self, files: "PlaceFiles", step: Step) -> None:
-        def tell(done: "tuple[Step, list[RestoreAction], list[str]] | str") -> None:
+    def _restore_elsewhere(self, files: "PlaceFiles", change_set: ChangeSet) -> None:
+        def tell(done: "tuple[ChangeSet, list[RestoreAction], list[str]] | str") -> None:
             if isinstance(done, str):
                 self._ui.tell(done, warning=True)
                 return
@@ -133,7 +139,7 @@ class FileRestorer:
                 self._workspace.snapshots.note(back)
             self._tell(back, actions, problems)
 
-        self._ui.run_then(lambda: _try(lambda: files.restore(step)), tell)
+        self._ui.run_then(lambda: _try(lambda: files.restore(change_set)), tell)
 
     def _confirm(self, question: str, actions: Sequence[RestoreAction], act: Callable[[], None]) -> None:
         details = [_describe(action) for action in actions]
@@ -142,11 +148,11 @@ class FileRestorer:
             return
         self._ui.confirm(question, details, act)
 
-    def _restore(self, step: Step, actions: Sequence[RestoreAction]) -> None:
-        back, problems = restoring.restore(self._workspace.snapshots, step, actions)
+    def _restore(self, change_set: ChangeSet, actions: Sequence[RestoreAction]) -> None:
+        back, problems = restoring.restore(self._workspace.snapshots, change_set, actions)
         self._tell(back, actions, problems)
 
-    def _tell(self, back: Step, actions: Sequence[RestoreAction], problems: Sequence[str]) -> None:
+    def _tell(self, back: ChangeSet, actions: Sequence[RestoreAction], problems: Sequence[str]) -> None:
         """Tell what was restored; `back` reverts it."""
         self._back = back
         count = len(back.changes)
@@ -156,11 +162,11 @@ class FileRestorer:
         lines += [f"  skipped {problem}" for problem in problems]
         self._ui.tell("\n".join(lines), warning=bool(problems))
 
-    def _find_stored_step(self) -> Step | None:
-        """Find the step that reverts the last restore of an earlier session."""
+    def _find_stored_change_set(self) -> ChangeSet | None:
+        """Find the change set that reverts the last restore of an earlier session."""
         codes = [m.id for m in self._workspace.session.messages if m.type == "code"]
         latest = self._workspace.snapshots.find_latest(map(restoring.make_revert_id, codes))
-        return self._workspace.snapshots.step(latest) if latest else None
+        return self._workspace.snapshots.find_change_set(latest) if latest else None
 
 
 def _try(work: Callable[[], T]) -> T | str:
@@ -173,29 +179,29 @@ def _try(work: Callable[[], T]) -> T | str:
         return one_line(str(error), 500)
 
 
-def _describe_place(step: Step) -> str:
-    """The folder of the step, with the machine that it is on."""
-    if step.target:
-        return f"{one_line(step.folder, 200)} on {one_line(step.target, 200)}"
-    return one_line(paths.shorten(step.folder), 200)
+def _describe_place(change_set: ChangeSet) -> str:
+    """The folder of the change set, with the machine that it is on."""
+    if change_set.target:
+        return f"{one_line(change_set.folder, 200)} on {one_line(change_set.target, 200)}"
+    return one_line(paths.shorten(change_set.folder), 200)
 
 
-def list_steps(workspace: Workspace) -> list[tuple[int, Step]]:
-    """List the steps of the conversation at work that changed files, with the numbers of their cells."""
+def list_change_sets(workspace: Workspace) -> list[tuple[int, ChangeSet]]:
+    """List the change sets of the open conversation, with the numbers of their cells."""
     codes = [m.id for m in workspace.session.messages if m.type == "code" and m.role != "computer"]
     snapshots = workspace.snapshots
     numbered = {id_: number for number, id_ in enumerate(codes, 1)}
-    steps = ((numbered[id_], snapshots.step(id_)) for id_ in snapshots.filter_kept(codes))
-    return [(number, step) for number, step in steps if step is not None]
+    change_sets = ((numbered[id_], snapshots.find_change_set(id_)) for id_ in snapshots.filter_kept(codes))
+    return [(number, change_set) for number, change_set in change_sets if change_set is not None]
 
 
-def _list(step: Step) -> list[str]:
+def _list(change_set: ChangeSet) -> list[str]:
     lines = [
         f"{MARKS[change.what]} {one_line(change.name, 200)}"
         + (f"  (no copy: {change.why})" if change.why else "")
-        for change in step.changes[:_NAMED]
+        for change in change_set.changes[:_NAMED]
     ]
-    if (more := len(step.changes) - _NAMED) > 0:
+    if (more := len(change_set.changes) - _NAMED) > 0:
         lines.append(f"… {more:,} more")
     return lines
 

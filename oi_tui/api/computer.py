@@ -17,7 +17,7 @@ from oi_tui.api.notebook import NotebookDisplay
 from oi_tui.api.replaced import ReplacedComputer
 from oi_tui.api.script_computer import ATTRIBUTES, ScriptComputer
 from oi_tui.api.settings import ApiSettings, SettingGroup
-from oi_tui.api.terminal import ProgramInput
+from oi_tui.api.terminal import InputAnswerer
 from oi_tui.computer.terminal import install_package
 from oi_tui.custom_languages import CustomLanguages
 from oi_tui.engine.open_interpreter.chunks import Chunk, ChunkWriter, merge_chunks
@@ -343,7 +343,7 @@ class ApiComputer(SettingGroup):
     def _run(self, language: str, code: str, *, display: bool) -> Iterator[Chunk]:
         self._note(language, code)
         writer = ChunkWriter()
-        program_input = ProgramInput(self.runtimes.send_input, self._settings.on_input)
+        program_input = InputAnswerer(self.runtimes.send_input, self._settings.on_input)
         screen = NotebookDisplay()
         with closing(self.runtimes.run(language, code)) as reports:
             for report in reports:
@@ -390,7 +390,7 @@ def _find_language(language: Any, there: Sequence[Language]) -> Any:
     raise TypeError(f"computer.languages: unknown language {language!r}; languages: {known}")
 
 
-def _chunks_of(report: Report, writer: ChunkWriter, program_input: ProgramInput) -> Iterator[Chunk]:
+def _chunks_of(report: Report, writer: ChunkWriter, program_input: InputAnswerer) -> Iterator[Chunk]:
     match report:
         case Printed(text):
             yield from writer.output(text)

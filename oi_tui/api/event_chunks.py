@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from oi_tui.api.terminal import ProgramInput
+from oi_tui.api.terminal import InputAnswerer
 from oi_tui.engine.events import (
     ApprovalRequested,
     Event,
@@ -18,7 +18,7 @@ from oi_tui.messages import InputRequested, Message
 class EventChunks:
     """Turns the events of one turn into chunks. An `ApprovalRequested` becomes the question only."""
 
-    def __init__(self, program_input: ProgramInput) -> None:
+    def __init__(self, program_input: InputAnswerer) -> None:
         self._writer = EventChunkWriter()
         self._input = program_input
 

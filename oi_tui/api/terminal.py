@@ -29,7 +29,7 @@ def approved() -> bool:
         raise NoInputError(str(error) or type(error).__name__) from error
 
 
-class ProgramInput:
+class InputAnswerer:
     """Answers programs that wait for input: with what `on_input` returns, else with what a person types.
 
     Where there is neither, they get the end of input.

@@ -13,7 +13,7 @@ from oi_tui.api.conversation_file import ConversationFile
 from oi_tui.api.event_chunks import EventChunks
 from oi_tui.api.model import ApiModel
 from oi_tui.api.settings import ApiSettings
-from oi_tui.api.terminal import ProgramInput
+from oi_tui.api.terminal import InputAnswerer
 from oi_tui.engine.credentials.redaction import learn
 from oi_tui.engine.events import (
     ApprovalRequested,
@@ -290,8 +290,8 @@ class Turns:
         finally:
             question.reply(Reject(_NOT_APPROVED, stop=True, by_person=False))
 
-    def _program_input(self) -> ProgramInput:
-        return ProgramInput(lambda text: self._computer.runtimes.send_input(text), self._settings.on_input)
+    def _program_input(self) -> InputAnswerer:
+        return InputAnswerer(lambda text: self._computer.runtimes.send_input(text), self._settings.on_input)
 
     def _prompt(self, message: Prompt) -> Any:
         """Apply what `chat` was given. Returns the message of the person, None where there is no new one."""

@@ -18,7 +18,7 @@ from oi_tui.engine.events import (
 )
 from oi_tui.engine.output.console import find_gap
 from oi_tui.engine.storage.records import parse_message
-from oi_tui.file_changes.snapshots import Change, Step
+from oi_tui.file_changes.snapshots import ChangeSet, FileChange
 from oi_tui.messages import Message, Report
 from oi_tui.server import wire
 
@@ -55,7 +55,7 @@ class RecordReader:
             case "run.reported" if kind := _REPORTS.get(str(record.get("report"))):
                 yield RunReported(str(record["id"]), _build_report(kind, record))
             case "files.changed":
-                yield FilesChanged(str(record["id"]), _read_step(record))
+                yield FilesChanged(str(record["id"]), _read_change_set(record))
             case "file.copied":
                 yield FileCopied(str(record["name"]), int(record["done"]), int(record["size"]))
             case "model.retry":
@@ -113,17 +113,17 @@ def _build_report(kind: type[Any], record: Mapping[str, Any]) -> Report:
     return report
 
 
-def _read_step(record: Mapping[str, Any]) -> Step:
+def _read_change_set(record: Mapping[str, Any]) -> ChangeSet:
     """Read which files changed. What they held is known on the server only."""
     changes = (_read_change(str(item["path"]), str(item["what"])) for item in record["changes"])
-    return Step(str(record["id"]), "", tuple(changes), str(record.get("note") or ""))
+    return ChangeSet(str(record["id"]), "", tuple(changes), str(record.get("note") or ""))
 
 
-def _read_change(path: str, what: str) -> Change:
+def _read_change(path: str, what: str) -> FileChange:
     match what:
         case "created" | "deleted":
-            return Change(path, what)
-    return Change(path, "changed")
+            return FileChange(path, what)
+    return FileChange(path, "changed")
 
 
 def is_of_person(event: Event) -> Message | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
 from oi_tui.engine.review.permissions import Permission
-from oi_tui.file_changes.snapshots import Step
+from oi_tui.file_changes.snapshots import ChangeSet
 from oi_tui.messages import Message, Report
 
 
@@ -161,7 +161,7 @@ class FilesChanged:
     """Files in the working directory changed while the code message `id` ran."""
 
     id: str
-    step: Step
+    change_set: ChangeSet
 
 
 @dataclass(frozen=True, slots=True)

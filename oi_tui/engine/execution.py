@@ -41,7 +41,7 @@ from oi_tui.engine.tools import (
     is_tool,
     parse_arguments,
 )
-from oi_tui.file_changes.snapshots import Step
+from oi_tui.file_changes.snapshots import ChangeSet
 from oi_tui.file_changes.watcher import FileWatcher
 from oi_tui.messages import Message, Report, RunEnded
 
@@ -387,8 +387,8 @@ class Execution:
             with self._lock:
                 self._running = False
         yield from self._log.note(writer.finish())
-        if elsewhere and (step := elsewhere.take_changes()):
-            yield self._note_changes(code.id, replace(step, id=code.id))
+        if elsewhere and (change_set := elsewhere.take_changes()):
+            yield self._note_changes(code.id, replace(change_set, id=code.id))
         yield from self._log.record(code.but(state=ended.state, seconds=ended.seconds, reason=ended.reason))
 
     def _run(
@@ -432,18 +432,18 @@ class Execution:
                     self.cell_requests = CellRequests()
                 cell_requests.stop()
             yield from self._log.note(writer.finish())
-            if watcher and (step := watcher.after(code.id)):
-                yield FilesChanged(code.id, step)
-            if elsewhere and (step := elsewhere.take_changes()):
-                yield self._note_changes(code.id, step)
+            if watcher and (change_set := watcher.after(code.id)):
+                yield FilesChanged(code.id, change_set)
+            if elsewhere and (change_set := elsewhere.take_changes()):
+                yield self._note_changes(code.id, change_set)
         yield from self._log.record(code.but(state=ended.state, seconds=ended.seconds, reason=ended.reason))
 
-    def _note_changes(self, id: str, step: Step) -> FilesChanged:
+    def _note_changes(self, id: str, change_set: ChangeSet) -> FilesChanged:
         """Record which files of another machine changed; their contents are kept there."""
-        if self._watcher and step.changes:
+        if self._watcher and change_set.changes:
             with contextlib.suppress(OSError):
-                self._watcher.snapshots.note(step)
-        return FilesChanged(id, step)
+                self._watcher.snapshots.note(change_set)
+        return FilesChanged(id, change_set)
 
     def tell_losses(self) -> Iterator[Event]:
         """Tell of languages that ended between runs: the person at once, the model with its next request."""

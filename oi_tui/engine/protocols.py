@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
-from oi_tui.file_changes.snapshots import Step
+from oi_tui.file_changes.snapshots import ChangeSet
 from oi_tui.messages import Message, Report, VariablesLost
 
 
@@ -15,7 +15,7 @@ class RemoteFiles(Protocol):
     def watch(self, id: str) -> None:
         """Have the files noted that the next run changes; `id` is that of its code."""
 
-    def take_changes(self) -> Step | None:
+    def take_changes(self) -> ChangeSet | None:
         """The files that the last run changed, once; None when it changed none."""
 
     def list_folder(self, language: str) -> str:

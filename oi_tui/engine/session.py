@@ -137,8 +137,12 @@ class Session:
         )
         for message in messages:
             yield MessageRecorded(message)
-            if watcher and message.id in known and (step := watcher.snapshots.step(message.id)):
-                yield FilesChanged(message.id, step)
+            if (
+                watcher
+                and message.id in known
+                and (change_set := watcher.snapshots.find_change_set(message.id))
+            ):
+                yield FilesChanged(message.id, change_set)
 
     def turn(self, prompt: Prompt, *, run_last: bool = False, typed: str | None = None) -> Iterator[Event]:
         """Work on the request until there is nothing left to run; `TurnEnded` comes last.

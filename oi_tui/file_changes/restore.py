@@ -1,4 +1,4 @@
-"""Restores files to their state before a step, and can undo that."""
+"""Restores files to their state before a run, and can undo that."""
 
 import contextlib
 import os
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from oi_tui import paths
-from oi_tui.file_changes.snapshots import FOLDER, Change, Snapshots, Step, is_link
+from oi_tui.file_changes.snapshots import FOLDER, ChangeSet, FileChange, Snapshots, is_link
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -22,31 +22,31 @@ class RestoreAction:
     `obstacle` says why it cannot be done, "" when it can; `since` is true when the file changed again since.
     """
 
-    change: Change
+    change: FileChange
     removes: bool
     obstacle: str = ""
     since: bool = False
 
 
-def merge(steps: Sequence[Step]) -> Step | None:
-    """Several steps as one, from the first to the last; None for none.
+def merge(change_sets: Sequence[ChangeSet]) -> ChangeSet | None:
+    """Several change sets as one, from the first to the last; None for none.
 
     Those in other folders and on other machines are left alone.
     """
-    if not steps:
+    if not change_sets:
         return None
-    changes: dict[str, Change] = {}
-    place = steps[0].target, steps[0].folder
-    for step in steps:
-        for change in step.changes if (step.target, step.folder) == place else ():
+    changes: dict[str, FileChange] = {}
+    place = change_sets[0].target, change_sets[0].folder
+    for change_set in change_sets:
+        for change in change_set.changes if (change_set.target, change_set.folder) == place else ():
             first = changes.get(change.path)
             changes[change.path] = change if first is None else _join(first, change)
     # What came and went again in between was never there.
     left = [item for item in changes.values() if item.what != "created" or item.after is not None or item.why]
-    return replace(steps[0], changes=tuple(left), note="")
+    return replace(change_sets[0], changes=tuple(left), note="")
 
 
-def _join(first: Change, last: Change) -> Change:
+def _join(first: FileChange, last: FileChange) -> FileChange:
     if first.what == "created":
         return replace(first, after=last.after, why=last.why)
     if last.what == "deleted":
@@ -54,20 +54,24 @@ def _join(first: Change, last: Change) -> Change:
     return replace(first, what="changed", after=last.after, why=first.why or last.why)
 
 
-def plan(snapshots: Snapshots, step: Step) -> list[RestoreAction]:
-    """Plan the changes that restore every file of the step."""
-    return [_action(snapshots, Path(step.folder), change) for change in step.changes]
+def plan(snapshots: Snapshots, change_set: ChangeSet) -> list[RestoreAction]:
+    """Plan the changes that restore every file of the change set."""
+    return [_action(snapshots, Path(change_set.folder), change) for change in change_set.changes]
 
 
-def restore(snapshots: Snapshots, step: Step, actions: Sequence[RestoreAction]) -> tuple[Step, list[str]]:
-    """Do what has no obstacle. Returns the step that takes it back, and what could not be done, in sentences.
+def restore(
+    snapshots: Snapshots, change_set: ChangeSet, actions: Sequence[RestoreAction]
+) -> tuple[ChangeSet, list[str]]:
+    """Do what has no obstacle.
+
+    Returns the change set that takes it back, and what could not be done, in sentences.
 
     A copy of each file is kept before it is changed; a file that cannot be kept is left alone. How to revert
     all of it is noted before the first file changes, under `make_revert_id`, and survives our end.
     """
-    root = Path(step.folder)
-    back = replace(step, id=make_revert_id(step.id), changes=(), note="")
-    ready: list[tuple[RestoreAction, Change]] = []
+    root = Path(change_set.folder)
+    back = replace(change_set, id=make_revert_id(change_set.id), changes=(), note="")
+    ready: list[tuple[RestoreAction, FileChange]] = []
     problems: list[str] = []
     for action in actions:
         if action.obstacle:
@@ -82,7 +86,7 @@ def restore(snapshots: Snapshots, step: Step, actions: Sequence[RestoreAction]) 
         except OSError as error:
             why = f"the current files could not be saved first ({paths.explain_write_error(error)})"
             return back, [*problems, f"No file was changed: {why}."]
-    done: list[Change] = []
+    done: list[FileChange] = []
     for action, change in ready:
         try:
             _carry_out(snapshots, root, action)
@@ -98,11 +102,11 @@ def restore(snapshots: Snapshots, step: Step, actions: Sequence[RestoreAction]) 
 
 
 def make_revert_id(id: str) -> str:
-    """The name of the step that takes back what was done to the files of the step with this id."""
+    """Return the id of the change set that reverts the restoring of the one with this id."""
     return id if id.startswith("back-") else f"back-{id}"
 
 
-def _action(snapshots: Snapshots, root: Path, change: Change) -> RestoreAction:
+def _action(snapshots: Snapshots, root: Path, change: FileChange) -> RestoreAction:
     removes = change.what == "created"
     action = RestoreAction(change, removes)
     path = _resolve_inside(root, change.path)
@@ -136,7 +140,7 @@ def _action(snapshots: Snapshots, root: Path, change: Change) -> RestoreAction:
     return replace(action, since=now != change.after)
 
 
-def _can_be_kept(snapshots: Snapshots, path: Path, status: os.stat_result, change: Change) -> bool:
+def _can_be_kept(snapshots: Snapshots, path: Path, status: os.stat_result, change: FileChange) -> bool:
     """Whether what is there can be kept: a file, or the very link or empty folder that the code left."""
     if stat.S_ISREG(status.st_mode):
         return True
@@ -146,7 +150,7 @@ def _can_be_kept(snapshots: Snapshots, path: Path, status: os.stat_result, chang
         return False
 
 
-def _invert(snapshots: Snapshots, root: Path, action: RestoreAction) -> Change:
+def _invert(snapshots: Snapshots, root: Path, action: RestoreAction) -> FileChange:
     """Build the action's inverse; the current contents are saved. Raises OSError."""
     change = action.change
     path = _resolve_inside(root, change.path)
@@ -155,13 +159,13 @@ def _invert(snapshots: Snapshots, root: Path, action: RestoreAction) -> Change:
     try:
         now = snapshots.keep(path)
     except FileNotFoundError:
-        return Change(change.path, "created", None, change.before, change.mode)
+        return FileChange(change.path, "created", None, change.before, change.mode)
     if now is None:
         raise OSError("its current content is too large to keep")
     mode = stat.S_IMODE(path.lstat().st_mode)
     if action.removes:
-        return Change(change.path, "deleted", now, None, mode)
-    return Change(change.path, "changed", now, change.before, mode)
+        return FileChange(change.path, "deleted", now, None, mode)
+    return FileChange(change.path, "changed", now, change.before, mode)
 
 
 def _carry_out(snapshots: Snapshots, root: Path, action: RestoreAction) -> None:
@@ -183,7 +187,7 @@ def _carry_out(snapshots: Snapshots, root: Path, action: RestoreAction) -> None:
             _replace(folder, name, change, content)
 
 
-def _replace(folder: int, name: str, change: Change, content: bytes) -> None:
+def _replace(folder: int, name: str, change: FileChange, content: bytes) -> None:
     """Put a file or a link in the place of what is there. Raises OSError."""
     temporary = f".restored-{secrets.token_hex(8)}"
     try:

@@ -30,8 +30,8 @@ _LINK = "link-"
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """The change of one file, link or empty folder. `path` is relative to the step's folder.
+class FileChange:
+    """The change of one file, link or empty folder. `path` is relative to the change set's folder.
 
     `before` and `after` name what is kept of its contents; None where there was nothing, or where `why` says
     why nothing is kept. `mode` is the file's permissions, before if it was there before.
@@ -54,7 +54,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ChangeSet:
     """The files that changed while a piece of code ran; `note` says in a sentence what was not looked at.
 
     `target` names the other machine whose files they are, as a person types it, and "" this one; what the
@@ -63,34 +63,34 @@ class Step:
 
     id: str
     folder: str
-    changes: tuple[Change, ...]
+    changes: tuple[FileChange, ...]
     note: str = ""
     target: str = ""
 
     def to_json(self) -> str:
-        """The step as text."""
+        """The change set as text."""
         return json.dumps(asdict(self))
 
 
 _KINDS = {"path": (str,), "what": (str,), "mode": (int,), "why": (str,)}
 
 
-def read_step(text: str | bytes) -> Step:
-    """Read a step from JSON. Raises ValueError where the text is not one."""
+def read_change_set(text: str | bytes) -> ChangeSet:
+    """Read a change set from JSON. Raises ValueError where the text is not one."""
     try:
         known = json.loads(text)
         changes = tuple(_read_change(change) for change in known["changes"])
         texts = [known["id"], known["folder"], known["note"], known.get("target", "")]
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ValueError(f"no step: {error}") from None
+        raise ValueError(f"no change set: {error}") from None
     if not all(isinstance(item, str) for item in texts):
-        raise ValueError("no step: a text was expected")
-    return Step(texts[0], texts[1], changes, texts[2], texts[3])
+        raise ValueError("no change set: a text was expected")
+    return ChangeSet(texts[0], texts[1], changes, texts[2], texts[3])
 
 
-def _read_change(values: dict[str, object]) -> Change:
+def _read_change(values: dict[str, object]) -> FileChange:
     """The change of these fields. Raises TypeError or ValueError."""
-    change = Change(**values)  # type: ignore[arg-type]
+    change = FileChange(**values)  # type: ignore[arg-type]
     maybe = (str, type(None))
     if not all(isinstance(value, _KINDS.get(name, maybe)) for name, value in values.items()):
         raise ValueError("no change of a file")
@@ -104,7 +104,8 @@ class Snapshots:
 
     def __init__(self, folder: Path) -> None:
         self._contents = folder / "contents"
-        self._steps = folder / "steps"
+        #: The folder is older than the name of the class.
+        self._change_sets = folder / "steps"
 
     def keep(self, path: Path, listed: os.stat_result | None = None) -> str | None:
         """Keep what a file holds now, where a link points to, or that a folder is empty; return its name.
@@ -164,41 +165,41 @@ class Snapshots:
             return None
         return content if hashlib.sha256(content).hexdigest() == name else None
 
-    def note(self, step: Step) -> None:
-        """Remember a step. Raises OSError."""
-        paths.make_private(self._steps)
-        paths.replace_file(self._step(step.id), step.to_json())
+    def note(self, change_set: ChangeSet) -> None:
+        """Remember a change set. Raises OSError."""
+        paths.make_private(self._change_sets)
+        paths.replace_file(self._find_path(change_set.id), change_set.to_json())
 
-    def step(self, id: str) -> Step | None:
+    def find_change_set(self, id: str) -> ChangeSet | None:
         """The changes while the code with this id ran; None when unknown."""
         if not _NAME.fullmatch(id):
             return None
         try:
-            return replace(read_step(self._step(id).read_bytes()), id=id)
+            return replace(read_change_set(self._find_path(id).read_bytes()), id=id)
         except (OSError, ValueError):
             return None
 
     def filter_kept(self, ids: Iterable[str]) -> list[str]:
-        """The ids for which a step is kept, in the given order."""
+        """The ids for which a change set is kept, in the given order."""
         try:
-            names = {path.stem for path in self._steps.iterdir()}
+            names = {path.stem for path in self._change_sets.iterdir()}
         except OSError:
             return []
         return [item for item in ids if item in names]
 
     def find_latest(self, ids: Iterable[str]) -> str | None:
-        """The id whose step was kept last; None if there is no step for any of them."""
-        steps = []
+        """The id whose change set was kept last; None if there is no change set for any of them."""
+        change_sets = []
         for item in self.filter_kept(ids):
             with contextlib.suppress(OSError):
-                steps.append((self._step(item).lstat().st_mtime_ns, item))
-        return max(steps)[1] if steps else None
+                change_sets.append((self._find_path(item).lstat().st_mtime_ns, item))
+        return max(change_sets)[1] if change_sets else None
 
     def delete_expired(self) -> None:
         """Delete what is old, and the oldest if there is too much."""
         limit = time.time() - MOST_SECONDS
         files: list[tuple[float, int, Path]] = []
-        for folder in (self._steps, self._contents):
+        for folder in (self._change_sets, self._contents):
             with contextlib.suppress(OSError):
                 for path in folder.iterdir():
                     status = path.lstat()
@@ -214,8 +215,8 @@ class Snapshots:
                 path.unlink()
             total -= size
 
-    def _step(self, id: str) -> Path:
-        return self._steps / f"{id}.json"
+    def _find_path(self, id: str) -> Path:
+        return self._change_sets / f"{id}.json"
 
 
 def is_link(name: str | None) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from oi_tui import paths
-from oi_tui.file_changes.snapshots import LARGEST, Change, Snapshots, Step
+from oi_tui.file_changes.snapshots import LARGEST, ChangeSet, FileChange, Snapshots
 
 #: Limits of a scan, in files and seconds. The rest of the folder is not watched.
 MOST_FILES = 10_000
@@ -155,7 +155,7 @@ class FileWatcher:
         with self._lock:
             self._before = self._look(stopped)
 
-    def after(self, id: str, stopped: Callable[[], bool] = lambda: False) -> Step | None:
+    def after(self, id: str, stopped: Callable[[], bool] = lambda: False) -> ChangeSet | None:
         """Look again: what changed while the code with this id ran; None when nothing did."""
         with self._lock:
             before, self._before = self._before, None
@@ -171,16 +171,18 @@ class FileWatcher:
                 changes = changes[:MOST_CHANGES]
             if not changes and (not note or self._reported):
                 return None
-            step = Step(id, str(self.folder), tuple(changes), "" if self._reported else note)
+            change_set = ChangeSet(id, str(self.folder), tuple(changes), "" if self._reported else note)
             self._reported = self._reported or bool(note)
             if changes:
                 try:
-                    self.snapshots.note(step)
+                    self.snapshots.note(change_set)
                 except OSError as error:
                     why = paths.explain_write_error(error)
                     lost = f"They cannot be restored: their earlier contents could not be saved ({why})."
-                    return Step(id, step.folder, step.changes, f"{step.note} {lost}".strip())
-            return step
+                    return ChangeSet(
+                        id, change_set.folder, change_set.changes, f"{change_set.note} {lost}".strip()
+                    )
+            return change_set
 
     def _look(self, stopped: Callable[[], bool]) -> FolderListing:
         listing = scan(self.folder, stopped, avoid=paths.data(), shallow=self._shallow)
@@ -215,24 +217,24 @@ class FileWatcher:
 
     def _find_changes(
         self, before: FolderListing, known: dict[str, _FileState], now: FolderListing
-    ) -> list[Change]:
-        changes: list[Change] = []
+    ) -> list[FileChange]:
+        changes: list[FileChange] = []
         for path, new in self._known.items():
             old = known.get(path) if path in before.files else None
             if old is None:
                 # A folder that was there with something in it is no new one.
                 if before.covers(path) and path not in before.seen:
-                    changes.append(Change(path, "created", None, new.content, new.mode, new.why))
+                    changes.append(FileChange(path, "created", None, new.content, new.mode, new.why))
             elif old.stamp != new.stamp and (
                 old.content is None or (old.content, old.mode) != (new.content, new.mode)
             ):
                 changes.append(
-                    Change(path, "changed", old.content, new.content, old.mode, old.why or new.why)
+                    FileChange(path, "changed", old.content, new.content, old.mode, old.why or new.why)
                 )
         for path in before.files.keys() - now.files.keys():
             if now.covers(path) and path in known and path not in now.seen:
                 old = known[path]
-                changes.append(Change(path, "deleted", old.content, None, old.mode, old.why))
+                changes.append(FileChange(path, "deleted", old.content, None, old.mode, old.why))
         return sorted(changes, key=lambda change: change.path)
 
     def _partly(self, now: FolderListing) -> str:

@@ -31,7 +31,7 @@ State = Literal["not started", "starting", "ready", "changed", "failed"]
 
 
 @dataclass(slots=True)
-class Status:
+class ServerStatus:
     """A server and what is known of it."""
 
     server: McpServer
@@ -73,18 +73,18 @@ class McpServers:
         self._sign_ins = SignIns(secrets or Secrets())
         self._lock = threading.RLock()
         self._connection = McpConnection(self._take_record)
-        self._servers: dict[str, Status] = {}
+        self._servers: dict[str, ServerStatus] = {}
         self._languages: dict[str, tuple[McpTool, Language]] = {}
         self._closed = False
         self.use(profile)
 
     @property
-    def status(self) -> list[Status]:
+    def status(self) -> list[ServerStatus]:
         """Every server."""
         with self._lock:
             return list(self._servers.values())
 
-    def find(self, name: str) -> Status | None:
+    def find(self, name: str) -> ServerStatus | None:
         """The server of that name."""
         with self._lock:
             return self._servers.get(name)
@@ -96,7 +96,9 @@ class McpServers:
         with self._lock:
             before = self._servers
             self._servers = {
-                name: before[name] if name in before and before[name].server == server else Status(server)
+                name: before[name]
+                if name in before and before[name].server == server
+                else ServerStatus(server)
                 for name, server in wanted.items()
             }
             removed = [
@@ -187,13 +189,13 @@ class McpServers:
             raise McpCallError(f"its tool {needs.name} has changed, or is gone")
         return self._connection.ask({**order, "server": name}, stopped, hear)
 
-    def test(self, status: Status) -> None:
+    def test(self, status: ServerStatus) -> None:
         """Connect again. Raises McpCallError."""
         self._connect_again(status)
         if status.problem:
             raise McpCallError(status.problem)
 
-    def sign_in(self, status: Status) -> str:
+    def sign_in(self, status: ServerStatus) -> str:
         """Begin to sign in; return the address that the person opens, "" where that is not needed.
 
         Blocks while the server answers. Raises McpCallError.
@@ -213,13 +215,13 @@ class McpServers:
                     self.finish_sign_in(status)
                     return ""
 
-    def finish_sign_in(self, status: Status) -> None:
+    def finish_sign_in(self, status: ServerStatus) -> None:
         """Wait until the person has signed in. Raises McpCallError."""
         status.settled.wait()
         if status.problem:
             raise McpCallError(status.problem)
 
-    def sign_out(self, status: Status) -> bool:
+    def sign_out(self, status: ServerStatus) -> bool:
         """Forget what a server gave at a sign-in; return whether there was something. Raises SecretError."""
         try:
             was_signed_in = self._sign_ins.forget(status.server.fill(os.environ))
@@ -230,12 +232,12 @@ class McpServers:
             status.state = "not started"
         return was_signed_in
 
-    def accept(self, status: Status) -> None:
+    def accept(self, status: ServerStatus) -> None:
         """Use the tools as the server offers them now. Raises OSError."""
         self._pins.keep(status.server, status.offered)
         self._take(status, status.offered, quiet=True)
 
-    def describe_changes(self, status: Status) -> list[str]:
+    def describe_changes(self, status: ServerStatus) -> list[str]:
         """The lines in which what the server offers differs from what is used."""
         return definitions.describe_difference(status.used, status.offered)
 
@@ -251,7 +253,7 @@ class McpServers:
 
     # -- connections -----------------------------------------------------------------------------
 
-    def _make_ready(self, status: Status, stopped: threading.Event | None) -> None:
+    def _make_ready(self, status: ServerStatus, stopped: threading.Event | None) -> None:
         if self._profile.sandbox:
             raise McpCallError("MCP servers run outside of the sandbox, which is on")
         with self._lock:
@@ -267,11 +269,11 @@ class McpServers:
         if status.state == "failed":
             raise McpCallError(status.problem)
 
-    def _connect_first(self, status: Status) -> None:
+    def _connect_first(self, status: ServerStatus) -> None:
         with status.connecting:
             self._connect(status)
 
-    def _connect_again(self, status: Status, sign_in: bool = False) -> None:
+    def _connect_again(self, status: ServerStatus, sign_in: bool = False) -> None:
         """Connect once more; an attempt in progress, such as that of the start, gives way."""
         while not status.connecting.acquire(timeout=0.05):
             status.gives_way = True
@@ -285,7 +287,7 @@ class McpServers:
         finally:
             status.connecting.release()
 
-    def _connect(self, status: Status, sign_in: bool = False) -> None:
+    def _connect(self, status: ServerStatus, sign_in: bool = False) -> None:
         try:
             server = self._require_allowed(status.server)
             may = can_sign_in(server)
@@ -323,7 +325,7 @@ class McpServers:
                 raise McpServerError("offline is on, and the server is on the internet.")
         return filled
 
-    def _take(self, status: Status, given: Sequence[Definition], *, quiet: bool = False) -> None:
+    def _take(self, status: ServerStatus, given: Sequence[Definition], *, quiet: bool = False) -> None:
         """Use those tools whose definition is the one that was used before; all of a new server.
 
         Raises OSError.
@@ -356,7 +358,7 @@ class McpServers:
                 f"review them with %mcp trust {status.server.name}: {names}"
             )
 
-    def _fail(self, status: Status, problem: str) -> None:
+    def _fail(self, status: ServerStatus, problem: str) -> None:
         with self._lock:
             status.state, status.problem = "failed", problem
         if not (self._closed or status.gives_way) and self.find(status.server.name) is status:

@@ -25,7 +25,7 @@ T = TypeVar("T")
 _LOGGED = 40
 
 
-class Interface(Protocol):
+class PlainInterface(Protocol):
     """The plain conversation, as its commands see it."""
 
     handler: PlainEventHandler
@@ -49,7 +49,7 @@ class Interface(Protocol):
 class PlainCommands(ConversationActions):
     """Carries commands out in words; `oi_tui.commands.CommandActions` lists them."""
 
-    def __init__(self, conversation: Interface, workspace: Workspace) -> None:
+    def __init__(self, conversation: PlainInterface, workspace: Workspace) -> None:
         super().__init__(workspace)
         self._conversation = conversation
         self.log = PlainLog(self, workspace)

@@ -102,14 +102,15 @@ class PlainEventHandler:
                 self._tell_copy(name, done, size)
             case RetryScheduled(reason, seconds):
                 self.note(f"{one_line(reason)} Retrying in {seconds:.0f} s.")
-            case FilesChanged(_, step):
+            case FilesChanged(_, change_set):
                 lines = [
-                    f"{_MARKS[change.what]} {one_line(change.name, 100)}" for change in step.changes[:_NAMED]
+                    f"{_MARKS[change.what]} {one_line(change.name, 100)}"
+                    for change in change_set.changes[:_NAMED]
                 ]
-                more = len(step.changes) - _NAMED
+                more = len(change_set.changes) - _NAMED
                 lines += [f"{more:,} more"] if more > 0 else []
                 self.note(
-                    "\n".join(filter(None, (f"Files: {', '.join(lines)}." if lines else "", step.note)))
+                    "\n".join(filter(None, (f"Files: {', '.join(lines)}." if lines else "", change_set.note)))
                 )
             case Noticed(text):
                 self.note(text)

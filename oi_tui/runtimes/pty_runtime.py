@@ -20,9 +20,9 @@ from oi_tui.runtimes.completions import (
 from oi_tui.runtimes.language import Language
 from oi_tui.runtimes.processes import process_table
 from oi_tui.runtimes.processes.channel import CellChannel, Event
-from oi_tui.runtimes.processes.process import Ended, Item, LanguageProcess, wait_for
+from oi_tui.runtimes.processes.process import Item, LanguageProcess, ProcessEnd, wait_for
 from oi_tui.runtimes.runs.output import RunOutput
-from oi_tui.runtimes.runs.run import Cell, Run
+from oi_tui.runtimes.runs.run import Cell, CellRun
 from oi_tui.runtimes.sandbox.base import NoSandboxError
 from oi_tui.runtimes.sandbox.sandbox import Sandbox
 from oi_tui.runtimes.variables import (
@@ -86,7 +86,7 @@ class PtyRuntime:
         #: Held by the one question that is being asked of the idle language.
         self._questions = threading.Lock()
         self._process: LanguageProcess | None = None
-        self._run: Run | None = None
+        self._run: CellRun | None = None
         #: Held by the thread that reads for the run.
         self._stepping = threading.RLock()
         #: What was typed where a program hid it; variables that hold it are not shown.
@@ -141,7 +141,7 @@ class PtyRuntime:
         except (OSError, RuntimeError, TimeoutError) as error:
             yield RunEnded("lost", time.monotonic() - began, f"{self.language.title} did not start: {error}")
             return
-        run = Run(self, process, cell, began)
+        run = CellRun(self, process, cell, began)
         with self._lock:
             wanted = self._process is process
             if wanted:
@@ -171,12 +171,12 @@ class PtyRuntime:
         finally:
             self._leave(run, process, math.inf)
 
-    def _step(self, run: Run) -> None:
+    def _step(self, run: CellRun) -> None:
         with self._stepping:
             if not run.ended:
                 run.step()
 
-    def _leave(self, run: Run, process: LanguageProcess, patience: float) -> None:
+    def _leave(self, run: CellRun, process: LanguageProcess, patience: float) -> None:
         """Wait for the end of a run, and leave its process to the next one. The first call does so.
 
         That is the thread that takes the reports, unless it never takes the next one: then whoever ended
@@ -403,7 +403,7 @@ class PtyRuntime:
             return None, None
         return None, f"{self.language.title} ended between runs ({process.ended}) and was restarted; {lost}"
 
-    def _tell_loss(self, process: LanguageProcess, ended: Ended) -> None:
+    def _tell_loss(self, process: LanguageProcess, ended: ProcessEnd) -> None:
         """Tell that a process ended while nothing ran, unless what it remembered was saved."""
         if process is self._process and not process.channel.holds("state"):
             title, lost = self.language.title, loss(self.names)
@@ -531,7 +531,7 @@ class PtyRuntime:
         except OSError:
             # What an earlier one saved is out of date.
             self._memory = b""
-        self.later = [item for item in self.later if not isinstance(item, Ended)]
+        self.later = [item for item in self.later if not isinstance(item, ProcessEnd)]
         self.names = ()
         self.database = ""
         with self._lock:

@@ -37,7 +37,7 @@ class ServerContext:
     completions: CompletionHistory
 
 
-class Tempo:
+class RateLimiter:
     """Slows down a client that sends more messages in a second than allowed, on average."""
 
     def __init__(self, per_second: float) -> None:

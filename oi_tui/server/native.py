@@ -15,7 +15,7 @@ from oi_tui.engine.storage.store import NoConversationError, StoreError
 from oi_tui.server import wire
 from oi_tui.server.backend import picture
 from oi_tui.server.context import (
-    Tempo,
+    RateLimiter,
     context_of,
     parse_json,
     read_object,
@@ -173,7 +173,7 @@ async def _send_records(session: HostedSession, after: int | None, send: _SendRe
 
 
 async def _receive(socket: WebSocket, session: HostedSession, send: _SendRecord, tempo: float) -> None:
-    beats = Tempo(tempo)
+    beats = RateLimiter(tempo)
     with suppress(WebSocketDisconnect):
         while True:
             frame = await receive_frame(socket)

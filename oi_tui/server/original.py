@@ -18,8 +18,8 @@ from oi_tui.engine.open_interpreter.chunks import Chunk
 from oi_tui.messages import Message
 from oi_tui.server.chunks import ClientChunks, make_error
 from oi_tui.server.context import (
+    RateLimiter,
     ServerContext,
-    Tempo,
     context_of,
     parse_json,
     read_object,
@@ -183,7 +183,7 @@ class OriginalClient:
             await while_connected(self._socket, self._send_events(), self._receive())
 
     async def _receive(self) -> None:
-        tempo = Tempo(self._context.options.limits.messages_per_second)
+        tempo = RateLimiter(self._context.options.limits.messages_per_second)
         with suppress(WebSocketDisconnect):
             while True:
                 frame = await receive_frame(self._socket)

@@ -62,9 +62,9 @@ def encode_event(item: LogItem, session: str) -> dict[str, Any]:
             return {**head, "message": describe_message(message, session)}
         case RunReported(id, report):
             return {**head, "id": id, "report": REPORTS[type(report)], **_values(report)}
-        case FilesChanged(id, step):
-            changes = [{"path": change.name, "what": change.what} for change in step.changes]
-            return {**head, "id": id, "changes": changes, "note": step.note}
+        case FilesChanged(id, change_set):
+            changes = [{"path": change.name, "what": change.what} for change in change_set.changes]
+            return {**head, "id": id, "changes": changes, "note": change_set.note}
     return {**head, **_values(item)}
 
 

@@ -68,13 +68,11 @@ def find_outcome(messages: Sequence[Message], snapshots: Snapshots, most: int, r
 
 def list_changed_files(snapshots: Snapshots, runs: Iterable[str]) -> list[str]:
     """Return the files that these runs changed, each once, as `created: a.txt`."""
-    steps = (snapshots.step(run) for run in runs)
-    files = {
-        f"{c.what}: {one_line(c.name)}{f' (on {one_line(step.target)})' if step.target else ''}": None
-        for step in steps
-        if step
-        for c in step.changes
-    }
+    change_sets = (snapshots.find_change_set(run) for run in runs)
+    files: dict[str, None] = {}
+    for change_set in filter(None, change_sets):
+        elsewhere = f" (on {one_line(change_set.target)})" if change_set.target else ""
+        files |= {f"{c.what}: {one_line(c.name)}{elsewhere}": None for c in change_set.changes}
     return list(files)
 
 

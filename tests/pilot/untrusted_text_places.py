@@ -29,7 +29,7 @@ from oi_tui.engine.models.model_check import CheckResult
 from oi_tui.engine.review.permissions import Permission
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.storage.store import Store
-from oi_tui.file_changes.snapshots import Change, Step
+from oi_tui.file_changes.snapshots import ChangeSet, FileChange
 from oi_tui.messages import InputRequested, Message
 from oi_tui.runtimes.variables import Detail, Memory, Variable
 from oi_tui.screens import keymap
@@ -425,7 +425,7 @@ PLACES: dict[str, Place] = {
     "why it tries again": lambda s, t: s.show(RetryScheduled(t, 3)),
     "files that changed": lambda s, t: s.show(
         MessageRecorded(_code("x", id="files")),
-        FilesChanged("files", Step("files", "/", (Change(t, "created"),), t)),
+        FilesChanged("files", ChangeSet("files", "/", (FileChange(t, "created"),), t)),
     ),
     "a conversation that is resumed": resumed,
     "cells, read": cells,

@@ -17,7 +17,7 @@ from oi_tui.app import OiTui
 from oi_tui.engine.events import FilesChanged, Noticed, RunReported
 from oi_tui.engine.llm.base import Delta, ErrorInfo, Reasoning, Text, ToolCallPiece, Usage
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.file_changes.snapshots import Change, Step
+from oi_tui.file_changes.snapshots import ChangeSet, FileChange
 from oi_tui.messages import Displayed, InputRequested, LineReached, Printed, Report, RunEnded, Stopping
 from oi_tui.screens.images import ImagesScreen
 from oi_tui.screens.pager import PagerScreen
@@ -274,10 +274,14 @@ async def talking(pilot: Pilot[None]) -> None:
 
 
 ROWS = "".join(f"row {n}: \x1b[3{n % 7 + 1}m{'value ' * 3}\x1b[0m\n" for n in range(300))
-FILES = Step(
+FILES = ChangeSet(
     "x",
     "/home/ada/sales",
-    (Change("report.md", "created"), Change("sales.csv", "changed"), Change("old.csv", "deleted")),
+    (
+        FileChange("report.md", "created"),
+        FileChange("sales.csv", "changed"),
+        FileChange("old.csv", "deleted"),
+    ),
 )
 FINISHED = RunEnded("finished", 2.14)
 BUSY = ErrorInfo("rate", "OpenAI is busy (429).", retryable=True, retry_after=20.0)

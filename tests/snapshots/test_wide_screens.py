@@ -6,7 +6,7 @@ import pytest
 from textual.pilot import Pilot
 
 from oi_tui.engine.llm.base import Text, Usage
-from oi_tui.file_changes.snapshots import Change, Step
+from oi_tui.file_changes.snapshots import ChangeSet, FileChange
 from oi_tui.runtimes.variables import Memory, Variable
 from tests.snapshots import test_screens, test_states
 from tests.snapshots.staging import REPLY, by_size, chat_view, ended, ready, screen, seen
@@ -32,8 +32,8 @@ async def worked(pilot: Pilot[None]) -> None:
     workspace.computer.remembered = (PYTHON,)
     await ended(pilot)
     code = next(m for m in workspace.session.messages if m.type == "code")
-    changes = (Change("plot.png", "created"), Change("sales.csv", "changed"))
-    workspace.snapshots.note(Step(code.id, "/home/ada/sales", changes))
+    changes = (FileChange("plot.png", "created"), FileChange("sales.csv", "changed"))
+    workspace.snapshots.note(ChangeSet(code.id, "/home/ada/sales", changes))
     chat_view(pilot).sidebar.forget()
     if pilot.app.size.width < 140:
         await pilot.press("ctrl+b")

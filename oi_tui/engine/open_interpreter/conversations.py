@@ -16,7 +16,7 @@ from typing import Any
 
 from oi_tui import paths
 from oi_tui.engine.open_interpreter.messages import convert_entry, is_odd, link_outputs, with_silent
-from oi_tui.engine.storage.records import Contents
+from oi_tui.engine.storage.records import JournalContents
 from oi_tui.engine.storage.store import Store
 from oi_tui.messages import Message
 from oi_tui.text import one_line
@@ -127,7 +127,7 @@ def _read_refused(store: Store) -> set[str]:
 class ReadConversation:
     """The messages of a file, and what is odd about it, in words."""
 
-    contents: Contents
+    contents: JournalContents
     problems: tuple[str, ...] = ()
 
 
@@ -189,7 +189,7 @@ def _parse_whole_entries(raw: bytes) -> list[Any]:
     return entries if any(isinstance(item, dict) for item in entries) else []
 
 
-def convert_contents(stored: Iterable[object]) -> Contents:
+def convert_contents(stored: Iterable[object]) -> JournalContents:
     """The original's messages as ours, with what became of the code as far as it is known.
 
     Raises RecursionError where an entry is nested too deep.
@@ -201,7 +201,7 @@ def convert_contents(stored: Iterable[object]) -> Contents:
         if not found and read:
             read[-1] = with_silent(read[-1], entry)
     messages = link_outputs(read)
-    contents = Contents()
+    contents = JournalContents()
     for position, message in enumerate(messages):
         if message.type == "code":
             state = _read_state(messages[position + 1 : position + 2])

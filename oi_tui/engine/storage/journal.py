@@ -24,7 +24,7 @@ from oi_tui.engine.storage.append_file import (
     open_for_adding,
     put_in_place,
 )
-from oi_tui.engine.storage.records import Contents, encode, make_title
+from oi_tui.engine.storage.records import JournalContents, encode, make_title
 from oi_tui.engine.storage.undo_history import MOST, UndoHistory, make_undo
 from oi_tui.messages import Message, new_id
 
@@ -46,13 +46,13 @@ class Journal:
         self,
         path: Path | None,
         header: Mapping[str, Any],
-        contents: Contents | None = None,
+        contents: JournalContents | None = None,
         *,
         descriptor: int | None = None,
         exists: bool = False,
         notices: Iterable[str] = (),
     ) -> None:
-        contents = contents or Contents()
+        contents = contents or JournalContents()
         #: None: this conversation is not saved, on purpose.
         self._path = path
         self._header = dict(header)

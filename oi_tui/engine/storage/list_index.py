@@ -30,7 +30,7 @@ ON facts.id = listed.id AND facts.time = listed.time AND facts.size = listed.siz
 """
 
 
-class Facts(NamedTuple):
+class ListEntry(NamedTuple):
     """The list entry of a file."""
 
     title: str
@@ -50,7 +50,7 @@ class ListIndex:
         self,
         files: Callable[[], Iterable[tuple[str, os.stat_result]]],
         named: Mapping[str, Mapping[str, Any]],
-        facts: Callable[[str], Facts],
+        facts: Callable[[str], ListEntry],
     ) -> Listing:
         """All the files as a list, with the titles and pins that were given; `facts` reads one of them."""
         for attempt in range(2):
@@ -81,7 +81,7 @@ def _list(
     base: sqlite3.Connection,
     files: Iterable[tuple[str, os.stat_result]],
     named: Mapping[str, Mapping[str, Any]],
-    facts: Callable[[str], Facts],
+    facts: Callable[[str], ListEntry],
 ) -> Listing:
     base.executescript("PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -200;")
     (layout,) = base.execute("PRAGMA user_version").fetchone()
@@ -145,7 +145,7 @@ def _decode_text(stored: str | bytes) -> str:
     return stored if isinstance(stored, str) else stored.decode("utf-8", "surrogatepass")
 
 
-def _make_row(facts: Facts) -> tuple[str | bytes, int, str | bytes, str | bytes, str | bytes | None]:
+def _make_row(facts: ListEntry) -> tuple[str | bytes, int, str | bytes, str | bytes, str | bytes | None]:
     problem = None if facts.problem is None else _make_storable(facts.problem)
     return (
         _make_storable(facts.title),

@@ -53,7 +53,7 @@ ENDED_REASONS = frozenset(reason for _, reason in _ENDED.values())
 
 
 @dataclass(slots=True)
-class Contents:
+class JournalContents:
     """The contents of a file: header, messages by id in order, and what could not be used."""
 
     header: dict[str, Any] = field(default_factory=dict)
@@ -100,9 +100,9 @@ def make_title(message: Message) -> str:
     return text[:60].rsplit(" ", 1)[0].rstrip(" ,;:.") + "…"
 
 
-def parse(raw: bytes) -> Contents:
+def parse(raw: bytes) -> JournalContents:
     """Read a journal's bytes. Never raises, whatever they are."""
-    contents = Contents()
+    contents = JournalContents()
     growth = _Growth(contents.messages)
     has_checksums = False
     for whole in _split_lines(raw):
@@ -228,7 +228,7 @@ class _Growth:
         self._pieces.clear()
 
 
-def _apply(record: dict[str, Any], line: bytes, contents: Contents, growth: _Growth) -> None:
+def _apply(record: dict[str, Any], line: bytes, contents: JournalContents, growth: _Growth) -> None:
     messages = contents.messages
     version = record.get("oi_tui")
     if isinstance(version, int) and not isinstance(version, bool) and version > 0:

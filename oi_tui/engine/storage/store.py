@@ -17,9 +17,9 @@ from oi_tui import paths
 from oi_tui.engine.storage import records
 from oi_tui.engine.storage.append_file import lock, put_in_place
 from oi_tui.engine.storage.journal import COMING, Journal, make_header, make_id
-from oi_tui.engine.storage.list_index import Facts, ListIndex
+from oi_tui.engine.storage.list_index import ListEntry, ListIndex
 from oi_tui.engine.storage.listing import Listing, Summary
-from oi_tui.engine.storage.records import Contents
+from oi_tui.engine.storage.records import JournalContents
 from oi_tui.engine.storage.saved_variables import SavedVariables
 from oi_tui.engine.storage.titles import TitleIndex
 from oi_tui.messages import Message
@@ -73,7 +73,7 @@ class Store:
     ) -> Journal:
         """Create a conversation. Nothing is written before its first message, or before `save`."""
         header = make_header(make_id(), cwd=str(cwd), model=model, title=title)
-        contents = Contents(messages={message.id: message for message in messages})
+        contents = JournalContents(messages={message.id: message for message in messages})
         return self._note_journal(Journal(self._path(header["id"]), header, contents))
 
     @staticmethod
@@ -81,11 +81,18 @@ class Store:
         *, cwd: Path | str, model: str, title: str = "", messages: Sequence[Message] = ()
     ) -> Journal:
         """Create a conversation that is kept in memory only."""
-        contents = Contents(messages={message.id: message for message in messages})
+        contents = JournalContents(messages={message.id: message for message in messages})
         return Journal(None, make_header(make_id(), cwd=str(cwd), model=model, title=title), contents)
 
     def add(
-        self, contents: Contents, *, id: str, title: str, cwd: str, model: str, updated: float | None = None
+        self,
+        contents: JournalContents,
+        *,
+        id: str,
+        title: str,
+        cwd: str,
+        model: str,
+        updated: float | None = None,
     ) -> None:
         """Save a whole conversation that was read elsewhere. Raises OSError if it cannot be saved."""
         header = {**make_header(id, cwd=cwd, model=model, title=title), "created": updated or time.time()}
@@ -167,7 +174,7 @@ class Store:
         """The messages of a conversation, without claiming it. Raises StoreError."""
         return list(self.read_contents(id).messages.values())
 
-    def read_contents(self, id: str) -> Contents:
+    def read_contents(self, id: str) -> JournalContents:
         """Everything in a conversation's file, without claiming it. Raises StoreError."""
         return records.parse(self.read_bytes(id))
 
@@ -336,20 +343,20 @@ class Store:
             raise StoreError(f"Could not open the conversation {id!r}: it is not a regular file.")
         return descriptor, writable
 
-    def _facts(self, id: str) -> Facts:
+    def _facts(self, id: str) -> ListEntry:
         """Read a file's list entry from its first and last bytes."""
         try:
             status = self._path(id).lstat()
         except OSError as error:
-            return Facts(id, 0, "", "", str(error.strerror))
+            return ListEntry(id, 0, "", "", str(error.strerror))
         if not stat.S_ISREG(status.st_mode):
-            return Facts(id, 0, "", "", "not a regular file")
+            return ListEntry(id, 0, "", "", "not a regular file")
         if status.st_size > _MAX_BYTES:
-            return Facts(id, 0, "", "", "too large")
+            return ListEntry(id, 0, "", "", "too large")
         try:
             descriptor, _ = self._open(self._path(id), id, os.O_RDONLY)
         except StoreError as error:
-            return Facts(id, 0, "", "", str(error))
+            return ListEntry(id, 0, "", "", str(error))
         try:
             head = os.pread(descriptor, 8192, 0)
             tail = os.pread(descriptor, 64, max(0, status.st_size - 64))
@@ -363,15 +370,15 @@ class Store:
                 count = len(contents.messages)
                 if not header and not count:
                     problem = "nothing in it can be read" if status.st_size else "empty"
-                    return Facts(id, 0, "", "", problem)
+                    return ListEntry(id, 0, "", "", problem)
             else:
                 count = int(counted.group(1))
         except OSError as error:
-            return Facts(id, 0, "", "", str(error))
+            return ListEntry(id, 0, "", "", str(error))
         finally:
             os.close(descriptor)
         title, model, cwd = (value if isinstance(value, str) else "" for value in map(header.get, _SHOWN))
-        return Facts(title, count, model, cwd)
+        return ListEntry(title, count, model, cwd)
 
     def delete_expired(self) -> None:
         """Delete for good what was deleted a month ago, and remove unfinished files."""

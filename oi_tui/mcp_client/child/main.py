@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 from oi_tui.mcp_client.child.errors import ServerError
-from oi_tui.mcp_client.child.owner import Owner
+from oi_tui.mcp_client.child.owner import ServerConnection
 
 
 class McpHost:
@@ -18,7 +18,7 @@ class McpHost:
 
     def __init__(self, target: int) -> None:
         self._target = target
-        self._owners: dict[str, Owner] = {}
+        self._owners: dict[str, ServerConnection] = {}
         self._working: dict[int, asyncio.Task[None]] = {}
         self._over = asyncio.Event()
 
@@ -62,7 +62,7 @@ class McpHost:
         name = order["server"]
         if order["do"] == "connect":
             await self._end(name)
-            owner = self._owners[name] = Owner(
+            owner = self._owners[name] = ServerConnection(
                 order["spec"], lambda event: self._send({"server": name, **event})
             )
             return await owner.ready()

@@ -42,7 +42,7 @@ _ASKS = re.compile(r"Cannot send '([\w/]{1,50})'")
 Order = Mapping[str, Any]
 
 
-class Owner:
+class ServerConnection:
     """Connects to a server, keeps the connection, and ends it.
 
     `report` gets what happens by itself: other tools, or the end of the server.

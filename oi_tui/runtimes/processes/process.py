@@ -46,7 +46,7 @@ _TOKEN = environment_names.RUNTIME
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class ProcessEnd:
     """The language process is no more; `status` is that of waitpid, None when even its guard was killed.
 
     `starved`: meanwhile the system killed something because memory ran out.
@@ -73,7 +73,7 @@ class Ended:
 
 
 #: What a process sends: bytes for its terminal, events at their place among them, and its end.
-Item = Union[bytes, Event, Ended]  # noqa: UP007 -- evaluated on other machines too, by Python 3.8
+Item = Union[bytes, Event, ProcessEnd]  # noqa: UP007 -- evaluated on other machines too, by Python 3.8
 
 
 class LanguageProcess:
@@ -122,8 +122,8 @@ class LanguageProcess:
         self._pidfd = -1
         self._oom_kills = process_table.count_oom_kills()
         #: Called, from the thread that reads at rest, when the process ends while nothing runs.
-        self.on_end_at_rest: Callable[[Ended], None] = lambda _: None
-        self.ended: Ended | None = None
+        self.on_end_at_rest: Callable[[ProcessEnd], None] = lambda _: None
+        self.ended: ProcessEnd | None = None
         #: The process in which code runs: not `pid` where a wrapper started it; 0 where the driver does not
         #: say.
         self.driver_pid = 0
@@ -199,7 +199,7 @@ class LanguageProcess:
             os.write(self._wake, b"\0")
 
     def read(self, seconds: float) -> list[Item]:
-        """Wait at most `seconds` for something, and take what is there. `Ended` comes once, and last."""
+        """Wait at most `seconds` for something, and take what is there. `ProcessEnd` comes once, and last."""
         if self.ended:
             return []
         ready = self._wait(seconds)
@@ -299,11 +299,11 @@ class LanguageProcess:
                         self._pidfd = os.pidfd_open(self.pid)
             elif word == b"exit":
                 starved = process_table.count_oom_kills() > self._oom_kills
-                self.ended = Ended(int(number), starved, self._limit)
+                self.ended = ProcessEnd(int(number), starved, self._limit)
         if not piece and not self.ended:
             # The guard itself was killed; what it guarded is found by the mark in its environment.
             process_table.kill_marked(f"{_TOKEN}={self._token}", self.pid)
-            self.ended = Ended(None, limit=self._limit)
+            self.ended = ProcessEnd(None, limit=self._limit)
         return self.ended is not None
 
     def _keep_reading(self) -> None:
@@ -319,7 +319,7 @@ class LanguageProcess:
                 if self._wanted or not self._idle.is_set():
                     continue
                 for item in self.read(3600):
-                    if isinstance(item, Ended):
+                    if isinstance(item, ProcessEnd):
                         self.on_end_at_rest(item)
                     self._later.append(item)
                     self._later_size += len(item) if isinstance(item, bytes) else 1000
@@ -457,7 +457,7 @@ class LanguageProcess:
         self.channel.end_requests()
         self.terminal.close()
         if not self.ended:
-            self.ended = Ended(signal.SIGKILL)
+            self.ended = ProcessEnd(signal.SIGKILL)
         for number in (self._awake, self._wake, self._pidfd):
             if number >= 0:
                 os.close(number)

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from oi_tui.runtimes.processes import process_table
 from oi_tui.runtimes.remote import far_door
-from oi_tui.runtimes.remote.far_door import Door
+from oi_tui.runtimes.remote.far_door import ReturnSocket
 from oi_tui.runtimes.remote.far_languages import FarLanguages
 from oi_tui.runtimes.remote.far_outbox import Outbox, Stream
 from oi_tui.runtimes.remote.wire import BEAT, QUIET, SILENCE, Frame, WireError, frame
@@ -139,7 +139,7 @@ class _FarEnd:
         self._front_ended = front.ended if front else None
         self._outbox = Outbox(stream)
         #: Where an application comes back; made when this end is to stay.
-        self._door: Door | None = None
+        self._door: ReturnSocket | None = None
         #: Whether we stay when the connection is lost, and for how many seconds without one.
         self._stays = False
         self._stays_for = 0.0
@@ -229,13 +229,13 @@ class _FarEnd:
 
     def _open_door(self) -> None:
         if self._door is None:
-            self._door = Door(self._folder)
+            self._door = ReturnSocket(self._folder)
 
     def _is_empty(self) -> bool:
         """Whether nothing is left to come back for."""
         return not (self._languages.are_at_work or self._outbox.runs())
 
-    def _receive(self, door: Door) -> None:
+    def _receive(self, door: ReturnSocket) -> None:
         """Take an application in that came to the door, if nobody else is here."""
         caller = door.receive()
         if caller is None:

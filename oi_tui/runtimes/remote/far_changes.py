@@ -11,7 +11,7 @@ from pathlib import Path
 
 from oi_tui import paths
 from oi_tui.file_changes import restore as restoring
-from oi_tui.file_changes.snapshots import Snapshots, Step, read_step
+from oi_tui.file_changes.snapshots import ChangeSet, Snapshots, read_change_set
 from oi_tui.file_changes.watcher import FileWatcher
 from oi_tui.runtimes.remote.file_answers import FileRefused, FileWords
 from oi_tui.runtimes.remote.wire import Frame
@@ -33,19 +33,19 @@ class FarChanges:
         """Look at the folder; code is about to run."""
         self._watcher.before(stopped)
 
-    def after(self, id: str) -> Step | None:
+    def after(self, id: str) -> ChangeSet | None:
         """Return what changed while the code with this id ran; None when nothing did."""
         return self._watcher.after(id)
 
     def answer(self, message: Frame) -> object:
-        """Carry out a request: say what restoring a step would do, or restore it."""
+        """Carry out a request: say what restoring a change set would do, or restore it."""
         try:
-            step = read_step(message["step"])
+            change_set = read_change_set(message["step"])
         except ValueError as error:
             return FileRefused(str(error))
-        actions = restoring.plan(self._snapshots, step)
+        actions = restoring.plan(self._snapshots, change_set)
         facts: dict[str, object] = {"actions": [[action.obstacle, action.since] for action in actions]}
         if message["what"] == "restore":
-            back, problems = restoring.restore(self._snapshots, step, actions)
+            back, problems = restoring.restore(self._snapshots, change_set, actions)
             facts.update(back=back.to_json(), problems=problems)
         return FileWords(json.dumps(facts))

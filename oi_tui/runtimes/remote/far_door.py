@@ -1,7 +1,7 @@
 """The door of a far end that keeps running: a Unix socket in its private folder, for one application.
 
-`Door` is the side of the far end that was left. `pass_on` is a new far end that only passes frames on between
-its own streams and the door of the one that was left.
+`ReturnSocket` is the side of the far end that was left. `pass_on` is a new far end that only passes frames on
+between its own streams and the door of the one that was left.
 """
 
 import contextlib
@@ -56,7 +56,7 @@ class Caller:
         return Stream(connection, os.dup(connection), self._frames)
 
 
-class Door:
+class ReturnSocket:
     """A socket that only this user can reach."""
 
     def __init__(self, folder: str) -> None:

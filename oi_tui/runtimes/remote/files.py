@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Protocol
 
 from oi_tui.file_changes.restore import RestoreAction
-from oi_tui.file_changes.snapshots import Step, read_step
+from oi_tui.file_changes.snapshots import ChangeSet, read_change_set
 from oi_tui.file_changes.watcher import MOST_CHANGES
 from oi_tui.runtimes.remote.connecting import StopSignal
 from oi_tui.runtimes.remote.far_files import appear, compute_checksum
@@ -70,54 +70,57 @@ class PlaceFiles:
         self._place = place
         #: The id of the code whose changes of files are wanted; "" for none.
         self.watched = ""
-        self._step: Step | None = None
+        self._change_set: ChangeSet | None = None
         #: What came of runs that were left, before anybody asked for it.
-        self._early: dict[str, Step] = {}
+        self._early: dict[str, ChangeSet] = {}
 
     # -- what code changes
 
     def watch(self, id: str) -> None:
         """Have the files noted that the next run changes."""
-        self.watched, self._step = id, self._early.pop(id, None)
+        self.watched, self._change_set = id, self._early.pop(id, None)
 
-    def note_changes(self, step: Step) -> None:
+    def note_changes(self, change_set: ChangeSet) -> None:
         """Take what the far end reports of a run."""
-        changes, note = step.changes[:MOST_CHANGES], one_line(step.note, _LONGEST_NOTE)
-        step = replace(step, changes=changes, note=note, target=self._place.spelling)
-        if step.id == self.watched:
-            self._step = step
+        changes, note = change_set.changes[:MOST_CHANGES], one_line(change_set.note, _LONGEST_NOTE)
+        change_set = replace(change_set, changes=changes, note=note, target=self._place.spelling)
+        if change_set.id == self.watched:
+            self._change_set = change_set
         elif len(self._early) < _MOST_EARLY:
-            self._early[step.id] = step
+            self._early[change_set.id] = change_set
 
-    def take_changes(self) -> Step | None:
+    def take_changes(self) -> ChangeSet | None:
         """The files that the last run changed, once; None when it changed none."""
-        step, self._step, self.watched = self._step, None, ""
-        return step
+        change_set, self._change_set, self.watched = self._change_set, None, ""
+        return change_set
 
-    def plan(self, step: Step) -> list[RestoreAction]:
-        """Plan the changes that restore every file of the step there. Raises FileError."""
-        return _read_plan(step, self._ask_about(step, "plan"))
+    def plan(self, change_set: ChangeSet) -> list[RestoreAction]:
+        """Plan the changes that restore every file of the change set there. Raises FileError."""
+        return _read_plan(change_set, self._ask_about(change_set, "plan"))
 
-    def restore(self, step: Step) -> tuple[Step, list[RestoreAction], list[str]]:
-        """Restore the files of the step there.
+    def restore(self, change_set: ChangeSet) -> tuple[ChangeSet, list[RestoreAction], list[str]]:
+        """Restore the files of the change set there.
 
-        Returns the step that reverts this, what was planned, and what could not be done. Raises FileError.
+        Returns the change set that reverts this, what was planned, and what could not be done.
+        Raises FileError.
         """
-        facts = self._ask_about(step, "restore")
+        facts = self._ask_about(change_set, "restore")
         try:
-            back = replace(read_step(str(facts["back"])), target=self._place.spelling)
+            back = replace(read_change_set(str(facts["back"])), target=self._place.spelling)
             problems = [str(problem) for problem in facts["problems"]]  # type: ignore[attr-defined]
         except (KeyError, TypeError, ValueError):
             raise FileError(f"{self._place.title} gave an answer that is not understood.") from None
-        return back, _read_plan(step, facts), problems
+        return back, _read_plan(change_set, facts), problems
 
-    def _ask_about(self, step: Step, what: str) -> dict[str, object]:
+    def _ask_about(self, change_set: ChangeSet, what: str) -> dict[str, object]:
         link, title = self._place.link, self._place.title
         if link is None:
             raise FileError(
                 f"The connection to {title} ended, and the copies of files that were kept there are gone."
             )
-        answer = link.ask("file", _RESTORING, what=what, path="", step=replace(step, target="").to_json())
+        answer = link.ask(
+            "file", _RESTORING, what=what, path="", step=replace(change_set, target="").to_json()
+        )
         if isinstance(answer, FileRefused):
             raise FileError(f"{title}: {answer.reason}.")
         if not isinstance(answer, FileWords):
@@ -214,14 +217,14 @@ class PlaceFiles:
             raise FileError(f"{here}: {error.strerror or error}.") from None
 
 
-def _read_plan(step: Step, facts: dict[str, object]) -> list[RestoreAction]:
-    """What the far end plans for each change of the step. Raises FileError."""
+def _read_plan(change_set: ChangeSet, facts: dict[str, object]) -> list[RestoreAction]:
+    """What the far end plans for each change of the change set. Raises FileError."""
     actions = facts.get("actions")
-    if not isinstance(actions, list) or len(actions) != len(step.changes):
+    if not isinstance(actions, list) or len(actions) != len(change_set.changes):
         raise FileError("An answer about files is not understood.")
     return [
         RestoreAction(change, change.what == "created", str(obstacle), bool(since))
-        for change, (obstacle, since) in zip(step.changes, actions, strict=True)
+        for change, (obstacle, since) in zip(change_set.changes, actions, strict=True)
     ]
 
 

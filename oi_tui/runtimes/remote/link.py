@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from oi_tui.file_changes.snapshots import Step, read_step
+from oi_tui.file_changes.snapshots import ChangeSet, read_change_set
 from oi_tui.messages import Report, RunEnded, VariablesLost
 from oi_tui.runtimes.remote import wire
 from oi_tui.runtimes.remote.askpass import Ask
@@ -97,7 +97,7 @@ class Link:
         cwd: Path,
         on_loss: Callable[[VariablesLost], None],
         on_end: Callable[[str], None],
-        on_changes: Callable[[Step], None] = lambda _: None,
+        on_changes: Callable[[ChangeSet], None] = lambda _: None,
         ask: Ask | None = None,
         stopped: StopSignal | None = None,
     ) -> None:
@@ -279,7 +279,7 @@ class Link:
             case "changes":
                 self.seen += 1
                 try:
-                    self._on_changes(read_step(message["step"]))
+                    self._on_changes(read_change_set(message["step"]))
                 except ValueError as error:
                     raise WireError(str(error)) from None
             case "described":

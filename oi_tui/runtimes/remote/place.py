@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from oi_tui.file_changes.snapshots import Step
+from oi_tui.file_changes.snapshots import ChangeSet
 from oi_tui.messages import VariablesLost
 from oi_tui.runtimes.language import Choices, Language
 from oi_tui.runtimes.languages import LANGUAGES
@@ -235,9 +235,9 @@ class RemotePlace:
             if self._staying.cut:
                 self._keep_record()
 
-    def _note_changes(self, step: Step) -> None:
+    def _note_changes(self, change_set: ChangeSet) -> None:
         if self.files:
-            self.files.note_changes(step)
+            self.files.note_changes(change_set)
 
     def _note_end(self, reason: str) -> None:
         """Tell for each language that was at work that what it remembered is lost, unless it stays there."""

@@ -11,7 +11,7 @@ from oi_tui.messages import Printed, Report, RunEnded
 from oi_tui.runtimes.language import Language
 from oi_tui.runtimes.processes import process_table
 from oi_tui.runtimes.processes.channel import LONGEST_EVENT, Event, explain_full, is_full
-from oi_tui.runtimes.processes.process import Ended, Item, LanguageProcess
+from oi_tui.runtimes.processes.process import Item, LanguageProcess, ProcessEnd
 from oi_tui.runtimes.runs.active_line import ActiveLine
 from oi_tui.runtimes.runs.input_watch import InputWatch
 from oi_tui.runtimes.runs.output import RunOutput
@@ -65,7 +65,7 @@ class Phase(Enum):
     ENDED = auto()
 
 
-class Run:
+class CellRun:
     """One run, from its request to its end.
 
         RUNNING --- the driver says "finished" ---> FINISHED --- the mark comes, or 1 s is quiet ---> ENDED
@@ -175,13 +175,13 @@ class Run:
 
     def _take(self, items: list[Item]) -> None:
         for item in items:
-            if self.ended and not isinstance(item, Ended):
+            if self.ended and not isinstance(item, ProcessEnd):
                 # What comes after the end is the next run's to report.
                 self._runtime.later.append(item)
             elif isinstance(item, bytes):
                 self._output.take(item)
                 self._input.printed()
-            elif isinstance(item, Ended):
+            elif isinstance(item, ProcessEnd):
                 self._lose(str(item))
             else:
                 self._happen(item)

@@ -20,7 +20,7 @@ from oi_tui.runtimes.variables import Memory, Variable, is_code, newer
 from oi_tui.screens.chat.interfaces import BEFORE_END
 from oi_tui.services.languages import Languages
 from oi_tui.text import one_line
-from oi_tui.widgets.prompt.completion import Query
+from oi_tui.widgets.prompt.completion import CompletionQuery
 from oi_tui.widgets.prompt.completion_list import CompletionOffer
 
 #: Variables that are offered before anything of their names is typed.
@@ -39,7 +39,7 @@ class Completer:
     class OffersReady(Notification):
         """Offers for a query."""
 
-        query: Query
+        query: CompletionQuery
         offers: list[CompletionOffer]
         note: str
 
@@ -67,7 +67,7 @@ class Completer:
         """Ask again what the languages remember, when it is needed next."""
         self._outdated = True
 
-    def ask(self, query: Query) -> None:
+    def ask(self, query: CompletionQuery) -> None:
         """Look for what completes the query; `OffersReady` comes with it, and again when more is known."""
         if query.kind == "console" and not self.can_complete(query.language):
             return
@@ -79,7 +79,7 @@ class Completer:
         """Whether code of the language can be completed now; does not wait."""
         return self._computer.inspector.can_complete(language)
 
-    def _answer(self, query: Query) -> None:
+    def _answer(self, query: CompletionQuery) -> None:
         worker = get_current_worker()
         if query.kind in ("code", "console"):
             self._complete_code(query)
@@ -134,7 +134,7 @@ class Completer:
         finally:
             self._refreshing.release()
 
-    def _complete_code(self, query: Query) -> None:
+    def _complete_code(self, query: CompletionQuery) -> None:
         completions = self._computer.inspector.complete(query.language, query.text)
         offers, note = [], ""
         if completions is not None:
@@ -146,7 +146,7 @@ class Completer:
         if not get_current_worker().is_cancelled:
             self._widget.post_message(self.OffersReady(query, offers, note))
 
-    def _complete_target(self, query: Query) -> None:
+    def _complete_target(self, query: CompletionQuery) -> None:
         """Offer places where code can run; running containers follow when they are listed."""
         if query.language == "attach":
             self._offer_targets(query, known_targets.list_left_running())
@@ -156,7 +156,7 @@ class Completer:
         if query.text and ("container:".startswith(query.text) or query.text.startswith("container:")):
             self._offer_targets(query, known_targets.list_containers() + known)
 
-    def _offer_targets(self, query: Query, known: Sequence[KnownTarget]) -> None:
+    def _offer_targets(self, query: CompletionQuery, known: Sequence[KnownTarget]) -> None:
         """Offer those that begin with what is typed before those that hold it."""
         if get_current_worker().is_cancelled:
             return
@@ -171,7 +171,7 @@ class Completer:
         ]
         self._widget.post_message(self.OffersReady(query, offers, ""))
 
-    def _tell(self, query: Query, names_there: Sequence[str] | None = None) -> None:
+    def _tell(self, query: CompletionQuery, names_there: Sequence[str] | None = None) -> None:
         """Offer variables and files: those of another machine, where its names are given."""
         if get_current_worker().is_cancelled:
             return

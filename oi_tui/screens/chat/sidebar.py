@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from textual.widget import Widget
 
-from oi_tui.actions.restore_files import list_steps
+from oi_tui.actions.restore_files import list_change_sets
 from oi_tui.engine.events import Event, FilesChanged, MessageRecorded, TurnEnded, UsageReported
-from oi_tui.file_changes.snapshots import Step
+from oi_tui.file_changes.snapshots import ChangeSet
 from oi_tui.messages import Message
 from oi_tui.runtimes.variables import Memory, newer
 from oi_tui.workspace import Workspace
@@ -37,7 +37,7 @@ class SidebarControl:
         self._sidebar: Sidebar | None = None
         self._drawer = False
         self._memories: tuple[Memory, ...] = ()
-        self._steps: tuple[tuple[int, Step], ...] = ()
+        self._change_sets: tuple[tuple[int, ChangeSet], ...] = ()
         #: Whether code has run since variables and files were learnt.
         self._outdated = True
         self._asking = self._again = False
@@ -140,7 +140,7 @@ class SidebarControl:
 
     def forget(self) -> None:
         """Show another conversation, or other languages."""
-        self._memories, self._steps = (), ()
+        self._memories, self._change_sets = (), ()
         self._outdated = True
         self.fit()
         self._update()
@@ -166,14 +166,14 @@ class SidebarControl:
     def _learn(self) -> None:
         """Read variables and changed files; called in a thread."""
         memories = tuple(self._workspace.computer.inspector.read_memories())
-        steps = tuple(list_steps(self._workspace))
-        self._view.app.call_later(self._take, memories, steps)
+        change_sets = tuple(list_change_sets(self._workspace))
+        self._view.app.call_later(self._take, memories, change_sets)
 
-    def _take(self, memories: tuple[Memory, ...], steps: tuple[tuple[int, Step], ...]) -> None:
+    def _take(self, memories: tuple[Memory, ...], change_sets: tuple[tuple[int, ChangeSet], ...]) -> None:
         """Show what was read; keep the old variables of a busy language."""
         busy = any(memory.state == "busy" for memory in memories)
         self._memories = newer(self._memories, memories)
-        self._steps = steps
+        self._change_sets = change_sets
         self._asking = False
         self._outdated = self._outdated or busy
         if self._again:
@@ -204,6 +204,11 @@ class SidebarControl:
         ledger = session.account.ledger
         messages, codes = self._turn()
         known = SidebarFacts(
-            self._memories, tuple(codes), find_plan(messages), self._steps, self._tokens(), session.window
+            self._memories,
+            tuple(codes),
+            find_plan(messages),
+            self._change_sets,
+            self._tokens(),
+            session.window,
         )
         return replace(known, requests=ledger.requests, price=ledger.price if ledger.requests else "")

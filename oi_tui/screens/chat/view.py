@@ -31,7 +31,7 @@ from oi_tui.screens.chat.turn.approval_control import ApprovalControl
 from oi_tui.screens.chat.turn.foreground import Foreground
 from oi_tui.screens.chat.turn.host_cells import HostCells
 from oi_tui.screens.chat.turn.narrator import Narrator
-from oi_tui.screens.chat.turn.program_input import ProgramInput
+from oi_tui.screens.chat.turn.program_input import ProgramInputControl
 from oi_tui.screens.chat.turn.progress import TurnProgress
 from oi_tui.screens.chat.turn.queued_prompts import QueuedPrompts
 from oi_tui.screens.chat.turn.takeover_question import TakeoverQuestion
@@ -125,7 +125,9 @@ class ChatView(Widget):
             doing=self.progress.note,
             call_back=self._call_back,
         )
-        self._input = ProgramInput(self.input_line, prompt, self.conversation, self.progress, self._call_back)
+        self._input = ProgramInputControl(
+            self.input_line, prompt, self.conversation, self.progress, self._call_back
+        )
         self._narrator = Narrator(workspace)
         self.host_cells = HostCells(self)
         self._takeover = TakeoverQuestion(self, lambda: self.post_message(self.TakenOver()))

@@ -13,7 +13,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from oi_tui.engine.events import MessageGrew, MessageRecorded, MessageStarted, RunReported, TurnEnded
 from oi_tui.engine.output.plain import make_plain
 from oi_tui.messages import InputRequested, Message, Starting, ValueBegan, ValueEnded
-from oi_tui.server.context import Tempo
+from oi_tui.server.context import RateLimiter
 from oi_tui.server.event_log import ApprovalQuestion, EventReader, GapError, LogItem
 from oi_tui.server.fields import check_fields
 from oi_tui.server.guard import RequestRefusedError
@@ -104,7 +104,7 @@ class KernelConnection:
         self._binary = binary
         self._kernel = kernel
         self._send_seconds = limits.send_seconds
-        self._tempo = Tempo(limits.messages_per_second)
+        self._tempo = RateLimiter(limits.messages_per_second)
         self._end = end
         self._sending = asyncio.Lock()
         self._cells: asyncio.Queue[Mapping[str, Any]] = asyncio.Queue(_MOST_WAITING)

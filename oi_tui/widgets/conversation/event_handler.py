@@ -105,9 +105,9 @@ class EventHandler:
                     self._asked = time.monotonic()
             case RunReported(id=key, report=report):
                 self._report(key, report)
-            case FilesChanged(id=key, step=step):
+            case FilesChanged(id=key, change_set=change_set):
                 if cell := self.find_cell(key):
-                    cell.files = step
+                    cell.files = change_set
                     self._surface.redraw(key)
             case Noticed(text, severity):
                 self._say(NoticeBlock(self._make_remark_key(), text, severity))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from oi_tui.widgets.prompt.completion import CompletionChoice, Query
+from oi_tui.widgets.prompt.completion import CompletionChoice, CompletionQuery
 from oi_tui.widgets.prompt.completion_list import CompletionOffer
 
 #: Tab completes behind a word, where a member is named, and where an argument, a key or a file name begins.
@@ -24,7 +24,7 @@ class CompletingEditor(Protocol):
     def indent(self) -> None:
         """Do what tab does where nothing is completed."""
 
-    def ask(self, query: Query) -> None:
+    def ask(self, query: CompletionQuery) -> None:
         """Ask for completions; the answer comes by `CodeCompletion.offer`."""
 
     def show_offers(self, offers: Sequence[CompletionOffer], chosen: int, note: str) -> None:
@@ -39,7 +39,7 @@ class CodeCompletion:
         self._choice = CompletionChoice()
         self._is_shown = False
         #: What tab asked about and has no answer to yet.
-        self._pending: Query | None = None
+        self._pending: CompletionQuery | None = None
         self.language = ""
         #: Whether completions of a language can be had now; must answer at once.
         self.is_available: Callable[[str], bool] = lambda _: False
@@ -60,7 +60,7 @@ class CodeCompletion:
             return False
         return True
 
-    def offer(self, query: Query, offers: Sequence[CompletionOffer], note: str) -> None:
+    def offer(self, query: CompletionQuery, offers: Sequence[CompletionOffer], note: str) -> None:
         """Take an answer. The only completion of what was typed is put in at once."""
         if query != self._make_query():
             return
@@ -101,8 +101,8 @@ class CodeCompletion:
             self._is_shown = bool(choice.offers or choice.note)
             self._editor.show_offers(choice.offers, choice.number, choice.note)
 
-    def _make_query(self) -> Query | None:
+    def _make_query(self) -> CompletionQuery | None:
         before = self._editor.before_caret
         if before is None or not COMPLETABLE.search(before):
             return None
-        return Query("code", before, len(before), language=self.language)
+        return CompletionQuery("code", before, len(before), language=self.language)

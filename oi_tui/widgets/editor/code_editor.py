@@ -24,7 +24,7 @@ from oi_tui.widgets.editor.indentation import indent_next_line, shift_lines
 from oi_tui.widgets.editor.text_area import StableTextArea
 from oi_tui.widgets.editor.wrapped_lines import WrappedLines
 from oi_tui.widgets.idle import obey
-from oi_tui.widgets.prompt.completion import Query
+from oi_tui.widgets.prompt.completion import CompletionQuery
 from oi_tui.widgets.prompt.completion_list import CompletionOffer
 
 
@@ -60,7 +60,7 @@ class CodeEditor(StableTextArea):
     class CompletionsRequested(Message):
         """Completions were asked for; `CodeEditor.completion` takes the answer."""
 
-        query: Query
+        query: CompletionQuery
 
     @dataclass
     class CompletionsOffered(Message):
@@ -288,7 +288,7 @@ class CodeEditor(StableTextArea):
         self.replace_once(text, (row, max(column - typed, 0)), (row, column))
         self.move_cursor((row, max(column - typed, 0) + len(text)))
 
-    def ask(self, query: Query) -> None:
+    def ask(self, query: CompletionQuery) -> None:
         """Ask for completions."""
         self.post_message(self.CompletionsRequested(query))
 

@@ -11,7 +11,7 @@ from oi_tui import commands
 from oi_tui.input.history_browser import HistoryBrowser
 from oi_tui.text import one_line
 from oi_tui.widgets.editor.code_completion import COMPLETABLE
-from oi_tui.widgets.prompt.completion import CompletionChoice, Query
+from oi_tui.widgets.prompt.completion import CompletionChoice, CompletionQuery
 from oi_tui.widgets.prompt.completion_list import CompletionOffer
 from oi_tui.widgets.prompt.text_area import PromptTextArea
 
@@ -33,7 +33,7 @@ class CompletingTextArea(PromptTextArea):
     class Asked(Message, namespace="prompt"):
         """A request for completions of the mention being typed, answered with `offer`."""
 
-        query: Query
+        query: CompletionQuery
 
     @dataclass
     class Offered(Message, namespace="prompt"):
@@ -65,7 +65,7 @@ class CompletingTextArea(PromptTextArea):
         self._choice = CompletionChoice()
         self._look()
 
-    def offer(self, query: Query, offers: Sequence[CompletionOffer], note: str = "") -> None:
+    def offer(self, query: CompletionQuery, offers: Sequence[CompletionOffer], note: str = "") -> None:
         """Take offers for a mention; they are forgotten when something else is typed by now."""
         if query == self._find_query():
             wanted = self._choice.take(query, offers, note)
@@ -73,17 +73,17 @@ class CompletingTextArea(PromptTextArea):
             if wanted:
                 self._take_offer()
 
-    def _find_query(self) -> Query | None:
+    def _find_query(self) -> CompletionQuery | None:
         """The completable text at the cursor."""
         if self._searching:
-            return Query("history", self.text, 0)
+            return CompletionQuery("history", self.text, 0)
         row, column = self.cursor_location
         if self.selection.start != self.selection.end:
             return None
         if (name := self._find_typed_name()) is not None and (row, column) == self.document.end:
-            return Query("command", name, 0)
+            return CompletionQuery("command", name, 0)
         if (match := _TARGET.fullmatch(self.text)) and (row, column) == self.document.end:
-            return Query("target", match["place"], match.start("place"), language=match["command"])
+            return CompletionQuery("target", match["place"], match.start("place"), language=match["command"])
         if self.text.startswith("%"):
             return self._find_console_query(row, column)
         before = self.document.get_line(row)[:column]
@@ -92,15 +92,15 @@ class CompletingTextArea(PromptTextArea):
         from oi_tui.input import mentions
 
         typed = mentions.find_typed_mention(before)
-        return None if typed is None else Query("mention", typed, before.rindex("@"), row)
+        return None if typed is None else CompletionQuery("mention", typed, before.rindex("@"), row)
 
-    def _find_console_query(self, row: int, column: int) -> Query | None:
+    def _find_console_query(self, row: int, column: int) -> CompletionQuery | None:
         """The code at the caret, of `%python CODE`."""
         before = self.get_text_range((0, 0), (row, column))
         match = _CONSOLE.match(before)
         if not match or match["language"].lower() in commands.COMMANDS or not COMPLETABLE.search(before):
             return None
-        return Query("console", before[match.end() :], column, row, match["language"])
+        return CompletionQuery("console", before[match.end() :], column, row, match["language"])
 
     def _look(self) -> None:
         """Find offers for what is typed now, or close the list."""

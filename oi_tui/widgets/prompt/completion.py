@@ -8,7 +8,7 @@ from oi_tui.widgets.prompt.completion_list import CompletionOffer
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class CompletionQuery:
     """The text being typed, and where it begins.
 
     It is a command, a mention, words to search in the history, code in the editor ("code"), code in the
@@ -26,32 +26,32 @@ class CompletionChoice:
     """Offers for one query; never used for another one."""
 
     def __init__(self) -> None:
-        self.query: Query | None = None
+        self.query: CompletionQuery | None = None
         self.offers: Sequence[CompletionOffer] = ()
         self.number = 0
         self.note = ""
-        self._answered: Query | None = None
-        self._closed: Query | None = None
-        self._awaited: Query | None = None
+        self._answered: CompletionQuery | None = None
+        self._closed: CompletionQuery | None = None
+        self._awaited: CompletionQuery | None = None
 
     @property
     def chosen(self) -> CompletionOffer | None:
         """The offer that would be taken."""
         return self.offers[self.number] if self.offers else None
 
-    def is_for(self, query: Query | None) -> bool:
+    def is_for(self, query: CompletionQuery | None) -> bool:
         """Whether there are offers, and for this query."""
         return query is not None and query == self._answered and bool(self.offers)
 
-    def was_closed(self, query: Query) -> bool:
+    def was_closed(self, query: CompletionQuery) -> bool:
         """Whether the person closed the list of just this query."""
         return query == self._closed
 
-    def begin(self, query: Query) -> None:
+    def begin(self, query: CompletionQuery) -> None:
         """Start another query; the list stays until there is an answer."""
         self.query, self._closed, self._awaited = query, None, None
 
-    def take(self, query: Query, offers: Sequence[CompletionOffer], note: str = "") -> bool:
+    def take(self, query: CompletionQuery, offers: Sequence[CompletionOffer], note: str = "") -> bool:
         """Take an answer; True if the person waits to accept the first offer. A choice made before stays."""
         chosen = self.chosen if query == self._answered else None
         wanted = query == self._awaited and bool(offers)
@@ -60,7 +60,7 @@ class CompletionChoice:
         self.number = offers.index(chosen) if chosen is not None and chosen in offers else 0
         return wanted
 
-    def wait(self, query: Query) -> bool:
+    def wait(self, query: CompletionQuery) -> bool:
         """Take the first offer once there is an answer; False when that has come and was empty."""
         if query == self._answered:
             return False
@@ -71,7 +71,7 @@ class CompletionChoice:
         """Choose another offer, around the ends."""
         self.number = (self.number + by) % len(self.offers)
 
-    def close(self, query: Query | None) -> None:
+    def close(self, query: CompletionQuery | None) -> None:
         """Offer nothing for this query any more."""
         self.forget()
         self._closed = query

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from oi_tui.actions.restore_files import MARKS
-from oi_tui.file_changes.snapshots import Step
+from oi_tui.file_changes.snapshots import ChangeSet
 from oi_tui.messages import Message
 from oi_tui.runtimes.variables import Memory, Variable, sort_by_interest
 from oi_tui.text import format_count, format_duration, one_line
@@ -49,7 +49,7 @@ class SidebarFacts:
     #: The plan of the model in the current turn.
     plan: tuple[PlanItem, ...] = ()
     #: Steps that changed files, with the numbers of their cells, oldest first.
-    steps: tuple[tuple[int, Step], ...] = ()
+    change_sets: tuple[tuple[int, ChangeSet], ...] = ()
     #: Tokens of the last request and its reply.
     tokens: int = 0
     #: The context window in tokens; None where it is not known.
@@ -82,7 +82,7 @@ def list_rows(facts: SidebarFacts, height: int) -> list[SidebarRow]:
     """List the rows; the longer sections are cut so that all of them fit, as far as that is possible."""
     context = _list_context(facts)
     known = [memory for memory in facts.memories if memory.state == "known" and memory.variables]
-    files = sum(len(step.changes) for _, step in facts.steps)
+    files = sum(len(change_set.changes) for _, change_set in facts.change_sets)
     most = max(1, min(_MOST_ITEMS, (height - 20) // 4))
     turn = _list_plan(facts.plan, most)
     if not turn or height >= _TALL:
@@ -92,7 +92,7 @@ def list_rows(facts: SidebarFacts, height: int) -> list[SidebarRow]:
     for_files = min(files, max(_FEWEST, room // 3))
     for_each = max(_FEWEST, (room - max(for_files, 1)) // max(len(known), 1))
     variables = _make_variable_rows(known, facts.memories, for_each)
-    return [*turn, *variables, *_make_file_rows(facts.steps, for_files), SidebarRow(), *context]
+    return [*turn, *variables, *_make_file_rows(facts.change_sets, for_files), SidebarRow(), *context]
 
 
 def _list_plan(items: Sequence[PlanItem], most: int) -> list[SidebarRow]:
@@ -121,11 +121,11 @@ def _turn(codes: Sequence[tuple[int, Message]], most: int) -> list[SidebarRow]:
     rows = [SidebarRow("Steps of this turn", f"{done:,} of {len(codes):,} done", "heading")]
     if (earlier := len(codes) - most) > 0:
         rows.append(SidebarRow(f"… {earlier:,} earlier"))
-    rows += [_step(number, message) for number, message in codes[-most:]]
+    rows += [_make_step_row(number, message) for number, message in codes[-most:]]
     return [*rows, SidebarRow()]
 
 
-def _step(number: int, message: Message) -> SidebarRow:
+def _make_step_row(number: int, message: Message) -> SidebarRow:
     if message.state == "finished":
         words = "done" if message.seconds is None else format_duration(message.seconds)
     else:
@@ -171,12 +171,12 @@ def _make_variable_row(language: str, variable: Variable) -> SidebarRow:
     return SidebarRow(name, summary, "entry", "variable", language, variable.name, variable.type)
 
 
-def _make_file_rows(steps: Sequence[tuple[int, Step]], room: int) -> list[SidebarRow]:
-    count = sum(len(step.changes) for _, step in steps)
+def _make_file_rows(change_sets: Sequence[tuple[int, ChangeSet]], room: int) -> list[SidebarRow]:
+    count = sum(len(change_set.changes) for _, change_set in change_sets)
     rows = [SidebarRow("Files changed", f"{count:,}" if count else "", "heading")]
     if not count:
         return [*rows, SidebarRow("none")]
-    changes = [(cell, change) for cell, step in reversed(steps) for change in step.changes]
+    changes = [(cell, change) for cell, change_set in reversed(change_sets) for change in change_set.changes]
     for cell, change in changes[:room]:
         text = f"{MARKS[change.what]} {one_line(change.name, 120)}"
         rows.append(SidebarRow(text, f"[{cell}] undo", "entry", "restore", name=str(cell)))

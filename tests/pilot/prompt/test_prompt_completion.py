@@ -10,7 +10,7 @@ from textual.app import App, ComposeResult
 from textual.geometry import Offset
 from textual.pilot import Pilot
 
-from oi_tui.widgets.prompt.completion import Query
+from oi_tui.widgets.prompt.completion import CompletionQuery
 from oi_tui.widgets.prompt.completion_list import CompletionOffer, Completions
 from oi_tui.widgets.prompt.prompt import Prompt
 from tests.pilot.waiting import until
@@ -23,7 +23,7 @@ class Typing(App[None]):
         super().__init__()
         self.past = history
         self.sent: list[str] = []
-        self.asked: list[Query] = []
+        self.asked: list[CompletionQuery] = []
         self.hint = ""
         self.completions = Completions(id="completions")
 

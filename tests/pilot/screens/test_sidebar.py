@@ -8,7 +8,7 @@ import pytest
 from textual.widgets import Input
 
 from oi_tui.engine.llm.base import Text, Usage
-from oi_tui.file_changes.snapshots import Change, Step
+from oi_tui.file_changes.snapshots import ChangeSet, FileChange
 from oi_tui.messages import Message
 from oi_tui.runtimes.variables import Detail, Memory, Variable
 from oi_tui.screens.pager import PagerScreen
@@ -265,11 +265,13 @@ def texts(facts: SidebarFacts, height: int = 40) -> list[str]:
 
 def test_the_rows_fit_however_many_variables_and_files_there_are() -> None:
     many = Memory("python", "known", tuple(Variable(f"v{n}", "int", "1") for n in range(900)), 1000)
-    changes = tuple(Change(f"f{n}", "created") for n in range(80))
+    changes = tuple(FileChange(f"f{n}", "created") for n in range(80))
     codes = tuple(
         (n, Message(role="assistant", type="code", format="python", state="finished")) for n in range(9)
     )
-    facts = SidebarFacts((many,), codes, (), ((1, Step("a", "/", changes)),), 900, 1000, 3, "cost unknown")
+    facts = SidebarFacts(
+        (many,), codes, (), ((1, ChangeSet("a", "/", changes)),), 900, 1000, 3, "cost unknown"
+    )
     for height in (24, 30, 50, 100):
         rows = texts(facts, height)
         assert len(rows) <= height, height
@@ -302,10 +304,10 @@ def test_numbers_are_short_and_other_text_is_as_it_is() -> None:
 
 def test_the_newest_files_come_first() -> None:
     steps = (
-        (1, Step("a", "/", (Change("old.txt", "created"),))),
-        (4, Step("b", "/", (Change("new.txt", "deleted"),))),
+        (1, ChangeSet("a", "/", (FileChange("old.txt", "created"),))),
+        (4, ChangeSet("b", "/", (FileChange("new.txt", "deleted"),))),
     )
-    rows = texts(SidebarFacts(steps=steps))
+    rows = texts(SidebarFacts(change_sets=steps))
     assert rows[rows.index("Files changed 2") + 1 :][:2] == ["- new.txt [4] undo", "+ old.txt [1] undo"]
 
 

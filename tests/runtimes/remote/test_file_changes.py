@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from oi_tui.file_changes import watcher
-from oi_tui.file_changes.snapshots import Change, Step, read_step
+from oi_tui.file_changes.snapshots import ChangeSet, FileChange, read_change_set
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.remote.files import FileError, PlaceFiles
 from tests.runtimes.playing import play, until
@@ -39,7 +39,7 @@ def computer(make: Make, there: Path) -> Computer:
     return make(target=f"command:env -C {there}")
 
 
-def changed_by(computer: Computer, code: str, id: str = "c1") -> Step | None:
+def changed_by(computer: Computer, code: str, id: str = "c1") -> ChangeSet | None:
     files = files_of(computer)
     files.watch(id)
     assert play(computer, "python", code, number=1).state == "finished"
@@ -116,8 +116,8 @@ def test_a_step_that_leads_out_of_its_folder_restores_nothing(
     computer: Computer, there: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "outside").write_text("mine")
-    step = Step(
-        "c1", str(there), (Change("../outside", "created", None, "0" * 64),), target=computer.targets.home
+    step = ChangeSet(
+        "c1", str(there), (FileChange("../outside", "created", None, "0" * 64),), target=computer.targets.home
     )
     _, actions, _ = files_of(computer).restore(step)
     assert [action.obstacle for action in actions] == ["a link is in its place"]
@@ -139,17 +139,17 @@ BAD_STEPS = [
 @pytest.mark.parametrize("text", BAD_STEPS)
 def test_what_is_no_step_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"no step|no change"):
-        read_step(text)
+        read_change_set(text)
 
 
 def test_a_far_end_cannot_report_for_another_run_or_without_end(computer: Computer) -> None:
     files = files_of(computer)
     files.watch("c2")
-    files.note_changes(Step("c1", "/", (Change("a", "created"),)))
+    files.note_changes(ChangeSet("c1", "/", (FileChange("a", "created"),)))
     assert files.take_changes() is None
     files.watch("c2")
-    many = tuple(Change(f"{n}", "created") for n in range(watcher.MOST_CHANGES + 5))
-    files.note_changes(Step("c2", "/", many, "x" * 5000, "local"))
+    many = tuple(FileChange(f"{n}", "created") for n in range(watcher.MOST_CHANGES + 5))
+    files.note_changes(ChangeSet("c2", "/", many, "x" * 5000, "local"))
     step = files.take_changes()
     assert step
     assert (len(step.changes), len(step.note), step.target) == (

@@ -11,7 +11,7 @@ import pytest
 
 from oi_tui import paths
 from oi_tui.file_changes import restore, snapshots, watcher
-from oi_tui.file_changes.snapshots import Change, Snapshots, Step
+from oi_tui.file_changes.snapshots import ChangeSet, FileChange, Snapshots
 from oi_tui.file_changes.watcher import FileWatcher
 
 
@@ -32,17 +32,17 @@ def watching(place: Path, kept: Snapshots) -> FileWatcher:
     return FileWatcher(kept, place)
 
 
-def step(watching: FileWatcher, act: Callable[[], object], id: str = "code1") -> Step | None:
+def step(watching: FileWatcher, act: Callable[[], object], id: str = "code1") -> ChangeSet | None:
     watching.before()
     act()
     return watching.after(id)
 
 
-def seen(found: Step | None) -> dict[str, str]:
+def seen(found: ChangeSet | None) -> dict[str, str]:
     return {change.path: change.what for change in found.changes} if found else {}
 
 
-def undo(kept: Snapshots, found: Step | None) -> tuple[Step, list[str]]:
+def undo(kept: Snapshots, found: ChangeSet | None) -> tuple[ChangeSet, list[str]]:
     assert found is not None
     return restore.restore(kept, found, restore.plan(kept, found))
 
@@ -64,7 +64,7 @@ def test_what_was_created_changed_and_deleted_is_listed_and_put_back(
 
     found = step(watching, act)
     assert seen(found) == {"data.csv": "changed", "new/plot.png": "created", "old.txt": "deleted"}
-    assert kept.step("code1") == found
+    assert kept.find_change_set("code1") == found
     back, problems = undo(kept, found)
     assert not problems
     assert (place / "data.csv").read_text() == "1\n"
@@ -245,7 +245,7 @@ def test_a_link_that_takes_the_place_of_a_folder_just_then_shows_nothing(
 @pytest.mark.parametrize("path", ["../x", "/etc/x", "a/../../x", ""])
 def test_no_remembered_name_leads_outside(path: str, kept: Snapshots, place: Path) -> None:
     name = kept.put(b"evil")
-    found = Step("s", str(place), (Change(path, "deleted", name),))
+    found = ChangeSet("s", str(place), (FileChange(path, "deleted", name),))
     assert [action.obstacle for action in restore.plan(kept, found)] == ["a link is in its place"]
 
 
@@ -325,10 +325,10 @@ def test_what_is_old_and_what_is_too_much_goes(
 
 @pytest.mark.parametrize("text", ["", "[]", '{"changes": 1}', '{"folder": "/", "changes": [{}], "note": ""}'])
 def test_a_damaged_step_is_none(text: str, kept: Snapshots) -> None:
-    kept.note(Step("code1", "/", ()))
+    kept.note(ChangeSet("code1", "/", ()))
     (paths.data() / "snapshots" / "steps" / "code1.json").write_text(text)
-    assert kept.step("code1") is None
-    assert kept.step("../../etc/passwd") is None
+    assert kept.find_change_set("code1") is None
+    assert kept.find_change_set("../../etc/passwd") is None
 
 
 def test_permissions_that_code_changed_are_listed_and_put_back(
@@ -356,7 +356,7 @@ def test_a_renamed_file_of_any_bytes_comes_back_under_its_name(
     undo(kept, found)
     assert (place / odd).read_bytes() == content
     assert not (place / "b.bin").exists()
-    assert kept.step("code1") == found
+    assert kept.find_change_set("code1") == found
 
 
 def test_a_git_repository_is_left_alone_to_the_last_byte(
@@ -388,7 +388,7 @@ def test_how_to_take_a_restoring_back_is_known_after_the_end_of_the_program(
         restore.make_revert_id(id_) for id_ in ("none", "code1")
     )
     assert latest == "back-code1"
-    undo(kept, kept.step(latest))
+    undo(kept, kept.find_change_set(latest))
     assert (place / "a").read_text() == "new"
     assert kept.find_latest(["none"]) is None
 

@@ -17,7 +17,7 @@ from oi_tui.engine.events import (
     RunReported,
     TurnEnded,
 )
-from oi_tui.file_changes.snapshots import Change, Step
+from oi_tui.file_changes.snapshots import ChangeSet, FileChange
 from oi_tui.messages import (
     Displayed,
     InputReceived,
@@ -158,9 +158,9 @@ def test_every_report_of_a_run_is_read_as_it_was_sent() -> None:
 
 
 def test_files_and_copies_are_read_as_they_were_sent() -> None:
-    changes = Change("a.csv", "created"), Change("b.csv", "changed"), Change("c.csv", "deleted")
+    changes = FileChange("a.csv", "created"), FileChange("b.csv", "changed"), FileChange("c.csv", "deleted")
     for event in (
-        FilesChanged("a", Step("a", "", changes, "Large folders were left out.")),
+        FilesChanged("a", ChangeSet("a", "", changes, "Large folders were left out.")),
         FileCopied("a.csv", 512, 1024),
     ):
         record = json.loads(json.dumps(encode_event(event, "s")))
@@ -168,4 +168,4 @@ def test_files_and_copies_are_read_as_they_were_sent() -> None:
     record = {"event": "files.changed", "id": "a", "changes": [{"path": "x", "what": "renamed"}]}
     (read,) = RecordReader().events(record)
     assert isinstance(read, FilesChanged)
-    assert read.step.changes == (Change("x", "changed"),)
+    assert read.change_set.changes == (FileChange("x", "changed"),)

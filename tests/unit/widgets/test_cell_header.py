@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from oi_tui.file_changes.snapshots import Change, Step
+from oi_tui.file_changes.snapshots import ChangeSet, FileChange
 from oi_tui.messages import Message
 from oi_tui.themes import THEMES
 from oi_tui.widgets.conversation.cells.cell import CellBlock
@@ -119,13 +119,13 @@ def test_the_mark_has_the_colour_of_the_state() -> None:
     assert len({str(style) for style in styles.values()}) == 5
 
 
-def folded_cell(changes: tuple[Change, ...] = (), tables: tuple[tuple[str, int], ...] = ()) -> CellBlock:
+def folded_cell(changes: tuple[FileChange, ...] = (), tables: tuple[tuple[str, int], ...] = ()) -> CellBlock:
     """A cell of 60 lines that folded after it ran, with the files it changed and the tables it showed."""
     code = "".join(f"step({n})\n" for n in range(60))
     cell = CellBlock(
         Message(role="assistant", type="code", format="python", content=code, state="finished"), 1
     )
-    cell.files = Step(cell.key, "/home/ada", changes)
+    cell.files = ChangeSet(cell.key, "/home/ada", changes)
     for name, rows in tables:
         table = InlineTable.read(
             json.dumps(
@@ -142,7 +142,11 @@ def folded_cell(changes: tuple[Change, ...] = (), tables: tuple[tuple[str, int],
 
 def test_a_folded_cell_says_what_it_made() -> None:
     look = look_of(THEMES[0])
-    changes = (Change("sales.csv", "changed"), Change("plot.png", "created"), Change("old.txt", "deleted"))
+    changes = (
+        FileChange("sales.csv", "changed"),
+        FileChange("plot.png", "created"),
+        FileChange("old.txt", "deleted"),
+    )
     cell = folded_cell(changes, (("df", 120), ("", 3)))
     rows = [row.plain for row in cell.rows(120, look)]
     assert rows[1].endswith(
@@ -157,7 +161,7 @@ def test_a_folded_cell_says_what_it_made() -> None:
 
 def test_what_a_folded_cell_made_fits_its_line_and_is_counted() -> None:
     look = look_of(THEMES[0])
-    changes = tuple(Change(f"a rather long name {n}.png", "created") for n in range(30))
+    changes = tuple(FileChange(f"a rather long name {n}.png", "created") for n in range(30))
     cell = folded_cell(changes)
     for width in (30, 60, 80, 110):
         rows = [row.plain for row in cell.rows(width, look)]
@@ -169,6 +173,6 @@ def test_what_a_folded_cell_made_fits_its_line_and_is_counted() -> None:
 
 
 def test_a_name_with_control_characters_is_cleaned_in_the_folded_line() -> None:
-    row = folded_cell((Change("a\x1b[2J\nb.png", "created"),)).rows(80, look_of(THEMES[0]))[1]
+    row = folded_cell((FileChange("a\x1b[2J\nb.png", "created"),)).rows(80, look_of(THEMES[0]))[1]
     assert "\x1b" not in row.plain
     assert "\n" not in row.plain

@@ -11,7 +11,7 @@ from oi_tui.widgets.prompt.prompt import Prompt
 from oi_tui.widgets.prompt.stdin_bar import StdinBar
 
 
-class ProgramInput:
+class ProgramInputControl:
     """Shows the line for a program's input while the program waits for it.
 
     It gets the keyboard where nobody is in the middle of something. `call_back` calls a person who looks

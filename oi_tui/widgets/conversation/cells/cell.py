@@ -6,7 +6,7 @@ from rich.segment import Segment
 from rich.style import Style
 from typing_extensions import override
 
-from oi_tui.file_changes.snapshots import Step
+from oi_tui.file_changes.snapshots import ChangeSet
 from oi_tui.messages import Message, Stopping
 from oi_tui.text import format_duration, one_line
 from oi_tui.widgets.conversation.blocks import Block
@@ -42,7 +42,7 @@ class CellBlock(Block):
         #: What it showed.
         self.pictures = CellImages()
         #: The files that changed while it ran.
-        self.files: Step | None = None
+        self.files: ChangeSet | None = None
         self.awaits_approval = False
         self.prompt: str | None = None
         self.stopping: Stopping | None = None

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from oi_tui.file_changes.snapshots import Step
+from oi_tui.file_changes.snapshots import ChangeSet
 from oi_tui.text import one_line
 from oi_tui.widgets.conversation.inline_table import InlineTable
 from oi_tui.widgets.truncate import measure_width
@@ -20,7 +20,7 @@ _MARKS = {"created": "+", "changed": "~", "deleted": "-"}
 Name = tuple[str, str]
 
 
-def list_products(files: Step | None, tables: Sequence[InlineTable], figures: int) -> list[Name]:
+def list_products(files: ChangeSet | None, tables: Sequence[InlineTable], figures: int) -> list[Name]:
     """List what code made, changed and deleted, each with its verb: `("made", "table df 120x4")`."""
     changes = files.changes if files else ()
     listed = [(verb, change) for what, verb in _VERBS.items() for change in changes if change.what == what]
@@ -32,7 +32,7 @@ def list_products(files: Step | None, tables: Sequence[InlineTable], figures: in
     return [*names[:created], *shown, *names[created:]]
 
 
-def list_changed_files(files: Step) -> list[str]:
+def list_changed_files(files: ChangeSet) -> list[str]:
     """List the first changed files with their marks, and count the others: `["+ a.csv", "3 more"]`."""
     changes = files.changes
     names = [f"{_MARKS[change.what]} {one_line(change.name, 100)}" for change in changes[:_MOST_FILES]]
