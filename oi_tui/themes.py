@@ -7,13 +7,13 @@ from textual.theme import Theme
 LEGIBLE = 4.5
 
 
-def contrast(first: Color, second: Color) -> float:
+def compute_contrast(first: Color, second: Color) -> float:
     """The contrast ratio of two opaque colours as WCAG 2.1 defines it, from 1 to 21."""
-    lighter, darker = sorted((_luminance(first), _luminance(second)), reverse=True)
+    lighter, darker = sorted((_compute_luminance(first), _compute_luminance(second)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)
 
 
-def _luminance(color: Color) -> float:
+def _compute_luminance(color: Color) -> float:
     red, green, blue = (
         part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in color.normalized
     )
@@ -24,10 +24,10 @@ def make_legible(color: Color, background: Color, ratio: float = LEGIBLE) -> Col
     """The colour, moved towards white or black only as far as it takes to be read on the background."""
     color = background.blend(color, color.a, 1.0)
     white, black = Color(255, 255, 255), Color(0, 0, 0)
-    target = white if contrast(white, background) > contrast(black, background) else black
+    target = white if compute_contrast(white, background) > compute_contrast(black, background) else black
     for step in range(20):
         moved = color.blend(target, step / 20)
-        if contrast(moved, background) >= ratio:
+        if compute_contrast(moved, background) >= ratio:
             return moved
     return target
 

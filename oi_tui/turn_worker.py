@@ -37,7 +37,7 @@ class TurnWorker:
         try:
             for event in self._events:
                 if line := self._log.take(event):
-                    request_log.step("%s", line)
+                    request_log.log_step("%s", line)
                 self._put(event)
         except Exception as error:  # noqa: BLE001 -- the end of the worker; it reports
             _log.exception("A turn failed")

@@ -6,7 +6,7 @@ from typing import Any, TypeVar, cast
 
 from acp import schema
 
-from oi_tui.acp.updates import fence
+from oi_tui.acp.updates import write_fence
 from oi_tui.actions.base import ConversationActions
 from oi_tui.commands import COMMANDS, CommandActions, CommandError
 from oi_tui.engine.events import Event, Noticed, TurnEnded
@@ -32,7 +32,7 @@ _NAMED = re.compile(rf"%(?=(?:{'|'.join(_OFFERED)})\b)")
 def list_commands() -> schema.AvailableCommandsUpdate:
     """Return the commands, as an editor lists them."""
     commands = [
-        schema.AvailableCommand(name=name, description=description, input=_input(hint))
+        schema.AvailableCommand(name=name, description=description, input=_describe_input(hint))
         for name, (description, hint) in _OFFERED.items()
     ]
     return schema.AvailableCommandsUpdate(
@@ -40,7 +40,7 @@ def list_commands() -> schema.AvailableCommandsUpdate:
     )
 
 
-def _input(hint: str) -> schema.AvailableCommandInput | None:
+def _describe_input(hint: str) -> schema.AvailableCommandInput | None:
     return schema.AvailableCommandInput(root=schema.UnstructuredCommandInput(hint=hint)) if hint else None
 
 
@@ -71,7 +71,7 @@ class AcpCommands(ConversationActions):
             self.tell(str(error))
         for text in self._texts:
             text = _NAMED.sub("/", text)
-            yield Noticed(fence("", text) if "\n" in text else text)
+            yield Noticed(write_fence("", text) if "\n" in text else text)
         for events in self._started:
             yield from events
         if not self._started:

@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 from acp import RequestError
 
-from oi_tui.acp.updates import fence
+from oi_tui.acp.updates import write_fence
 from oi_tui.engine.llm.foreign_images import UNREADABLE, read_image
 from oi_tui.messages import Message
 from oi_tui.text import visible
@@ -16,7 +16,7 @@ from oi_tui.text import visible
 def read_messages(blocks: Sequence[Any]) -> list[Message]:
     """Return the messages of a prompt: one of text, and one for each image. Raises RequestError."""
     texts = [text for block in blocks if (text := _read_block(block))]
-    images = list(_images(blocks))
+    images = list(_read_images(blocks))
     if not texts and not images:
         raise make_error("The prompt is empty.")
     words = [Message(role="user", type="message", content="\n\n".join(texts))] if texts else []
@@ -37,29 +37,29 @@ def _read_block(block: Any) -> str:
     if block.type == "text":
         return str(block.text)
     if block.type == "resource_link":
-        return f"File: {_path(block.uri)}"
+        return f"File: {_find_path(block.uri)}"
     if block.type == "resource":
-        return _resource(block.resource)
+        return _read_resource(block.resource)
     if block.type == "audio":
         raise make_error("Audio cannot be sent to the model. Send text, files or images.")
     return ""
 
 
-def _resource(resource: Any) -> str:
+def _read_resource(resource: Any) -> str:
     """Return a file whose content came along; "" for an image, which goes on its own."""
     content = getattr(resource, "text", None)
     if content is None:
         if _is_image(resource):
             return ""
         content = _decode(resource)
-    return f"File: {_path(resource.uri)}\n{fence('', content)}"
+    return f"File: {_find_path(resource.uri)}\n{write_fence('', content)}"
 
 
 def _decode(resource: Any) -> str:
     try:
         return base64.b64decode(resource.blob, validate=True).decode()
     except ValueError:
-        name, kind = visible(_path(resource.uri)), visible(_type_of(resource) or "unknown")
+        name, kind = visible(_find_path(resource.uri)), visible(_type_of(resource) or "unknown")
         raise make_error(
             f"{name}: the content of a file must be text or an image, not {kind}. Mention the file instead."
         ) from None
@@ -74,21 +74,21 @@ def _type_of(resource: Any) -> str:
     return (resource.mime_type or "").partition(";")[0].strip().lower()
 
 
-def _path(uri: str) -> str:
+def _find_path(uri: str) -> str:
     parts = urlsplit(uri)
     return unquote(parts.path) if parts.scheme == "file" else uri
 
 
-def _images(blocks: Sequence[Any]) -> Iterator[Message]:
+def _read_images(blocks: Sequence[Any]) -> Iterator[Message]:
     for block in blocks:
         if block.type == "resource" and _is_image(block.resource):
             if content := getattr(block.resource, "blob", None):
-                yield _image(content)
+                yield _read_image(content)
         elif block.type == "image":
-            yield _image(block.data)
+            yield _read_image(block.data)
 
 
-def _image(content: str) -> Message:
+def _read_image(content: str) -> Message:
     image = read_image(content)
     if image is None:
         raise make_error(UNREADABLE)

@@ -22,14 +22,14 @@ def add_servers(profile: Profile, servers: Sequence[Any]) -> Profile:
     for server in servers:
         name = _make_name(server.name, names)
         names.add(name)
-        lines.append(_server(server, name).line)
+        lines.append(_read_server(server, name).line)
     try:
         return profile.with_changes(mcp_servers=(*profile.mcp_servers, *lines))
     except ProfileError as error:
         raise make_error(visible(str(error))) from None
 
 
-def _server(server: Any, name: str) -> McpServer:
+def _read_server(server: Any, name: str) -> McpServer:
     kind = getattr(server, "type", "stdio")
     if kind not in ("stdio", "http"):
         raise make_error(f"MCP servers of the type {kind} are not supported; use stdio or http.")

@@ -12,7 +12,7 @@ from acp import RequestError, schema
 
 from oi_tui.acp.commands import AcpCommands, command_in, list_commands
 from oi_tui.acp.prompts import find_typed_text, make_error, read_messages
-from oi_tui.acp.updates import Update, Updates, agent_text, describe
+from oi_tui.acp.updates import Update, Updates, describe, make_agent_text
 from oi_tui.actions.snapshot import explain_refusal_here, find_restoring_code
 from oi_tui.engine import rerun
 from oi_tui.engine.events import ApprovalRequested, Event, Noticed, RunReported, TurnEnded, UsageReported
@@ -149,7 +149,7 @@ class AcpSession:
         if end.outcome == "failed":
             raise RequestError(-32603, visible(end.reason or "The turn failed."))
         if end.outcome == "paused" and end.reason:
-            await self._send(agent_text(visible(end.reason)))
+            await self._send(make_agent_text(visible(end.reason)))
         return schema.PromptResponse(stop_reason="end_turn")
 
     async def _end_cancelled_turn(self) -> None:
@@ -255,7 +255,7 @@ class AcpSession:
         if self._can_type and not request.masked:
             line = await self._ask_for_line(request)
         else:
-            await self._send(agent_text(_NO_INPUT.format("a password" if request.masked else "input")))
+            await self._send(make_agent_text(_NO_INPUT.format("a password" if request.masked else "input")))
         if line is None:
             await asyncio.to_thread(self.workspace.session.interrupt)
         else:

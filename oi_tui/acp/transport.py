@@ -58,8 +58,8 @@ class LineTransport:
         except (ValueError, RecursionError):
             self._refuse(_PARSE_ERROR, "This line is not JSON.")
             return
-        if problem := _problem(message):
-            self._refuse(_INVALID_REQUEST, problem, _id_of(message))
+        if problem := _find_problem(message):
+            self._refuse(_INVALID_REQUEST, problem, _find_id(message))
         else:
             self._wait_for(self._received.put(message))
 
@@ -72,13 +72,13 @@ class LineTransport:
         asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
 
-def _id_of(message: Any) -> str | int | None:
+def _find_id(message: Any) -> str | int | None:
     """The id of a request, whose sender waits for an answer to it; None where there is none."""
     found = message.get("id") if isinstance(message, dict) and "method" in message else None
     return found if isinstance(found, str | int) else None
 
 
-def _problem(message: Any) -> str:
+def _find_problem(message: Any) -> str:
     """Say what makes a message none of JSON-RPC, for which the package would end the connection; else ""."""
     if not isinstance(message, dict):
         return "A message must be an object."

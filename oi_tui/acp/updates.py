@@ -53,12 +53,12 @@ def make_text_block(text: str) -> schema.TextContentBlock:
     return schema.TextContentBlock(type="text", text=text)
 
 
-def agent_text(text: str) -> schema.AgentMessageChunk:
+def make_agent_text(text: str) -> schema.AgentMessageChunk:
     """Return text that the agent says."""
     return schema.AgentMessageChunk(session_update="agent_message_chunk", content=make_text_block(text))
 
 
-def fence(language: str, text: str) -> str:
+def write_fence(language: str, text: str) -> str:
     """Return text as a block of Markdown that nothing in the text can end."""
     longest = max((len(ticks) for ticks in re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
@@ -68,17 +68,17 @@ def fence(language: str, text: str) -> str:
 def describe(code: Message, warnings: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return how a piece of code appears: its first line, the whole of it, and its language."""
     language = code.format or "code"
-    shown = [*filter(None, warnings), fence(language, visible(code.content))]
+    shown = [*filter(None, warnings), write_fence(language, visible(code.content))]
     return {
         "tool_call_id": code.id,
-        "title": _title(code),
+        "title": _make_title(code),
         "kind": "execute",
-        "content": [_content(text) for text in shown],
+        "content": [_make_content(text) for text in shown],
         "raw_input": {"language": language, "command": code.content},
     }
 
 
-def _title(code: Message) -> str:
+def _make_title(code: Message) -> str:
     language, lines = code.format or "code", code.content.splitlines()
     # The first line of arguments says nothing.
     first = " ".join(lines) if is_tool(language) else next((line for line in lines if line.strip()), "")
@@ -93,12 +93,12 @@ def plan(codes: Iterable[Message]) -> schema.AgentPlanUpdate:
         status: Any = "in_progress" if code.state == "running" else "pending"
         if end or code.state == "finished":
             status = "completed"
-        content = f"{_title(code)} ({end})" if end else _title(code)
+        content = f"{_make_title(code)} ({end})" if end else _make_title(code)
         entries.append(schema.PlanEntry(content=content, priority="medium", status=status))
     return schema.AgentPlanUpdate(session_update="plan", entries=entries)
 
 
-def _content(text: str) -> schema.ContentToolCallContent:
+def _make_content(text: str) -> schema.ContentToolCallContent:
     return schema.ContentToolCallContent(type="content", content=make_text_block(text))
 
 
@@ -127,9 +127,9 @@ class Updates:
             case MessageRecorded(Message(type="image", role="computer", parent=str()) as message):
                 yield from self._image(message)
             case Noticed(text):
-                yield agent_text(visible(text) + "\n\n")
+                yield make_agent_text(visible(text) + "\n\n")
             case RetryScheduled(reason, seconds):
-                yield agent_text(f"{visible(reason)} Trying again in {seconds:.0f} s.\n\n")
+                yield make_agent_text(f"{visible(reason)} Trying again in {seconds:.0f} s.\n\n")
 
     def replay(self, event: Event) -> Iterator[Update]:
         """Return the updates for an event of a conversation that was saved before."""
@@ -148,7 +148,7 @@ class Updates:
 
     def _growth(self, message: Message, text: str, *, at_once: bool = False) -> Iterator[Update]:
         if message.type == "message" and message.role != "user":
-            yield agent_text(visible(text))
+            yield make_agent_text(visible(text))
         elif message.type == "reasoning":
             block = make_text_block(visible(text))
             yield schema.AgentThoughtChunk(session_update="agent_thought_chunk", content=block)
@@ -191,7 +191,7 @@ class Updates:
         described = describe(code, (visible(code.reason or ""),))
         output = visible(make_plain(self._output.get(code.id, "")))
         if output:
-            described["content"].append(_content(fence("", output)))
+            described["content"].append(_make_content(write_fence("", output)))
         for kind, data in self._images.get(code.id, ()):
             image = schema.ImageContentBlock(type="image", mime_type=kind, data=data)
             described["content"].append(schema.ContentToolCallContent(type="content", content=image))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 from oi_tui import computer_api
 from oi_tui.api.finalizers import finalize
-from oi_tui.api.language_names import original, respell
+from oi_tui.api.language_names import find_original, respell
 from oi_tui.api.model import ApiModel
 from oi_tui.api.notebook import NotebookDisplay
 from oi_tui.api.replaced import ReplacedComputer
@@ -216,7 +216,7 @@ class ApiComputer(SettingGroup):
 
     def _original(self, language: Any) -> Any:
         """The language that an entry of `languages` means. Raises TypeError."""
-        return original(_find_language(language, self._known), self._known)
+        return find_original(_find_language(language, self._known), self._known)
 
     def _given_object(self, language: Language) -> Language:
         """Return the language, with the object `computer` if it is Python and the settings want that."""
@@ -347,7 +347,7 @@ class ApiComputer(SettingGroup):
         screen = NotebookDisplay()
         with closing(self.runtimes.run(language, code)) as reports:
             for report in reports:
-                for chunk in _chunks_of(report, writer, program_input):
+                for chunk in _read_chunks(report, writer, program_input):
                     if display:
                         screen.show(chunk)
                     yield chunk
@@ -390,7 +390,7 @@ def _find_language(language: Any, there: Sequence[Language]) -> Any:
     raise TypeError(f"computer.languages: unknown language {language!r}; languages: {known}")
 
 
-def _chunks_of(report: Report, writer: ChunkWriter, program_input: InputAnswerer) -> Iterator[Chunk]:
+def _read_chunks(report: Report, writer: ChunkWriter, program_input: InputAnswerer) -> Iterator[Chunk]:
     match report:
         case Printed(text):
             yield from writer.output(text)

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from oi_tui.engine.open_interpreter.chunks import Chunk, from_messages, read_chunk
+from oi_tui.engine.open_interpreter.chunks import Chunk, convert_messages, read_chunk
 from oi_tui.engine.settings.profile import Profile, find_conversations_folder
 from oi_tui.engine.storage.journal import Journal
 from oi_tui.engine.storage.records import make_title
@@ -59,8 +59,8 @@ class ConversationFile:
 
         With `export`, a JSON file is written as well, whether it was given a name or not.
         """
-        same = _common(chunks, self._chunks)
-        messages = _distinct(
+        same = _count_common(chunks, self._chunks)
+        messages = _give_ids(
             (*self._messages[:same], *(message for chunk in chunks[same:] for message in read_chunk(chunk)))
         )
         added = messages[same:]
@@ -80,7 +80,7 @@ class ConversationFile:
     def note(self, messages: Sequence[Message]) -> list[Chunk]:
         """Remember the conversation after a turn, let go of its file, and return it as chunks."""
         self._messages = tuple(messages)
-        contents = from_messages(messages)
+        contents = convert_messages(messages)
         self._chunks = [dict(chunk) for chunk in contents]
         if self._journal:
             self._journal.close()
@@ -96,7 +96,7 @@ class ConversationFile:
         """Write the JSON file; warn if that fails, because the conversation is saved all the same."""
         if self._place is None:
             return
-        self.name = self.name or _file_name(contents)
+        self.name = self.name or _make_file_name(contents)
         path = self._place / (self.name if self.name.endswith(".json") else f"{self.name}.json")
         try:
             replace_file(path, json.dumps(contents))
@@ -112,7 +112,7 @@ class ConversationFile:
         return create(cwd=cwd, model=profile.model, title=title, messages=messages)
 
 
-def _file_name(contents: Sequence[Chunk]) -> str:
+def _make_file_name(contents: Sequence[Chunk]) -> str:
     """Return the name that Open Interpreter gives the file: the first words and the time.
 
     >>> _file_name([{"content": "Plot the prices of 2024, please"}]).partition("__")[0]
@@ -124,7 +124,7 @@ def _file_name(contents: Sequence[Chunk]) -> str:
     return f"{_NOT_IN_NAMES.sub('', start)}{time.strftime('__%B_%d_%Y_%H-%M-%S')}.json"
 
 
-def _distinct(messages: Sequence[Message]) -> tuple[Message, ...]:
+def _give_ids(messages: Sequence[Message]) -> tuple[Message, ...]:
     """Return the messages, each with an id of its own: one that is there already gets a new one."""
     seen: set[str] = set()
     distinct = []
@@ -134,10 +134,10 @@ def _distinct(messages: Sequence[Message]) -> tuple[Message, ...]:
     return tuple(distinct)
 
 
-def _common(one: Sequence[Chunk], other: Sequence[Chunk]) -> int:
+def _count_common(one: Sequence[Chunk], other: Sequence[Chunk]) -> int:
     """Return how many items both lists begin with."""
-    return next(_differences(one, other), min(len(one), len(other)))
+    return next(_find_differences(one, other), min(len(one), len(other)))
 
 
-def _differences(one: Sequence[Chunk], other: Sequence[Chunk]) -> Iterator[int]:
+def _find_differences(one: Sequence[Chunk], other: Sequence[Chunk]) -> Iterator[int]:
     return (place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)

@@ -26,18 +26,18 @@ def add_old_keys(result: Any) -> Any:
     """Return what `chat` returned, chunks or messages, with the keys of 0.1 added to each."""
     if isinstance(result, Generator):
         return _stream(result)
-    return [_old_keys(item) | item for item in result] if isinstance(result, list) else result
+    return [_list_old_keys(item) | item for item in result] if isinstance(result, list) else result
 
 
 def _stream(chunks: Generator[Chunk, None, None]) -> Generator[Chunk, None, None]:
     with closing(chunks):
         for chunk in chunks:
             # Some scripts look at the first key only.
-            if old := _old_keys(chunk):
+            if old := _list_old_keys(chunk):
                 yield old | chunk
 
 
-def _old_keys(item: Chunk) -> Chunk:
+def _list_old_keys(item: Chunk) -> Chunk:
     """Return what 0.1 had in place of this chunk or message; empty where it had nothing."""
     begins, ends = "start" in item, "end" in item
     match item:

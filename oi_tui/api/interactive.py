@@ -62,7 +62,7 @@ def run(
     return workspaces[0].session.messages if workspaces else tuple(conversation[1])
 
 
-def lines() -> Iterator[str]:
+def read_lines() -> Iterator[str]:
     """Yield the lines that a person types with `input`, as in a notebook, until they leave."""
     while True:
         try:

@@ -90,7 +90,7 @@ class OpenInterpreter(SettingGroup):
         if isinstance(profile, list | tuple):
             # Open Interpreter's first argument is the list of messages.
             settings, profile = {"messages": profile, **settings}, None
-        self._settings = ApiSettings(*_profile(profile))
+        self._settings = ApiSettings(*_find_profile(profile))
         llm_settings = LlmSettings(self._settings, _ModelAccess(weakref.ref(self)))
         if isinstance(llm, LlmSettings):
             llm_settings.take_over(llm)
@@ -323,7 +323,7 @@ class OpenInterpreter(SettingGroup):
 
     def extend_config(self, config_path: str | Path) -> None:
         """Apply the settings of a profile on top of the current ones, as Open Interpreter 0.1 did."""
-        found, _ = _profile(config_path)
+        found, _ = _find_profile(config_path)
         changes = {name: getattr(found, name) for name in found.origins}
         self._settings.profile = self._settings.profile.with_changes(**changes)
 
@@ -434,7 +434,7 @@ def _function(name: str, value: _F) -> _F:
     return value
 
 
-def _profile(given: object) -> tuple[Profile, Path | None]:
+def _find_profile(given: object) -> tuple[Profile, Path | None]:
     """Return the profile that is given, named or the default one, and the folder of its file.
 
     Raises ProfileError or OSError.

@@ -44,7 +44,7 @@ def respell(language: Language) -> Language:
     return replace(language, name=LanguageName(spelled, language.aliases))
 
 
-def original(language: Any, known: tuple[Language, ...]) -> Any:
+def find_original(language: Any, known: tuple[Language, ...]) -> Any:
     """Return the known language of which this one was presented, or is the class; others as they are."""
     if isinstance(language, type) and (name := vars(language).get("built_in")):
         return next((item for item in known if item.name == name), language)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Protocol
 
-from oi_tui.api.replaced import completions_of
+from oi_tui.api.replaced import make_completions
 from oi_tui.api.settings import ACTING, ApiSettings, SettingGroup
 from oi_tui.engine.models.function_model import Completions
 from oi_tui.engine.open_interpreter.chunks import Chunk
@@ -100,7 +100,7 @@ class LlmSettings(SettingGroup):
         """What answers instead of a server: a replaced `run`, or `completions`; None where a server does."""
         if getattr(self.run, "__func__", None) is _RUN:
             return self._function
-        replaced: Completions = completions_of(self.run, self._access.conversation)
+        replaced: Completions = make_completions(self.run, self._access.conversation)
         return replaced
 
 

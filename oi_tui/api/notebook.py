@@ -20,7 +20,7 @@ class NotebookDisplay:
     def show(self, chunk: Chunk) -> None:
         """Show what a person reads or sees of a chunk."""
         content = chunk.get("content")
-        media = _media(chunk) if content else None
+        media = _find_media_type(chunk) if content else None
         if media is None:
             self._printer.show(chunk)
         elif publish := _publisher():
@@ -89,7 +89,7 @@ class NotebookQuestion:
         return take
 
 
-def _media(chunk: Chunk) -> str | None:
+def _find_media_type(chunk: Chunk) -> str | None:
     """The media type of a chunk's content; None for text."""
     if chunk["type"] == "image":
         return _IMAGES.get(str(chunk.get("format")))

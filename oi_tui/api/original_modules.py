@@ -10,7 +10,7 @@ from oi_tui.api.first_version import Interpreter
 from oi_tui.api.interpreter import OpenInterpreter
 from oi_tui.api.language_classes import CLASSES, BaseLanguage
 from oi_tui.api.llm_settings import LlmSettings
-from oi_tui.api.token_counts import count_messages_tokens, count_tokens, token_cost
+from oi_tui.api.token_counts import compute_token_cost, count_messages_tokens, count_tokens
 from oi_tui.engine.models import llamafile
 from oi_tui.engine.output.model_output import shorten_for_model
 from oi_tui.engine.settings.profile import Profile
@@ -42,13 +42,13 @@ def display_markdown_message(message: str) -> None:
     print(message)  # noqa: T201 -- it is what the function is for
 
 
-def profile(interpreter: OpenInterpreter, filename_or_url: str) -> OpenInterpreter:
+def apply_profile(interpreter: OpenInterpreter, filename_or_url: str) -> OpenInterpreter:
     """Apply a profile to an interpreter, and return that."""
     interpreter.extend_config(filename_or_url)
     return interpreter
 
 
-def local_setup(interpreter: OpenInterpreter) -> OpenInterpreter:
+def set_up_local(interpreter: OpenInterpreter) -> OpenInterpreter:
     """Have an interpreter use the first model that a server on this machine has, and return it."""
     interpreter.local_setup()
     return interpreter
@@ -75,15 +75,15 @@ NAMES: dict[str, dict[str, object]] = {
     **CLASSES,
     "interpreter.core.llm.llm": {"Llm": LlmSettings},
     "interpreter.core.utils.truncate_output": {"truncate_output": truncate_output},
-    "interpreter.terminal_interface.local_setup": {"local_setup": local_setup},
+    "interpreter.terminal_interface.local_setup": {"local_setup": set_up_local},
     "interpreter.terminal_interface.profiles.profiles": {
-        "profile": profile,
+        "profile": apply_profile,
         "profile_dir": get_storage_path("profiles"),
     },
     f"{_UTILS}.count_tokens": {
         "count_messages_tokens": count_messages_tokens,
         "count_tokens": count_tokens,
-        "token_cost": token_cost,
+        "token_cost": compute_token_cost,
     },
     f"{_UTILS}.display_markdown_message": {"display_markdown_message": display_markdown_message},
     f"{_UTILS}.local_storage_path": {"get_storage_path": get_storage_path},

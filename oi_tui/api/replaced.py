@@ -40,7 +40,7 @@ class ReplacedComputer:
         yield RunEnded("finished", time.monotonic() - began)
 
 
-def completions_of(run: Callable[..., Iterable[Chunk]], conversation: Callable[[], Sequence[Chunk]]) -> Any:
+def make_completions(run: Callable[..., Iterable[Chunk]], conversation: Callable[[], Sequence[Chunk]]) -> Any:
     """Return `llm.completions` that ask a replaced `llm.run`, with the conversation as LMC messages."""
 
     def completions(messages: Sequence[Mapping[str, Any]]) -> Iterator[Any]:

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from oi_tui.computer import ComputerError
 from oi_tui.engine.events import ApprovalRequested, Event, MessageRecorded, TurnEnded
-from oi_tui.engine.open_interpreter.chunks import from_message, to_message
+from oi_tui.engine.open_interpreter.chunks import convert_message, to_message
 from oi_tui.engine.review.findings import Findings
 from oi_tui.engine.review.scanner import look_through
 from oi_tui.engine.session import Prompt
@@ -17,7 +17,7 @@ from oi_tui.messages import Message
 from oi_tui.server import serve
 from oi_tui.server.application import Application
 from oi_tui.server.backend import PRIVATE, NoAnswerError, flatten
-from oi_tui.server.options import ServerOptions, from_environment
+from oi_tui.server.options import ServerOptions, read_environment
 from oi_tui.services.languages import Languages
 from oi_tui.text import one_line
 
@@ -82,7 +82,7 @@ class InterpreterBackend:
         if isinstance(prompt, Message):
             prompt = [prompt]
         if isinstance(prompt, Sequence) and not isinstance(prompt, str):
-            *earlier, last = map(from_message, prompt)
+            *earlier, last = map(convert_message, prompt)
             self._interpreter.messages = [*self._interpreter.messages, *earlier]
             return self._answerable(self._interpreter.open_events(last))
         return self._answerable(self._interpreter.open_events(prompt() if callable(prompt) else prompt))
@@ -178,7 +178,7 @@ class Server:
     def __init__(self, interpreter: HostedInterpreter) -> None:
         self._interpreter = interpreter
         self._used = False
-        self.options = ServerOptions(**from_environment())
+        self.options = ServerOptions(**read_environment())
         #: Every route of the application, also one that is added, needs the token.
         self.app = Application(self._make, self.options)
         self.app.announce = self._announce

@@ -33,7 +33,7 @@ def count_tokens(text: str = "", model: str = "gpt-4") -> int:
     return counted[0] if counted else weight(text) // CHARACTERS
 
 
-def token_cost(tokens: int = 0, model: str = "gpt-4") -> float:
+def compute_token_cost(tokens: int = 0, model: str = "gpt-4") -> float:
     """Return the cost of a request with this number of tokens, in USD; 0 if the price is unknown."""
     facts = _counter.process().facts(model)
     return round(tokens * ((facts and facts.prompt_price) or 0), 6)
@@ -52,4 +52,4 @@ def count_messages_tokens(
     name = model or "gpt-4"
     counted = _counter.process().count(name, texts) if texts else []
     tokens = sum(counted) if counted is not None else sum(map(weight, texts)) // CHARACTERS
-    return tokens, token_cost(tokens, name)
+    return tokens, compute_token_cost(tokens, name)

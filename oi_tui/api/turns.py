@@ -27,8 +27,8 @@ from oi_tui.engine.events import (
 from oi_tui.engine.llm.request_log import LoggedLlm
 from oi_tui.engine.open_interpreter.chunks import (
     Chunk,
+    convert_messages,
     find_unknown_part,
-    from_messages,
     list_system_texts,
     split_parts,
     to_message,
@@ -132,7 +132,7 @@ class Turns:
                 found = interactive.run(profile, model, runtimes, opened, self._computer.earlier)
                 self.messages = self.file.note(found)
         else:
-            for words in interactive.lines():
+            for words in interactive.read_lines():
                 answer(words)
         self.new_from = before
 
@@ -257,7 +257,7 @@ class Turns:
         try:
             for event in turn:
                 if isinstance(event, MessageRecorded | ApprovalRequested):
-                    self._follow(from_messages(session.messages))
+                    self._follow(convert_messages(session.messages))
                 if isinstance(event, ApprovalRequested) and self.on_approval:
                     self._decide(event, self.on_approval)
                 yield event

@@ -13,7 +13,7 @@ from oi_tui.messages import InputRequested, Message
 from oi_tui.plain.event_handler import PlainEventHandler
 from oi_tui.plain.stdin_reader import StdinReader
 from oi_tui.plain.wakeup import Wakeup
-from oi_tui.server.hosted_session import code_hash
+from oi_tui.server.hosted_session import compute_code_hash
 from oi_tui.terminal.external_editor import edit
 from oi_tui.text import one_line
 
@@ -262,7 +262,7 @@ class AttachedConversation:
             role="assistant", type="code", format=language, content=code, id=str(asked.get("message_id"))
         )
         offers = tuple(one_line(str(item), 200) for item in asked.get("always") or ())
-        self._question = _Question(str(asked["id"]), message, code_hash(code), code, offers)
+        self._question = _Question(str(asked["id"]), message, compute_code_hash(code), code, offers)
         self._handler.code(message, code)
         for text in filter(None, (asked.get("note"), asked.get("caution"))):
             self._handler.note(str(text))

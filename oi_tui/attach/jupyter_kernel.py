@@ -50,7 +50,7 @@ def run(address: SessionAddress, connection_file: Path, name: str) -> int:
     # Whoever starts kernels interrupts them with a message.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        with _server_kernel(address, name) as kernel:
+        with _start_server_kernel(address, name) as kernel:
             is_over = asyncio.run(_serve(address, kernel, places, parent))
     except (AttachError, httpx.HTTPError, InvalidHandshake, zmq.ZMQError) as error:
         note(f"oi-tui: {one_line(str(error), 300)}\n")
@@ -72,7 +72,7 @@ def _read_places(file: Path) -> Mapping[str, Any]:
 
 
 @contextmanager
-def _server_kernel(address: SessionAddress, name: str) -> Iterator[str]:
+def _start_server_kernel(address: SessionAddress, name: str) -> Iterator[str]:
     """Start a kernel of the server, and end it again. Raises AttachError or httpx.HTTPError."""
     with make_client(address, _PATIENCE) as client:
         answer = client.post(f"{address.base}/api/kernels", json={"name": name, "ends_with_client": True})

@@ -81,9 +81,9 @@ def describe_misplaced(given: argparse.Namespace) -> str:
 
 def serve(given: argparse.Namespace, profile: Profile, path: Path | None) -> int:
     """Run the server. Raises ValueError for flags that cannot be used, or MissingExtraError."""
-    from oi_tui.server.options import ServerOptions, from_environment
+    from oi_tui.server.options import ServerOptions, read_environment
 
-    options = ServerOptions(**{**from_environment(), **_choose(given)})
+    options = ServerOptions(**{**read_environment(), **_choose(given)})
     with need_extra("server", "the server", ("starlette", "uvicorn", "websockets", "h11")):
         from oi_tui.server import serve as server
     return server.run(profile, path, options, open_page="open" in given)

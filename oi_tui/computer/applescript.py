@@ -8,7 +8,7 @@ import sys
 from oi_tui.computer.errors import ComputerError
 
 
-def available() -> bool:
+def is_available() -> bool:
     """Whether this is macOS."""
     return sys.platform == "darwin"
 

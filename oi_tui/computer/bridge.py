@@ -57,7 +57,7 @@ def pause() -> bool:
 def proceed() -> tuple[int, str | None]:
     """Wait while the person is asked whether code may go on.
 
-    Return how often they were asked so far, and what the running code is confined to; see `confinement`.
+    Return how often they were asked so far, and what the running code is confined to; see `read_confinement`.
     """
     try:
         reply = _exchange(os.environ[VARIABLE], {"proceed": True})
@@ -68,7 +68,7 @@ def proceed() -> tuple[int, str | None]:
         return 0, _NOTHING_GRANTED
 
 
-def confinement() -> str | None:
+def read_confinement() -> str | None:
     """Return what the running code is confined to, as JSON; None where it is not confined."""
     try:
         limits: str | None = _exchange(os.environ[VARIABLE], {"limits": True}).get("limits")

@@ -17,7 +17,7 @@ _number: Callable[[], int] | None = None
 _show: Callable[[str, Sequence[Picture]], None] | None = None
 
 
-def number() -> int:
+def read_number() -> int:
     """The number of the cell that runs; always 0 outside of oi-tui."""
     return _number() if _number else 0
 
@@ -55,7 +55,7 @@ def when_ended(act: Callable[[], None]) -> None:
     _when_ended.append(act)
 
 
-def ended(*, finished: bool) -> None:
+def end(*, finished: bool) -> None:
     """Do what is to be done at the end of a cell; more where it failed or was interrupted."""
     for act in (*([] if finished else _when_stopped), *_when_ended):
         act()

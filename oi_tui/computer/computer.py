@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from oi_tui.computer import bridge
-from oi_tui.computer.tool import TOOLS, class_of
+from oi_tui.computer.tool import TOOLS, load_class
 
 if TYPE_CHECKING:
     from oi_tui.computer.ai import Ai
@@ -55,7 +55,7 @@ class Computer:
         if name not in TOOLS:
             known = ", ".join(TOOLS)
             raise AttributeError(f"computer has no {name!r}; it has: {known}")
-        tool = class_of(name)(self)
+        tool = load_class(name)(self)
         setattr(self, name, tool)
         return tool
 

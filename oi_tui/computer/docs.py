@@ -13,8 +13,8 @@ from types import ModuleType
 from typing import Any
 
 from oi_tui.computer.errors import ComputerError
-from oi_tui.computer.files import existing
-from oi_tui.computer.tool import TOOLS, Tool, class_of
+from oi_tui.computer.files import find_existing
+from oi_tui.computer.tool import TOOLS, Tool, load_class
 
 _MOST = 5
 _LONGEST = 1500
@@ -34,18 +34,18 @@ class Docs(Tool):
         if paths is not None:
             passages = list(_document_files(paths))
         elif module is not None:
-            passages = list(_document_module(_module(module)))
+            passages = list(_document_module(_find_module(module)))
         else:
             passages = list(document_tools())
-        best_passages = best(query, passages)
+        best_passages = find_best(query, passages)
         return "\n\n".join(passage[:_LONGEST] for passage in best_passages) or f"Nothing found for {query!r}."
 
 
-def best(query: str, passages: list[str]) -> list[str]:
+def find_best(query: str, passages: list[str]) -> list[str]:
     """Return the passages that have the words of the query, with the rarest words counting most."""
-    split = [Counter(_words(passage)) for passage in passages]
+    split = [Counter(_split_words(passage)) for passage in passages]
     everywhere = Counter(word for words in split for word in words)
-    wanted = [word for word in _words(query) if word in everywhere]
+    wanted = [word for word in _split_words(query) if word in everywhere]
     if not wanted:
         return []
 
@@ -63,10 +63,12 @@ def best(query: str, passages: list[str]) -> list[str]:
 def document_tools() -> Iterator[str]:
     """Yield signature and documentation of every method of the computer object."""
     for name in TOOLS:
-        yield from (f"{signature}\n{text}" for signature, text in methods(f"computer.{name}", class_of(name)))
+        yield from (
+            f"{signature}\n{text}" for signature, text in list_methods(f"computer.{name}", load_class(name))
+        )
 
 
-def methods(prefix: str, class_: Any) -> Iterator[tuple[str, str]]:
+def list_methods(prefix: str, class_: Any) -> Iterator[tuple[str, str]]:
     """Yield the signature and the documentation of each public method, in the order of the source."""
     for name, value in vars(class_).items():
         if name.startswith("_"):
@@ -82,7 +84,7 @@ def methods(prefix: str, class_: Any) -> Iterator[tuple[str, str]]:
             yield f"{prefix}.{name}{shown}", inspect.getdoc(value) or ""
 
 
-def _module(module: str | ModuleType) -> ModuleType:
+def _find_module(module: str | ModuleType) -> ModuleType:
     if isinstance(module, ModuleType):
         return module
     try:
@@ -97,12 +99,12 @@ def _document_module(module: ModuleType) -> Iterator[str]:
         if name.startswith("_") or not callable(value):
             continue
         try:
-            yield f"{module.__name__}.{name}{_signature(value)}\n{inspect.getdoc(value) or ''}"
+            yield f"{module.__name__}.{name}{_format_signature(value)}\n{inspect.getdoc(value) or ''}"
         except Exception:  # noqa: BLE001 -- a foreign object may raise anything when it is looked at
             continue
 
 
-def _signature(value: Any) -> str:
+def _format_signature(value: Any) -> str:
     try:
         return str(inspect.signature(value))
     except (ValueError, TypeError):
@@ -111,7 +113,7 @@ def _signature(value: Any) -> str:
 
 def _document_files(paths: Iterable[str]) -> Iterator[str]:
     for path in paths:
-        root = existing(path)
+        root = find_existing(path)
         for file in sorted(root.rglob("*")) if root.is_dir() else [root]:
             yield from _document_file(file)
 
@@ -126,5 +128,5 @@ def _document_file(file: Path) -> Iterator[str]:
             yield f"{file}:\n{passage.strip()}"
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     return re.findall(r"[^\W_]+", text.casefold())

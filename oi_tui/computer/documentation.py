@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 
 from oi_tui.computer.computer import Computer
-from oi_tui.computer.docs import methods
-from oi_tui.computer.tool import TOOLS, class_of
+from oi_tui.computer.docs import list_methods
+from oi_tui.computer.tool import TOOLS, load_class
 
 _INTRODUCTION = (
     "In Python, the object `computer` is there already (or: from oi_tui.computer import computer). It has "
@@ -21,15 +21,16 @@ def document_computer() -> str:
     """Return the documentation as Markdown: for each tool its functions, each with its first sentence."""
     parts = [_INTRODUCTION]
     for name in TOOLS:
-        class_ = class_of(name)
-        lines = [f"computer.{name}: {_first(inspect.getdoc(class_) or '')}"]
+        class_ = load_class(name)
+        lines = [f"computer.{name}: {_read_first_line(inspect.getdoc(class_) or '')}"]
         lines += [
-            f"- {signature}  # {_first(text)}" for signature, text in methods(f"computer.{name}", class_)
+            f"- {signature}  # {_read_first_line(text)}"
+            for signature, text in list_methods(f"computer.{name}", class_)
         ]
         parts.append("\n".join(lines))
-    parts.append(f"- computer.act(actions)  # {_first(inspect.getdoc(Computer.act) or '')}")
+    parts.append(f"- computer.act(actions)  # {_read_first_line(inspect.getdoc(Computer.act) or '')}")
     return "\n\n".join(parts)
 
 
-def _first(text: str) -> str:
+def _read_first_line(text: str) -> str:
     return " ".join(text.partition("\n\n")[0].split())

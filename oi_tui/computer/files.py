@@ -27,18 +27,18 @@ class Files(Tool):
         wanted = query.casefold()
         if not wanted:
             raise ComputerError("files.search needs words to search for.")
-        root = existing(path)
-        files = list(_files(root))
+        root = find_existing(path)
+        files = list(_list_files(root))
         matches = [str(file) for file in files if wanted in file.name.casefold()][:limit]
         for file in files:
             if len(matches) >= limit:
                 break
-            matches += _lines(file, wanted)[: limit - len(matches)]
+            matches += _read_lines(file, wanted)[: limit - len(matches)]
         return matches
 
     def edit(self, path: str, original_text: str, replacement_text: str) -> str:
         """Replace `original_text`, which must be in the file exactly once. Return what changed as a diff."""
-        file = existing(path)
+        file = find_existing(path)
         before = _read(file)
         _check_once(path, before, original_text)
         after = before.replace(original_text, replacement_text)
@@ -47,7 +47,7 @@ class Files(Tool):
 
     def diff(self, path: str, other: str) -> str:
         """Compare two text files. Return the differences as a unified diff, "" where they are equal."""
-        return _diff(path, _read(existing(path)), _read(existing(other)), other)
+        return _diff(path, _read(find_existing(path)), _read(find_existing(other)), other)
 
 
 def replace(file: Path, text: str) -> None:
@@ -65,7 +65,7 @@ def replace(file: Path, text: str) -> None:
         raise
 
 
-def existing(path: str) -> Path:
+def find_existing(path: str) -> Path:
     """Return a path that is there. Raises ComputerError."""
     absolute = Path(path).expanduser()
     if not absolute.exists():
@@ -99,7 +99,7 @@ def _diff(path: str, before: str, after: str, other: str | None = None) -> str:
     return "".join(difflib.unified_diff(*lines, path, other or path))
 
 
-def _files(root: Path) -> Iterator[Path]:
+def _list_files(root: Path) -> Iterator[Path]:
     if root.is_file():
         yield root
     for folder, folders, names in os.walk(root):
@@ -107,7 +107,7 @@ def _files(root: Path) -> Iterator[Path]:
         yield from (Path(folder, name) for name in sorted(names))
 
 
-def _lines(file: Path, wanted: str) -> list[str]:
+def _read_lines(file: Path, wanted: str) -> list[str]:
     try:
         if not file.is_file() or file.stat().st_size > _LARGEST:
             return []

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from oi_tui.computer.docs import best
+from oi_tui.computer.docs import find_best
 from oi_tui.computer.errors import ComputerError
 from oi_tui.computer.files import replace
 from oi_tui.computer.tool import Tool
@@ -34,8 +34,8 @@ class Skills(Tool):
     def search(self, query: str) -> builtins.list[str]:
         """Return the names of the skills whose name or text fits `query`, the best first."""
         files = self._files()
-        passages = [f"{file.stem.replace('_', ' ')}\n{_text(file)}" for file in files]
-        return [files[passages.index(found)].stem for found in best(query, passages)]
+        passages = [f"{file.stem.replace('_', ' ')}\n{_read_text(file)}" for file in files]
+        return [files[passages.index(found)].stem for found in find_best(query, passages)]
 
     def run(self, skill: str, *args: Any, **options: Any) -> Any:
         """Call a skill by its name, with these arguments, and return its result."""
@@ -129,7 +129,7 @@ class NewSkill:
         )
 
 
-def _text(file: Path) -> str:
+def _read_text(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -65,8 +65,8 @@ class Terminal(Tool):
         """
         argv = self._argv(language)
         lines = self._lines(argv, code, _ENDINGS.get(language.lower(), ""), display)
-        messages = (_message(line) for line in lines)
-        return messages if stream else [_message("".join(message["content"] for message in messages))]
+        messages = (_write_message(line) for line in lines)
+        return messages if stream else [_write_message("".join(message["content"] for message in messages))]
 
     def stop(self) -> None:
         """End the program that runs, and the programs that it started."""
@@ -128,5 +128,5 @@ def install_package(package: str, *, may_ask: bool = False) -> bool:
     raise cannot("sudo_install", f"none of {', '.join(_INSTALLERS)} is installed.")
 
 
-def _message(text: str) -> dict[str, str]:
+def _write_message(text: str) -> dict[str, str]:
     return {"role": "computer", "type": "console", "format": "output", "content": text}

@@ -28,7 +28,7 @@ TOOLS = {
 }
 
 
-def class_of(name: str) -> Any:
+def load_class(name: str) -> Any:
     """Return the class of a tool."""
     module, class_name = TOOLS[name]
     return getattr(importlib.import_module(f"oi_tui.computer.{module}"), class_name)

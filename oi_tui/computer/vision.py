@@ -6,10 +6,10 @@ import base64
 from pathlib import Path
 from typing import Any
 
-from oi_tui.computer.ai import data_url
+from oi_tui.computer.ai import make_data_url
 from oi_tui.computer.desktop import ocr
 from oi_tui.computer.errors import ComputerError
-from oi_tui.computer.files import existing
+from oi_tui.computer.files import find_existing
 from oi_tui.computer.tool import Tool
 
 
@@ -28,7 +28,7 @@ class Vision(Tool):
         pil_image: Any = None,
     ) -> str:
         """Return the text in a picture."""
-        return ocr.text_of(_bytes(base_64, path, lmc, pil_image))
+        return ocr.read_text(_read_bytes(base_64, path, lmc, pil_image))
 
     def query(
         self,
@@ -39,11 +39,11 @@ class Vision(Tool):
         pil_image: Any = None,
     ) -> str:
         """Ask the model of this conversation about a picture."""
-        picture = base64.b64encode(_bytes(base_64, path, lmc, pil_image)).decode()
-        return self._ask(query, [data_url(picture)])
+        picture = base64.b64encode(_read_bytes(base_64, path, lmc, pil_image)).decode()
+        return self._ask(query, [make_data_url(picture)])
 
 
-def _bytes(base_64: str | None, path: str | None, lmc: dict[str, Any] | None, image: Any) -> bytes:
+def _read_bytes(base_64: str | None, path: str | None, lmc: dict[str, Any] | None, image: Any) -> bytes:
     if lmc:
         content = str(lmc.get("content", ""))
         base_64, path = (None, content) if lmc.get("format") == "path" else (content, None)
@@ -57,7 +57,7 @@ def _bytes(base_64: str | None, path: str | None, lmc: dict[str, Any] | None, im
             image.save(file, "PNG")
             return file.getvalue()
     if path:
-        return Path(existing(path)).read_bytes()
+        return Path(find_existing(path)).read_bytes()
     if base_64:
         try:
             return base64.b64decode(base_64.rpartition(",")[2])

@@ -197,7 +197,7 @@ def _draw(output: str) -> Reply:
     ]
 
 
-def _in_letters(talk: Talk) -> tuple[str, str]:
+def _draw_in_letters(talk: Talk) -> tuple[str, str]:
     name = find_csv_name(talk.request)
     return "python", insert_name(BARS_OF_FILE, name) if name else IN_LETTERS.strip()
 
@@ -208,6 +208,6 @@ PLOTS = (
         "draws a picture; `plot NAME.csv` draws your numbers",
         request_pattern(r"\b(plot|draw|chart|graph)\b"),
         _draw_plot,
-        _in_letters,
+        _draw_in_letters,
     ),
 )

@@ -151,7 +151,7 @@ def check_sandbox(active: "ActiveProfile | None" = None) -> Iterator[Diagnosis]:
         yield Diagnosis(False, f"the sandbox is on, and nothing can run: {finding[0]}", finding[1])
     elif on:
         yield Diagnosis(True, "the sandbox is on: programs can reach only the working directory")
-        if weakness := walls.weakness():
+        if weakness := walls.explain_weakness():
             yield Diagnosis(None, *weakness)
     else:
         yield Diagnosis(None, "the sandbox is off: code that you approve runs with your permissions", _SWITCH)

@@ -170,7 +170,7 @@ class Execution:
         language = place.language
         if place.database:
             note = " ".join(filter(None, (note, f"It runs in {place.database}.")))
-        code, caution = _caution(code, asker)
+        code, caution = _prepare_question(code, asker)
         self.earlier.servers = find_servers(profile.mcp_servers)
         if refusal := self._refusal(code, language, profile):
             state = "unfinished" if code.state == "unfinished" else "failed"
@@ -472,7 +472,7 @@ def _is_moved(before: str, after: str) -> bool:
     return cell_target.split(before)[0] != cell_target.split(after)[0]
 
 
-def _caution(code: Message, asker: str) -> tuple[Message, str]:
+def _prepare_question(code: Message, asker: str) -> tuple[Message, str]:
     """Return the code, ready to be asked for, and what the question warns of beside its findings, or ""."""
     caution = ""
     if code.state == "unfinished" and code.call is None:

@@ -87,7 +87,7 @@ class FileIndex:
         if first:
             self._paths, self._hidden = paths, hidden
         try:
-            for path in _few(self._list_below()):
+            for path in _take_few(self._list_below()):
                 if self._closed:
                     return
                 if path.startswith(".") or "/." in path:
@@ -106,14 +106,14 @@ class FileIndex:
     def _list_below(self) -> Iterator[str]:
         """Every path below the root: from git where it knows them, else from the folders themselves."""
         known = False
-        for path in _from_git(self.root):
+        for path in _list_from_git(self.root):
             known = True
             yield path
         if not known:
-            yield from _from_folders(self.root)
+            yield from _list_from_folders(self.root)
 
 
-def _few(paths: Iterable[str]) -> Iterator[str]:
+def _take_few(paths: Iterable[str]) -> Iterator[str]:
     """The paths that can be typed, as many as are kept, for as long as there is patience."""
     until = time.monotonic() + PATIENCE
     for number, path in enumerate(paths):
@@ -123,7 +123,7 @@ def _few(paths: Iterable[str]) -> Iterator[str]:
             yield path
 
 
-def _from_git(root: Path) -> Iterator[str]:
+def _list_from_git(root: Path) -> Iterator[str]:
     """List the files and folders that git tracks or would track below the folder; nothing outside of git."""
     program = programs.find("git")
     if program is None:
@@ -161,7 +161,7 @@ def _from_git(root: Path) -> Iterator[str]:
             git.wait()
 
 
-def _from_folders(root: Path) -> Iterator[str]:
+def _list_from_folders(root: Path) -> Iterator[str]:
     """List the files in the folder and below, from the top down."""
     waiting = deque([""])
     while waiting:

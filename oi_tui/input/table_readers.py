@@ -93,12 +93,12 @@ def _open_text(path: Path) -> IO[str]:
 def _read_json_lines(path: Path, _: str) -> TableRecords:
     names: dict[str, None] = {}
     notes: list[str] = []
-    rows = _rows_of_json_lines(path, names, notes)
+    rows = _read_json_rows(path, names, notes)
     first = list(islice(rows, 1000))
     return _as_records("JSON lines", names, first, rows, notes)
 
 
-def _rows_of_json_lines(path: Path, names: dict[str, None], notes: list[str]) -> Iterator[list[object]]:
+def _read_json_rows(path: Path, names: dict[str, None], notes: list[str]) -> Iterator[list[object]]:
     broken = 0
     with _open_text(path) as file:
         for number, line in enumerate(file, 1):

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from oi_tui.engine.export.formats import fence
+from oi_tui.engine.export.formats import write_fence
 from oi_tui.mcp_client.connection import McpCallError
 from oi_tui.mcp_client.runtime import format_block
 from oi_tui.mcp_client.servers import McpServers
@@ -42,7 +42,7 @@ class Resources:
         answer = self._servers.ask(server, {"do": "read", "uri": uri}, stopped)
         contents = [entry for entry in answer.get("contents", ()) if isinstance(entry, dict)]
         text = "\n".join(map(_convert_content, contents))
-        return f"{_INTRODUCTION.format(visible(uri), server)}\n{fence(_shorten(text), '')}"
+        return f"{_INTRODUCTION.format(visible(uri), server)}\n{write_fence(_shorten(text), '')}"
 
     def list_prompts(self, server: str, stopped: threading.Event | None = None) -> list[ServerPrompt]:
         """The prompts of a server."""

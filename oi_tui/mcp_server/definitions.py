@@ -11,7 +11,7 @@ _ASKED = "The person is asked before the code runs, and may refuse."
 _UNASKED = "Code runs without a question."
 
 
-def definitions(languages: Sequence[str], profile: Profile) -> list[Tool]:
+def list_definitions(languages: Sequence[str], profile: Profile) -> list[Tool]:
     """Return the tools for these languages."""
     language = {"type": "string", "enum": list(languages), "description": "the language"}
     name = {"type": "string", "description": "the name of the variable"}

@@ -5,7 +5,7 @@ from typing import Any
 
 from mcp.types import ElicitRequest, ElicitRequestFormParams, ElicitResult
 
-from oi_tui.engine.export.formats import fence
+from oi_tui.engine.export.formats import write_fence
 from oi_tui.messages import InputRequested
 from oi_tui.server.event_log import ApprovalQuestion
 from oi_tui.text import one_line, visible
@@ -32,7 +32,7 @@ def approval(question: ApprovalQuestion) -> ElicitRequest:
     language = message.format or "code"
     parts = [
         f"Run this {language} code?",
-        fence(visible(message.content), language),
+        write_fence(visible(message.content), language),
         *(visible(words) for words in (question.request.caution, question.request.note) if words),
         f"It would run in {question.program}, in {question.folder}.",
     ]
@@ -41,7 +41,7 @@ def approval(question: ApprovalQuestion) -> ElicitRequest:
     return _make_form("\n\n".join(parts), _DECISION)
 
 
-def input_line(request: InputRequested) -> ElicitRequest:
+def ask_for_line(request: InputRequested) -> ElicitRequest:
     """Ask for a line that the running program waits for."""
     return _make_form(
         f"The running program asks for input: {one_line(request.prompt) or '(no prompt)'}", _LINE
@@ -53,13 +53,13 @@ def is_yes(answer: ElicitResult | None) -> bool:
     return _read_content(answer).get("decision") == _RUN
 
 
-def reason(answer: ElicitResult | None) -> str:
+def find_reason(answer: ElicitResult | None) -> str:
     """Why the person said no, where they gave a reason."""
     given = _read_content(answer).get("reason")
     return given.strip() if isinstance(given, str) else ""
 
 
-def line_of(answer: ElicitResult | None) -> str | None:
+def find_line(answer: ElicitResult | None) -> str | None:
     """The line that the person typed; None when they typed none."""
     given = _read_content(answer).get("line")
     return given.replace("\n", " ") if isinstance(given, str) else None

@@ -8,7 +8,7 @@ from mcp.server.lowlevel import Server
 
 from oi_tui import log
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.mcp_server.stdio import messages
+from oi_tui.mcp_server.stdio import open_message_streams
 from oi_tui.mcp_server.tools import HostTools
 from oi_tui.server.backend import WorkspaceBackend
 from oi_tui.server.hosted_session import HostedSession
@@ -44,7 +44,7 @@ async def _serve(workspace: Workspace, session: HostedSession) -> None:
         on_call_tool=tools.call_tool,
     )
     try:
-        async with messages() as (received, to_host):
+        async with open_message_streams() as (received, to_host):
             serving = asyncio.ensure_future(
                 server.run(received, to_host, server.create_initialization_options())
             )

@@ -20,7 +20,7 @@ LONGEST_LINE = 64 * 1024 * 1024
 
 
 @asynccontextmanager
-async def messages() -> AsyncIterator[tuple[Any, Any]]:
+async def open_message_streams() -> AsyncIterator[tuple[Any, Any]]:
     """Take standard input and output for the protocol alone, and give the streams of messages."""
     source, target = take_streams()
     received, to_server = anyio.create_memory_object_stream[Any](0)[::-1]

@@ -18,7 +18,7 @@ from mcp.types import (
 
 from oi_tui.mcp_server import questions, results, windows
 from oi_tui.mcp_server.cell import HostCell
-from oi_tui.mcp_server.definitions import definitions
+from oi_tui.mcp_server.definitions import list_definitions
 from oi_tui.messages import InputRequested
 from oi_tui.runtimes.variables import is_name
 from oi_tui.server.event_log import ApprovalQuestion
@@ -77,7 +77,7 @@ class HostTools:
     async def list_tools(self, _context: Context, _params: Any) -> ListToolsResult:
         """Return the tools."""
         languages = await asyncio.to_thread(lambda: self._languages)
-        return ListToolsResult(tools=definitions(languages, self._workspace.profile))
+        return ListToolsResult(tools=list_definitions(languages, self._workspace.profile))
 
     async def call_tool(
         self, context: Context, params: CallToolRequestParams
@@ -128,7 +128,7 @@ class HostTools:
 
     def _check_arguments(self, params: CallToolRequestParams) -> Mapping[str, str]:
         """Return the arguments. Raises ToolCallError where they do not fit the tool."""
-        known = {tool.name: tool for tool in definitions(self._languages, self._workspace.profile)}
+        known = {tool.name: tool for tool in list_definitions(self._languages, self._workspace.profile)}
         if params.name not in known:
             raise ToolCallError(f"There is no tool {one_line(params.name, 60)}. Tools: {', '.join(known)}.")
         schema, arguments = known[params.name].input_schema, params.arguments or {}
@@ -222,10 +222,10 @@ class HostTools:
         elif answer is None:
             cell.refuse(_NO_ANSWER)
         else:
-            cell.reject(question, questions.reason(answer))
+            cell.reject(question, questions.find_reason(answer))
 
     def _take_line(self, cell: HostCell, answer: ElicitResult | None) -> None:
-        line = questions.line_of(answer)
+        line = questions.find_line(answer)
         if line is None:
             self._session.stop()
         elif self._session.waits_for:
@@ -356,7 +356,7 @@ def _make_request(waiting: ApprovalQuestion | InputRequested) -> ElicitRequest |
     """Return how to ask for what is waited for; None where that must not be asked."""
     if isinstance(waiting, ApprovalQuestion):
         return questions.approval(waiting)
-    return None if waiting.masked else questions.input_line(waiting)
+    return None if waiting.masked else questions.ask_for_line(waiting)
 
 
 async def _ask(context: Context, asked: ElicitRequest) -> ElicitResult | None:

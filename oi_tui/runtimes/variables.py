@@ -129,7 +129,7 @@ def is_private(name: str, shown: str) -> bool:
     return shown[:1] in ("'", '"') and _PRIVATE.search(name) is not None
 
 
-def newer(old: tuple[Memory, ...], new: tuple[Memory, ...]) -> tuple[Memory, ...]:
+def merge_newer(old: tuple[Memory, ...], new: tuple[Memory, ...]) -> tuple[Memory, ...]:
     """The current variables; for a busy language, those it reported before."""
     before = {memory.language: memory for memory in old}
     return tuple(before.get(memory.language, memory) if memory.state == "busy" else memory for memory in new)

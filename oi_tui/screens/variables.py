@@ -38,7 +38,7 @@ _TABLE_KEYS: Keys = (
 _AGAIN = 1.0
 
 
-def mention(language: str, name: str, memories: Sequence[Memory]) -> str:
+def mention_variable(language: str, name: str, memories: Sequence[Memory]) -> str:
     """Write the variable as the prompt mentions it: with its language where another has the name, too."""
     shared = sum(any(v.name == name for v in memory.variables) for memory in memories) > 1
     return write_mention(f"{language}:{name}" if shared else name)
@@ -208,7 +208,7 @@ class VariablesScreen(Page[str | None]):
         row = self._list.selected
         if row is None or row.variable is None:
             return
-        self.dismiss(mention(row.language, row.variable.name, self._memories or ()))
+        self.dismiss(mention_variable(row.language, row.variable.name, self._memories or ()))
 
     def action_look(self) -> None:
         """Show the beginning of the variable's value."""

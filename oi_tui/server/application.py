@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from oi_tui.server import conversations, documents, native, original, page
 from oi_tui.server.backend import Backend
 from oi_tui.server.context import ServerContext, read_object
-from oi_tui.server.guard import Receive, RequestGuard, RequestRefusedError, Scope, Send, error_body
+from oi_tui.server.guard import Receive, RequestGuard, RequestRefusedError, Scope, Send, make_error_body
 from oi_tui.server.hosted_session import ConflictError
 from oi_tui.server.kernels import login, notebook_sessions
 from oi_tui.server.kernels import routes as kernels
@@ -158,7 +158,7 @@ def _do_nothing() -> None:
 
 
 def _make_error(status: int, problem: object) -> Response:
-    return JSONResponse(error_body(status, str(problem)), status)
+    return JSONResponse(make_error_body(status, str(problem)), status)
 
 
 async def _handle_conflict(_request: Request, problem: Exception) -> Response:
@@ -190,7 +190,7 @@ async def _handle_no_route(request: Request, problem: Exception) -> Response:
         404: nothing,
         405: f"{request.method} is not possible at this address; GET /openapi.json lists what is.",
     }.get(problem.status_code, problem.detail)
-    return JSONResponse(error_body(problem.status_code, why), problem.status_code, problem.headers)
+    return JSONResponse(make_error_body(problem.status_code, why), problem.status_code, problem.headers)
 
 
 async def _handle_failure(request: Request, problem: Exception) -> Response:

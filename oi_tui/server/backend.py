@@ -9,7 +9,7 @@ from oi_tui.computer_api import QuestionRefusedError
 from oi_tui.engine import rerun
 from oi_tui.engine.events import Event, Noticed
 from oi_tui.engine.llm import images
-from oi_tui.engine.open_interpreter.chunks import find_unknown_part, from_messages, split_parts, to_message
+from oi_tui.engine.open_interpreter.chunks import convert_messages, find_unknown_part, split_parts, to_message
 from oi_tui.engine.review.findings import Findings
 from oi_tui.engine.review.scanner import look_through
 from oi_tui.engine.session import Prompt
@@ -152,7 +152,7 @@ class WorkspaceBackend:
     def read_setting(self, name: str) -> Any:
         """Return a setting, or a group of them. Raises KeyError."""
         if name == "messages":
-            return from_messages(self.messages)
+            return convert_messages(self.messages)
         return read_setting(self._workspace.profile, name)
 
     def change(self, changes: Mapping[str, Any]) -> None:
@@ -246,7 +246,7 @@ def flatten(changes: Mapping[str, Any]) -> dict[str, Any]:
     return values
 
 
-def picture(message: Message) -> tuple[bytes, str] | None:
+def read_picture(message: Message) -> tuple[bytes, str] | None:
     """Return the bytes and the type of a message's image; None where it has none that can be read."""
     address = images.make_data_url(message.format, message.content) if message.type == "image" else None
     if not address:

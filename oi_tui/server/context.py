@@ -53,7 +53,7 @@ class RateLimiter:
             await asyncio.sleep(self._free - now)
 
 
-def context_of(connection: HTTPConnection) -> ServerContext:
+def find_context(connection: HTTPConnection) -> ServerContext:
     """Return the context of the server that received the request."""
     context: ServerContext = connection.app.state.context
     return context

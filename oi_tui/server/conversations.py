@@ -5,7 +5,7 @@ import asyncio
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from oi_tui.server.context import context_of
+from oi_tui.server.context import find_context
 
 #: Characters of a search that count.
 _LONGEST_SEARCH = 200
@@ -13,7 +13,7 @@ _LONGEST_SEARCH = 200
 
 async def list_conversations(request: Request) -> Response:
     """Saved conversations, the newest first; `?search=` finds those that contain all its words."""
-    sessions = context_of(request).sessions
+    sessions = find_context(request).sessions
     words = request.query_params.get("search", "")[:_LONGEST_SEARCH]
     backend = (await sessions.find()).backend
     found = await asyncio.to_thread(backend.search_saved, words)

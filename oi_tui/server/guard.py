@@ -60,7 +60,7 @@ class RequestRefusedError(Exception):
     @property
     def body(self) -> dict[str, Any]:
         """The body of the answer."""
-        return error_body(self.status, self.why, self.param, self.code)
+        return make_error_body(self.status, self.why, self.param, self.code)
 
 
 #: What OpenAI calls the kinds of errors.
@@ -73,7 +73,7 @@ _ERRORS = {
 }
 
 
-def error_body(
+def make_error_body(
     status: int, message: str, param: str | None = None, code: str | None = None
 ) -> dict[str, Any]:
     """Return the body of an answer that reports an error, in OpenAI's form."""
@@ -90,12 +90,12 @@ class RequestGuard:
     def __init__(self, app: App, options: ServerOptions) -> None:
         self._app = app
         self._options = options
-        self._digest = _digest(options.token.encode())
+        self._digest = _compute_digest(options.token.encode())
         self.kernel_access = KernelAccess(options.kernel_password)
 
     def is_token(self, given: bytes) -> bool:
         """Compare with the token, in a time that does not depend on where they differ."""
-        return hmac.compare_digest(_digest(given), self._digest)
+        return hmac.compare_digest(_compute_digest(given), self._digest)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or answer why it is refused."""
@@ -350,7 +350,7 @@ def _list_tokens(headers: _Headers) -> list[bytes]:
     return [*tokens, *of_pages]
 
 
-def _digest(token: bytes) -> bytes:
+def _compute_digest(token: bytes) -> bytes:
     return hashlib.sha256(token).digest()
 
 

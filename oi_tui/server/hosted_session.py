@@ -46,7 +46,7 @@ class ConflictError(Exception):
     """The request does not fit the state of the session; the message says why."""
 
 
-def code_hash(code: str) -> str:
+def compute_code_hash(code: str) -> str:
     """Return the hash of code, by which an answer names what was shown."""
     return hashlib.sha256(code.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -287,7 +287,7 @@ class HostedSession:
         question = ApprovalQuestion(
             secrets.token_urlsafe(16),
             request,
-            code_hash(message.content),
+            compute_code_hash(message.content),
             one_line(computer.describe(language)),
             one_line(computer.where) or str(computer.cwd),
             tuple(one_line(words) for words in (*findings.sentences, findings.conclusion) if words),

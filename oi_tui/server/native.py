@@ -13,10 +13,10 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from oi_tui.engine.storage.store import NoConversationError, StoreError
 from oi_tui.server import wire
-from oi_tui.server.backend import picture
+from oi_tui.server.backend import read_picture
 from oi_tui.server.context import (
     RateLimiter,
-    context_of,
+    find_context,
     parse_json,
     read_object,
     read_text,
@@ -28,7 +28,7 @@ from oi_tui.server.event_log import ApprovalQuestion, EventReader, GapError, Mes
 from oi_tui.server.fields import SWITCH, check_fields, make_whole
 from oi_tui.server.guard import RequestRefusedError
 from oi_tui.server.hosted_session import ConflictError, HostedSession
-from oi_tui.server.openai.content import content_messages
+from oi_tui.server.openai.content import read_content
 from oi_tui.server.sessions import UnknownSessionError
 from oi_tui.text import visible
 
@@ -40,13 +40,13 @@ _ANSWER = {"grant": make_whole(1), "stop": SWITCH}
 
 async def list_sessions(request: Request) -> Response:
     """Every session."""
-    sessions = context_of(request).sessions.all
+    sessions = find_context(request).sessions.all
     return JSONResponse({"sessions": [wire.describe_session(session) for session in sessions]})
 
 
 async def create_session(request: Request) -> Response:
     """Make a session, or with `conversation` open a saved one."""
-    sessions = context_of(request).sessions
+    sessions = find_context(request).sessions
     wanted = read_text(await read_object(request), "conversation", "") if await request.body() else ""
     try:
         session = await sessions.open(wanted) if wanted else await sessions.create()
@@ -64,7 +64,7 @@ async def show_session(request: Request) -> Response:
 
 async def delete_session(request: Request) -> Response:
     """End a session; its conversation stays saved."""
-    await context_of(request).sessions.remove(request.path_params["id"])
+    await find_context(request).sessions.remove(request.path_params["id"])
     return Response(status_code=204)
 
 
@@ -79,7 +79,7 @@ async def show_image(request: Request) -> Response:
     """An image of the conversation."""
     session, wanted = await _find_session(request), request.path_params["image"]
     message = next((item for item in session.messages if item.id == wanted), None)
-    image = await asyncio.to_thread(picture, message) if message else None
+    image = await asyncio.to_thread(read_picture, message) if message else None
     if image is None:
         raise RequestRefusedError(404, "There is no such image.")
     return Response(image[0], media_type=image[1])
@@ -89,7 +89,7 @@ async def stream_events(request: Request) -> Response:
     """The events as server-sent events; `Last-Event-ID` or `?after=` resumes behind an event."""
     session = await _find_session(request)
     after = _parse_number(request.headers.get("last-event-id") or request.query_params.get("after"))
-    seconds = context_of(request).options.limits.unwatched_seconds
+    seconds = find_context(request).options.limits.unwatched_seconds
     return StreamingResponse(_stream_lines(session, after, seconds), media_type="text/event-stream")
 
 
@@ -142,7 +142,7 @@ async def _read_records(
 
 async def watch(socket: WebSocket) -> None:
     """The events over a WebSocket, which takes the same actions as POST: {"do": "say", …}."""
-    context = context_of(socket)
+    context = find_context(socket)
     await socket.accept(subprotocol=subprotocol(socket))
     try:
         session = await context.sessions.find(socket.path_params["id"])
@@ -193,7 +193,7 @@ def act(session: HostedSession, action: str, body: Mapping[str, Any]) -> None:
     """Carry out an action. Raises RequestRefusedError or ConflictError."""
     match action:
         case "say":
-            session.say(content_messages(body.get("content")))
+            session.say(read_content(body.get("content")))
         case "propose":
             session.propose(read_text(body, "language"), read_text(body, "code"))
         case "answer":
@@ -221,7 +221,7 @@ def _answer(session: HostedSession, body: Mapping[str, Any]) -> None:
 
 
 async def _find_session(request: Request) -> HostedSession:
-    return await context_of(request).sessions.find(request.path_params["id"])
+    return await find_context(request).sessions.find(request.path_params["id"])
 
 
 def _parse_number(text: str | None) -> int | None:

@@ -104,7 +104,7 @@ class ServerOptions:
     @property
     def names(self) -> frozenset[str]:
         """The host names by which clients may call the server, in small letters."""
-        own = () if self.host in ("0.0.0.0", "::", "") else (_bracket(self.host),)
+        own = () if self.host in ("0.0.0.0", "::", "") else (_put_in_brackets(self.host),)
         return frozenset(name.lower() for name in (*LOOPBACK, *own, *self.hosts))
 
     @property
@@ -112,15 +112,15 @@ class ServerOptions:
         """The address for a browser on this machine; the path of the socket where there is one."""
         if self.socket:
             return str(self.socket)
-        host = "127.0.0.1" if self.host in ("0.0.0.0", "::", "") else _bracket(self.host)
+        host = "127.0.0.1" if self.host in ("0.0.0.0", "::", "") else _put_in_brackets(self.host)
         return f"{self.scheme}://{host}:{self.port}"
 
 
-def _bracket(host: str) -> str:
+def _put_in_brackets(host: str) -> str:
     return f"[{host}]" if ":" in host and not host.startswith("[") else host
 
 
-def from_environment(environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
+def read_environment(environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
     """Return the options that Open Interpreter's variables set. Raises OptionError."""
     options: dict[str, Any] = {}
     if host := environment.get("INTERPRETER_HOST"):

@@ -20,7 +20,7 @@ from oi_tui.server.chunks import ClientChunks, make_error
 from oi_tui.server.context import (
     RateLimiter,
     ServerContext,
-    context_of,
+    find_context,
     parse_json,
     read_object,
     receive_frame,
@@ -98,10 +98,10 @@ class MessageAssembler:
 
 def read_messages(parts: Sequence[Mapping[str, Any]]) -> list[Message]:
     """The messages that the parts are. Raises BadChunkError for an image that cannot be read."""
-    return [_message(part["type"], part["format"], part["content"]) for part in parts]
+    return [_read_message(part["type"], part["format"], part["content"]) for part in parts]
 
 
-def _message(kind: str, shape: str | None, content: str) -> Message:
+def _read_message(kind: str, shape: str | None, content: str) -> Message:
     if kind == "image" and shape != "description":
         if shape == "path":
             return Message(role="user", type="image", format=shape, content=content)
@@ -310,7 +310,7 @@ class OriginalClient:
 
 async def chat(socket: WebSocket) -> None:
     """The WebSocket at /: chunks in, chunks out. `?session=ID` chooses a session."""
-    context = context_of(socket)
+    context = find_context(socket)
     try:
         session = await context.sessions.find(socket.query_params.get("session", DEFAULT))
     except (UnknownSessionError, NoRoomError) as problem:
@@ -329,7 +329,7 @@ async def heartbeat(_request: Request) -> Response:
 
 async def read_setting(request: Request) -> Response:
     """A setting, as {"name": value}."""
-    session = await context_of(request).sessions.find()
+    session = await find_context(request).sessions.find()
     name = request.path_params["name"]
     try:
         return JSONResponse({name: session.backend.read_setting(name)})
@@ -339,7 +339,7 @@ async def read_setting(request: Request) -> Response:
 
 async def change_settings(request: Request) -> Response:
     """Change settings, or the messages, where the start of the server allows it."""
-    context = context_of(request)
+    context = find_context(request)
     if not context.options.allow_settings:
         why = "Settings cannot be changed from outside. Start with --allow-settings to allow it."
         return JSONResponse({"error": why}, 403)

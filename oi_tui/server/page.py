@@ -12,16 +12,16 @@ _FOLDER = Path(__file__).parent / "page_files"
 
 async def index(_request: Request) -> Response:
     """The page itself."""
-    return _response("index.html")
+    return _make_response("index.html")
 
 
 async def file(request: Request) -> Response:
     """A file of the page; its name is looked up, never opened as a path."""
-    return _response(request.path_params["name"])
+    return _make_response(request.path_params["name"])
 
 
-def _response(name: str) -> Response:
-    content = _files().get(name)
+def _make_response(name: str) -> Response:
+    content = _read_files().get(name)
     if content is None:
         return Response("Not found", 404, media_type="text/plain")
     kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
@@ -29,5 +29,5 @@ def _response(name: str) -> Response:
 
 
 @cache
-def _files() -> dict[str, bytes]:
+def _read_files() -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in _FOLDER.iterdir() if path.is_file()}

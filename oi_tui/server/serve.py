@@ -70,14 +70,14 @@ def _open(options: ServerOptions, stack: ExitStack) -> None:
         return
     file = paths.make_private(paths.state()) / f"page-{os.getpid()}.html"
     stack.callback(file.unlink, missing_ok=True)
-    address = html.escape(page_address(options), quote=True)
+    address = html.escape(make_page_address(options), quote=True)
     text = f'<!doctype html><meta http-equiv="refresh" content="0; url={address}">'
     with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as out:
         out.write(text)
     view(words, str(file))
 
 
-def page_address(options: ServerOptions) -> str:
+def make_page_address(options: ServerOptions) -> str:
     """The address of the page. The token is behind the #, which browsers do not send."""
     return f"{options.address}/#token={options.token}"
 
@@ -87,7 +87,7 @@ def greeting(options: ServerOptions, *, auto_run: bool) -> str:
     where = f"the Unix socket {options.socket}" if options.socket else options.address
     lines = [
         f"oi-tui serves at {where}",
-        f"Page:   {page_address(options)}" if not options.socket else "",
+        f"Page:   {make_page_address(options)}" if not options.socket else "",
         f"Token:  {options.token}   (send it as Authorization: Bearer TOKEN, or X-API-KEY: TOKEN)",
         f"Kernels: {options.kernel_password}   (a password for Open WebUI and Jupyter; it opens /api alone)",
         "Code runs without asking (auto_run is on)." if auto_run else "Code needs approval before it runs.",

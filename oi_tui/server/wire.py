@@ -61,11 +61,11 @@ def encode_event(item: LogItem, session: str) -> dict[str, Any]:
         case MessageStarted(message) | MessageRecorded(message):
             return {**head, "message": describe_message(message, session)}
         case RunReported(id, report):
-            return {**head, "id": id, "report": REPORTS[type(report)], **_values(report)}
+            return {**head, "id": id, "report": REPORTS[type(report)], **_read_values(report)}
         case FilesChanged(id, change_set):
             changes = [{"path": change.name, "what": change.what} for change in change_set.changes]
             return {**head, "id": id, "changes": changes, "note": change_set.note}
-    return {**head, **_values(item)}
+    return {**head, **_read_values(item)}
 
 
 def describe_question(question: ApprovalQuestion) -> dict[str, Any]:
@@ -123,5 +123,5 @@ def describe_session(session: HostedSession) -> dict[str, Any]:
     }
 
 
-def _values(item: object) -> Mapping[str, Any]:
+def _read_values(item: object) -> Mapping[str, Any]:
     return {field.name: getattr(item, field.name) for field in fields(item)}  # type: ignore[arg-type]

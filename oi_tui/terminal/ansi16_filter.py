@@ -15,7 +15,7 @@ from textual.color import Color
 from textual.filter import LineFilter
 
 from oi_tui.terminal.graphics import HALF_BLOCK
-from oi_tui.themes import contrast
+from oi_tui.themes import compute_contrast
 
 #: What the sixteen colours are taken for; what they are, only the terminal knows.
 PALETTE = Palette(
@@ -48,7 +48,7 @@ class Ansi16Filter(LineFilter):
 
 
 def _find_style(text: str, style: Style) -> Style:
-    return _find_pixel_style(style) if _is_pixels(text) else in_sixteen(style)
+    return _find_pixel_style(style) if _is_pixels(text) else convert_style(style)
 
 
 def _is_pixels(text: str) -> bool:
@@ -56,7 +56,7 @@ def _is_pixels(text: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def in_sixteen(style: Style) -> Style:
+def convert_style(style: Style) -> Style:
     """The style in sixteen colours; the terminal's own, and its default, stay as they are."""
     ground, ink = style.bgcolor, style.color
     if style.reverse:
@@ -84,11 +84,11 @@ def _to_colour(number: int) -> RichColor:
     return RichColor.from_triplet(PALETTE[number])
 
 
-def _colour(number: int) -> Color:
+def _convert_colour(number: int) -> Color:
     return Color(*PALETTE[number])
 
 
-def _hue(color: Color, vivid: int) -> int | None:
+def _find_hue(color: Color, vivid: int) -> int | None:
     """The number of the plain colour of that hue; None for a grey."""
     red, green, blue = color.r, color.g, color.b
     if max(red, green, blue) - min(red, green, blue) < vivid:
@@ -97,27 +97,27 @@ def _hue(color: Color, vivid: int) -> int | None:
     return _HUES[round(hue * 6) % 6]
 
 
-def _grey(color: Color) -> int:
+def _find_grey(color: Color) -> int:
     lightness = (max(color.rgb) + min(color.rgb)) / 510
     return next(number for most, number in _GREYS if lightness <= most)
 
 
 def _ground(found: RichColor) -> int:
     color = Color.from_rich_color(found)
-    hue = _hue(color, _VIVID_GROUND)
+    hue = _find_hue(color, _VIVID_GROUND)
     if hue is None:
-        return _grey(color)
+        return _find_grey(color)
     light = (max(color.rgb) + min(color.rgb)) / 510
     return hue + 8 if light > 0.5 else hue
 
 
 def _find_ink(found: RichColor, under: int | None) -> int:
     color = Color.from_rich_color(found)
-    ground = _colour(0 if under is None else under)
-    hue = _hue(color, _VIVID_INK)
-    dark = contrast(Color(255, 255, 255), ground) > contrast(Color(0, 0, 0), ground)
-    wanted = _grey(color) if hue is None else hue + 8 if dark else hue
+    ground = _convert_colour(0 if under is None else under)
+    hue = _find_hue(color, _VIVID_INK)
+    dark = compute_contrast(Color(255, 255, 255), ground) > compute_contrast(Color(0, 0, 0), ground)
+    wanted = _find_grey(color) if hue is None else hue + 8 if dark else hue
     for number in (wanted, 15 if dark else 0):
-        if contrast(_colour(number), ground) >= _LEAST:
+        if compute_contrast(_convert_colour(number), ground) >= _LEAST:
             return number
     return 0 if dark else 15

@@ -29,8 +29,8 @@ def copy(text: str, app: App[object]) -> str:
     if _is_local() and _with_a_tool(text):
         return "copied"
     if len(text.encode("utf-8", "replace")) > LONGEST:
-        return _into_tmux(text) or _into_a_file(text)
-    if problem := _into_tmux(text):
+        return _copy_into_tmux(text) or _write_to_file(text)
+    if problem := _copy_into_tmux(text):
         return problem
     if os.environ.get("STY"):
         _through_screen(text, app)
@@ -80,7 +80,7 @@ def _with_a_tool(text: str) -> bool:
     return True
 
 
-def _into_tmux(text: str) -> str:
+def _copy_into_tmux(text: str) -> str:
     """Give the text to tmux, which by default ignores OSC 52 from programs; "" if that is not possible."""
     if not os.environ.get("TMUX"):
         return ""
@@ -97,7 +97,7 @@ def _through_screen(text: str, app: App[object]) -> None:
         driver.write("".join(f"\x1bP{piece}\x1b\\" for piece in pieces))
 
 
-def _into_a_file(text: str) -> str:
+def _write_to_file(text: str) -> str:
     """Write a long text to a file that only the owner can read."""
     size = f"{len(text):,} characters are more than terminals take"
     try:

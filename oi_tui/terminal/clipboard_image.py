@@ -55,14 +55,18 @@ def save() -> Path | None:
 
 def _read() -> bytes:
     if sys.platform == "darwin":
-        return _output(["pngpaste", "-"])
+        return _read_output(["pngpaste", "-"])
     for variable, formats, image in _PROGRAMS:
         if os.environ.get(variable) and shutil.which(image[0]):
-            return _output(image) if _TYPE in _output(formats).decode(errors="replace").split() else b""
+            return (
+                _read_output(image)
+                if _TYPE in _read_output(formats).decode(errors="replace").split()
+                else b""
+            )
     return b""
 
 
-def _output(argv: list[str]) -> bytes:
+def _read_output(argv: list[str]) -> bytes:
     try:
         done = subprocess.run(
             argv,

@@ -7,7 +7,7 @@ from rich.style import Style
 from textual.color import Color
 from textual.filter import LineFilter
 
-from oi_tui.themes import LEGIBLE, contrast, make_legible
+from oi_tui.themes import LEGIBLE, compute_contrast, make_legible
 
 
 class ContrastFilter(LineFilter):
@@ -37,7 +37,7 @@ def make_readable(style: Style) -> Style:
     ink, ground = Color.from_rich_color(style.color), Color.from_rich_color(style.bgcolor)
     if style.reverse:
         ink, ground = ground, ink
-    if contrast(ink, ground) >= LEGIBLE:
+    if compute_contrast(ink, ground) >= LEGIBLE:
         return style
     moved = make_legible(ink, ground).rich_color
     return style + (Style(bgcolor=moved) if style.reverse else Style(color=moved))

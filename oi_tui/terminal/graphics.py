@@ -36,7 +36,7 @@ class Tmux:
         return all("RGB" in features for _, _, features in self.clients)
 
 
-def worth_asking(wanted: str, environment: Mapping[str, str] = os.environ) -> bool:
+def is_worth_asking(wanted: str, environment: Mapping[str, str] = os.environ) -> bool:
     """Whether the terminal is to be asked: only where that decides something, and where it cannot disturb."""
     term = environment.get("TERM", "")
     if wanted in ("blocks", "off") or environment.get("TERM_PROGRAM") == "Apple_Terminal":

@@ -33,15 +33,15 @@ class WindowAddress:
     @property
     def socket(self) -> Path:
         """The path of the socket."""
-        return directory() / f"{self.name}.sock"
+        return find_directory() / f"{self.name}.sock"
 
     @property
     def file(self) -> Path:
         """The path of the file that says so."""
-        return directory() / f"{self.name}.json"
+        return find_directory() / f"{self.name}.json"
 
 
-def directory(*, make: bool = True) -> Path:
+def find_directory(*, make: bool = True) -> Path:
     """Return the folder of the addresses; with `make` it is made where it is missing.
 
     Windows with other conversations (`OI_TUI_HOME`) have a folder of their own. Raises OSError when the
@@ -83,7 +83,7 @@ def touch(address: WindowAddress) -> None:
 def withdraw(address: WindowAddress) -> None:
     """Remove what `publish` and the socket left, and the folder where no other window uses it."""
     with suppress(OSError):
-        folder = directory(make=False)
+        folder = find_directory(make=False)
         (folder / f"{address.name}.json").unlink(missing_ok=True)
         (folder / f"{address.name}.sock").unlink(missing_ok=True)
         folder.rmdir()
@@ -95,7 +95,9 @@ def list_published(folder: Path) -> list[WindowAddress]:
     What windows left that were killed is removed.
     """
     with suppress(OSError):
-        addresses = [(file.stat().st_mtime, address) for file, address in _read_all(directory(make=False))]
+        addresses = [
+            (file.stat().st_mtime, address) for file, address in _read_all(find_directory(make=False))
+        ]
         addresses.sort(key=lambda item: (item[1].folder == str(folder), item[0]), reverse=True)
         return [address for _, address in addresses]
     return []
@@ -103,7 +105,7 @@ def list_published(folder: Path) -> list[WindowAddress]:
 
 def sweep() -> None:
     """Remove the files of windows that were killed. Raises OSError when the folder is not ours alone."""
-    for file in list(directory().glob("*-*.*")):
+    for file in list(find_directory().glob("*-*.*")):
         process = file.stem.partition("-")[0]
         if file.suffix in (".sock", ".json") and _PROCESS.fullmatch(process):
             socket_file, description = file.with_suffix(".sock"), file.with_suffix(".json")

@@ -101,7 +101,7 @@ class Listener:
         connection = None
         try:
             async with asyncio.timeout(PATIENCE):
-                hello = _object(await reader.readline())
+                hello = _read_object(await reader.readline())
             token = self._address.token if self._address else ""
             if not token or not secrets.compare_digest(str(hello.get("token")).encode(), token.encode()):
                 return
@@ -109,7 +109,7 @@ class Listener:
             connection = _Connection(host, writer, self._handler)
             connection.send({"ready": address.VERSION})
             while line := await reader.readline():
-                connection.take(_object(line))
+                connection.take(_read_object(line))
         except (OSError, ValueError, TimeoutError):
             _log.info("A connection to the window failed", exc_info=True)
         finally:
@@ -169,7 +169,7 @@ class _Connection:
             del self._calls[id]
 
 
-def _object(line: bytes) -> dict[str, Any]:
+def _read_object(line: bytes) -> dict[str, Any]:
     """Read one line. Raises ValueError."""
     try:
         value = json.loads(line)

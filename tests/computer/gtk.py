@@ -86,7 +86,8 @@ class Cells:
         try:
             return until(stays, repr(text))
         except AssertionError:
-            tree = "from oi_tui.computer.desktop.elements import tree\nprint(tree().elements((), False))\n"
+            tree = "from oi_tui.computer.desktop.elements import open_tree\n"
+            tree += "print(open_tree().elements((), False))\n"
             seen = self.tried(tree + "print(computer.display.windows())")[0]
             raise AssertionError(f"waited in vain for {text!r}; last listed: {before!r}; {seen}") from None
 

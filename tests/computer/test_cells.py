@@ -161,7 +161,7 @@ WHOLE = "uses mouse and keyboard: the whole object computer (line {})"
             "uses mouse and keyboard: computer.keyboard.write (line 2)",
         ),
         (
-            "from oi_tui.computer.desktop.session import session\nsession().move(1, 2)",
+            "from oi_tui.computer.desktop.session import open_session\nopen_session().move(1, 2)",
             "uses mouse and keyboard: computer.desktop.session (line 2)",
         ),
         (

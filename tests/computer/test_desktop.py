@@ -323,8 +323,8 @@ def test_the_screen_is_shown_once_until_it_changes(cells: ScreenCells) -> None:
 
 def test_a_monitor_is_shown_by_its_number(cells: ScreenCells) -> None:
     cells.run(
-        "from oi_tui.computer.desktop.session import Region, session\n"
-        "type(session().desktop).monitors = lambda _: [Region(0, 0, 400, 800), Region(400, 0, 880, 800)]"
+        "from oi_tui.computer.desktop.session import Region, open_session\n"
+        "type(open_session().desktop).monitors = lambda _: [Region(0, 0, 400, 800), Region(400, 0, 880, 800)]"
     )
     for arguments, picture in {
         "": "<Picture 500x400>",
@@ -610,7 +610,7 @@ def test_a_killed_interpreter_leaves_nothing_pressed(cells: ScreenCells) -> None
 
 def test_a_killed_guard_lets_nothing_be_pressed_and_nothing_stays_pressed(cells: ScreenCells) -> None:
     x, y = cells.form.canvas
-    find = "import os, glob, signal\nfrom oi_tui.computer.desktop.session import session\n"
+    find = "import os, glob, signal\nfrom oi_tui.computer.desktop.session import open_session\n"
     find += f"computer.mouse.move({x + 3}, {y + 3})\ncomputer.mouse.down()\n"
     find += "needle = b'guard.py\\0' + str(os.getpid()).encode()\n"
     find += "for path in glob.glob('/proc/[0-9]*/cmdline'):\n"

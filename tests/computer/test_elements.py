@@ -11,7 +11,7 @@ import pytest
 from oi_tui.computer import ComputerError
 from oi_tui.computer.desktop.base import Region, Window
 from oi_tui.computer.desktop.dbus import Call
-from oi_tui.computer.desktop.elements import Element, Elements, Passwords, only
+from oi_tui.computer.desktop.elements import Element, Elements, Passwords, find_only
 from oi_tui.computer.desktop.pictures import Picture
 from oi_tui.engine.llm.base import Text
 from oi_tui.engine.settings.profile import Profile
@@ -207,9 +207,10 @@ def test_a_program_on_another_screen_is_not_listed(cells: Cells) -> None:
     with dialog("--question", "--title=Here", "--text=Near?"), screen() as other:
         cells.wait_for("Near?")
         with dialog("--question", "--title=There", "--text=Far?", f"--display={other}"):
-            tree = "from oi_tui.computer.desktop.elements import tree\n"
+            tree = "from oi_tui.computer.desktop.elements import open_tree\n"
             until(
-                lambda: "Far?" in cells.run(tree + "print(tree().elements((), False))"), "the other program"
+                lambda: "Far?" in cells.run(tree + "print(open_tree().elements((), False))"),
+                "the other program",
             )
             listed = cells.run("print(computer.display.elements(active_app_only=False))")
             assert "Near?" in listed
@@ -287,13 +288,13 @@ def test_a_name_that_is_the_same_is_preferred_to_a_longer_one() -> None:
         return Element(number, role, name, Region(number, 0, 2, 2), "w")
 
     listed = Elements([element(1, "push button", "Save as"), element(2, "push button", "Save")])
-    assert only(listed, "save", "button").number == 2
-    assert only(listed, "save a", None).number == 1
+    assert find_only(listed, "save", "button").number == 2
+    assert find_only(listed, "save a", None).number == 1
     # The same element twice, as GTK lists entries of an open combo box, is one.
     twice = [Element(number, "menu item", "Small", Region(5, 5, 2, 2), "w") for number in (3, 4)]
-    assert only(twice, "Small", "menu item").name == "Small"
+    assert find_only(twice, "Small", "menu item").name == "Small"
     with pytest.raises(ComputerError, match="There are 2 of push_button 'sav'"):
-        only(listed, "sav", "push_button")
+        find_only(listed, "sav", "push_button")
 
 
 def test_rectangles_of_a_picture_are_blackened_also_at_its_edges() -> None:

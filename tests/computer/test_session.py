@@ -47,7 +47,7 @@ def test_it_is_reported_once_why_code_stops_wherever_the_interrupt_comes(
         patch.setattr(bridge, interrupted, interrupt)
         with pytest.raises(KeyboardInterrupt):
             session.check()
-    cells.ended(finished=False)
+    cells.end(finished=False)
     assert capsys.readouterr().out.count("The user moved the mouse") == 1
 
 

@@ -5,7 +5,7 @@ from textual.color import Color
 from textual.theme import BUILTIN_THEMES
 
 from oi_tui.app import OiTui
-from oi_tui.themes import LEGIBLE, THEMES, contrast
+from oi_tui.themes import LEGIBLE, THEMES, compute_contrast
 from tests.snapshots.test_screens import STATES
 
 NAMES = [theme.name for theme in (*THEMES, *BUILTIN_THEMES.values()) if not theme.ansi]
@@ -23,7 +23,7 @@ def faint(app: OiTui) -> list[str]:
             if style.color is None or style.bgcolor is None or style.bgcolor.is_default:
                 continue
             ink, ground = (Color.from_rich_color(item) for item in (style.color, style.bgcolor))
-            if contrast(ink, ground) < LEGIBLE:
+            if compute_contrast(ink, ground) < LEGIBLE:
                 found.append(f"{text!r} {ink.hex} on {ground.hex}")
     return found
 

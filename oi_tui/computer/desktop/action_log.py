@@ -61,7 +61,7 @@ class ActionLog:
 
     def aim(self, name: str, place: tuple[int, int]) -> None:
         """Note what is at the place that the pointer moves to."""
-        self._aim = _short(name), place
+        self._aim = _shorten(name), place
 
     def click(self, button: str, clicks: int) -> None:
         """Note clicks where the pointer is."""
@@ -95,7 +95,7 @@ class ActionLog:
 
     def activated(self, title: str) -> None:
         """Note that a window was brought to the front."""
-        self._note("to the front", _short(title))
+        self._note("to the front", _shorten(title))
 
     def show(self) -> None:
         """Show the actions under the cell, with the window as it was and as it is; then forget them."""
@@ -137,11 +137,12 @@ class ActionLog:
     def _under(self, place: tuple[int, int]) -> str:
         """The title of the window at a place."""
         return next(
-            (_short(window.title) for window in reversed(self._desktop.windows()) if _has(window, place)), ""
+            (_shorten(window.title) for window in reversed(self._desktop.windows()) if _has(window, place)),
+            "",
         )
 
     def _active(self) -> str:
-        return next((_short(window.title) for window in self._desktop.windows() if window.active), "")
+        return next((_shorten(window.title) for window in self._desktop.windows() if window.active), "")
 
 
 def _has(window: Window, place: tuple[int, int]) -> bool:
@@ -149,6 +150,6 @@ def _has(window: Window, place: tuple[int, int]) -> bool:
     return region.x <= x < region.x + region.width and region.y <= y < region.y + region.height
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     text = " ".join(text.split())
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

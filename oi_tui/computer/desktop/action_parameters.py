@@ -108,13 +108,15 @@ class Parameters:
         """Keys to press together, one group after the other: `ctrl+a Delete`, or a list of keys."""
         if "keys" not in self._values:
             text = self.text("text")
-            groups = [_together(part) for part in text.split()] if text.strip() else [["space"]] * len(text)
+            groups = (
+                [_split_hotkey(part) for part in text.split()] if text.strip() else [["space"]] * len(text)
+            )
             if not groups:
                 raise self._wrong("text", text, 'keys, such as "ctrl+s" or "Return"')
             return groups
         keys = self._values["keys"]
         if isinstance(keys, str) and keys:
-            return [[key.lower() for key in _together(keys)]]
+            return [[key.lower() for key in _split_hotkey(keys)]]
         if not isinstance(keys, (list, tuple)) or not keys or not all(isinstance(key, str) for key in keys):
             raise self._wrong("keys", keys, 'a list of keys, such as ["CTRL", "S"]')
         return [[key.lower() for key in keys]]
@@ -163,7 +165,7 @@ def _parse_number(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _together(text: str) -> list[str]:
+def _split_hotkey(text: str) -> list[str]:
     """The keys of `ctrl+shift+s`; a plus sign alone, or at the end, is a key."""
     parts = text.split("+")
     if text.endswith("+"):

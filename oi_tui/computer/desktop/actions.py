@@ -79,7 +79,7 @@ def _parse(action: Any, screen: tuple[int, int] | None, size: Any) -> Run:
 
 
 @contextlib.contextmanager
-def _held(computer: Any, keys: Sequence[str]) -> Iterator[None]:
+def _hold_keys(computer: Any, keys: Sequence[str]) -> Iterator[None]:
     """Hold the keys down that belong to a click or a turn of the wheel."""
     down: list[str] = []
     try:
@@ -98,7 +98,7 @@ def _click_at(button: str, clicks: int, parameters: Parameters) -> Run:
     def run(computer: Any) -> None:
         if point is not None:
             computer.mouse.move(*point)
-        with _held(computer, keys):
+        with _hold_keys(computer, keys):
             computer.mouse.click(button=button, clicks=clicks)
 
     return run
@@ -116,7 +116,7 @@ def _move(parameters: Parameters) -> Run:
     point, keys = parameters.read_required_point(), parameters.modifiers()
 
     def run(computer: Any) -> None:
-        with _held(computer, keys):
+        with _hold_keys(computer, keys):
             computer.mouse.move(*point)
 
     return run
@@ -128,13 +128,13 @@ def _drag(parameters: Parameters) -> Run:
     *through, end = path[1:] or [parameters.read_required_point()]
 
     def run(computer: Any) -> None:
-        with _held(computer, keys):
+        with _hold_keys(computer, keys):
             computer.mouse.drag(start or computer.mouse.position(), end, through=through)
 
     return run
 
 
-def _button(down: bool, parameters: Parameters) -> Run:
+def _read_button(down: bool, parameters: Parameters) -> Run:
     point = parameters.point()
 
     def run(computer: Any) -> None:
@@ -146,19 +146,19 @@ def _button(down: bool, parameters: Parameters) -> Run:
 
 
 def _scroll(parameters: Parameters) -> Run:
-    point, keys, turns = parameters.point(), parameters.modifiers(), _turns(parameters)
+    point, keys, turns = parameters.point(), parameters.modifiers(), _read_turns(parameters)
 
     def run(computer: Any) -> None:
         if point is not None:
             computer.mouse.move(*point)
-        with _held(computer, keys):
+        with _hold_keys(computer, keys):
             for clicks, sideways in turns:
                 computer.mouse.scroll(clicks, sideways=sideways)
 
     return run
 
 
-def _turns(parameters: Parameters) -> list[tuple[int, bool]]:
+def _read_turns(parameters: Parameters) -> list[tuple[int, bool]]:
     """How far the wheel turns, and whether sideways."""
     if not parameters.has("scroll_x", "scroll_y"):
         direction = parameters.choice("scroll_direction", _DIRECTIONS)
@@ -197,7 +197,7 @@ def _hold(parameters: Parameters) -> Run:
     seconds = parameters.number("duration", 0, _LONGEST_WAIT, 1)
 
     def run(computer: Any) -> None:
-        with _held(computer, keys):
+        with _hold_keys(computer, keys):
             time.sleep(seconds)
 
     return run
@@ -233,8 +233,8 @@ _ACTIONS: dict[str, tuple[tuple[str, ...], Callable[[Parameters], Run]]] = {
     "move": ((*_PLACE, "keys"), _move),
     "left_click_drag": ((*_DRAG, "text", "keys"), _drag),
     "drag": ((*_DRAG, "text", "keys"), _drag),
-    "left_mouse_down": (_PLACE, lambda parameters: _button(True, parameters)),
-    "left_mouse_up": (_PLACE, lambda parameters: _button(False, parameters)),
+    "left_mouse_down": (_PLACE, lambda parameters: _read_button(True, parameters)),
+    "left_mouse_up": (_PLACE, lambda parameters: _read_button(False, parameters)),
     "scroll": (
         (*_PLACE, "scroll_direction", "scroll_amount", "scroll_x", "scroll_y", "text", "keys"),
         _scroll,

@@ -45,13 +45,13 @@ class Clipboard(Tool):
     def copy(self, text: str | None = None) -> None:
         """Put a text on the clipboard; without one, press ctrl+c in the active window."""
         if text is None:
-            self._computer.keyboard.hotkey(_modifier(), "c")
+            self._computer.keyboard.hotkey(_find_modifier(), "c")
         else:
-            _run(_program()[1], "clipboard", text)
+            _run(_find_program()[1], "clipboard", text)
 
     def paste(self) -> None:
         """Press ctrl+v in the active window."""
-        self._computer.keyboard.hotkey(_modifier(), "v")
+        self._computer.keyboard.hotkey(_find_modifier(), "v")
 
 
 def read(selection: str) -> str:
@@ -59,7 +59,7 @@ def read(selection: str) -> str:
 
     Raises ComputerError for a password or a key: what code reads, the model may get.
     """
-    reading = _program()[0]
+    reading = _find_program()[0]
     place = "clipboard" if selection == "clipboard" else "selection"
     formats = _FORMATS.get(reading[0])
     if formats and _PASSWORD_FORMAT in _run(formats, selection).split():
@@ -70,7 +70,7 @@ def read(selection: str) -> str:
     return text
 
 
-def _program() -> tuple[list[str], list[str]]:
+def _find_program() -> tuple[list[str], list[str]]:
     for name, variable, reading, writing in _PROGRAMS:
         if shutil.which(name) and (not variable or os.environ.get(variable)):
             return reading, writing
@@ -105,5 +105,5 @@ def _run(argv: list[str], selection: str, text: str | None = None) -> str:
     return (done.stdout or b"").decode(errors="replace")
 
 
-def _modifier() -> str:
+def _find_modifier() -> str:
     return "command" if sys.platform == "darwin" else "ctrl"

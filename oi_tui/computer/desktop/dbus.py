@@ -232,7 +232,7 @@ def _parse(data: bytearray) -> tuple[int, int | None, tuple[Any, ...] | None] | 
     if len(data) < length:
         return None
     try:
-        fields = _fields(bytes(data[:header_length]), order)
+        fields = _read_fields(bytes(data[:header_length]), order)
         body = _Reader(bytes(data[header_length:length]), order)
         values = tuple(body.read(kind) for kind in _split(fields.get(_SIGNATURE, "")))
     except (ValueError, IndexError, KeyError, struct.error, RecursionError):
@@ -240,7 +240,7 @@ def _parse(data: bytearray) -> tuple[int, int | None, tuple[Any, ...] | None] | 
     return length, fields.get(_REPLY_SERIAL), values if data[1] == _REPLY else None
 
 
-def _fields(header: bytes, order: str) -> dict[int, Any]:
+def _read_fields(header: bytes, order: str) -> dict[int, Any]:
     reader = _Reader(header, order)
     reader.at = 12
     return dict(reader.read("a(yv)"))
@@ -298,7 +298,7 @@ def _connect(addresses: str, seconds: float) -> socket.socket:
     raise failure
 
 
-def session_address() -> str:
+def find_session_address() -> str:
     """The address of the bus of this login. Raises ComputerError where there is none."""
     if address := os.environ.get("DBUS_SESSION_BUS_ADDRESS"):
         return address

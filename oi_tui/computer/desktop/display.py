@@ -13,9 +13,9 @@ from oi_tui.computer.desktop import elements as found_elements
 from oi_tui.computer.desktop import masking
 from oi_tui.computer.desktop.base import UNKNOWN_PLACE, Region, Window
 from oi_tui.computer.desktop.elements import Element, Elements
-from oi_tui.computer.desktop.ocr import RecognizedWord, words_of
+from oi_tui.computer.desktop.ocr import RecognizedWord, read_words
 from oi_tui.computer.desktop.pictures import Picture
-from oi_tui.computer.desktop.session import session
+from oi_tui.computer.desktop.session import open_session
 from oi_tui.computer.errors import ComputerError
 from oi_tui.computer.tool import Tool
 
@@ -51,7 +51,7 @@ class Display(Tool):
     @property
     def size(self) -> Pair:
         """Width and height of the screen."""
-        return Pair(session().desktop.size())
+        return Pair(open_session().desktop.size())
 
     @property
     def center(self) -> Pair:
@@ -60,11 +60,11 @@ class Display(Tool):
 
     def info(self) -> list[Region]:
         """Return where each monitor lies on the screen."""
-        return session().desktop.monitors()
+        return open_session().desktop.monitors()
 
     def windows(self) -> list[Window]:
         """Return the windows with title, region and whether they are active, the lowest first."""
-        return session().desktop.windows()
+        return open_session().desktop.windows()
 
     def view(
         self,
@@ -110,11 +110,11 @@ class Display(Tool):
         says what it shows.
         """
         titles = [window.title for window in self.windows()]
-        found: Iterable[Element] = found_elements.tree().elements(titles, active_app_only)
-        if limits := session().limits():
-            windows = limits.windows(session().desktop)
+        found: Iterable[Element] = found_elements.open_tree().elements(titles, active_app_only)
+        if limits := open_session().limits():
+            windows = limits.windows(open_session().desktop)
             found = [element for element in found if any(_is_in(window, element) for window in windows)]
-        if not session().desktop.knows_places:
+        if not open_session().desktop.knows_places:
             # What programs say there is the place in their window.
             found = [replace(element, region=UNKNOWN_PLACE) for element in found]
         return Elements(found_elements.matching(found, name, role))
@@ -125,7 +125,7 @@ class Display(Tool):
         windows = [
             window.region.center
             for window in self.windows()
-            if wanted in window.title.casefold() and session().desktop.knows_places
+            if wanted in window.title.casefold() and open_session().desktop.knows_places
         ]
         texts = [found["center"] for found in self.find_text(description, screenshot)]
         return [*texts, *windows]
@@ -139,7 +139,9 @@ class Display(Tool):
         if not wanted:
             raise ComputerError("display.find_text needs a text.")
         lines = self._lines(screenshot)
-        found = [_match(line[at : at + len(wanted)]) for line in lines for at in _places(line, wanted)]
+        found = [
+            _match(line[at : at + len(wanted)]) for line in lines for at in _find_word_starts(line, wanted)
+        ]
         # A word alone is what a button says; one in a sentence comes after it.
         return sorted(found, key=lambda item: len(item["text"]))
 
@@ -150,7 +152,7 @@ class Display(Tool):
     def _lines(self, screenshot: Picture | None) -> list[list[RecognizedWord]]:
         if screenshot is None:
             screenshot = look(Region(0, 0, *self.size))
-        return words_of(screenshot.png())
+        return read_words(screenshot.png())
 
     def _region(
         self, screen: int, quadrant: int | None, active_app_only: bool, combine_screens: bool
@@ -203,18 +205,18 @@ class Display(Tool):
 
 def look(region: Region) -> Picture:
     """Take a picture of a part of the screen in which fields for passwords are black; see `masking.look`."""
-    if limits := session().limits():
+    if limits := open_session().limits():
         limits.refuse_picture()
-    return masking.look(session().desktop, region)
+    return masking.look(open_session().desktop, region)
 
 
 def _is_in(window: Window, element: Element) -> bool:
     (x, y), region = element.center, window.region
     inside = region.x <= x < region.x + region.width and region.y <= y < region.y + region.height
-    return inside and element.window == found_elements.one_spaced(window.title)
+    return inside and element.window == found_elements.normalise_spaces(window.title)
 
 
-def _places(line: list[RecognizedWord], wanted: list[str]) -> list[int]:
+def _find_word_starts(line: list[RecognizedWord], wanted: list[str]) -> list[int]:
     """Where the words begin in a line; the first and last word may have more around them."""
     count = len(wanted)
     phrase = " ".join(wanted)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from oi_tui.computer.desktop.base import UNKNOWN_PLACE, Region, Window
-from oi_tui.computer.desktop.dbus import Bus, Call, session_address
+from oi_tui.computer.desktop.dbus import Bus, Call, find_session_address
 from oi_tui.computer.errors import ComputerError
 from oi_tui.secret_shapes import has_secret
 
@@ -116,7 +116,7 @@ class Passwords:
         left = list(self.titles)
         unread = []
         for window in windows:
-            title = one_spaced(window.title)
+            title = normalise_spaces(window.title)
             if title in left:
                 # Of two windows with one title, one may say nothing.
                 left.remove(title)
@@ -177,7 +177,9 @@ class Tree:
         nodes = self._below(tops)
         self._read_values([node for node in nodes if _has_value(node)])
         self._read_labels(nodes)
-        return Elements(_element(number, node) for number, node in enumerate(filter(_is_shown, nodes), 1))
+        return Elements(
+            _make_element(number, node) for number, node in enumerate(filter(_is_shown, nodes), 1)
+        )
 
     def is_there(self, element: Element) -> bool:
         """Whether its program still shows an element where it was; something else may be there by now."""
@@ -229,8 +231,10 @@ class Tree:
     def _children(self, parents: list[_Node], end: float) -> list[_Node]:
         calls = [Call(parent.bus, parent.path, _ACCESSIBLE, "GetChildren") for parent in parents]
         for parent, reply in zip(parents, self._ask(calls, end)):
-            children = _first(reply, list) or []
-            parent.children = [_Node(bus, path, parent.top, parent) for bus, path in _references(children)]
+            children = _find_first(reply, list) or []
+            parent.children = [
+                _Node(bus, path, parent.top, parent) for bus, path in _read_references(children)
+            ]
         return [child for parent in parents for child in parent.children]
 
     def _read(self, nodes: list[_Node], end: float) -> None:
@@ -240,17 +244,17 @@ class Tree:
         per_node = len(_questions(_Node("", "")))
         for index, node in enumerate(nodes):
             name, role, number, states, extents = replies[index * per_node : (index + 1) * per_node]
-            node.name = one_spaced(_first(name, str) or "")
-            node.role = one_spaced(_first(role, str) or "")
-            node.role_number = _first(number, int) or 0
-            node.states = _numbers(_first(states, list) or [])
-            node.extents = _four(_first(extents, tuple) or ())
+            node.name = normalise_spaces(_find_first(name, str) or "")
+            node.role = normalise_spaces(_find_first(role, str) or "")
+            node.role_number = _find_first(number, int) or 0
+            node.states = _list_bits(_find_first(states, list) or [])
+            node.extents = _four(_find_first(extents, tuple) or ())
 
     def _read_values(self, nodes: list[_Node]) -> None:
         """Ask for the texts in fields; those of passwords are never asked for."""
         calls = [Call(node.bus, node.path, _TEXT, "GetText", "ii", (0, _LONGEST)) for node in nodes]
         for node, reply in zip(nodes, self._ask(calls, time.monotonic() + _SECONDS)):
-            node.value = _first(reply, str) or ""
+            node.value = _find_first(reply, str) or ""
             if has_secret(node.value):
                 node.value = "(looks like a password or a key; not shown)"
 
@@ -260,13 +264,13 @@ class Tree:
         unnamed = [node for node in nodes if not node.name and _is_shown(node)]
         calls = [Call(node.bus, node.path, _ACCESSIBLE, "GetRelationSet") for node in unnamed]
         for node, reply in zip(unnamed, self._ask(calls, time.monotonic() + _SECONDS)):
-            relations = [item for item in _first(reply, list) or [] if isinstance(item, tuple)]
+            relations = [item for item in _find_first(reply, list) or [] if isinstance(item, tuple)]
             found = [
                 relation[1] for relation in relations if len(relation) == 2 and relation[0] == _LABELLED_BY
             ]
-            labels = [label for item in found for label in _references(item)]
+            labels = [label for item in found for label in _read_references(item)]
             named = " ".join(filter(None, (names.get(label, "") for label in labels)))
-            node.name = named or (_label_beside(node, nodes) if _has_text(node) else "")
+            node.name = named or (_find_label_beside(node, nodes) if _has_text(node) else "")
 
     def _ask(self, calls: list[Call], end: float) -> list[Any]:
         if not calls:
@@ -282,19 +286,19 @@ class Tree:
     def _connect(self) -> Bus:
         if self._bus is None:
             try:
-                self._bus = Bus(accessibility_address())
+                self._bus = Bus(find_accessibility_address())
             except OSError as error:
                 reason = error.strerror or error
                 raise ComputerError(_NO_TREE.format(f"D-Bus cannot be reached ({reason}).")) from None
         return self._bus
 
 
-def accessibility_address() -> str:
+def find_accessibility_address() -> str:
     """The address of the bus on which programs describe themselves. Raises ComputerError or OSError."""
     if address := os.environ.get("AT_SPI_BUS_ADDRESS"):
         return address
     try:
-        session = Bus(session_address())
+        session = Bus(find_session_address())
     except ComputerError as error:
         raise ComputerError(_NO_TREE.format(error)) from None
     try:
@@ -306,7 +310,7 @@ def accessibility_address() -> str:
     return str(reply[0])
 
 
-def only(elements: Iterable[Element], name: str | None, role: str | None) -> Element:
+def find_only(elements: Iterable[Element], name: str | None, role: str | None) -> Element:
     """Return the one element with this name and role. Raises ComputerError where there is none, or several.
 
     A name that is the same, but for case, is preferred to one that only contains it.
@@ -323,7 +327,7 @@ def only(elements: Iterable[Element], name: str | None, role: str | None) -> Ele
     wanted = " ".join(filter(None, (role or "element", repr(name) if name else "")))
     listed = (
         matches
-        or [element for element in elements if role is None or _usual(element.role) == _usual(role)]
+        or [element for element in elements if role is None or _name_role(element.role) == _name_role(role)]
         or elements
     )
     shown = "\n".join(f"  {item}" for item in listed[:30]) or "  none"
@@ -336,19 +340,19 @@ def matching(elements: Iterable[Element], name: str | None, role: str | None) ->
     """Return the elements whose name contains `name` and whose role is `role`; None fits all."""
     matches = list(elements)
     if role is not None:
-        matches = [item for item in matches if _usual(item.role) == _usual(role)]
+        matches = [item for item in matches if _name_role(item.role) == _name_role(role)]
     if name is not None:
         matches = [item for item in matches if name.casefold() in item.name.casefold()]
     return matches
 
 
-def _usual(role: str) -> str:
+def _name_role(role: str) -> str:
     """One word for a role that programs and people call otherwise."""
     role = role.casefold().replace("_", " ").strip()
     return _OTHER_WORDS.get(role, role)
 
 
-def one_spaced(text: str) -> str:
+def normalise_spaces(text: str) -> str:
     """The beginning of a name or a title in one line, as it is compared with others."""
     return " ".join(text.split())[:_LONGEST]
 
@@ -364,12 +368,12 @@ def _questions(node: _Node) -> list[Call]:
     ]
 
 
-def _first(reply: Any, kind: type[_T]) -> _T | None:
+def _find_first(reply: Any, kind: type[_T]) -> _T | None:
     """The first value of a reply; None where there is none of this kind: programs may answer anything."""
     return reply[0] if reply and isinstance(reply[0], kind) else None
 
 
-def _references(found: Any) -> list[tuple[str, str]]:
+def _read_references(found: Any) -> list[tuple[str, str]]:
     """The elements that an array names by program and path; a bus hangs up on impossible ones."""
     listed = found if isinstance(found, list) else []
     pairs = [item for item in listed if isinstance(item, tuple) and len(item) == 2]
@@ -385,7 +389,7 @@ def _four(found: tuple[Any, ...]) -> tuple[int, int, int, int]:
     return x, y, width, height
 
 
-def _numbers(words: list[Any]) -> frozenset[int]:
+def _list_bits(words: list[Any]) -> frozenset[int]:
     """The numbers of the bits that are set."""
     numbers = [word if isinstance(word, int) else 0 for word in words]
     return frozenset(
@@ -413,7 +417,7 @@ def _on_this_screen(tops: list[_Node], titles: Sequence[str]) -> list[_Node]:
     """The windows of programs that have one with such a title, or one without a title."""
     if not titles:
         return tops
-    here = {top.bus for top in tops if not top.name or top.name in set(map(one_spaced, titles))}
+    here = {top.bus for top in tops if not top.name or top.name in set(map(normalise_spaces, titles))}
     return [top for top in tops if top.bus in here]
 
 
@@ -423,20 +427,20 @@ def _has_place(node: _Node) -> bool:
     return _SHOWING in node.states and width > 0 and height > 0 and on_screen
 
 
-def _label_beside(field: _Node, nodes: Iterable[_Node]) -> str:
+def _find_label_beside(field: _Node, nodes: Iterable[_Node]) -> str:
     """The text of the label on the left of a field, where a program names no label for it."""
     x, y, _, height = field.extents
     beside = [
         node
         for node in nodes
         if node.role == "label" and node.top is field.top and _has_place(node)
-        if not any(ancestor.role in _LABELLED for ancestor in _ancestors(node))
+        if not any(ancestor.role in _LABELLED for ancestor in _list_ancestors(node))
         if node.region.x + node.region.width <= x and y <= node.center_y <= y + height
     ]
     return max(beside, key=lambda node: node.region.x, default=field).name
 
 
-def _ancestors(node: _Node) -> Iterable[_Node]:
+def _list_ancestors(node: _Node) -> Iterable[_Node]:
     while node.parent:
         node = node.parent
         yield node
@@ -458,7 +462,7 @@ def _is_shown(node: _Node) -> bool:
     return bool(node.name or node.value) or node.role not in _HOLDERS
 
 
-def _element(number: int, node: _Node) -> Element:
+def _make_element(number: int, node: _Node) -> Element:
     states = tuple(word for state, word in _SAID.items() if state in node.states)
     if _SENSITIVE not in node.states:
         states += ("disabled",)
@@ -480,7 +484,7 @@ def _element(number: int, node: _Node) -> Element:
 _trees: dict[tuple[int, str, str], Tree] = {}
 
 
-def tree() -> Tree:
+def open_tree() -> Tree:
     """The accessibility tree of the session that the environment names."""
     env = os.environ
     key = os.getpid(), env.get("AT_SPI_BUS_ADDRESS", ""), env.get("DBUS_SESSION_BUS_ADDRESS", "")

@@ -6,7 +6,7 @@ import time
 import unicodedata
 from typing import Any
 
-from oi_tui.computer.desktop.session import DesktopSession, session
+from oi_tui.computer.desktop.session import DesktopSession, open_session
 from oi_tui.computer.errors import ComputerError
 from oi_tui.computer.tool import Tool
 
@@ -75,7 +75,7 @@ class Keyboard(Tool):
             raise ComputerError(f"keyboard.write needs a text, not {text!r:.80}.")
         if wrong := next((character for character in text if not _can_be_typed(character)), None):
             raise ComputerError(f"The character {wrong!r} cannot be typed. Nothing was typed.")
-        desktop = session()
+        desktop = open_session()
         time.sleep(delay)
         for count, character in enumerate(text):
             if count and interval:
@@ -89,12 +89,12 @@ class Keyboard(Tool):
             for index, name in enumerate(args):
                 if count or index:
                     time.sleep(interval)
-                _stroke(session(), name)
+                _stroke(open_session(), name)
                 if len(name) == 1:
                     # It may be a part of a password.
-                    session().log.typed()
+                    open_session().log.typed()
                 else:
-                    session().log.pressed(name)
+                    open_session().log.pressed(name)
 
     def press_and_release(self, *args: str, presses: int = 1, interval: float = 0.1) -> None:
         """Press keys one after the other; the same as `press`."""
@@ -104,8 +104,8 @@ class Keyboard(Tool):
         """Press keys together, in this order, such as "ctrl" and "s"."""
         if not args:
             raise ComputerError('keyboard.hotkey needs keys, such as "ctrl", "s".')
-        desktop = session()
-        keys = [_code(desktop, name)[0] for name in args]
+        desktop = open_session()
+        keys = [_find_code(desktop, name)[0] for name in args]
         try:
             for index, code in enumerate(keys):
                 if index:
@@ -117,14 +117,14 @@ class Keyboard(Tool):
 
     def down(self, key: str) -> None:
         """Press a key and hold it."""
-        desktop = session()
-        desktop.key(_code(desktop, key)[0], True)
+        desktop = open_session()
+        desktop.key(_find_code(desktop, key)[0], True)
         desktop.log.pressed(f"{key} and hold")
 
     def up(self, key: str) -> None:
         """Release a key."""
-        desktop = session()
-        desktop.key(_code(desktop, key)[0], False)
+        desktop = open_session()
+        desktop.key(_find_code(desktop, key)[0], False)
 
 
 def _can_be_typed(character: str) -> bool:
@@ -132,7 +132,7 @@ def _can_be_typed(character: str) -> bool:
     return character in _NAMES or unicodedata.category(character) not in ("Cc", "Cs")
 
 
-def _code(desktop: DesktopSession, name: str) -> tuple[int, bool]:
+def _find_code(desktop: DesktopSession, name: str) -> tuple[int, bool]:
     if not isinstance(name, str) or not name or not all(map(_can_be_typed, name)):
         raise ComputerError(f"There is no key {name!r:.80}.")
     symbol = _NAMES.get(name) or (_NAMES.get(name.lower()) if len(name) > 1 else None) or name
@@ -141,8 +141,8 @@ def _code(desktop: DesktopSession, name: str) -> tuple[int, bool]:
 
 
 def _stroke(desktop: DesktopSession, name: str) -> None:
-    code, shifted = _code(desktop, name)
-    shift = _code(desktop, "shift")[0]
+    code, shifted = _find_code(desktop, name)
+    shift = _find_code(desktop, "shift")[0]
     try:
         if shifted:
             desktop.key(shift, True)

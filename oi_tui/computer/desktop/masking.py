@@ -30,12 +30,12 @@ def look(desktop: Desktop, region: Region, *, ask: bool = True) -> Picture:
     left, top = max(region.x, 0), max(region.y, 0)
     hidden = [
         (password.x - left, password.y - top, password.width, password.height)
-        for password in _passwords(desktop, region, ask)
+        for password in _find_passwords(desktop, region, ask)
     ]
     return picture.blacken(hidden)
 
 
-def _passwords(desktop: Desktop, region: Region, ask: bool) -> list[Region]:
+def _find_passwords(desktop: Desktop, region: Region, ask: bool) -> list[Region]:
     """Where fields for passwords are; see `look`."""
     if not desktop.knows_places:
         if not bridge.allows_unmasked(_NO_PLACES if ask else ""):
@@ -43,7 +43,7 @@ def _passwords(desktop: Desktop, region: Region, ask: bool) -> list[Region]:
         return []
     overlapping = [window for window in desktop.windows() if _overlap(window.region, region)]
     try:
-        fields = elements.tree().passwords()
+        fields = elements.open_tree().passwords()
     except ComputerError:
         fields, why = Passwords([], []), _NO_SERVICE
         unread = True

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from oi_tui.computer.desktop.base import UNKNOWN_PLACE
-from oi_tui.computer.desktop.elements import Element, only, tree
+from oi_tui.computer.desktop.elements import Element, find_only, open_tree
 from oi_tui.computer.desktop.pictures import Picture
-from oi_tui.computer.desktop.session import DesktopSession, session
+from oi_tui.computer.desktop.session import DesktopSession, open_session
 from oi_tui.computer.errors import ComputerError
 from oi_tui.computer.tool import Tool
 
@@ -29,7 +29,7 @@ class Mouse(Tool):
 
     def position(self) -> tuple[int, int]:
         """Return where the pointer is."""
-        return session().desktop.position()
+        return open_session().desktop.position()
 
     def move(
         self,
@@ -48,25 +48,25 @@ class Mouse(Tool):
         `display.elements()` lists them; `move("Save")` is an element with this name, or else a text.
         """
         if name is not None or role is not None:
-            element = only(self._computer.display.elements(), name, role)
+            element = find_only(self._computer.display.elements(), name, role)
             point, name = self._center(element), element.name
         else:
-            point, name = self._point(args, x, y, icon, text, screenshot), _name_of(args, icon, text)
-        session().log.aim(name, point)
-        session().move(*point)
+            point, name = self._point(args, x, y, icon, text, screenshot), _describe_target(args, icon, text)
+        open_session().log.aim(name, point)
+        open_session().move(*point)
 
     def click(
         self, *args: Any, button: str = "left", clicks: int = 1, interval: float = 0.1, **kwargs: Any
     ) -> None:
         """Click at a point, an element, a text or a window, as in `move`; without one, right here."""
-        number = _number(button)
+        number = _read_number(button)
         if args or kwargs:
             self.move(*args, **kwargs)
         for count in range(clicks):
             if count:
                 time.sleep(interval)
-            _press(session(), number)
-        session().log.click(button, clicks)
+            _press(open_session(), number)
+        open_session().log.click(button, clicks)
 
     def double_click(self, *args: Any, button: str = "left", interval: float = 0.1, **kwargs: Any) -> None:
         """Click twice."""
@@ -88,7 +88,7 @@ class Mouse(Tool):
         through: Sequence[tuple[int, int]] = (),
     ) -> None:
         """Press at one point, move to another, on the way `through` others, and release there."""
-        desktop, number = session(), _number(button)
+        desktop, number = open_session(), _read_number(button)
         # All of them before the button is pressed.
         start, *points = [self._on_screen(*point) for point in (start, *through, end)]
         desktop.move(*start)
@@ -109,7 +109,7 @@ class Mouse(Tool):
 
     def scroll(self, clicks: int, sideways: bool = False) -> None:
         """Turn the wheel: up for a positive number, down for a negative one; `sideways` left and right."""
-        desktop = session()
+        desktop = open_session()
         forward, back = (_WHEEL_LEFT, _WHEEL_RIGHT) if sideways else (_WHEEL_UP, _WHEEL_DOWN)
         for _ in range(abs(clicks)):
             _press(desktop, forward if clicks > 0 else back)
@@ -118,13 +118,13 @@ class Mouse(Tool):
 
     def down(self, button: str = "left") -> None:
         """Press a button and hold it."""
-        session().button(_number(button), True)
-        session().log.button(button, down=True)
+        open_session().button(_read_number(button), True)
+        open_session().log.button(button, down=True)
 
     def up(self, button: str = "left") -> None:
         """Release a button."""
-        session().button(_number(button), False)
-        session().log.button(button, down=False)
+        open_session().button(_read_number(button), False)
+        open_session().log.button(button, down=False)
 
     def _point(
         self,
@@ -159,7 +159,7 @@ class Mouse(Tool):
     def _center(self, element: Element) -> tuple[int, int]:
         if element.region == UNKNOWN_PLACE:
             raise ComputerError(_NO_PLACES)
-        if not tree().is_there(element):
+        if not open_tree().is_there(element):
             raise ComputerError(
                 f"The {element.role} {element.name!r} of the window {element.window!r} has gone or moved. "
                 "Nothing was clicked. List the elements again."
@@ -167,7 +167,7 @@ class Mouse(Tool):
         return self._on_screen(*element.center)
 
     def _on_screen(self, x: Any, y: Any) -> tuple[int, int]:
-        width, height = session().desktop.size()
+        width, height = open_session().desktop.size()
         if not all(isinstance(number, (int, float)) and not isinstance(number, bool) for number in (x, y)):
             raise ComputerError(f"({x!r}, {y!r}) is not a point: give two numbers.")
         if not (0 <= x < width and 0 <= y < height):
@@ -205,7 +205,7 @@ class Mouse(Tool):
         return center
 
     def _window(self, title: str) -> tuple[int, int]:
-        if not session().desktop.knows_places:
+        if not open_session().desktop.knows_places:
             raise ComputerError(_NO_PLACES)
         windows = self._computer.display.windows()
         matches = [window for window in windows if title.casefold() in window.title.casefold()]
@@ -218,7 +218,7 @@ class Mouse(Tool):
         return center
 
 
-def _name_of(args: tuple[Any, ...], icon: str | None, text: str | None) -> str:
+def _describe_target(args: tuple[Any, ...], icon: str | None, text: str | None) -> str:
     """What is pointed at, in words; "" for a place."""
     first = args[0] if args else None
     if isinstance(first, Element):
@@ -231,7 +231,7 @@ def _press(desktop: DesktopSession, number: int) -> None:
     desktop.button(number, False)
 
 
-def _number(button: str) -> int:
+def _read_number(button: str) -> int:
     if button not in _BUTTONS:
         raise ComputerError(f"There is no button {button!r}; buttons: {', '.join(_BUTTONS)}.")
     return _BUTTONS[button]

@@ -30,7 +30,7 @@ class RecognizedWord:
     height: int
 
 
-def words_of(png: bytes) -> list[list[RecognizedWord]]:
+def read_words(png: bytes) -> list[list[RecognizedWord]]:
     """Return the words in a picture, line by line."""
     rows = [line.split("\t") for line in _tesseract(png, "tsv").splitlines()[1:]]
     # level, page, block, paragraph, line, word, left, top, width, height, confidence, text
@@ -41,7 +41,7 @@ def words_of(png: bytes) -> list[list[RecognizedWord]]:
     ]
 
 
-def text_of(picture: bytes) -> str:
+def read_text(picture: bytes) -> str:
     """Return the text in a picture."""
     return _tesseract(picture, "txt").strip()
 

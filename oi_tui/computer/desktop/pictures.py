@@ -35,9 +35,9 @@ class Picture:
         header = struct.pack(">IIBBBBB", self.width, self.height, 8, 2, 0, 0, 0)
         return (
             b"\x89PNG\r\n\x1a\n"
-            + _chunk(b"IHDR", header)
-            + _chunk(b"IDAT", zlib.compress(rows, 3))
-            + _chunk(b"IEND", b"")
+            + _write_chunk(b"IHDR", header)
+            + _write_chunk(b"IDAT", zlib.compress(rows, 3))
+            + _write_chunk(b"IEND", b"")
         )
 
     def base64(self) -> str:
@@ -100,5 +100,5 @@ class Picture:
         return Picture(width, height, b"".join(rows))
 
 
-def _chunk(kind: bytes, data: bytes) -> bytes:
+def _write_chunk(kind: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

@@ -131,7 +131,7 @@ class DesktopSession:
         """Raise Paused when the person took over: the pointer is not where this cell put or found it."""
         takeovers, limits = bridge.proceed() if cells.are_counted() else (0, None)
         self._limits = confining.parse(limits)
-        if self._cell != cells.number():
+        if self._cell != cells.read_number():
             self._takeovers = takeovers
             self._take()
         elif takeovers != self._takeovers or self._has_moved():
@@ -139,7 +139,7 @@ class DesktopSession:
 
     def limits(self) -> ActionLimits | None:
         """What the running code is confined to; None where it is not."""
-        return confining.parse(bridge.confinement()) if cells.are_counted() else None
+        return confining.parse(bridge.read_confinement()) if cells.are_counted() else None
 
     def require_window(self, window: Window) -> None:
         """Raise ComputerError where running code may not bring this window to the front."""
@@ -193,7 +193,7 @@ class DesktopSession:
     def _take(self) -> None:
         """Begin to use mouse and keyboard in this cell: from now on a movement by hand stops it."""
         self.desktop.wait_for_rest()
-        self._cell = cells.number()
+        self._cell = cells.read_number()
         if not self.desktop.notices_input:
             self._put = self.desktop.position()
         self._explained = False
@@ -324,7 +324,7 @@ _started: list[subprocess.Popen[bytes]] = []
 _sessions: dict[tuple[int, str, str], DesktopSession] = {}
 
 
-def session() -> DesktopSession:
+def open_session() -> DesktopSession:
     """The desktop that the environment names, opened at the first use; a forked process opens its own."""
     key = os.getpid(), os.environ.get("DISPLAY", ""), os.environ.get("WAYLAND_DISPLAY", "")
     if key not in _sessions or _sessions[key].desktop.is_closed:

@@ -8,7 +8,7 @@ import subprocess
 from oi_tui.computer import applescript
 from oi_tui.computer.desktop import clipboard
 from oi_tui.computer.desktop.base import Window
-from oi_tui.computer.desktop.session import session
+from oi_tui.computer.desktop.session import open_session
 from oi_tui.computer.errors import ComputerError
 from oi_tui.computer.tool import Tool, cannot
 
@@ -22,13 +22,13 @@ class Os(Tool):
 
     def get_selected_text(self) -> str:
         """Return the text that is selected in any window. The clipboard is left alone."""
-        if applescript.available():
+        if applescript.is_available():
             raise cannot("os.get_selected_text", "macOS has no way to ask for it; use clipboard.copy().")
         return clipboard.read("primary")
 
     def notify(self, text: str) -> None:
         """Show a notification of the desktop."""
-        if applescript.available():
+        if applescript.is_available():
             applescript.run(_MAC_NOTIFY, text)
             return
         if not (program := shutil.which("notify-send")):
@@ -39,15 +39,15 @@ class Os(Tool):
 
     def active_window(self) -> Window | None:
         """Return the active window; None where there is none."""
-        return next((window for window in session().desktop.windows() if window.active), None)
+        return next((window for window in open_session().desktop.windows() if window.active), None)
 
     def activate(self, title: str) -> None:
         """Bring the one window whose title contains this to the front."""
-        windows = session().desktop.windows()
+        windows = open_session().desktop.windows()
         matches = [window for window in windows if title.casefold() in window.title.casefold()]
         if len(matches) != 1:
             titles = ", ".join(repr(window.title) for window in windows) or "none"
             raise ComputerError(f"{len(matches)} windows fit {title!r}. Windows: {titles}.")
-        session().require_window(matches[0])
-        session().desktop.activate(matches[0])
-        session().log.activated(matches[0].title)
+        open_session().require_window(matches[0])
+        open_session().desktop.activate(matches[0])
+        open_session().log.activated(matches[0].title)

@@ -76,7 +76,7 @@ _ErrorHandler = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p)
 _LossHandler = ctypes.CFUNCTYPE(None, c_void_p, c_void_p)
 
 
-def _library(name: str) -> ctypes.CDLL | None:
+def _load_library(name: str) -> ctypes.CDLL | None:
     path = ctypes.util.find_library(name)
     for candidate in (path, f"lib{name}.so.6", f"lib{name}.so.2"):
         if candidate:
@@ -124,7 +124,7 @@ class X11:
     is_closed = False
 
     def __init__(self, name: str | None = None) -> None:
-        x, test = _library("X11"), _library("Xtst")
+        x, test = _load_library("X11"), _load_library("Xtst")
         if x is None or test is None:
             missing = "libX11" if x is None else "libXtst"
             raise ComputerError(
@@ -176,7 +176,7 @@ class X11:
         return [region for _, region in self._named_monitors()] or [Region(0, 0, *self.size())]
 
     def _named_monitors(self) -> list[tuple[str, Region]]:
-        randr = _library("Xrandr")
+        randr = _load_library("Xrandr")
         if randr is None:
             return []
         randr.XRRGetMonitors.restype = POINTER(_Monitor)
@@ -224,7 +224,7 @@ class X11:
             if not image:
                 raise ComputerError("The X server gave no picture of the screen.")
             try:
-                return _picture(image.contents)
+                return _read_picture(image.contents)
             finally:
                 self._x.XDestroyImage(image)
 
@@ -502,7 +502,7 @@ def _declare_type(x: Any) -> Any:
     return x
 
 
-def _picture(image: _Image) -> Picture:
+def _read_picture(image: _Image) -> Picture:
     if image.bits_per_pixel != 32 or image.byte_order != 0:
         raise ComputerError(f"Screens with {image.bits_per_pixel} bits per pixel are not supported.")
     data = ctypes.string_at(image.data, image.bytes_per_line * image.height)

@@ -89,7 +89,7 @@ class Account:
         return True
 
 
-def account(name: str, purpose: str) -> Account:
+def read_account(name: str, purpose: str) -> Account:
     """Return a section of the file. Raises ComputerError that says how to write it."""
     file = Path(os.environ.get(VARIABLE) or Path.home() / ".config" / "oi-tui" / "accounts.ini")
     parser = configparser.ConfigParser(interpolation=None)
@@ -108,7 +108,7 @@ def account(name: str, purpose: str) -> Account:
 def is_set_up(name: str) -> bool:
     """Whether the file has this section."""
     try:
-        account(name, name)
+        read_account(name, name)
     except ComputerError:
         return False
     return True

@@ -9,8 +9,8 @@ from typing import Any
 
 from oi_tui.computer import applescript
 from oi_tui.computer.errors import ComputerError
-from oi_tui.computer.personal.accounts import account, is_set_up
-from oi_tui.computer.personal.dav import Collection, Item, escaped, properties
+from oi_tui.computer.personal.accounts import is_set_up, read_account
+from oi_tui.computer.personal.dav import Collection, Item, escape, read_properties
 from oi_tui.computer.tool import Tool
 
 _DATA = "{urn:ietf:params:xml:ns:caldav}calendar-data"
@@ -81,7 +81,7 @@ class Calendar(Tool):
         _check_calendar(calendar)
         if end_date < start_date:
             raise ComputerError("calendar.create_event: end_date is before start_date.")
-        _only_dav("create_event")
+        _require_dav("create_event")
         id_ = str(uuid.uuid4())
         lines = [
             *("BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//oi-tui//computer//EN", "BEGIN:VEVENT"),
@@ -89,9 +89,9 @@ class Calendar(Tool):
             f"DTSTAMP:{_write_stamp(datetime.datetime.now(_UTC))}",
             f"DTSTART:{_write_stamp(start_date)}",
             f"DTEND:{_write_stamp(end_date)}",
-            f"SUMMARY:{escaped(title)}",
-            *([f"LOCATION:{escaped(location)}"] if location else []),
-            *([f"DESCRIPTION:{escaped(notes)}"] if notes else []),
+            f"SUMMARY:{escape(title)}",
+            *([f"LOCATION:{escape(location)}"] if location else []),
+            *([f"DESCRIPTION:{escape(notes)}"] if notes else []),
             *("END:VEVENT", "END:VCALENDAR", ""),
         ]
         self._open_collection().put(f"{id_}.ics", "\r\n".join(lines), "text/calendar")
@@ -102,7 +102,7 @@ class Calendar(Tool):
     ) -> str:
         """Delete the one event that has this title and begins at this time or, for a date, on this day."""
         _check_calendar(calendar)
-        _only_dav("delete_event")
+        _require_dav("delete_event")
         day = _write_day(start_date)
         matches = [
             (item, event)
@@ -118,7 +118,7 @@ class Calendar(Tool):
             )
         collection, item = self._open_collection(), matches[0][0]
         # What the query found are single days; the entry itself says whether it has others.
-        whole = properties(collection.read(item), "VEVENT")
+        whole = read_properties(collection.read(item), "VEVENT")
         if len(whole) != 1 or any(name in whole[0] for name in _REPEATING):
             raise ComputerError(
                 f"“{event_title}” is repeated, and all of its days would be deleted. Nothing was deleted. "
@@ -131,10 +131,10 @@ class Calendar(Tool):
         """Return the name of the calendar that is used."""
         if _on_mac():
             return applescript.run('tell application "Calendar" to return name of first calendar')
-        return account("calendar", "calendar").value("url")
+        return read_account("calendar", "calendar").value("url")
 
     def _open_collection(self) -> Collection:
-        return Collection(account("calendar", "calendar"))
+        return Collection(read_account("calendar", "calendar"))
 
     def _find(self, first: Day, last: Day) -> list[tuple[Item, dict[str, Any]]]:
         begin = datetime.datetime.combine(first, datetime.time()).astimezone()
@@ -142,16 +142,16 @@ class Calendar(Tool):
         query = _QUERY.format(start=_write_stamp(begin), end=_write_stamp(end))
         matches = []
         for item in self._open_collection().report(query, _DATA):
-            for event in properties(item.text, "VEVENT"):
+            for event in read_properties(item.text, "VEVENT"):
                 matches.append((item, _parse_event(event)))
         return sorted(matches, key=lambda entry: str(entry[1]["start"]))
 
 
 def _on_mac() -> bool:
-    return applescript.available() and not is_set_up("calendar")
+    return applescript.is_available() and not is_set_up("calendar")
 
 
-def _only_dav(what: str) -> None:
+def _require_dav(what: str) -> None:
     if _on_mac():
         raise ComputerError(
             f"calendar.{what} needs a section [calendar] with a CalDAV address in accounts.ini."
@@ -159,7 +159,7 @@ def _only_dav(what: str) -> None:
 
 
 def _check_calendar(name: str | None) -> None:
-    if name is not None and name != account("calendar", "calendar").value("url"):
+    if name is not None and name != read_account("calendar", "calendar").value("url"):
         raise ComputerError("Only the calendar that is set up can be used: leave out `calendar`.")
 
 

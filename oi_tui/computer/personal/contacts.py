@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from oi_tui.computer import applescript
 from oi_tui.computer.errors import ComputerError
-from oi_tui.computer.personal.accounts import account, is_set_up
-from oi_tui.computer.personal.dav import Collection, properties
+from oi_tui.computer.personal.accounts import is_set_up, read_account
+from oi_tui.computer.personal.dav import Collection, read_properties
 from oi_tui.computer.tool import Tool
 
 _DATA = "{urn:ietf:params:xml:ns:carddav}address-data"
@@ -61,9 +61,11 @@ class Contacts(Tool):
 
 
 def _parse_cards() -> list[dict[str, str]]:
-    if applescript.available() and not is_set_up("contacts"):
+    if applescript.is_available() and not is_set_up("contacts"):
         rows = (line.split("\t") for line in applescript.run(_MAC).splitlines() if line.count("\t") == 2)
         return [dict(zip(("FN", "TEL", "EMAIL"), row)) for row in rows]
-    collection = Collection(account("contacts", "contacts"))
-    cards = [card for item in collection.report(_QUERY, _DATA) for card in properties(item.text, "VCARD")]
+    collection = Collection(read_account("contacts", "contacts"))
+    cards = [
+        card for item in collection.report(_QUERY, _DATA) for card in read_properties(item.text, "VCARD")
+    ]
     return [card for card in cards if card.get("FN")]

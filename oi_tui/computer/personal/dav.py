@@ -93,7 +93,7 @@ class Collection:
             raise ComputerError(f"{self._url} cannot be reached: {error}") from None
 
 
-def properties(text: str, component: str = "") -> list[dict[str, str]]:
+def read_properties(text: str, component: str = "") -> list[dict[str, str]]:
     """Read iCalendar or vCard text: for each component, its properties by name without parameters.
 
     Those of a component within it, such as the alarm of an event, are left out. The parameters of a
@@ -121,7 +121,7 @@ def properties(text: str, component: str = "") -> list[dict[str, str]]:
     return responses
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     """Write a text as a value of iCalendar."""
     text = text.replace("\r\n", "\n").replace("\\", "\\\\").replace("\n", "\\n")
     return text.replace(";", "\\;").replace(",", "\\,")

@@ -16,8 +16,8 @@ from typing import Any
 
 from oi_tui.computer import applescript
 from oi_tui.computer.errors import ComputerError
-from oi_tui.computer.files import existing
-from oi_tui.computer.personal.accounts import Account, account, is_set_up
+from oi_tui.computer.files import find_existing
+from oi_tui.computer.personal.accounts import Account, is_set_up, read_account
 from oi_tui.computer.tool import Tool
 
 _PATIENCE = 30
@@ -84,13 +84,13 @@ class Mail(Tool):
         addresses = [to] if isinstance(to, str) else list(to)
         if not any(address.strip() for address in addresses):
             raise ComputerError("mail.send: give at least one address in `to`.")
-        files = [existing(path) for path in attachments or ()]
+        files = [find_existing(path) for path in attachments or ()]
         if _on_mac():
             applescript.run(
                 _MAC_SEND, ", ".join(addresses), subject, body, *(str(file.resolve()) for file in files)
             )
         else:
-            settings = account("mail", "mail")
+            settings = read_account("mail", "mail")
             message = _compose(settings, addresses, subject, body)
             for file in files:
                 kind = (mimetypes.guess_type(file.name)[0] or "application/octet-stream").split("/")
@@ -103,7 +103,7 @@ class Mail(Tool):
 
 
 def _on_mac() -> bool:
-    return applescript.available() and not is_set_up("mail")
+    return applescript.is_available() and not is_set_up("mail")
 
 
 def _compose(found: Account, addresses: list[str], subject: str, body: str) -> EmailMessage:
@@ -157,7 +157,7 @@ def _make_plain_login(user: str, password: str) -> bytes:
 
 @contextlib.contextmanager
 def _open_mailbox() -> Iterator[imaplib.IMAP4]:
-    settings = account("mail", "mail")
+    settings = read_account("mail", "mail")
     host, port = settings.server("imap", 993)
     try:
         if settings.is_plain(host):
@@ -188,7 +188,7 @@ def _read(mailbox: imaplib.IMAP4, number: bytes) -> dict[str, str]:
     raw = next((part[1] for part in data if isinstance(part, tuple)), b"")
     message: Any = email.message_from_bytes(raw, policy=email.policy.default)
     body = message.get_body(("plain", "html"))
-    text = _text(body) if body is not None else ""
+    text = _read_text(body) if body is not None else ""
     names = ("from", "to", "date", "subject")
     return {
         **{name: str(message[name] or "") for name in names},
@@ -197,7 +197,7 @@ def _read(mailbox: imaplib.IMAP4, number: bytes) -> dict[str, str]:
     }
 
 
-def _text(body: Any) -> str:
+def _read_text(body: Any) -> str:
     try:
         return str(body.get_content())
     except LookupError:

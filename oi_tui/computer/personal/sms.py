@@ -52,5 +52,5 @@ class SMS(Tool):
 
 
 def _check() -> None:
-    if not applescript.available():
+    if not applescript.is_available():
         raise cannot("computer.sms", _NO_MAC)

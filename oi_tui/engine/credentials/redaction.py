@@ -60,7 +60,7 @@ def learn_address(address: str | None) -> tuple[str, ...]:
 
 def remove_secrets(text: str, environment: Mapping[str, str] | None = None) -> str:
     """The text without the secrets that are known: those learned, and those of the environment."""
-    return _cut(text, _places(text, _list_secrets(environment)))
+    return _cut(text, _find_secrets(text, _list_secrets(environment)))
 
 
 def list_known_secrets(environment: Mapping[str, str] | None = None) -> tuple[str, ...]:
@@ -74,7 +74,7 @@ def list_known_secrets(environment: Mapping[str, str] | None = None) -> tuple[st
 
 def take_out(text: str, secrets: Iterable[str]) -> str:
     """The text without these secrets, however they are written."""
-    return _cut(text, _places(text, secrets))
+    return _cut(text, _find_secrets(text, secrets))
 
 
 def redact(text: str, *keys: str | None, environment: Mapping[str, str] | None = None) -> str:
@@ -85,7 +85,7 @@ def redact(text: str, *keys: str | None, environment: Mapping[str, str] | None =
     """
     known = [*_list_secrets(environment), *(key for key in keys if key and len(key) > 3)]
     shapes = (match.span(match.lastindex or 0) for match in re.finditer(_SHAPES, text))
-    return _cut(text, [*_places(text, known), *_find_pieces(text, known), *shapes])
+    return _cut(text, [*_find_secrets(text, known), *_find_pieces(text, known), *shapes])
 
 
 def _list_secrets(environment: Mapping[str, str] | None) -> list[str]:
@@ -94,7 +94,7 @@ def _list_secrets(environment: Mapping[str, str] | None) -> list[str]:
     return learned + [value for value in list_secret_values(environment) if len(value) >= _SHORTEST]
 
 
-def _places(text: str, secrets: Iterable[str]) -> Iterator[tuple[int, int]]:
+def _find_secrets(text: str, secrets: Iterable[str]) -> Iterator[tuple[int, int]]:
     """Find the secrets, as they are and as they are encoded elsewhere."""
     for form in {form for secret in secrets for form in _list_forms(secret)}:
         yield from _find_places(text, form)

@@ -12,7 +12,7 @@ from typing import Any
 from oi_tui import paths
 from oi_tui.engine import cell_target
 from oi_tui.engine.credentials.redaction import remove_secrets
-from oi_tui.engine.export.html import html
+from oi_tui.engine.export.html import write_html
 from oi_tui.engine.output.plain import make_plain, normalise_line_ends
 from oi_tui.engine.output.screen_text import MOVES
 from oi_tui.engine.output.standing_output import remove_erased
@@ -168,10 +168,10 @@ def write_markdown(title: str, messages: Sequence[Message]) -> str:
 def _split_paragraphs(message: Message) -> list[str]:
     if message.type == "console":
         text = prose(make_plain(message.content)).rstrip()
-        return [fence(text, "output")] if text else ["*No output.*"]
+        return [write_fence(text, "output")] if text else ["*No output.*"]
     text = prose(message.content).rstrip()
     if message.type == "code":
-        return [fence(text, message.format or ""), _what_became(message)]
+        return [write_fence(text, message.format or ""), _describe_outcome(message)]
     if message.type == "image":
         return [f"![image]({_make_image_source(message)})"]
     text = _lower_headings(close_markdown(text))
@@ -216,7 +216,7 @@ def _escape(text: str) -> str:
     return re.sub(r"[^\w .+#-]", "", text)
 
 
-def fence(text: str, language: str) -> str:
+def write_fence(text: str, language: str) -> str:
     """The text in a Markdown fence that is longer than any in it."""
     longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
     fence = "`" * (longest + 1)
@@ -237,7 +237,7 @@ def close_markdown(text: str) -> str:
         tried = f"{text}\n{end}" if end else text
         if _ends_block(tried):
             return tried
-    return fence(text, "markdown")
+    return write_fence(text, "markdown")
 
 
 def _ends_block(text: str) -> bool:
@@ -248,7 +248,7 @@ def _ends_block(text: str) -> bool:
     return tokens[-2:-1] != [] and tokens[-2].type == "inline" and tokens[-2].content == "follows"
 
 
-def _what_became(message: Message) -> str:
+def _describe_outcome(message: Message) -> str:
     if message.state in (None, "finished"):
         return "*The code was edited before it ran.*" if message.decision == "edited" else ""
     reason = one_line(message.reason or "")
@@ -257,18 +257,18 @@ def _what_became(message: Message) -> str:
 
 def _make_image_source(message: Message) -> str:
     if (message.format or "").startswith("base64"):
-        return f"data:{_media(message)};base64,{re.sub(r'[^A-Za-z0-9+/=]', '', message.content)}"
+        return f"data:{_find_media_type(message)};base64,{re.sub(r'[^A-Za-z0-9+/=]', '', message.content)}"
     return re.sub(r"[^\w./~-]", lambda m: f"%{ord(m.group()):02X}", message.content)
 
 
-def _media(message: Message) -> str:
+def _find_media_type(message: Message) -> str:
     return "image/jpeg" if message.format == "base64.jpeg" else "image/png"
 
 
 # ---------------------------------------------------------------------------------------------- Notebook
 
 
-def notebook(title: str, messages: Sequence[Message]) -> str:
+def write_notebook(title: str, messages: Sequence[Message]) -> str:
     """Write a Jupyter notebook (format 4.5): code that ran as cells with output, the rest as text."""
     cells: list[dict[str, Any]] = [_make_text_cell(f"# {one_line(title, 300)}", new_id())]
     by_code: dict[str, dict[str, Any]] = {}
@@ -355,7 +355,7 @@ def _outputs(message: Message) -> list[dict[str, Any]]:
         return [{"output_type": "display_data", "data": data, "metadata": {}}]
     if not (message.format or "").startswith("base64"):
         return []
-    data = {_media(message): message.content, "text/plain": "<image>"}
+    data = {_find_media_type(message): message.content, "text/plain": "<image>"}
     return [{"output_type": "display_data", "data": data, "metadata": {}}]
 
 
@@ -367,7 +367,7 @@ def write_script(title: str, messages: Sequence[Message], language: str | None =
     language = language or main_language(messages)
     mark = _COMMENTS.get(language, "#")
     parts = [f"{mark} {one_line(title, 200)}".strip()]
-    for message in _codes(messages):
+    for message in _list_codes(messages):
         if (message.format or "").lower() == language:
             note = "" if message.state == "finished" else f"{mark} {message.state} when it ran\n"
             parts.append(note + _with_place_as_comment(message.content, mark).rstrip("\n"))
@@ -381,11 +381,11 @@ def main_language(messages: Sequence[Message]) -> str:
 
 def _rank_languages(messages: Sequence[Message]) -> list[str]:
     """The languages of the code that ran, the one that ran most often first."""
-    ran = Counter((code.format or "").lower() for code in _codes(messages))
+    ran = Counter((code.format or "").lower() for code in _list_codes(messages))
     return [language for language, _ in ran.most_common()]
 
 
-def _codes(messages: Sequence[Message]) -> list[Message]:
+def _list_codes(messages: Sequence[Message]) -> list[Message]:
     """The code that ran, each piece once, however often it was run again."""
     return [
         message
@@ -445,8 +445,8 @@ FORMATS: Mapping[str, Format] = {
     item.name: item
     for item in (
         Format("markdown", ".md", "A readable text with code and output.", write_markdown),
-        Format("notebook", ".ipynb", "A Jupyter notebook with outputs and images.", notebook),
-        Format("html", ".html", "A web page with images; nothing in it runs.", html),
+        Format("notebook", ".ipynb", "A Jupyter notebook with outputs and images.", write_notebook),
+        Format("html", ".html", "A web page with images; nothing in it runs.", write_html),
         Format("script", ".txt", "The code that ran, one file per language.", write_script),
         Format("json", ".json", "The messages in Open Interpreter's format.", write_original),
     )

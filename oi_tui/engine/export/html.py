@@ -41,7 +41,7 @@ _SPEAKERS = {"user": "You", "assistant": "Assistant"}
 _PICTURES = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
 
 
-def html(title: str, messages: Sequence[Message]) -> str:
+def write_html(title: str, messages: Sequence[Message]) -> str:
     """The page. Whatever messages hold is text; pictures are in the page, links lead to the web only."""
     printed: dict[str, list[Message]] = {}
     codes = {message.id for message in messages if message.type == "code" and message.role != "computer"}
@@ -53,7 +53,7 @@ def html(title: str, messages: Sequence[Message]) -> str:
             owner = message.parent if message.parent in codes else last
             printed.setdefault(owner or "", []).append(message)
     write = _make_converter()
-    parts = [_output(message) for message in printed.get("", ())]
+    parts = [_write_output(message) for message in printed.get("", ())]
     speaker = ""
     for message in messages:
         if message.role == "computer":
@@ -112,11 +112,11 @@ def _render_cell(code: Message, printed: Sequence[Message]) -> str:
         facts.append(one_line(code.reason, 300))
     bad = ' class="bad"' if code.state in ("failed", "lost", "rejected", "interrupted") else ""
     caption = f"<figcaption{bad}>{_render_text(' · '.join(facts))}</figcaption>"
-    below = "".join(_output(message) for message in printed)
+    below = "".join(_write_output(message) for message in printed)
     return f"<figure>{caption}<pre><code>{_render_text(code.content)}</code></pre>{below}</figure>"
 
 
-def _output(message: Message) -> str:
+def _write_output(message: Message) -> str:
     if message.type == "image":
         return _render_image(message)
     text = make_plain(message.content).strip("\n")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from oi_tui.engine.llm.base import Request
-from oi_tui.engine.llm.context_window import room, weight
+from oi_tui.engine.llm.context_window import compute_room, weight
 from oi_tui.engine.llm.profile_request import make_request
 from oi_tui.engine.output.plain import clip, make_plain
 from oi_tui.engine.settings.profile import Profile
@@ -45,7 +45,7 @@ def plan(messages: Sequence[Message], profile: Profile, window: int | None) -> C
     summary = find_summary(messages)
     start = _find_first_uncovered(messages, summary) if summary else 0
     limit = (window or _WINDOW) // 4
-    boundary = _boundary(messages, start, limit * 4)
+    boundary = _find_boundary(messages, start, limit * 4)
     sent = [
         m
         for m in messages[start:boundary]
@@ -55,7 +55,7 @@ def plan(messages: Sequence[Message], profile: Profile, window: int | None) -> C
         return None
     earlier = [f"Summary of what came before:\n{summary.content}"] if summary else []
     text = "\n\n".join([*earlier, *(_format_message(message) for message in sent)])
-    space = max(2_000, room(window or _WINDOW, profile.max_tokens) - 2 * len(_TASK))
+    space = max(2_000, compute_room(window or _WINDOW, profile.max_tokens) - 2 * len(_TASK))
     record = f"The record:\n\n{clip(text, space)}\n\nWrite the summary."
     request = make_request(
         profile, [{"role": "system", "content": _TASK}, {"role": "user", "content": record}]
@@ -85,7 +85,7 @@ def _find_first_uncovered(messages: Sequence[Message], summary: Message) -> int:
     return ids.index(summary.covers if summary.covers in ids else summary.id) + 1
 
 
-def _boundary(messages: Sequence[Message], start: int, room: int) -> int:
+def _find_boundary(messages: Sequence[Message], start: int, room: int) -> int:
     """The index where the kept part begins: at the user's last message, or later if that part is too long.
 
     `room` is in characters. After an answer without code that nobody replied to, all of it may go.

@@ -48,7 +48,7 @@ def estimate_tokens(request: Request) -> int:
     return (sum(map(measure_size, request.messages)) + offered) // CHARACTERS
 
 
-def room(window: int, max_tokens: int | None) -> int:
+def compute_room(window: int, max_tokens: int | None) -> int:
     """Characters that a request may have, what the reply needs being taken off."""
     reply = min(window // 5, 4096) if max_tokens is None else min(max_tokens, window // 2)
     return (window - reply - 25) * CHARACTERS

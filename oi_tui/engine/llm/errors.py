@@ -62,11 +62,11 @@ _PREFIX = re.compile(r"^\s*(?:litellm\.)?[A-Z]\w*(?:Error|Exception|Timeout)?\s*
 
 def explain(error: BaseException, attempt: Attempt) -> ErrorInfo:
     """The fault that an exception stands for."""
-    chain = list(_chain(error))
+    chain = list(_list_causes(error))
     # Whole pages and dumps come as the words of an error.
     words = " ".join(f"{type(item).__name__}: {str(item)[:_LONGEST]}" for item in chain)
     status = _find_status(chain)
-    detail = _format_detail(chain[0], attempt) or _phrase(status) or "it gave no reason"
+    detail = _format_detail(chain[0], attempt) or _find_phrase(status) or "it gave no reason"
     retry_after = _retry_after(chain, words)
     attempt = replace(attempt, led=_find_redirect(chain, words, status), on_the_way=_on_the_way(chain, words))
     if attempt.begun and status in (None, 408) and re.search(r"[Tt]imeout|timed out", words):
@@ -87,7 +87,7 @@ def explain(error: BaseException, attempt: Attempt) -> ErrorInfo:
         api_base=attempt.api_base,
         place=attempt.place,
         advice=advise(attempt.model),
-        module=_module(words),
+        module=_find_missing_module(words),
         broke=_broke(chain, attempt),
         timeout=attempt.timeout,
         led=attempt.led,
@@ -95,7 +95,7 @@ def explain(error: BaseException, attempt: Attempt) -> ErrorInfo:
         detail=detail,
         reason=_format_detail(chain[-1], attempt) or detail,
         variable=" or ".join(attempt.missing) or find_variable_name(attempt.model) or "of its provider",
-        wait="" if not retry_after else f" It asks for a pause of {_duration(retry_after)}.",
+        wait="" if not retry_after else f" It asks for a pause of {_format_duration(retry_after)}.",
     )
     return ErrorInfo(
         trouble.kind, redact(sentence, attempt.api_key), setting, trouble.retryable, retry_after, detail
@@ -113,7 +113,7 @@ def describe_timeout(attempt: Attempt) -> ErrorInfo:
     return ErrorInfo("timeout", f"{sentence} Slow models need a longer timeout.", "timeout", retryable=True)
 
 
-def _chain(error: BaseException) -> Iterator[BaseException]:
+def _list_causes(error: BaseException) -> Iterator[BaseException]:
     """The error and what caused it, the wrappers of streams taken off."""
     seen: set[int] = set()
     todo: list[BaseException | None] = [error]
@@ -156,7 +156,7 @@ def _on_the_way(chain: list[BaseException], words: str) -> bool:
     return real or re.search(r"Connection error\.|Network|\b(?:Errno|WinError) ", words) is not None
 
 
-def _module(words: str) -> str:
+def _find_missing_module(words: str) -> str:
     """The name under which the package that is missing can be installed."""
     match = MISSING_MODULE.search(words)
     module = next(filter(None, match.groups()), "") if match else ""
@@ -169,7 +169,7 @@ def _broke(chain: list[BaseException], attempt: Attempt) -> str:
     return detail[:200] or type(chain[-1]).__name__
 
 
-def _duration(seconds: float) -> str:
+def _format_duration(seconds: float) -> str:
     """A length of time as a person says it: "20 s", "5 min", "24 h"."""
     if seconds < 120:
         return f"{max(seconds, 1):.0f} s"
@@ -178,7 +178,7 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 3600:.0f} h" if seconds < 48 * 3600 else f"{seconds / 86400:.0f} days"
 
 
-def _headers(error: BaseException) -> Mapping[str, Any]:
+def _find_headers(error: BaseException) -> Mapping[str, Any]:
     for holder in (error, getattr(error, "response", None)):
         for name in ("litellm_response_headers", "headers"):
             headers = getattr(holder, name, None)
@@ -191,7 +191,7 @@ def _find_redirect(chain: list[BaseException], words: str, status: int | None) -
     """The base address to which the server redirects; empty where it does not."""
     found = ""
     if status in range(300, 400):
-        headers = [pair for item in chain for pair in _headers(item).items()]
+        headers = [pair for item in chain for pair in _find_headers(item).items()]
         names = ("location", "llm_provider-location")
         found = next((str(value) for name, value in headers if str(name).lower() in names), "")
     elif match := re.search(r"Redirect location: '([^'\s]+)'", words):
@@ -201,16 +201,18 @@ def _find_redirect(chain: list[BaseException], words: str, status: int | None) -
 
 def _retry_after(chain: list[BaseException], words: str) -> float | None:
     for item in chain:
-        headers = {str(k).lower().removeprefix("llm_provider-"): str(v) for k, v in _headers(item).items()}
+        headers = {
+            str(k).lower().removeprefix("llm_provider-"): str(v) for k, v in _find_headers(item).items()
+        }
         if text := headers.get("retry-after-ms"):
-            return _limit_wait(_parse_length(f"{text}ms"))
+            return _read_limit_wait(_parse_length(f"{text}ms"))
         if text := headers.get("retry-after"):
-            return _limit_wait(_parse_seconds(text))
+            return _read_limit_wait(_parse_seconds(text))
     match = re.search(r'(?:retryDelay"?\s*:\s*"?|(?:try again|retry) in )([\d.]+ ?[hms][\w.]{0,40})', words)
-    return _limit_wait(_parse_length(match[1])) if match else None
+    return _read_limit_wait(_parse_length(match[1])) if match else None
 
 
-def _limit_wait(seconds: float | None) -> float | None:
+def _read_limit_wait(seconds: float | None) -> float | None:
     """The seconds of a wait that a server asks for; None where they cannot be meant."""
     if seconds is None or not math.isfinite(seconds) or seconds > _LONGEST_WAIT:
         return None
@@ -273,7 +275,7 @@ class _BodyError(Exception):
         self.status_code = code
 
 
-def _phrase(status: int | None) -> str:
+def _find_phrase(status: int | None) -> str:
     """The standard phrase of a status."""
     try:
         return HTTPStatus(status or 0).phrase
@@ -309,7 +311,7 @@ def _format_detail(error: BaseException, attempt: Attempt) -> str:
     return flat if len(flat) <= _DETAIL else flat[: _DETAIL - 1] + "…"
 
 
-def empty(
+def make_empty_reply_error(
     attempt: Attempt, finish: str | None, instead: str = "", foreign: ForeignFormat | None = None
 ) -> ErrorInfo:
     """A reply that ended without a word, a call or a thought.

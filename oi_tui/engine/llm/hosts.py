@@ -55,13 +55,13 @@ def _parse_address(host: str) -> _Address | None:
     try:
         address: _Address = ipaddress.ip_address(host.removesuffix("."))
     except ValueError:
-        return _old_address(host.removesuffix("."))
+        return _read_old_address(host.removesuffix("."))
     if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped:
         return address.ipv4_mapped
     return address
 
 
-def _old_address(host: str) -> ipaddress.IPv4Address | None:
+def _read_old_address(host: str) -> ipaddress.IPv4Address | None:
     """An address of IPv4 with fewer than four parts, or octal or hexadecimal ones (2130706433, 0x7f.1)."""
     if not _OLD_ADDRESS.fullmatch(host):
         return None

@@ -126,13 +126,13 @@ def make_data_url(format: str | None, content: str, *, shrink: bool = True) -> s
         if len(data) > LARGEST and not shrink:
             return None
         if len(data) > LARGEST or kind is None:
-            return _smaller(data)
+            return _shrink(data)
         return f"data:{kind};base64,{base64.b64encode(data).decode()}"
     if len(content) > LARGEST * 4 // 3:
         if not shrink:
             return None
         try:
-            return _smaller(base64.b64decode(content))
+            return _shrink(base64.b64decode(content))
         except binascii.Error:
             return None
     declared = "image/jpeg" if format in ("base64.jpeg", "base64.jpg") else "image/png"
@@ -152,7 +152,7 @@ def _detect_kind_of_text(content: str) -> str | None:
         return None
 
 
-def _smaller(data: bytes) -> str | None:
+def _shrink(data: bytes) -> str | None:
     """The image with as many pixels as models look at, as a data URL."""
     from PIL import Image
 
@@ -175,13 +175,13 @@ def describe(format: str | None, content: str, file: Path | None = None) -> str:
     if format == "path":
         return f"[an image file: {content}]"
     kind = "image/jpeg" if format == "base64.jpeg" else "image/png"
-    size = _png_size(content)
+    size = _read_png_size(content)
     pixels = f", {size[0]} x {size[1]} pixels" if size else ""
     saved = f", saved as {file}" if file else ""
     return f"[{kind}{pixels}, shown to the user{saved}]"
 
 
-def _png_size(content: str) -> tuple[int, int] | None:
+def _read_png_size(content: str) -> tuple[int, int] | None:
     try:
         head = base64.b64decode(content[:64], validate=True)
     except (binascii.Error, ValueError):

@@ -28,12 +28,12 @@ def collect_reasoning(messages: Sequence[Message], profile: Profile) -> dict[str
     for message in messages:
         if message.role == "user":
             fields.clear()
-        elif _belongs_to(message, receiver) and message.reply:
+        elif _is_of_family(message, receiver) and message.reply:
             fields[message.reply] = fields.get(message.reply, "") + repair_surrogates(message.content)
     return fields
 
 
-def _belongs_to(message: Message, receiver: str | None) -> bool:
+def _is_of_family(message: Message, receiver: str | None) -> bool:
     """Return whether this is reasoning of a model of the receiver's family."""
     own = message.type == "reasoning" and message.recipient != "user"
     return own and message.model is not None and _family(message.model) == receiver

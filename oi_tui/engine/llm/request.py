@@ -12,7 +12,7 @@ from oi_tui.engine import tools as foreign_tools
 from oi_tui.engine.llm import images, reasoning, signed_reasoning, system_message
 from oi_tui.engine.llm.base import Request
 from oi_tui.engine.llm.compaction import split_at_summary
-from oi_tui.engine.llm.context_window import CHARACTERS, IMAGE, MessageGroup, measure_size, room, trim
+from oi_tui.engine.llm.context_window import CHARACTERS, IMAGE, MessageGroup, compute_room, measure_size, trim
 from oi_tui.engine.llm.profile_request import make_request
 from oi_tui.engine.llm.signed_reasoning import SIGNATURE
 from oi_tui.engine.output.model_output import shorten_for_model
@@ -76,11 +76,11 @@ def write(
     notes = (*notes, *foreign_tools.describe_tools(foreign, as_text=not tools))
     system = system_message.write(profile, languages, tools=tools, cwd=cwd, notes=notes)
     head: list[dict[str, Any]] = [{"role": "system", "content": system}]
-    offered = [tool(languages), *(item.offer for item in foreign)] if tools else []
+    offered = [make_tool(languages), *(item.offer for item in foreign)] if tools else []
     units = _Conversation(profile, pictures, cwd, tools=tools, vision=bool(vision)).make_units(messages)
     fixed = measure_size(head[0]) + len(json.dumps(offered))
-    left_out = trim(units, None if window is None else room(window, longest_reply) - fixed)
-    body = [message for unit in units for message in unit.messages if not _blank(message)]
+    left_out = trim(units, None if window is None else compute_room(window, longest_reply) - fixed)
+    body = [message for unit in units for message in unit.messages if not _is_blank(message)]
     if messages and (not body or body[0]["role"] != "user"):
         # Several providers, and most templates, want a person to speak first.
         body.insert(0, {"role": "user", "content": _GO_ON if not body else _BEFORE})
@@ -102,7 +102,7 @@ def _sound(message: Message) -> Message:
     return message.but(**broken) if broken else message
 
 
-def tool(languages: Sequence[str]) -> dict[str, Any]:
+def make_tool(languages: Sequence[str]) -> dict[str, Any]:
     """The one tool: run code in a language."""
     return {
         "type": "function",
@@ -270,7 +270,7 @@ class _Conversation:
         answers: list[dict[str, Any]] = []
         lines: list[str] = []
         pictures: list[dict[str, Any]] = []
-        extra = signed_reasoning.extra_content(reply, self._profile.model)
+        extra = signed_reasoning.collect_extra_content(reply, self._profile.model)
         for message in reply:
             results = self._results.get(message.id, [])
             unit.sources += 1 + len(results)
@@ -283,7 +283,7 @@ class _Conversation:
                 if result.type == "image" and self._sees(result)
             ]
             if message.state in ("unfinished", "writing"):
-                words.append(_fence(message.format or "", message.content))
+                words.append(_write_fence(message.format or "", message.content))
                 lines.append("Your reply was cut off, so its last code block was not run.")
             elif self._tools and message.call is not None:
                 identity = self._identity(message)
@@ -294,7 +294,7 @@ class _Conversation:
                 outcome = self._outcome(message, results).strip() or "No output"
                 answers.append({"role": "tool", "tool_call_id": identity, "content": outcome})
             else:
-                words.append(_fence(message.format or "", _describe_proposal(message)))
+                words.append(_write_fence(message.format or "", _describe_proposal(message)))
                 lines.append(self._format_outcome(self._outcome(message, results)))
         entry: dict[str, Any] = {"role": "assistant", "content": "\n\n".join(word for word in words if word)}
         if calls:
@@ -315,7 +315,7 @@ class _Conversation:
 
     def _thoughts(self, reply: Sequence[Message]) -> dict[str, Any]:
         """Return the fields with the reasoning that goes back with the tool calls of a reply."""
-        if signed := signed_reasoning.fields_for(reply, self._profile.model):
+        if signed := signed_reasoning.select_fields(reply, self._profile.model):
             return signed
         thoughts = self._reasoning.get(reply[0].reply or "")
         return {"reasoning_content": thoughts} if thoughts else {}
@@ -336,7 +336,7 @@ class _Conversation:
     def _format_outcome(self, outcome: str) -> str:
         profile = self._profile
         if profile.code_output_sender == "assistant":
-            return _fence("output", outcome or "No output")
+            return _write_fence("output", outcome or "No output")
         if not outcome:
             return profile.empty_code_output_template
         return profile.code_output_template.replace("{content}", outcome)
@@ -345,7 +345,7 @@ class _Conversation:
         """Describe the outcome of the code with its output; empty if there is nothing to say."""
         parts: list[str] = []
         if message.proposed is not None and message.proposed != message.content:
-            ran = _fence(message.format or "", message.content)
+            ran = _write_fence(message.format or "", message.content)
             parts.append(f"The user edited the code before it ran. What ran:\n{ran}\nIts output:")
         output = self._output(results)
         if output:
@@ -442,13 +442,13 @@ def _call(identity: str, message: Message) -> dict[str, Any]:
     return {"id": identity, "type": "function", "function": {"name": "execute", "arguments": arguments}}
 
 
-def _fence(word: str, code: str) -> str:
+def _write_fence(word: str, code: str) -> str:
     longest = max((len(run) for run in re.findall("`+", code)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{word}\n{code.rstrip(chr(10))}\n{fence}"
 
 
-def _blank(message: dict[str, Any]) -> bool:
+def _is_blank(message: dict[str, Any]) -> bool:
     """Whether there is nothing in a message, which not every provider takes."""
     content = message["content"]
     return "tool_calls" not in message and isinstance(content, str) and not content.strip()
@@ -470,9 +470,9 @@ def _merge(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         elif isinstance(last["content"], str) and isinstance(message["content"], str):
             last["content"] = f"{last['content']}\n\n{message['content']}"
         else:
-            last["content"] = _parts(last["content"]) + _parts(message["content"])
+            last["content"] = _make_parts(last["content"]) + _make_parts(message["content"])
     return merged
 
 
-def _parts(content: Any) -> list[dict[str, Any]]:
+def _make_parts(content: Any) -> list[dict[str, Any]]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)

@@ -31,7 +31,7 @@ def send(llm: Llm, request: Request, profile: Profile, account: UsageTracker, fa
     sent = replace(
         request, context_window=facts.choose_window(profile), direct=profile.offline or profile.local
     )
-    return llm.reply(_without_keys(sent))
+    return llm.reply(_remove_keys(sent))
 
 
 def check(profile: Profile) -> None:
@@ -40,7 +40,7 @@ def check(profile: Profile) -> None:
         raise LlmError(forbidden)
 
 
-def _without_keys(request: Request) -> Request:
+def _remove_keys(request: Request) -> Request:
     keys = list_known_secrets()
     if not keys:
         return request
@@ -67,7 +67,7 @@ def _clean(message: Mapping[str, Any], keys: Sequence[str]) -> Mapping[str, Any]
         if name in message and _has_key(message[name], keys):
             del cleaned[name]
     if "tool_calls" in message:
-        cleaned["tool_calls"] = [_cleaned_call(call, keys) for call in message["tool_calls"]]
+        cleaned["tool_calls"] = [_clean_call(call, keys) for call in message["tool_calls"]]
     return cleaned
 
 
@@ -76,6 +76,6 @@ def _has_key(field: Any, keys: Sequence[str]) -> bool:
     return take_out(text, keys) != text
 
 
-def _cleaned_call(call: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
+def _clean_call(call: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
     function = call["function"]
     return {**call, "function": {**function, "arguments": take_out(function["arguments"], keys)}}

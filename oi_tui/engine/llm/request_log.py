@@ -20,7 +20,7 @@ def set_levels(*, verbose: bool, debug: bool) -> None:
     _words.setLevel(logging.DEBUG if debug else logging.WARNING)
 
 
-def step(text: str, *values: object) -> None:
+def log_step(text: str, *values: object) -> None:
     """Note a step, where `verbose` asks for it."""
     _steps.debug(text, *values)
 

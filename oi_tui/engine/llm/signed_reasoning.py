@@ -49,7 +49,7 @@ class SignedReasoning:
         } or None
 
 
-def fields_for(reply: Sequence[Message], model: str) -> dict[str, Any]:
+def select_fields(reply: Sequence[Message], model: str) -> dict[str, Any]:
     """Return the fields that go back to `model` with the tool calls of its own reply."""
     signed = _select_signed(reply, model)
     fields: dict[str, Any] = {
@@ -60,7 +60,7 @@ def fields_for(reply: Sequence[Message], model: str) -> dict[str, Any]:
     return fields
 
 
-def extra_content(reply: Sequence[Message], model: str) -> dict[str, Any]:
+def collect_extra_content(reply: Sequence[Message], model: str) -> dict[str, Any]:
     """Return the `extra_content` that goes back with each call, by the id that the provider gave the call."""
     return {
         entry["id"]: entry["extra_content"]

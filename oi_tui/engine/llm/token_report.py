@@ -74,12 +74,12 @@ def report(
         )
     source = "by the model's tokenizer or the nearest one" if counted else "at four characters a token"
     lines.append(f"  counted here, {source}")
-    lines.append(window(written.window, facts, profile))
+    lines.append(describe_window(written.window, facts, profile))
     lines += _spent(ledger, profile)
     return "\n".join(lines)
 
 
-def window(tokens: int | None, facts: ModelInfo, profile: Profile) -> str:
+def describe_window(tokens: int | None, facts: ModelInfo, profile: Profile) -> str:
     """The window in use, where its size comes from, and what of it is kept free."""
     if tokens is None:
         return "Context window: unknown. context_window sets it."

@@ -127,7 +127,7 @@ class Llamafile:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 cwd=path.absolute().parent,
-                env=_without(os.environ, hidden),
+                env=_remove(os.environ, hidden),
                 start_new_session=True,
             )
         except OSError as error:
@@ -217,5 +217,5 @@ def _find_free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _without(environment: Mapping[str, str], hidden: tuple[str, ...]) -> dict[str, str]:
+def _remove(environment: Mapping[str, str], hidden: tuple[str, ...]) -> dict[str, str]:
     return {name: value for name, value in environment.items() if name not in hidden}

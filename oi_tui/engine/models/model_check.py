@@ -7,7 +7,7 @@ from typing import Literal
 from oi_tui.engine.llm import request_gate
 from oi_tui.engine.llm.base import ErrorInfo, Llm, LlmError, Reasoning, Reply, Request, Text, ToolCallPiece
 from oi_tui.engine.llm.profile_request import make_request
-from oi_tui.engine.llm.request import tool
+from oi_tui.engine.llm.request import make_tool
 from oi_tui.engine.llm.usage_report import OverBudget, UsageTracker
 from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.settings.profile import Profile
@@ -51,7 +51,7 @@ def check(
         return
     task = {"role": "user", "content": "Call the tool execute with language python and code 1."}
     request = replace(
-        make_request(profile, [task], [tool(["python"])]),
+        make_request(profile, [task], [make_tool(["python"])]),
         temperature=None,
         max_tokens=_TOKENS,
         timeout=min(profile.timeout, _TIMEOUT),

@@ -236,11 +236,11 @@ def list_system_texts(chunks: Iterable[Mapping[str, Any]]) -> list[str]:
     return [str(chunk.get("content") or "") for chunk in chunks if chunk.get("role") == "system"]
 
 
-def from_messages(messages: Sequence[Message]) -> list[Chunk]:
+def convert_messages(messages: Sequence[Message]) -> list[Chunk]:
     """The messages as dictionaries; a reply that is one message between a person's needs no id."""
     neighbours = [None, *messages, None]
     return [
-        from_message(message.but(reply=None) if _stands_alone(before, message, after) else message)
+        convert_message(message.but(reply=None) if _stands_alone(before, message, after) else message)
         for before, message, after in zip(neighbours, messages, neighbours[2:], strict=False)
     ]
 
@@ -250,7 +250,7 @@ def _stands_alone(before: Message | None, message: Message, after: Message | Non
     return message.type == "message" and all(item.role == "user" for item in beside)
 
 
-def from_message(message: Message) -> Chunk:
+def convert_message(message: Message) -> Chunk:
     """Convert a message to a dictionary: the original's fields, and what the model must get again.
 
     Without the latter a rejected piece of code would look as if it had run. A signal is what it was.

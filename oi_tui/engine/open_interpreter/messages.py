@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, get_args
 
-from oi_tui.engine.export.formats import ORIGINAL, fence, make_original_entry
+from oi_tui.engine.export.formats import ORIGINAL, make_original_entry, write_fence
 from oi_tui.engine.storage.records import parse_message
 from oi_tui.messages import Message, Role
 from oi_tui.text import one_line
@@ -186,7 +186,7 @@ def _make_note(entry: object) -> Message:
     text = json.dumps(entry, indent=2, ensure_ascii=False)
     role = entry.get("role") if isinstance(entry, dict) else None
     who = f"An entry of the role “{one_line(role, 40)}”" if isinstance(role, str) else "An entry"
-    words = f"{who} that is not a message, as stored:\n\n{fence(text, 'json')}"
+    words = f"{who} that is not a message, as stored:\n\n{write_fence(text, 'json')}"
     return Message(role="assistant", type="message", recipient="user", content=words, unknown={"odd": True})
 
 

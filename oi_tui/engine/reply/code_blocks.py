@@ -15,7 +15,7 @@ from oi_tui.engine.reply.markers import (
     TRAILING,
 )
 from oi_tui.engine.reply.parts import CodeEnded, CodeGrew, CodeStarted, Part, TextPart, guess, strip_prompts
-from oi_tui.engine.reply.tool_call_recovery import from_python
+from oi_tui.engine.reply.tool_call_recovery import recover_from_python
 
 #: What at the end of a line may be the beginning of a fence or of a template token, and how long it can be.
 _HELD = re.compile(
@@ -36,7 +36,7 @@ class FencedBlock(Protocol):
         """Read a little; False means that more text is needed."""
 
 
-def line_break(line: str) -> str:
+def find_line_break(line: str) -> str:
     """The characters that end the line."""
     return line[len(line.rstrip("\r\n")) :]
 
@@ -151,7 +151,7 @@ class CodeBlock:
         elif begins and self._fence.closed_by(bare):
             self._closing(line, parts)
         elif begins and not self._strings.inside and (rest := self._fence.goes_on(bare)) is not None:
-            self._closed_on(rest + line_break(line), cursor, parts)
+            self._closed_on(rest + find_line_break(line), cursor, parts)
         elif begins and STRAY.fullmatch(bare) and not self._strings.inside:
             pass
         elif line.endswith("\n"):
@@ -234,7 +234,7 @@ class CodeBlock:
         held, self._doubt = self._doubt or (), None
         for text in held:
             self._grow(text, True, parts)
-        parts += [CodeEnded(True), TextPart(line_break(line))]
+        parts += [CodeEnded(True), TextPart(find_line_break(line))]
         self.over = True
 
     def _end(self, cursor: Cursor, parts: list[Part], *, complete: bool) -> None:
@@ -245,7 +245,7 @@ class CodeBlock:
             return
         first, *others = self._doubt
         parts.append(CodeEnded(True))
-        cursor.restart(line_break(first) + "".join(others) + cursor.rest)
+        cursor.restart(find_line_break(first) + "".join(others) + cursor.rest)
         self.deceived = True
 
 
@@ -312,7 +312,7 @@ class UntaggedBlock:
             return
         for word, text in found:
             parts += [CodeStarted(word, None), CodeGrew(text), CodeEnded(closed)]
-        parts.append(TextPart(line_break(closing)))
+        parts.append(TextPart(find_line_break(closing)))
 
     def _split(self, code: str) -> list[tuple[str, str]]:
         """The languages and the codes in a block."""
@@ -325,7 +325,7 @@ class UntaggedBlock:
             typed = strip_prompts(code)
             commands = commands or (typed[1] if typed else None)
             return [(self._word, commands)] if commands else []
-        if calls := from_python(code, self._resolve):
+        if calls := recover_from_python(code, self._resolve):
             return [(call.language, call.code) for call in calls]
         first, _, others = code.partition("\n")
         if len(first) > 1 and first.strip().isalnum() and self._resolve(first) and others.strip():

@@ -77,7 +77,7 @@ def is_item(line: str) -> bool:
     return _ITEM.match(line) is not None
 
 
-def words(info: str) -> list[str]:
+def split_info_string(info: str) -> list[str]:
     """The words of an info string that may name the language: `{.python .x}`, `python:a.py`, `py title=x`,
     ...
     """
@@ -90,7 +90,7 @@ def words(info: str) -> list[str]:
     return list(dict.fromkeys(item for item in (word, shorter) if item))
 
 
-def only_shown(info: str) -> bool:
+def is_only_shown(info: str) -> bool:
     """Whether an info string says that its block is not to be run: `python output`, `r, eval=FALSE`, ..."""
     return _ONLY_SHOWN.search(info) is not None
 

@@ -34,7 +34,7 @@ from oi_tui.engine.reply.parts import (
     join,
 )
 from oi_tui.engine.reply.text_parser import TextParser
-from oi_tui.engine.reply.tool_call_parser import ToolCallParser, tool_name
+from oi_tui.engine.reply.tool_call_parser import ToolCallParser, clean_tool_name
 from oi_tui.engine.reply.tool_call_recovery import recover_calls
 from oi_tui.engine.tools import find_language
 
@@ -186,12 +186,12 @@ class _Call:
         if self._found:
             return parts + self._afterwards()
         raw = "".join(self._all)
-        looked = () if self._is_foreign else recover_calls(raw, tool_name(self.name), self._resolve)
+        looked = () if self._is_foreign else recover_calls(raw, clean_tool_name(self.name), self._resolve)
         for number, found in enumerate(looked):
             call = None if number else self._identity
             parts += [CodeStarted(found.language, call), CodeGrew(found.code), CodeEnded(whole)]
         return parts or [
-            UnreadableCall(f"{tool_name(self.name)}({raw.strip()})" if self.name else raw.strip())
+            UnreadableCall(f"{clean_tool_name(self.name)}({raw.strip()})" if self.name else raw.strip())
         ]
 
     def _afterwards(self) -> list[Part]:
@@ -200,7 +200,7 @@ class _Call:
             return []
         words = TRAILING.sub("", "".join(self._after) + self._waiting)
         bare = words.strip(_LEFT_OVER).lower()
-        again = bare and " " not in bare and ("execute" in bare or tool_name(self.name) in bare)
+        again = bare and " " not in bare and ("execute" in bare or clean_tool_name(self.name) in bare)
         return [TextPart(words)] if bare and not again else []
 
 

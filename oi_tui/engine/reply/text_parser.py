@@ -11,9 +11,9 @@ from oi_tui.engine.reply.fences import (
     LONGEST_INFO,
     Fence,
     Strings,
+    is_only_shown,
     is_output,
-    only_shown,
-    words,
+    split_info_string,
 )
 from oi_tui.engine.reply.markers import (
     CALLS_PERHAPS,
@@ -290,7 +290,7 @@ class TextParser:
         return len(info.split()) == 1 and self._language(info) is not None
 
     def _language(self, info: str) -> str | None:
-        return next((word for word in words(info) if self._resolve(word) is not None), None)
+        return next((word for word in split_info_string(info) if self._resolve(word) is not None), None)
 
     def _open(self, run: str, info: str, content: int) -> bool:
         """Enter a fenced block, after a look at how its content begins."""
@@ -309,7 +309,7 @@ class TextParser:
         if cursor.at != self._no_call_at and re.compile(r"\{|\[\s*\{").match(cursor.text, begins):
             self._begin_call(begins, fenced=fence)
             return True
-        if first[:1] == "<" and not only_shown(info) and not is_output(self._line.last_words):
+        if first[:1] == "<" and not is_only_shown(info) and not is_output(self._line.last_words):
             match = MARK.match(cursor.text, begins)
             if match and match.lastgroup in FENCED_FORMS:
                 self._form = TextToolCall(
@@ -330,8 +330,8 @@ class TextParser:
     def _block_of(self, info: str, fence: Fence, opening: str, *, prompt: bool) -> FencedBlock:
         """Classify a block; `prompt`: it begins like a console session."""
         word = self._language(info) if self._fences else None
-        kind = (words(info) or [""])[-1]
-        if not self._fences or only_shown(info) or not (word or kind in _UNTAGGED or kind in _SESSIONS):
+        kind = (split_info_string(info) or [""])[-1]
+        if not self._fences or is_only_shown(info) or not (word or kind in _UNTAGGED or kind in _SESSIONS):
             self._parts.append(TextPart(opening))
             return LiteralBlock(fence)
         if kind in _SESSIONS or prompt:

@@ -101,19 +101,19 @@ HEADERS = ("<|start|>", "<|channel|>")
 LONGEST_HEADER = 240
 
 
-def closing(form: CallFormat, match: re.Match[str]) -> re.Pattern[str]:
+def find_closing(form: CallFormat, match: re.Match[str]) -> re.Pattern[str]:
     """The closing marker of the format that a match began."""
     groups = {name: re.escape(text or "") for name, text in match.groupdict().items()}
     pattern = re.sub(r"\{([a-z]+)\}", lambda name: groups[name[1]], form.closes)
     return re.compile(pattern)
 
 
-def closing_with_fence(
+def find_closing_with_fence(
     form: CallFormat, match: re.Match[str], character: str, length: int
 ) -> re.Pattern[str]:
     """The closing marker with the closing fence right behind it: what ends a fence of nothing but calls."""
     fence = re.escape(character) + f"{{{length},100}}"
-    mark = closing(form, match).pattern
+    mark = find_closing(form, match).pattern
     return re.compile(rf"(?:{mark})\s{{0,100}}?\n[ \t]{{0,20}}{fence}[ \t]{{0,20}}(?=\r?\n|\Z)")
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 from oi_tui.engine.reply.code_text import CodeText
 from oi_tui.engine.reply.partial_json import JsonEvent, PartialJsonParser, Path
 from oi_tui.engine.reply.parts import CodeEnded, CodeGrew, CodeStarted, Part, UnreadableCall, clean_word
-from oi_tui.engine.reply.tool_call_recovery import CODE, LANGUAGE, command_line, language_of
+from oi_tui.engine.reply.tool_call_recovery import CODE, LANGUAGE, command_line, recover_code
 
 _CODE = frozenset(CODE)
 _LANGUAGE = frozenset(LANGUAGE)
@@ -67,14 +67,14 @@ _CALL_PERHAPS = re.compile(r"""(?:f[a-z.]{0,16}\(?\s*)?(?:\{\s*(?:["'][a-z]{0,8}
 Resolve = Callable[[str], str | None]
 
 
-def tool_name(name: str) -> str:
+def clean_tool_name(name: str) -> str:
     """The name of a function without what models put around it."""
     return name.strip().lower().removeprefix("functions.").removeprefix("functions::")
 
 
 def is_tool(name: str, resolve: Resolve) -> bool:
     """Whether a function of this name may be meant to run code."""
-    name = tool_name(name)
+    name = clean_tool_name(name)
     return name in _TOOL or resolve(name) is not None
 
 
@@ -302,7 +302,7 @@ class ToolCallParser:
             self._start()
         elif key in _NAME or key in ("function", "action"):
             if not self._native or not self._name:
-                self._name = tool_name(value)
+                self._name = clean_tool_name(value)
             if not self.decided and not is_tool(value, self._resolve):
                 self._refuse()
 
@@ -375,7 +375,7 @@ class ToolCallParser:
         """The language as far as it is known: from its own key, or by the function's name."""
         if self._call.language is not None:
             return self._call.language
-        name = tool_name(self._name)
+        name = clean_tool_name(self._name)
         return name if name and self._resolve(name) is not None else None
 
     def _take_code(self, text: str) -> None:
@@ -445,8 +445,8 @@ class ToolCallParser:
         call = self._call
         if not call.started and call.held and not self.refused:
             key = call.path[-1] if call.path else ""
-            name = tool_name(self._name)
-            language = language_of("".join(call.held), call.language, name, key, self._resolve)
+            name = clean_tool_name(self._name)
+            language = recover_code("".join(call.held), call.language, name, key, self._resolve)
             if language is not None and self.decided:
                 self._begin(language.language)
         if call.started:
@@ -467,7 +467,7 @@ class ToolCallParser:
 
     def _gave_up(self) -> None:
         """Handle arguments that are not JSON: for a function that is a language, they are the code."""
-        word = tool_name(self._name)
+        word = clean_tool_name(self._name)
         nothing_found = not self._call.started and not self.found
         if not self._native:
             self._refuse()

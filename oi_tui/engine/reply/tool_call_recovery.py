@@ -80,7 +80,7 @@ def find_language(name: str, resolve: Resolve) -> str | None:
     return next((word for word in words if len(word) > 1 and resolve(word) is not None), None)
 
 
-def language_of(
+def recover_code(
     code: str, language: str | None, name: str, key: str, resolve: Resolve
 ) -> RecoveredCall | None:
     """The code with its language: given, guessed, or taken from a name; None if it is unknown."""
@@ -126,18 +126,18 @@ def command_line(words: list[str]) -> str:
 
 
 def _as_value(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall]:
-    for text in _readings(raw):
-        value = _value(text)
+    for text in _list_readings(raw):
+        value = _parse_value(text)
         for _ in range(4):
-            if not isinstance(value, str) or (again := _value(value)) is None:
+            if not isinstance(value, str) or (again := _parse_value(value)) is None:
                 break
             value = again
-        if calls := _from_value(value, name, resolve):
+        if calls := _recover_from_value(value, name, resolve):
             return calls
     return []
 
 
-def _readings(raw: str) -> Iterator[str]:
+def _list_readings(raw: str) -> Iterator[str]:
     """The text as it is, and as it may have been meant."""
     yield raw
     if fenced := strip_fence(raw):
@@ -164,7 +164,7 @@ def _readings(raw: str) -> Iterator[str]:
         yield _SEPARATOR.sub(r"\1: ", inner)
 
 
-def _value(text: str) -> Any:
+def _parse_value(text: str) -> Any:
     """Parse a text as JSON or as a Python literal; None when it is neither."""
     try:
         return json.loads(text, strict=False)
@@ -184,7 +184,7 @@ def _value(text: str) -> Any:
         return None
 
 
-def _from_value(value: Any, name: str, resolve: Resolve, depth: int = 0) -> list[RecoveredCall]:
+def _recover_from_value(value: Any, name: str, resolve: Resolve, depth: int = 0) -> list[RecoveredCall]:
     if depth > 6:
         return []
     if isinstance(value, list):
@@ -193,15 +193,15 @@ def _from_value(value: Any, name: str, resolve: Resolve, depth: int = 0) -> list
             return (
                 [RecoveredCall(clean_word(word), code)] if resolve(clean_word(word)) and code.strip() else []
             )
-        return [entry for item in value[:50] for entry in _from_value(item, name, resolve, depth + 1)]
+        return [entry for item in value[:50] for entry in _recover_from_value(item, name, resolve, depth + 1)]
     if not isinstance(value, dict):
         return []
     keyed = {str(key).strip().lower(): one for key, one in value.items()}
-    text = next((_plain(keyed[key]) for key in LANGUAGE if key in keyed), None)
+    text = next((_unwrap_text(keyed[key]) for key in LANGUAGE if key in keyed), None)
     text = clean_word(text) if text and text.strip() else None
     for key in CODE if text is None else (*CODE, *_PERHAPS_CODE):
-        code = _code(keyed[key], key) if key in keyed else None
-        if code is not None and (language := language_of(code, text, name, key, resolve)):
+        code = _find_code(keyed[key], key) if key in keyed else None
+        if code is not None and (language := recover_code(code, text, name, key, resolve)):
             return [language]
     if text is not None:
         others = [one for key, one in keyed.items() if key not in LANGUAGE and isinstance(one, str)]
@@ -214,11 +214,11 @@ def _from_value(value: Any, name: str, resolve: Resolve, depth: int = 0) -> list
         language
         for entry in list(value.values())[:50]
         if isinstance(entry, dict | list)
-        for language in _from_value(entry, inner, resolve, depth + 1)
+        for language in _recover_from_value(entry, inner, resolve, depth + 1)
     ]
 
 
-def _plain(value: Any) -> str | None:
+def _unwrap_text(value: Any) -> str | None:
     """The string of a value that may lie in a list of one, or under `value`."""
     match value:
         case str():
@@ -230,7 +230,7 @@ def _plain(value: Any) -> str | None:
     return None
 
 
-def _code(value: Any, key: str) -> str | None:
+def _find_code(value: Any, key: str) -> str | None:
     match value:
         case str():
             return value if value.strip() else None
@@ -258,7 +258,7 @@ def _as_tags(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall]:
             values.setdefault(match[1].lower(), _CDATA.sub(r"\1", match[2]))
     text = next((clean_word(values[key]) for key in LANGUAGE if values.get(key, "").strip()), None)
     for key in CODE if text is None else (*CODE, *_PERHAPS_CODE):
-        if (code := values.get(key)) and (language := language_of(code, text, name, key, resolve)):
+        if (code := values.get(key)) and (language := recover_code(code, text, name, key, resolve)):
             return [language]
     return []
 
@@ -269,12 +269,12 @@ def _as_python_call(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall
         return []
     body = fenced[1] if (fenced := strip_fence(raw)) else raw
     for text in (body.strip(), f"{name.strip() or 'execute'}({body.strip()})"):
-        if calls := from_python(text, resolve):
+        if calls := recover_from_python(text, resolve):
             return calls
     return []
 
 
-def from_python(text: str, resolve: Resolve) -> list[RecoveredCall]:
+def recover_from_python(text: str, resolve: Resolve) -> list[RecoveredCall]:
     """The code of calls like `execute(language="python", code="1")`, on their own, printed or in a list."""
     if len(text) > 200_000:
         return []
@@ -291,19 +291,19 @@ def from_python(text: str, resolve: Resolve) -> list[RecoveredCall]:
         node = statement.value
         nodes = node.elts if isinstance(node, ast.List | ast.Tuple) else [node]
         for item in nodes:
-            call = _from_call(item, resolve)
+            call = _recover_from_call(item, resolve)
             if call is None:
                 return []
             calls.append(call)
     return calls
 
 
-def _from_call(node: ast.expr, resolve: Resolve) -> RecoveredCall | None:
+def _recover_from_call(node: ast.expr, resolve: Resolve) -> RecoveredCall | None:
     if not isinstance(node, ast.Call):
         return None
     function = ast.unparse(node.func).rpartition(".")[2]
     if function == "print" and len(node.args) == 1 and not node.keywords:
-        return _from_call(node.args[0], resolve)
+        return _recover_from_call(node.args[0], resolve)
     values = {
         (keyword.arg or "").lower(): keyword.value.value
         for keyword in node.keywords
@@ -319,7 +319,7 @@ def _from_call(node: ast.expr, resolve: Resolve) -> RecoveredCall | None:
     language = next((clean_word(values[key]) for key in LANGUAGE if key in values), None)
     for key in CODE:
         if key in values:
-            return language_of(values[key], language, function, key, resolve)
+            return recover_code(values[key], language, function, key, resolve)
     if len(given) == 1 and language is not None:
         return RecoveredCall(language, given[0])
     return None
@@ -337,7 +337,7 @@ def _as_yaml(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall]:
     else:
         text = code[2].strip()
         text = text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
-    language = language_of(text, clean_word(match[1]) if match else None, name, "code", resolve)
+    language = recover_code(text, clean_word(match[1]) if match else None, name, "code", resolve)
     return [language] if language else []
 
 
@@ -347,7 +347,7 @@ def _as_code(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall]:
         return []
     if fenced := strip_fence(raw):
         word, code = fenced
-        language = language_of(code, word if resolve(word) else None, name, "", resolve)
+        language = recover_code(code, word if resolve(word) else None, name, "", resolve)
     else:
         guessed = guess(raw)
         language = RecoveredCall(*guessed) if guessed else None

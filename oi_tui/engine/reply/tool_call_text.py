@@ -6,7 +6,7 @@ from collections.abc import Callable
 from oi_tui.engine.reply.cursor import Cursor
 from oi_tui.engine.reply.fences import Fence
 from oi_tui.engine.reply.parts import Part, TextPart, UnreadableCall
-from oi_tui.engine.reply.tool_call_formats import FORMS, Brackets, closing, closing_with_fence
+from oi_tui.engine.reply.tool_call_formats import FORMS, Brackets, find_closing, find_closing_with_fence
 from oi_tui.engine.reply.tool_call_wrappers import read_wrapped
 
 #: How much of the end of a text may be the beginning of a closing mark.
@@ -30,11 +30,11 @@ class TextToolCall:
         self._form = FORMS[kind]
         self._opening = "" if kind == "written" else opening_fence + match[0]
         self._groups = match.groupdict()
-        self._mark = self._closes = closing(self._form, match)
+        self._mark = self._closes = find_closing(self._form, match)
         self._ahead = self._form.ahead
         self._fenced = fence is not None
         if fence is not None:
-            self._closes = closing_with_fence(self._form, match, fence.character, fence.length)
+            self._closes = find_closing_with_fence(self._form, match, fence.character, fence.length)
             self._ahead = 1
         self._longest_closer = _LONGEST_FENCED_CLOSER if self._fenced else _LONGEST_CLOSER
         self._brackets = Brackets()

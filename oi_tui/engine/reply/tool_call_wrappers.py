@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from itertools import pairwise
 
 from oi_tui.engine.reply.parts import CodeEnded, CodeGrew, CodeStarted, Part, TextPart, clean_word
-from oi_tui.engine.reply.tool_call_parser import ToolCallParser, tool_name
+from oi_tui.engine.reply.tool_call_parser import ToolCallParser, clean_tool_name
 from oi_tui.engine.reply.tool_call_recovery import (
     RecoveredCall,
-    from_python,
-    language_of,
     recover_calls,
+    recover_code,
+    recover_from_python,
     strip_fence,
 )
 
@@ -47,17 +47,17 @@ def read_wrapped(
     if form == "execute":
         return _read_execute(groups, body, resolve, whole=whole)
     if form == "written":
-        return _parts(from_python(body, resolve), whole=True)
+        return _split_parts(recover_from_python(body, resolve), whole=True)
     if form == "react":
         return _read_react(groups["action"] or "", body, resolve, whole=whole)
     if form == "python":
-        return _read_call(body, "", resolve, whole=whole) or _parts(
+        return _read_call(body, "", resolve, whole=whole) or _split_parts(
             [RecoveredCall("python", body)], whole=whole
         )
     if form == "channel":
-        name = tool_name((groups["to"] or (groups["recipient"] or "").partition("=")[2]).strip())
+        name = clean_tool_name((groups["to"] or (groups["recipient"] or "").partition("=")[2]).strip())
         parts = _read_call(body, name, resolve, whole=whole)
-        return parts or (_parts([RecoveredCall(name, body)], whole=whole) if resolve(name) else None)
+        return parts or (_split_parts([RecoveredCall(name, body)], whole=whole) if resolve(name) else None)
     name = groups["named"] or groups["invoked"] or ""
     body = body.replace("\uff5cDSML\uff5c", "")
     parts = []
@@ -86,8 +86,8 @@ def _read_call(chunk: str, name: str, resolve: Resolve, *, whole: bool) -> list[
         chunk = chunk[match.end() :]
     closed = whole or _CLOSED.search(chunk) is not None
     chunk = _END.sub("", chunk)
-    parts = _read_json(chunk, tool_name(name), resolve, whole=whole)
-    return parts or _parts(recover_calls(chunk, tool_name(name), resolve), whole=closed)
+    parts = _read_json(chunk, clean_tool_name(name), resolve, whole=whole)
+    return parts or _split_parts(recover_calls(chunk, clean_tool_name(name), resolve), whole=closed)
 
 
 def _separate(chunk: str) -> tuple[str, bool, str]:
@@ -126,28 +126,28 @@ def _read_execute(
     tag = groups["run"] or ""
     name = tag.rpartition("_")[2] if tag.startswith("execute_") else tag
     if _CHILD.search(body) or body.lstrip()[:1] == "{":
-        return _parts(recover_calls(body, name, resolve), whole=whole)
+        return _split_parts(recover_calls(body, name, resolve), whole=whole)
     attribute = _ATTRIBUTE.search(groups["attributes"] or "")
     language = clean_word(attribute[1]) if attribute else None
     code = body.strip("\r\n")
     if inner := strip_fence(body):
         language, code = language or inner[0] or None, inner[1]
-    resolved = language_of(code, language, name, "", resolve)
-    return _parts([resolved] if resolved and code.strip() else [], whole=whole)
+    resolved = recover_code(code, language, name, "", resolve)
+    return _split_parts([resolved] if resolved and code.strip() else [], whole=whole)
 
 
 def _read_react(action: str, body: str, resolve: Resolve, *, whole: bool) -> list[Part] | None:
     """Read a ReAct action; other actions than ours are prose."""
-    name = tool_name(action)
+    name = clean_tool_name(action)
     body = body.strip()
     if parts := _read_json(body, name, resolve, whole=whole):
         return parts
     if resolve(name) and not body.startswith("`"):
-        return _parts([RecoveredCall(name, body)] if body else [], whole=whole)
-    return _parts(recover_calls(body, name, resolve), whole=whole)
+        return _split_parts([RecoveredCall(name, body)] if body else [], whole=whole)
+    return _split_parts(recover_calls(body, name, resolve), whole=whole)
 
 
-def _parts(calls: list[RecoveredCall], *, whole: bool) -> list[Part]:
+def _split_parts(calls: list[RecoveredCall], *, whole: bool) -> list[Part]:
     return [
         part
         for found in calls

@@ -144,7 +144,7 @@ def look_for_calls(language: str, code: str) -> list[Finding]:
     if len(code) > _LONGEST:
         return [Finding("not understood", "code of this length", 0)]
     if language == "applescript":
-        found = _lines_of_script(code)
+        found = _list_script_lines(code)
     elif language in _SYNTAX:
         found = _Search(language).look(code)
     else:
@@ -153,7 +153,7 @@ def look_for_calls(language: str, code: str) -> list[Finding]:
     return listed[:_MOST]
 
 
-def _lines_of_script(code: str) -> Iterator[tuple[int, str]]:
+def _list_script_lines(code: str) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(code.split("\n"), 1):
         words = re.sub(r"\"(?:\\.|[^\"\\])*\"", '""', line).strip()
         if not _SCRIPT_LINE.fullmatch(words) or _SCRIPT_REACHES.search(words):

@@ -139,7 +139,7 @@ class Findings:
     def risk_sentences(self) -> list[str]:
         """A few words for each kind of risk, the gravest first: "deletes ./old.csv (line 3)"."""
         return [
-            _sentence(kind, findings)
+            _write_sentence(kind, findings)
             for kind in WORDS
             if kind not in _FACTS and (findings := self._pick(kind))
         ]
@@ -147,7 +147,7 @@ class Findings:
     @property
     def fact_sentences(self) -> list[str]:
         """The files that are written and read, and what was not checked."""
-        return [_sentence(kind, findings) for kind in _FACTS if (findings := self._pick(kind))]
+        return [_write_sentence(kind, findings) for kind in _FACTS if (findings := self._pick(kind))]
 
     @property
     def sentences(self) -> list[str]:
@@ -179,7 +179,7 @@ class Findings:
         return [item for item in self.unchecked if item.line not in listed]
 
 
-def _sentence(kind: Kind, found: list[Finding]) -> str:
+def _write_sentence(kind: Kind, found: list[Finding]) -> str:
     if kind == "not understood":
         return _describe_unchecked(found)
     named = list(dict.fromkeys(item.what for item in found if item.what))
@@ -215,7 +215,7 @@ def find_hosts(text: str) -> list[str]:
     return _URL.findall(text)
 
 
-def private(text: str) -> str:
+def find_private(text: str) -> str:
     """The part of a path that names a private file, "" where it names none."""
     match = _PRIVATE.search(text)
     return match.group() if match else ""

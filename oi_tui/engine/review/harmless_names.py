@@ -8,12 +8,12 @@ programs, the network, the environment, or at functions by their names.
 from typing import Final
 
 
-def _words(text: str) -> frozenset[str]:
+def _split_words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
 HARMLESS: Final = {
-    "javascript": _words(
+    "javascript": _split_words(
         """
         abs acos all allSettled any apply Array ArrayBuffer asin assert at atan atan2 BigInt bind Boolean
         call catch cbrt ceil charAt charCodeAt clear clearInterval clearTimeout codePointAt concat copyWithin
@@ -37,7 +37,7 @@ HARMLESS: Final = {
         React useState useEffect useMemo useRef createElement raw
         """
     ),
-    "ruby": _words(
+    "ruby": _split_words(
         """
         abs all? any? append Array attr_accessor attr_reader attr_writer between? capitalize ceil center
         chars chomp chunk_while clamp class clear clone collect combination compact Complex concat count cycle
@@ -62,7 +62,7 @@ HARMLESS: Final = {
         cbrt generate pretty_generate block_given? itself tap call curry arity
         """
     ),
-    "perl": _words(
+    "perl": _split_words(
         """
         abs atan2 bless chomp chop chr cmp cos defined delete each eq exists exp first ge grep gt hex int
         join keys last lc lcfirst le length local localtime log lt map max maxstr min minstr my ne next no not
@@ -75,7 +75,7 @@ HARMLESS: Final = {
         default Time HiRes JSON PP encode_json decode_json
         """
     ),
-    "lua": _words(
+    "lua": _split_words(
         """
         abs assert byte ceil char concat cos create date difftime error exp find floor fmod
         format getmetatable gmatch gsub huge insert ipairs len log lower match max min modf move next pack
@@ -84,7 +84,7 @@ HARMLESS: Final = {
         type ult unpack upper wrap xpcall yield math coroutine utf8 codepoint charpattern
         """
     ),
-    "r": _words(
+    "r": _split_words(
         """
         abs acast across aes aes_string aggregate all all.equal any anova aov apply approx aperm array
         arrange as.character as.data.frame as.Date as.factor as.integer as.list as.logical as.matrix
@@ -133,7 +133,7 @@ HARMLESS: Final = {
         mosaicplot pairs matplot curve abline arrows segments rect symbols pie stripchart dotchart matrix
         """
     ),
-    "c": _words(
+    "c": _split_words(
         """
         abs acos asin atan atan2 assert atof atoi atol bsearch calloc cbrt ceil cos cosh ctime difftime div
         erf exp exp2 exp fabs fflush floor fma fmax fmin fmod fputs free frexp getchar gmtime hypot
@@ -145,7 +145,7 @@ HARMLESS: Final = {
         clock clock_gettime _Static_assert defined alignof offsetof int double float char long unsigned
         """
     ),
-    "cpp": _words(
+    "cpp": _split_words(
         """
         accumulate all_of any_of append array at back back_inserter begin binary_search bitset
         c_str capacity cbegin cend ceil chrono clamp clear complex copy copy_if count count_if cref data
@@ -164,7 +164,7 @@ HARMLESS: Final = {
         lock_guard mutex thread join count
         """
     ),
-    "rust": _words(
+    "rust": _split_words(
         """
         abs all any append as_bytes as_mut as_ref as_str assert assert_eq assert_ne Box bytes ceil chars
         checked_add checked_mul checked_sub chunks clamp clear clone cloned cmp collect concat contains
@@ -186,7 +186,7 @@ HARMLESS: Final = {
         chars copied is_positive is_negative signum rposition remove retain capacity
         """
     ),
-    "go": _words(
+    "go": _split_words(
         """
         append cap clear close complex copy delete error float32 float64 func imag int int32 int64 len main
         make max min new panic print println real recover string uint byte rune bool uint8 uint32 uint64 fmt
@@ -200,7 +200,7 @@ HARMLESS: Final = {
         Count Compare Equal EqualFold NewReplacer After Unix Year Month Day Hour Minute Weekday Parse Map
         """
     ),
-    "php": _words(
+    "php": _split_words(
         """
         abs array array_chunk array_column array_combine array_count_values array_diff array_fill array_flip
         array_intersect array_key_exists array_keys array_merge array_pad array_pop array_product array_push
@@ -219,7 +219,7 @@ HARMLESS: Final = {
         current hash crc32 gettype settype boolval str_shuffle similar_text levenshtein
         """
     ),
-    "octave": _words(
+    "octave": _split_words(
         """
         abs accumarray acos all any asin atan atan2 axis bar cat ceil cell cell2mat char
         class clc colon columns conv cos cov cross cumprod cumsum datestr deal deconv deg2rad det diag diff
@@ -238,7 +238,7 @@ HARMLESS: Final = {
         semilogx semilogy corr corrcoef isprime factor
         """
     ),
-    "java": _words(
+    "java": _split_words(
         """
         abs add addAll addFirst addLast allMatch anyMatch append apply Array ArrayDeque ArrayList Arrays
         asList average BigDecimal BigInteger boxed ceil charAt chars clear clone collect Collections
@@ -264,7 +264,7 @@ HARMLESS: Final = {
         lines isDigit isLetter isUpperCase getNumericValue requireNonNull record setScale
         """
     ),
-    "julia": _words(
+    "julia": _split_words(
         """
         abs abs2 acos all any append! argmax argmin Array asin assert atan axes basename BigFloat BigInt
         big broadcast cat ceil clamp cld collect complex contains convert copy cor cos count
@@ -288,7 +288,7 @@ HARMLESS: Final = {
         Plots ArgumentError BoundsError DomainError
         """
     ),
-    "powershell": _words(
+    "powershell": _split_words(
         """
         where-object foreach-object select-object sort-object group-object measure-object format-table
         format-list format-wide write-output write-host write-warning write-error write-verbose out-string
@@ -304,7 +304,7 @@ HARMLESS: Final = {
         system collections generic linq enumerable range sum toarray guid newguid version %
         """
     ),
-    "fish": _words(
+    "fish": _split_words(
         """
         echo printf string math count set for end function if else switch case while begin and or not test
         [ true false return break continue contains random seq ls cat head tail wc sort uniq cut grep tr pwd
@@ -315,7 +315,7 @@ HARMLESS: Final = {
 HARMLESS["cpp"] = HARMLESS["cpp"] | HARMLESS["c"]
 
 REACHING: Final = {
-    "javascript": _words(
+    "javascript": _split_words(
         """
         require import module fs process child_process os net http https http2 dns tls dgram vm v8 cluster
         worker_threads inspector repl fetch Function eval globalThis global window document navigator
@@ -324,7 +324,7 @@ REACHING: Final = {
         execSync spawnSync writeFileSync
         """
     ),
-    "ruby": _words(
+    "ruby": _split_words(
         """
         ENV ARGF IO File Dir FileUtils Pathname Kernel Process Signal ObjectSpace RubyVM TracePoint
         Fiddle Open3 PTY Net Socket TCPSocket TCPServer UDPSocket URI Marshal YAML ERB Gem Bundler binding
@@ -334,7 +334,7 @@ REACHING: Final = {
         create_additions
         """
     ),
-    "perl": _words(
+    "perl": _split_words(
         """
         CORE GLOBAL POSIX unlink rmdir mkdir rename link symlink truncate chmod chown utime open sysopen
         opendir readdir syscall system exec fork kill wait waitpid exit eval do require readpipe qx glob
@@ -342,13 +342,13 @@ REACHING: Final = {
         getpwnam getpwent gethostbyname sysread syswrite BEGIN END INIT CHECK AUTOLOAD DESTROY
         """
     ),
-    "lua": _words(
+    "lua": _split_words(
         """
         os io debug package require load loadstring loadfile dofile _G _ENV setfenv getfenv socket lfs ffi
         dump
         """
     ),
-    "r": _words(
+    "r": _split_words(
         """
         unlink file.remove file_delete dir_delete system system2 shell pipe eval evalq parse str2lang
         str2expression do.call match.fun get mget getAnywhere getFromNamespace assign Sys.getenv Sys.setenv
@@ -358,7 +358,7 @@ REACHING: Final = {
         reg.finalizer addTaskCallback readLines readline scan list.files dir
         """
     ),
-    "c": _words(
+    "c": _split_words(
         """
         unlink unlinkat remove rmdir rename system popen fork vfork clone execv execve execvp execvpe execl
         execlp execle posix_spawn posix_spawnp syscall dlopen dlsym asm __asm__ __asm ptrace kill raise
@@ -367,19 +367,19 @@ REACHING: Final = {
         gethostbyname getaddrinfo sendto send recv mmap mprotect nftw signal sigaction atexit exit _exit abort
         """
     ),
-    "cpp": _words("filesystem ofstream ifstream fstream system fs"),
-    "rust": _words(
+    "cpp": _split_words("filesystem ofstream ifstream fstream system fs"),
+    "rust": _split_words(
         """
         fs process env net libc asm global_asm unsafe Command File OpenOptions TcpStream TcpListener UdpSocket
         include_str include_bytes include extern ToSocketAddrs transmute unix reqwest hyper tokio
         """
     ),
-    "go": _words(
+    "go": _split_words(
         """
         os exec syscall unix net http plugin unsafe ioutil cgo reflect runtime sql
         """
     ),
-    "php": _words(
+    "php": _split_words(
         """
         exec shell_exec system passthru proc_open popen eval assert include include_once require require_once
         unlink rmdir call_user_func call_user_func_array array_map array_filter usort
@@ -388,13 +388,13 @@ REACHING: Final = {
         file_get_contents file_put_contents fopen file readfile dl putenv ini_set mail
         """
     ),
-    "octave": _words(
+    "octave": _split_words(
         """
         delete unlink rmdir system shell_cmd unix dos popen exec fork eval evalc evalin feval source run
         str2func getenv setenv exit quit diary rename movefile cd chdir addpath
         """
     ),
-    "java": _words(
+    "java": _split_words(
         """
         Runtime ProcessBuilder ProcessHandle Files File FileWriter FileReader FileOutputStream FileInputStream
         RandomAccessFile FileChannel PrintWriter PrintStream Paths Path Class ClassLoader URLClassLoader
@@ -403,7 +403,7 @@ REACHING: Final = {
         HttpClient InetAddress SocketChannel java.net
         """
     ),
-    "julia": _words(
+    "julia": _split_words(
         """
         rm mv cp run pipeline ccall @ccall eval @eval include include_string getfield getproperty ENV exit
         quit
@@ -412,7 +412,7 @@ REACHING: Final = {
         invokelatest
         """
     ),
-    "powershell": _words("$env $profile $executioncontext $psscriptroot_"),
+    "powershell": _split_words("$env $profile $executioncontext $psscriptroot_"),
     "fish": frozenset(),
 }
 REACHING["cpp"] = REACHING["cpp"] | REACHING["c"]
@@ -420,7 +420,7 @@ for _table in (HARMLESS, REACHING):
     _table["typescript"] = _table["react"] = _table["javascript"]
 
 #: Words that stand in front of a parenthesis, or of a command, and call nothing.
-KEYWORDS: Final = _words(
+KEYWORDS: Final = _split_words(
     """
     if else elseif elsif for foreach while until unless switch case when match loop do done end begin then in
     is not and or xor return yield await async function func fn def sub let const var mut pub struct enum impl

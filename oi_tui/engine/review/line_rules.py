@@ -5,14 +5,14 @@ from collections import Counter
 from collections.abc import Iterator
 
 from oi_tui.engine.review.file_calls import find_written
-from oi_tui.engine.review.findings import WORDS, Finding, Kind, find_hosts, private, split_line
+from oi_tui.engine.review.findings import WORDS, Finding, Kind, find_hosts, find_private, split_line
 
 #: Longer lines are read in pieces of so many characters: the time for a pattern grows faster than the text.
 _LONGEST = 4_000
 Table = tuple[tuple[Kind, re.Pattern[str]], ...]
 
 
-def _table(caseless: bool = False, **kinds: str) -> Table:
+def _read_table(caseless: bool = False, **kinds: str) -> Table:
     """For each kind (with "_" for a space) what lines look like that do it."""
     flags = re.IGNORECASE if caseless else 0
     named = {kind.replace(" ", "_"): kind for kind in WORDS}
@@ -21,15 +21,15 @@ def _table(caseless: bool = False, **kinds: str) -> Table:
 
 #: For languages without a reader of their own: what lines look like. A language's table is searched after
 #: the common one.
-_COMMON = _table(rights=r"\b(?:sudo|doas|pkexec)\b")
+_COMMON = _read_table(rights=r"\b(?:sudo|doas|pkexec)\b")
 PATTERNS: dict[str, Table] = {
-    "python": _table(
+    "python": _read_table(
         deletes=r"\brmtree\(|\.unlink\(|\bos\.(?:remove|rmdir)\(",
         network=r"\b(?:requests|httpx|urllib|socket|aiohttp)\b",
         programs=r"\bsubprocess\b|\bos\.(?:system|popen)\(",
         runs_text=r"\b(?:eval|exec)\(",
     ),
-    "javascript": _table(
+    "javascript": _read_table(
         deletes=r"\b(?:unlink|rm|rmdir)(?:Sync)?\(|\bDeno\.remove",
         network=r"""\bfetch\(|['"](?:node:)?(?:https?|net|dgram|tls|axios|ws)['"]""",
         programs=r"child_process|\b(?:execSync|spawnSync|execFile|spawn)\(",
@@ -38,7 +38,7 @@ PATTERNS: dict[str, Table] = {
         moves=r"\brename(?:Sync)?\(",
         processes=r"\bprocess\.kill\(",
     ),
-    "ruby": _table(
+    "ruby": _read_table(
         deletes=r"\bFile\.(?:delete|unlink)|\bFileUtils\.(?:rm|remove)|\bDir\.(?:rm|un)|\bPathname\b.*\.(?:delete|unlink)\b",
         network=r"\bNet::|\bopen-uri\b|\b(?:TCP|UDP)?Socket\b|\bFaraday\b",
         programs=r"\b(?:system|exec|spawn)[ (]|`[^`]+`|%x[({\[]|\bIO\.popen",
@@ -47,7 +47,7 @@ PATTERNS: dict[str, Table] = {
         moves=r"\bFile\.rename|\bFileUtils\.m(?:v|ove)",
         processes=r"\bProcess\.kill",
     ),
-    "perl": _table(
+    "perl": _read_table(
         deletes=r"\b(?:unlink|rmdir)\b|\b(?:remove_tree|rmtree)\b",
         network=r"\b(?:LWP|HTTP::Tiny|IO::Socket|Socket)\b",
         programs=r"\b(?:system|exec)\b|`[^`]+`|\bqx\b",
@@ -56,7 +56,7 @@ PATTERNS: dict[str, Table] = {
         moves=r"\brename\b",
         processes=r"\bkill\b",
     ),
-    "lua": _table(
+    "lua": _read_table(
         deletes=r"\bos\.remove\b",
         network=r"\bsocket\b",
         programs=r"\bos\.execute\b|\bio\.popen\b",
@@ -64,7 +64,7 @@ PATTERNS: dict[str, Table] = {
         writes=r"""\bio\.open\([^)]*['"][wa]""",
         moves=r"\bos\.rename\b",
     ),
-    "r": _table(
+    "r": _read_table(
         deletes=r"\b(?:unlink|file\.remove|(?:file|dir|link)_delete)\(",
         installs=r"\binstall\.packages\(|\binstall_github\(",
         network=r"\b(?:download\.file|url|GET|POST|curl_download)\(",
@@ -73,7 +73,7 @@ PATTERNS: dict[str, Table] = {
         writes=r"\b(?:write\.\w+|writeLines|saveRDS|save\.image|ggsave|png|jpeg|tiff|bmp|svg|pdf|sink|save|fwrite|dput)\(",
         moves=r"\bfile\.rename\(",
     ),
-    "powershell": _table(
+    "powershell": _read_table(
         caseless=True,
         rights=r"-Verb\s+RunAs",
         deletes=r"\b(?:Remove-Item|rm|del|rmdir|rd|Clear-Content)\b",
@@ -85,7 +85,7 @@ PATTERNS: dict[str, Table] = {
         moves=r"\b(?:Move-Item|Rename-Item)\b",
         processes=r"\bStop-Process\b",
     ),
-    "c": _table(
+    "c": _read_table(
         deletes=r"\b(?:unlink|unlinkat|remove|rmdir|remove_all)\s*\(",
         network=r"\b(?:socket|connect|getaddrinfo|curl_easy_\w+)\s*\(|\basio\b",
         programs=r"\b(?:system|popen|fork|vfork|execl[pe]?|execv[pe]*|posix_spawnp?)\s*\(",
@@ -93,7 +93,7 @@ PATTERNS: dict[str, Table] = {
         moves=r"\brename(?:at)?\s*\(",
         processes=r"\b(?:kill|killpg)\s*\(",
     ),
-    "rust": _table(
+    "rust": _read_table(
         deletes=r"\bremove_(?:file|dir|dir_all)\b",
         network=r"\b(?:TcpStream|TcpListener|UdpSocket|reqwest|hyper)\b",
         programs=r"\bCommand::new\b|\bstd::process::Command\b",
@@ -101,7 +101,7 @@ PATTERNS: dict[str, Table] = {
         moves=r"\bfs::rename\b",
         processes=r"\b(?:libc::)?kill\s*\(",
     ),
-    "go": _table(
+    "go": _read_table(
         deletes=r"\bos\.Remove(?:All)?\b",
         network=r"\"net(?:/[\w/]+)?\"|\b(?:http|net)\.\w+\(",
         programs=r"\bexec\.Command|\bos\.StartProcess\b|\bsyscall\.Exec\b",
@@ -109,7 +109,7 @@ PATTERNS: dict[str, Table] = {
         moves=r"\bos\.Rename\b",
         processes=r"\.Kill\(|\bsyscall\.Kill\b",
     ),
-    "php": _table(
+    "php": _read_table(
         deletes=r"\b(?:unlink|rmdir)\s*\(",
         network=r"\b(?:curl_\w+|fsockopen|stream_socket_\w+|socket_\w+|file_get_contents\s*\(\s*['\"]https?)",
         programs=r"\b(?:exec|shell_exec|system|passthru|proc_open|popen|pcntl_\w+)\s*\(|`[^`]+`",
@@ -118,7 +118,7 @@ PATTERNS: dict[str, Table] = {
         moves=r"\brename\s*\(",
         processes=r"\bposix_kill\s*\(",
     ),
-    "octave": _table(
+    "octave": _read_table(
         deletes=r"\b(?:delete|unlink|rmdir|confirm_recursive_rmdir)\b",
         network=r"\b(?:urlread|urlwrite|webread|webwrite|ftp)\b",
         installs=r"\bpkg\s+install\b",
@@ -128,7 +128,7 @@ PATTERNS: dict[str, Table] = {
         moves=r"\b(?:rename|movefile)\b",
         processes=r"\bkill\s*\(",
     ),
-    "java": _table(
+    "java": _read_table(
         deletes=r"\bFiles(?:\.|::)delete|\.delete(?:OnExit)?\(\)|\bdelete(?:Directory|Quietly)\(",
         network=r"\bjava\.net\b|\bnew (?:URL|URI|(?:Server|Datagram)?Socket)\(|\bURI\.create\b|\bHttpClient",
         programs=r"\bRuntime\.getRuntime\(\)\.exec\b|\bProcessBuilder\b",
@@ -140,7 +140,7 @@ PATTERNS: dict[str, Table] = {
         moves=r"\bFiles\.move\b|\.renameTo\(",
         processes=r"\.destroy(?:Forcibly)?\(|\bProcessHandle\b",
     ),
-    "julia": _table(
+    "julia": _read_table(
         deletes=r"(?<![.\w])rm\(",
         network=r"(?<![.\w])(?:download|connect|listen)\(|\b(?:HTTP|Downloads|Sockets)\b",
         installs=r"\bPkg\.(?:add|develop|rm|update|instantiate)\b",
@@ -150,7 +150,7 @@ PATTERNS: dict[str, Table] = {
         moves=r"(?<![.\w])mv\(",
         processes=r"(?<![.\w])kill\(",
     ),
-    "applescript": _table(
+    "applescript": _read_table(
         caseless=True,
         rights=r"with administrator privileges",
         deletes=r"\bdelete\b|\bempty\b.*\btrash\b",
@@ -166,7 +166,7 @@ PATTERNS["cpp"] = PATTERNS["c"]
 PATTERNS["react"] = PATTERNS["typescript"] = PATTERNS["javascript"]
 PATTERNS["deno"] = (
     *PATTERNS["javascript"],
-    *_table(
+    *_read_table(
         network=r"\bDeno\.(?:connect|listen|serve)|\bimport\b.*['\"](?:https?|npm|jsr):",
         programs=r"\bDeno\.Command\b",
         writes=r"\bDeno\.(?:write|create|mkdir|truncate|copyFile|make)",
@@ -176,7 +176,7 @@ PATTERNS["deno"] = (
 )
 PATTERNS["bun"] = (
     *PATTERNS["javascript"],
-    *_table(
+    *_read_table(
         network=r"\bBun\.(?:connect|listen|serve|sql|redis|s3)\b",
         programs=r"\bBun\.\$|\$`",
         writes=r"\bBun\.write\b|\.writer\(",
@@ -216,5 +216,5 @@ def _look(language: str, text: str) -> Iterator[tuple[Kind, str]]:
         if pattern.search(text):
             yield kind, ""
     yield from (("network", host) for host in find_hosts(text))
-    if which := private(text):
+    if which := find_private(text):
         yield "secrets", which

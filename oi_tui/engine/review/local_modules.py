@@ -16,7 +16,7 @@ def find_shadowing(folder: Folder, besides: Set[str]) -> str | None:
 
     A file with settings for matplotlib counts as well.
     """
-    names = _standard() | besides
+    names = _list_standard_modules() | besides
     try:
         for entry, _ in folder.names() or ():
             name, dot, rest = entry.partition(".")
@@ -34,5 +34,5 @@ def _loads(folder: Folder, entry: str, ending: str) -> bool:
 
 
 @cache
-def _standard() -> frozenset[str]:
+def _list_standard_modules() -> frozenset[str]:
     return frozenset(sys.stdlib_module_names)

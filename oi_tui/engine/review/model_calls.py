@@ -57,7 +57,7 @@ class _RequestCounter:
 
     def __init__(self, functions: tuple[str, ...], tree: ast.Module) -> None:
         self._functions = functions
-        self._lists = dict(_literal_lists(tree))
+        self._lists = dict(_find_literal_lists(tree))
         #: The names that are called directly; any other use may call the function any number of times.
         self._called: set[int] = set()
         counted = self._count_calls(tree, 1)
@@ -71,15 +71,15 @@ class _RequestCounter:
         total: int | None = 0
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in self._functions:
             self._called.add(id(node.func))
-            total = _product(times, self._requests(node))
+            total = _multiply(times, self._requests(node))
         inner = times
         if isinstance(node, _REPEATS):
             inner = None
         elif isinstance(node, ast.For):
-            inner = _product(times, self._length(node.iter))
+            inner = _multiply(times, self._length(node.iter))
         elif isinstance(node, _COMPREHENSIONS):
             for generator in node.generators:
-                inner = _product(inner, self._length(generator.iter))
+                inner = _multiply(inner, self._length(generator.iter))
         for child in ast.iter_child_nodes(node):
             # What a loop goes over is made once, but it is no harm to count it as often as its body.
             total = _sum(total, self._count_calls(child, inner))
@@ -106,11 +106,11 @@ class _RequestCounter:
             case ast.Call(func=ast.Name(id="enumerate" | "list" | "sorted"), args=[inner, *_]):
                 return self._length(inner)
             case ast.Call(func=ast.Name(id="range"), args=arguments):
-                return _range_length(arguments)
+                return _count_range(arguments)
         return None
 
 
-def _literal_lists(tree: ast.Module) -> Iterator[tuple[str, int]]:
+def _find_literal_lists(tree: ast.Module) -> Iterator[tuple[str, int]]:
     """The names that the code gives a list once, and uses only in ways that keep its length."""
     stored: dict[str, int] = {}
     loaded: dict[str, int] = {}
@@ -138,7 +138,7 @@ def _literal_lists(tree: ast.Module) -> Iterator[tuple[str, int]]:
                     yield name, len(items)
 
 
-def _range_length(arguments: list[ast.expr]) -> int | None:
+def _count_range(arguments: list[ast.expr]) -> int | None:
     numbers = [item.value for item in arguments if isinstance(item, ast.Constant)]
     whole = [number for number in numbers if type(number) is int]
     if len(whole) != len(arguments) or not 1 <= len(whole) <= 3 or (len(whole) == 3 and whole[2] == 0):
@@ -147,7 +147,7 @@ def _range_length(arguments: list[ast.expr]) -> int | None:
     return length if length <= _MOST else None
 
 
-def _product(one: int | None, other: int | None) -> int | None:
+def _multiply(one: int | None, other: int | None) -> int | None:
     return 0 if 0 in (one, other) else None if one is None or other is None else one * other
 
 

@@ -116,7 +116,7 @@ def open_cell(code: str) -> tuple[str, list[Finding]]:
     if name in _SHELLS:
         findings = shell_rules.look(body)
     elif name in ("writefile", "file"):
-        file, adds = _file_of(rest), rest.startswith(("-a", "--append"))
+        file, adds = _find_file(rest), rest.startswith(("-a", "--append"))
         return "", [Finding("writes", file, 1), *([] if adds else [Finding("overwrites", file, 1)])]
     elif name == "sql":
         findings = sql_rules.look(body)[0]
@@ -175,17 +175,17 @@ def _look_at_magic(text: str) -> Iterator[Finding]:
     elif name in _WRITING:
         _, mark, after = rest.partition(_WRITING[name]) if _WRITING[name] else ("", "", rest)
         if mark or not _WRITING[name]:
-            yield Finding("writes", _file_of(after), 0)
+            yield Finding("writes", _find_file(after), 0)
     elif name in ("env", "set_env") and re.split(r"[=\s]", rest)[0] in LOADING_VARIABLES:
         yield Finding("system", re.split(r"[=\s]", rest)[0], 0)
     elif name == "pastebin":
         yield Finding("network", "", 0)
     elif name == "snapshot":
         kind = "writes" if rest.startswith(("save ", "leave ")) else "runs text"
-        yield Finding(kind, _file_of(rest.partition(" ")[2]), 0)
+        yield Finding(kind, _find_file(rest.partition(" ")[2]), 0)
 
 
-def _file_of(rest: str) -> str:
+def _find_file(rest: str) -> str:
     """The first word that is no option."""
     try:
         words = shlex.split(rest)

@@ -220,7 +220,7 @@ class Permissions:
             return
         with self._lock:
             remaining = [
-                item for item in self._given if item[0] != self._visited or not _alike(item[1], grant)
+                item for item in self._given if item[0] != self._visited or not _are_alike(item[1], grant)
             ]
             self._given = [*remaining, (self._visited, grant)]
 
@@ -231,7 +231,7 @@ class Permissions:
             return before
         with self._lock:
             many = len(self._given)
-            self._given = [item for item in self._given if not _alike(item[1], grant)]
+            self._given = [item for item in self._given if not _are_alike(item[1], grant)]
             return len(self._given) < many
 
     @property
@@ -271,5 +271,5 @@ def _rank(grant: Permission) -> int:
     return _FIRST_USED.index(grant.scope) if grant.scope in _FIRST_USED else len(_FIRST_USED)
 
 
-def _alike(first: Permission, second: Permission) -> bool:
+def _are_alike(first: Permission, second: Permission) -> bool:
     return replace(first, left=0) == replace(second, left=0)

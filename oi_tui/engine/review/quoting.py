@@ -136,8 +136,10 @@ def strip(language: str, code: str) -> StrippedCode:
     reader = _Reader(code, quoting, escape="`" if language == "powershell" else "\\")
     reader.read(0, "", 0)
     bare, doubts = "".join(reader.parts), reader.doubts
-    doubts += [(_line(bare, match.end()), match[0].strip()) for match in _find(quoting.doubtful, bare)]
-    doubts += [(_line(code, match.start()), match[0].strip()) for match in _find(quoting.doubtful_raw, code)]
+    doubts += [(_find_line(bare, match.end()), match[0].strip()) for match in _find(quoting.doubtful, bare)]
+    doubts += [
+        (_find_line(code, match.start()), match[0].strip()) for match in _find(quoting.doubtful_raw, code)
+    ]
     return StrippedCode(bare, tuple(doubts))
 
 
@@ -156,7 +158,7 @@ def _find(pattern: str, text: str) -> Iterator[re.Match[str]]:
     return re.finditer(pattern, text, re.MULTILINE)
 
 
-def _line(text: str, at: int) -> int:
+def _find_line(text: str, at: int) -> int:
     return text.count("\n", 0, at) + 1
 
 
@@ -198,7 +200,7 @@ class _Reader:
                 if text.startswith(mark) and any(hole in text for hole in holes):
                     return self._read_holes(found.start() + len(mark), mark, holes, depth + 1)
             if doubtful := re.search(self._quoting.doubtful_text, text):
-                self.doubts.append((_line(self._code, found.start()), doubtful[0]))
+                self.doubts.append((_find_line(self._code, found.start()), doubtful[0]))
         self.parts.append(shown + "\n" * found[0].count("\n"))
         return found.end()
 
@@ -206,7 +208,7 @@ class _Reader:
         """Keep only the code of a text that begins before this place; return where the rest begins."""
         self.parts.append("(")
         if depth > _DEEPEST:
-            self.doubts.append((_line(self._code, at), "texts within texts"))
+            self.doubts.append((_find_line(self._code, at), "texts within texts"))
             return at
         while at < len(self._code) and not self._code.startswith(mark, at):
             hole = next((hole for hole in holes if self._code.startswith(hole, at)), "")

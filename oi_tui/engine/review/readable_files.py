@@ -48,7 +48,7 @@ def explain_unreadable(name: str, folder: Folder, *, listing: bool = False) -> s
     return ""
 
 
-def files_matching(pattern: str, folder: Folder, *, names_only: bool) -> bool:
+def are_matches_readable(pattern: str, folder: Folder, *, names_only: bool) -> bool:
     """Whether all that a file pattern finds may be read without a remark. Only its last part is a pattern."""
     place, _, last = pattern.rpartition("/")
     if place and (re.search(r"[*?]", place) or explain_unreadable(place, folder, listing=True)):

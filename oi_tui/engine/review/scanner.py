@@ -43,7 +43,7 @@ def look_through(language: str, code: str, cwd: Path, earlier: EarlierCode | Non
     match language.lower():
         case "python":
             result = python_rules.look(code)
-            unchecked = [*python_checker.look(code, folder, earlier), *_tools("python", code, earlier)]
+            unchecked = [*python_checker.look(code, folder, earlier), *_list_tools("python", code, earlier)]
         case "shell" | "bash" | "zsh" | "sh":
             result = shell_rules.look(code)
             unchecked = list(shell_checker.look(code, folder))
@@ -51,7 +51,7 @@ def look_through(language: str, code: str, cwd: Path, earlier: EarlierCode | Non
                 unchecked.append(Finding("not understood", "what earlier code left behind", 0))
         case "sql":
             result, unchecked = sql_rules.look(code)
-            commands = sql_rules.shell_lines(code)
+            commands = sql_rules.list_shell_lines(code)
             result += shell_rules.look(commands)
             unchecked += shell_checker.look(commands, folder)
         case "fish":
@@ -62,12 +62,12 @@ def look_through(language: str, code: str, cwd: Path, earlier: EarlierCode | Non
             found = look_for_patterns(language.lower(), code)
             return Findings(tuple(_locate(found, folder, elsewhere, places)), readable=False)
         case name if name in PATTERNS:
-            result, parsed = [*look_for_patterns(name, code), *_tools(name, code, earlier)], False
+            result, parsed = [*look_for_patterns(name, code), *_list_tools(name, code, earlier)], False
             unchecked = look_for_calls(name, code)
         case _:
             return Findings(readable=False)
     if result is None:
-        findings = [*look_for_patterns("python", code), *_tools("python", code, earlier)]
+        findings = [*look_for_patterns("python", code), *_list_tools("python", code, earlier)]
         return Findings(tuple(_locate(findings, folder, elsewhere, places)), readable=False)
     if elsewhere and earlier is not None and earlier.listing is None:
         place = elsewhere.rpartition("\n")[2]
@@ -101,7 +101,7 @@ def _list_places(changes: list[str]) -> tuple[str, ...]:
     return tuple(places)
 
 
-def _tools(language: str, code: str, earlier: EarlierCode | None) -> list[Finding]:
+def _list_tools(language: str, code: str, earlier: EarlierCode | None) -> list[Finding]:
     """The tools of MCP servers that code names, in a language that can call them."""
     servers = earlier.servers if earlier is not None and language in CALLING_LANGUAGES else ()
     return [Finding("tools", path, line) for path, line in find_named_of(code, servers)] if servers else []

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from oi_tui.engine.review.findings import Finding, Kind, find_hosts, private
+from oi_tui.engine.review.findings import Finding, Kind, find_hosts, find_private
 
 _TOKEN = re.compile(
     r"""
@@ -26,7 +26,7 @@ _TOKEN = re.compile(
 )
 
 
-def _words(text: str) -> frozenset[str]:
+def _split_words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
@@ -82,12 +82,12 @@ _CHANGING: dict[str, Kind] = {
     "truncate": "deletes",
     "attach": "opens",
 }
-_PRAGMAS = _words(
+_PRAGMAS = _split_words(
     "table_info table_xinfo table_list index_list index_info foreign_key_list database_list "
     "compile_options collation_list function_list version show_tables database_size"
 )
 #: Words before a parenthesis that are no functions.
-_KEYWORDS = _words(
+_KEYWORDS = _split_words(
     "all and any array as asc between by case cross current distinct else end except exclude exists "
     "filter following from full group having in inner intersect is join lateral left like ilike limit "
     "materialized natural not null of offset on or order outer over partition preceding qualify range "
@@ -95,7 +95,7 @@ _KEYWORDS = _words(
     "window with within"
 )
 #: Functions that compute a value from their arguments, in the dialects that are read here.
-_FUNCTIONS = _words(
+_FUNCTIONS = _split_words(
     "abs acos age any_value approx_count_distinct approx_quantile arg_max arg_min array_agg "
     "array_contains array_length array_to_string ascii asin atan atan2 avg bit_and bit_or bit_xor "
     "bool_and bool_or btrim cast cbrt ceil ceiling char char_length character_length chr coalesce concat "
@@ -134,13 +134,15 @@ _GRAVE_FUNCTIONS: dict[str, Kind] = {
     "dblink": "network",
 }
 #: What comes before a table, and the words after which no more tables of `from` follow.
-_BEFORE_TABLES = _words("from join table describe desc summarize show pivot unpivot pivot_wider pivot_longer")
-_AFTER_TABLES = _words(
+_BEFORE_TABLES = _split_words(
+    "from join table describe desc summarize show pivot unpivot pivot_wider pivot_longer"
+)
+_AFTER_TABLES = _split_words(
     "select where group having order limit offset window qualify union intersect except values set "
     "returning fetch"
 )
 #: DuckDB takes `from sales.csv` for a file as well.
-_SUFFIXES = _words(
+_SUFFIXES = _split_words(
     "arrow avro bz2 csv db duckdb feather geojson gz ipc json jsonl log ndjson orc parquet shp sqlite "
     "sqlite3 tsv txt xlsx xml zst"
 )
@@ -182,13 +184,13 @@ class _Reader:
 def look(code: str) -> tuple[list[Finding], list[Finding]]:
     """Return what the code does beside reading tables, and the parts not known to be plain reads.
 
-    The commands of `.shell` lines are for the rules of shells (`shell_lines`).
+    The commands of `.shell` lines are for the rules of shells (`list_shell_lines`).
     """
     reader = _Reader([], [])
     code = code.replace("\r\n", "\n")
-    for statement in _statements(_tokens(code, reader)):
+    for statement in _split_statements(_read_tokens(code, reader)):
         _look_at(statement, reader)
-    for line, name, rest in commands(code):
+    for line, name, rest in list_commands(code):
         _look_at_command(line, name, rest, reader)
     return reader.found, reader.unchecked
 
@@ -206,16 +208,16 @@ def is_statement(text: str) -> bool:
     }
 
 
-def shell_lines(code: str) -> str:
+def list_shell_lines(code: str) -> str:
     """The commands of `.shell` lines, each on the line that it has in the code."""
     lines = [""] * (code.count("\n") + 1)
-    for line, name, rest in commands(code):
+    for line, name, rest in list_commands(code):
         if name in _SHELLS:
             lines[line - 1] = rest
     return "\n".join(lines)
 
 
-def commands(code: str) -> Iterator[tuple[int, str, str]]:
+def list_commands(code: str) -> Iterator[tuple[int, str, str]]:
     """The lines like `.shell ls`: their number, the name and the rest; also such that stand within a text."""
     for number, line in enumerate(code.split("\n"), 1):
         if match := _COMMAND.match(line):
@@ -235,7 +237,7 @@ def _look_at_command(line: int, name: str, rest: str, reader: _Reader) -> None:
         reader.doubt(f".{name}", line)
 
 
-def _tokens(code: str, reader: _Reader) -> Iterator[_Token]:
+def _read_tokens(code: str, reader: _Reader) -> Iterator[_Token]:
     """The tokens that count, with a doubt for each place that dialects read differently."""
     line, at, begins = 1, 0, True
     while match := _TOKEN.match(code, at):
@@ -248,7 +250,7 @@ def _tokens(code: str, reader: _Reader) -> Iterator[_Token]:
             # A line like `.tables`, between statements.
             at = code.find("\n", at) if "\n" in code[at:] else len(code)
             continue
-        if why := _ambiguity(kind, text, code[at : at + 200]):
+        if why := _explain_ambiguity(kind, text, code[at : at + 200]):
             reader.doubt(why, line)
         if kind not in ("space", "comment"):
             begins = text == ";"
@@ -256,7 +258,7 @@ def _tokens(code: str, reader: _Reader) -> Iterator[_Token]:
         line += text.count("\n")
 
 
-def _ambiguity(kind: str, text: str, after: str) -> str:
+def _explain_ambiguity(kind: str, text: str, after: str) -> str:
     """Return why databases may not agree on where the token ends; "" where they do."""
     if kind in ("text", "name") and "\\" in text:
         return "a backslash in quotation marks"
@@ -275,7 +277,7 @@ def _ambiguity(kind: str, text: str, after: str) -> str:
     return ""
 
 
-def _statements(tokens: Iterable[_Token]) -> Iterator[list[_Token]]:
+def _split_statements(tokens: Iterable[_Token]) -> Iterator[list[_Token]]:
     statement: list[_Token] = []
     for token in tokens:
         if token.text == ";":
@@ -292,7 +294,7 @@ def _look_at(tokens: list[_Token], reader: _Reader) -> None:
     """Review one statement."""
     first = tokens[0]
     if first.word == "explain":
-        rest = _without_explain(tokens)
+        rest = _cut_explain(tokens)
         if rest:
             _look_at(rest, reader)
         return
@@ -318,7 +320,7 @@ def _look_at(tokens: list[_Token], reader: _Reader) -> None:
     _look_within(tokens, reader)
 
 
-def _without_explain(tokens: list[_Token]) -> list[_Token]:
+def _cut_explain(tokens: list[_Token]) -> list[_Token]:
     """The statement that is explained: `analyze` runs it."""
     at = 1
     while at < len(tokens) and tokens[at].word in ("analyze", "verbose", "query", "plan", "extended"):
@@ -382,11 +384,11 @@ def _look_within(tokens: list[_Token], reader: _Reader) -> None:
             _look_at_into(tokens, at, reader)
         elif at and token.word in _CHANGING and not (before and before.text == "."):
             reader.add(_CHANGING[token.word], token.text, token.line)
-    for at in _table_places(tokens):
+    for at in _find_table_places(tokens):
         _look_at_table(tokens, at, reader)
 
 
-def _table_places(tokens: list[_Token]) -> Iterator[int]:
+def _find_table_places(tokens: list[_Token]) -> Iterator[int]:
     """Where the tables of a statement stand: after words such as `from`, and after the commas of `from`."""
     listing = [False]
     for at, token in enumerate(tokens):
@@ -430,7 +432,7 @@ def _look_at_text(token: _Token, reader: _Reader) -> None:
         reader.add("network", host, token.line)
     if re.match(r"(?:s3|gcs|gs|az|hf|r2)://", token.plain):
         reader.add("network", token.plain, token.line)
-    if part := private(token.plain):
+    if part := find_private(token.plain):
         reader.add("secrets", part, token.line)
 
 

@@ -59,16 +59,16 @@ def list_kinds(
     ):
         return frozenset()
     findings = look_through(language, code, cwd, earlier)
-    tree = _tree(code)
+    tree = _parse_tree(code)
     if tree is None or not (findings.readable and findings.parsed):
         return frozenset()
     folder = find_folder("python", cwd, earlier) or make_unknown(cwd)
     if "computer" in python_checker.read(code, folder, earlier).names:
         return frozenset()
-    called = {_dotted(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    called = {_write_dotted(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     if not called <= _FUNCTIONS.keys() | _BESIDES:
         return frozenset()
-    known = {f"{name}(…)" for name in _FUNCTIONS} | {f"{name}=…" for name in _own_keywords(tree)}
+    known = {f"{name}(…)" for name in _FUNCTIONS} | {f"{name}=…" for name in _list_own_keywords(tree)}
     if any(item.what not in _FUNCTIONS for item in findings.found):
         return frozenset()
     if any(item.what not in known for item in findings.unchecked):
@@ -76,25 +76,27 @@ def list_kinds(
     return frozenset(kind for item in findings.found if (kind := _FUNCTIONS[item.what]))
 
 
-def _tree(code: str) -> ast.Module | None:
+def _parse_tree(code: str) -> ast.Module | None:
     try:
         return ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
 
-def _own_keywords(tree: ast.Module) -> set[str]:
+def _list_own_keywords(tree: ast.Module) -> set[str]:
     """The names of arguments that only functions of the computer object get."""
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    own = {name for call in calls if _dotted(call.func) in _FUNCTIONS for name in _keywords(call)}
-    return own - {name for call in calls if _dotted(call.func) not in _FUNCTIONS for name in _keywords(call)}
+    own = {name for call in calls if _write_dotted(call.func) in _FUNCTIONS for name in _list_keywords(call)}
+    return own - {
+        name for call in calls if _write_dotted(call.func) not in _FUNCTIONS for name in _list_keywords(call)
+    }
 
 
-def _keywords(call: ast.Call) -> Iterator[str]:
+def _list_keywords(call: ast.Call) -> Iterator[str]:
     yield from (keyword.arg for keyword in call.keywords if keyword.arg)
 
 
-def _dotted(node: ast.expr) -> str:
+def _write_dotted(node: ast.expr) -> str:
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)

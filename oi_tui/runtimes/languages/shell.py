@@ -64,7 +64,7 @@ def request(nonce: str, path: Path) -> str:
     return f"{errors}\n {{ __oi_begin {nonce} '{path}'; }} 2>/dev/null\n{cell}\n{_END.format(nonce=nonce)}"
 
 
-def asking(what: str) -> str:
+def write_request(what: str) -> str:
     """A request that a subshell answers, so that nothing of the shell changes and no run waits for it."""
     driver = str(DRIVERS / "shell_variables.sh").replace("{", "{{").replace("}", "}}")
     return f"( (__oi_asked='{what}'; \\. '{driver}') </dev/null & ) 2>/dev/null"
@@ -102,7 +102,7 @@ LANGUAGE = Language(
     active_line="memory",
     request=request,
     interrupt_request=_END,
-    variables_request=asking("{nonce}"),
-    variable_request=asking("{nonce} {name}"),
+    variables_request=write_request("{nonce}"),
+    variable_request=write_request("{nonce} {name}"),
     complete=shell_completion.complete,
 )

@@ -278,9 +278,9 @@ def _thread_reads(pid: int, thread: str, terminal: int) -> bool:
     if call == read:
         return _is_terminal(pid, first, terminal)
     if call in (select, pselect):
-        return _any_selected(pid, first, second, terminal)
+        return _select_any(pid, first, second, terminal)
     if call in (poll, ppoll):
-        return _any_polled(pid, first, second, terminal)
+        return _poll_any(pid, first, second, terminal)
     if call in (epoll, epoll_p):
         return any(_is_terminal(pid, number, terminal) for number in _list_watched(pid, first))
     return False
@@ -302,7 +302,7 @@ def _read_memory(pid: int, address: int, size: int) -> bytes:
         return memory.read(size)
 
 
-def _any_polled(pid: int, address: int, count: int, terminal: int) -> bool:
+def _poll_any(pid: int, address: int, count: int, terminal: int) -> bool:
     if not 0 < count <= 64:
         return False
     for number, events, _ in struct.iter_unpack("=ihh", _read_memory(pid, address, count * 8)):
@@ -311,7 +311,7 @@ def _any_polled(pid: int, address: int, count: int, terminal: int) -> bool:
     return False
 
 
-def _any_selected(pid: int, highest: int, address: int, terminal: int) -> bool:
+def _select_any(pid: int, highest: int, address: int, terminal: int) -> bool:
     if not (0 < highest <= 1024 and address):
         return False
     bits = int.from_bytes(_read_memory(pid, address, (highest + 7) // 8), sys.byteorder)

@@ -81,7 +81,7 @@ class FarLanguages:
             self._given_up.add(message["id"])
             self._interrupt(message["id"], message["language"])
         elif do in ("memory", "look_at", "complete", "reset"):
-            _in_thread(self._attempt, self._answer, message)
+            _run_in_thread(self._attempt, self._answer, message)
         elif do == "file":
             self._file_requests.put(message)
         elif do == "resize":
@@ -113,7 +113,7 @@ class FarLanguages:
 
     def describe(self) -> None:
         """Say which versions are here; each program is asked, which takes its time."""
-        _in_thread(self._describe, self.programs())
+        _run_in_thread(self._describe, self.programs())
 
     def _describe(self, programs: "dict[str, str]") -> None:
         for language in LANGUAGES:
@@ -183,7 +183,7 @@ class FarLanguages:
         wanted = self._outbox.runs() | set(self._stops)
         self._runs = {key: facts for key, facts in self._runs.items() if key in wanted}
         self._runs[number] = _RunFacts(number, name, cell, watched, time.monotonic())
-        _in_thread(self._attempt, lambda _: self._run(number, name, cell, stop, watched), message)
+        _run_in_thread(self._attempt, lambda _: self._run(number, name, cell, stop, watched), message)
 
     def _run(self, number: int, name: str, cell: Cell, stop: threading.Event, watched: str) -> None:
         try:
@@ -237,7 +237,7 @@ class FarLanguages:
 
     def answer_about_files(self) -> None:
         """Begin to answer requests about files, in a thread."""
-        _in_thread(self._answer_about_files)
+        _run_in_thread(self._answer_about_files)
 
     def _answer_about_files(self) -> None:
         while True:
@@ -287,7 +287,7 @@ class _RunFacts:
         }
 
 
-def _in_thread(function: Callable[..., None], *arguments: object) -> None:
+def _run_in_thread(function: Callable[..., None], *arguments: object) -> None:
     threading.Thread(target=function, args=arguments, daemon=True).start()
 
 

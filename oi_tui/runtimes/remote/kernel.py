@@ -26,7 +26,7 @@ from oi_tui.runtimes.remote.kernel_client import (
     FileClient,
     KernelClient,
     Message,
-    belongs,
+    belongs_to,
     request_info,
     take_arrived,
 )
@@ -231,7 +231,7 @@ class KernelRuntime:
         replied_at = 0.0
         while not (reply and (idle or time.monotonic() - replied_at > _REST)):
             for message in take_arrived(self._client.read_output, _GLANCE):
-                if belongs(message, id_):
+                if belongs_to(message, id_):
                     idle = idle or message["content"].get("execution_state") == "idle"
                     yield from _report_output(message)
             yield from self._make_notes()
@@ -281,9 +281,9 @@ class KernelRuntime:
             self._unsure = "an earlier interrupt reached the kernel late"
             self._probe = self._client.ask_info()
         for message in take_arrived(self._client.read_reply, 0):
-            if belongs(message, id_):
+            if belongs_to(message, id_):
                 return message
-            if self._probe and belongs(message, self._probe):
+            if self._probe and belongs_to(message, self._probe):
                 if self._pressed or not self._unsure:
                     return {"content": {"status": _ABORTED[0]}}
                 reason = (
@@ -312,7 +312,7 @@ class KernelRuntime:
 
     def _answer_questions(self, id_: str) -> Iterator[Report]:
         for message in take_arrived(self._client.read_question, 0):
-            if message["msg_type"] == "input_request" and belongs(message, id_):
+            if message["msg_type"] == "input_request" and belongs_to(message, id_):
                 content = message["content"]
                 self._asked = True
                 yield InputRequested(str(content.get("prompt", "")), masked=bool(content.get("password")))

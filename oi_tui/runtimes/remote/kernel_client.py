@@ -232,7 +232,7 @@ def request_info(client: KernelClient, stopped: "StopSignal | None") -> Message:
     until = time.monotonic() + _PATIENCE
     while time.monotonic() < until and not stopped.is_set():
         for message in take_arrived(client.read_reply, 0.1):
-            if belongs(message, id_):
+            if belongs_to(message, id_):
                 content: Message = message["content"]
                 return content
     client.close()
@@ -252,6 +252,6 @@ def take_arrived(receive: Callable[[float], Message], seconds: float) -> "list[M
     return messages
 
 
-def belongs(message: Message, id_: str) -> bool:
+def belongs_to(message: Message, id_: str) -> bool:
     """Whether a message is of that request."""
     return bool(message.get("parent_header", {}).get("msg_id") == id_)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from oi_tui.runtimes.remote import wire
 from oi_tui.runtimes.remote.askpass import Ask
 from oi_tui.runtimes.remote.jupyter_server import FindToken, JupyterServer
-from oi_tui.runtimes.remote.kernel_client import Message, belongs
+from oi_tui.runtimes.remote.kernel_client import Message, belongs_to
 from oi_tui.runtimes.remote.server_address import parse_address
 from oi_tui.runtimes.remote.target import TargetError
 
@@ -215,7 +215,7 @@ class GatewayClient:
         while time.monotonic() < until and not self._closing.is_set() and not self._gone:
             id_ = self.ask_info()
             with contextlib.suppress(queue.Empty):
-                while not belongs(self.read_output(_PAUSE), id_):
+                while not belongs_to(self.read_output(_PAUSE), id_):
                     pass
                 self._is_new = False
                 return

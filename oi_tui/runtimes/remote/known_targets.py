@@ -29,7 +29,7 @@ class KnownTarget:
     facts: str
 
 
-def at_once() -> Iterator[KnownTarget]:
+def list_at_once() -> Iterator[KnownTarget]:
     """The targets that can be listed without starting a program."""
     yield KnownTarget(LOCAL, "this machine")
     for host in ssh_hosts.list_known():

@@ -33,7 +33,7 @@ class ActiveLine:
             self._read = lambda: process.channel.line
             with contextlib.suppress(ValueError):
                 self._memory = frames = PythonLine(process.pid, process.interpreter)
-                self._read = lambda: _line(frames, process.channel)
+                self._read = lambda: _find_line(frames, process.channel)
         elif language.active_line == "memory":
             with contextlib.suppress(ValueError):
                 self._memory = shell = ShellLine(process.pid, code)
@@ -62,7 +62,7 @@ class ActiveLine:
             self._report(LineReached(None))
 
 
-def _line(frames: PythonLine, channel: CellChannel) -> int | None:
+def _find_line(frames: PythonLine, channel: CellChannel) -> int | None:
     """The line by the frames; where none is the cell's, as while it awaits something, by the driver."""
     cell, run = channel.cell
     line = frames.read(cell, run) if run else None

@@ -172,7 +172,7 @@ class PythonLine:
         if size > _LONGEST_TABLE:
             raise _TornError
         (first,) = struct.unpack("=i", self._bytes(address + places.first_line, 4))
-        lines = tuple(_lines(self._bytes(table + 32, size), first))
+        lines = tuple(_read_line_table(self._bytes(table + 32, size), first))
         return _Code(address + self._instructions, lines)
 
     def _word(self, address: int) -> int:
@@ -189,7 +189,7 @@ class PythonLine:
         return data
 
 
-def _lines(table: bytes, line: int) -> Iterator[int]:
+def _read_line_table(table: bytes, line: int) -> Iterator[int]:
     """The line of each instruction, 0 for none, by CPython's Objects/locations.md (3.11 and later)."""
     entries = iter(table)
     for first in entries:
@@ -198,10 +198,10 @@ def _lines(table: bytes, line: int) -> Iterator[int]:
             yield from itertools.repeat(0, count)
             continue
         if kind >= 13:
-            number = _number(entries)
+            number = _read_number(entries)
             line += -(number >> 1) if number & 1 else number >> 1
             for _ in range(3 if kind == 14 else 0):
-                _number(entries)
+                _read_number(entries)
         else:
             line += max(kind - 10, 0)
             for _ in range(2 if kind >= 10 else 1):
@@ -209,7 +209,7 @@ def _lines(table: bytes, line: int) -> Iterator[int]:
         yield from itertools.repeat(line, count)
 
 
-def _number(entries: Iterator[int]) -> int:
+def _read_number(entries: Iterator[int]) -> int:
     """A number of six bits a byte, the lowest first; bit 6 says that more follow."""
     number = shift = 0
     while True:

@@ -25,8 +25,8 @@ class ShellLine:
     def __init__(self, pid: int, code: str) -> None:
         try:
             program = Path(f"/proc/{pid}/exe").resolve(strict=True)
-            symbols = _symbols(program)
-            base = _base(pid, program)
+            symbols = _read_symbols(program)
+            base = _find_base(pid, program)
             self._addresses = [base + symbols[name] for name in _SYMBOLS[program.name]]
             self._memory = Path(f"/proc/{pid}/mem").open("rb", buffering=0)  # noqa: SIM115
         except (OSError, KeyError, IndexError, struct.error) as error:
@@ -59,7 +59,7 @@ class ShellLine:
             return 0, 0, 0
 
 
-def _base(pid: int, program: Path) -> int:
+def _find_base(pid: int, program: Path) -> int:
     for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
         words = line.split(maxsplit=5)
         if len(words) == 6 and words[5] == str(program) and words[2] == "00000000":
@@ -69,7 +69,7 @@ def _base(pid: int, program: Path) -> int:
 
 # No library: pyelftools takes 156 ms for bash and 311 ms to import; this takes 1 ms and 20 lines.
 @lru_cache(maxsize=8)
-def _symbols(program: Path) -> dict[str, int]:
+def _read_symbols(program: Path) -> dict[str, int]:
     """The addresses of the wanted variables, relative to where the program begins (ELF, 64 bits)."""
     data = program.read_bytes()
     if data[:5] != b"\x7fELF\x02":

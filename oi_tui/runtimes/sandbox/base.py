@@ -62,7 +62,7 @@ class Mechanism(Protocol):
     def find_problem(self) -> tuple[str, str] | None:
         """Return what is wrong and how to fix it; None when it works, found by trying."""
 
-    def weakness(self) -> tuple[str, str] | None:
+    def explain_weakness(self) -> tuple[str, str] | None:
         """Return what this version of it cannot prevent and how to fix it; None where there is nothing."""
 
     def temporary(self, channel: Path) -> Path:

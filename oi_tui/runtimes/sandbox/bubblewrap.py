@@ -90,7 +90,7 @@ def find_problem() -> tuple[str, str] | None:
     return f"bubblewrap does not work on this machine ({problem})", _fix(problem)
 
 
-def weakness() -> tuple[str, str] | None:
+def explain_weakness() -> tuple[str, str] | None:
     """Return what this bwrap cannot prevent and how to fix it; None where there is nothing."""
     bwrap = find()
     if bwrap is None or _binds_descriptors(bwrap):
@@ -112,8 +112,8 @@ def enclose(wanted: SandboxRequest) -> SandboxedCommand:
     descriptors: list[int] = []
     try:
         view = _View(wanted, descriptors, by_descriptor=_binds_descriptors(bwrap))
-        number = str(_memory(seccomp.filter_program(), descriptors))
-        start = (sys.executable, "-I", "-S", "-c", _INSIDE, str(DRIVERS), "REPORT", *_settings(wanted))
+        number = str(_open_memory(seccomp.filter_program(), descriptors))
+        start = (sys.executable, "-I", "-S", "-c", _INSIDE, str(DRIVERS), "REPORT", *_make_settings(wanted))
         options = (*_NAMESPACES, *view.options, "--seccomp", number, "--chdir", str(wanted.cwd))
         return SandboxedCommand((bwrap, *options, "--", *start, *wanted.argv), wanted.env, tuple(descriptors))
     except BaseException:
@@ -240,7 +240,7 @@ class _View:
             "nsswitch.conf": _SWITCH,
         }
         for file, text in files.items():
-            self._add("--ro-bind-data", str(_memory(text.encode(), made)), f"/etc/{file}")
+            self._add("--ro-bind-data", str(_open_memory(text.encode(), made)), f"/etc/{file}")
 
     def _home(self, home: Path, cwd: Path) -> None:
         """An empty home that is read-only, so that nothing written there is lost silently."""
@@ -263,14 +263,14 @@ class _View:
 def _readable(wanted: SandboxRequest) -> tuple[list[Path], list[tuple[Path, str]]]:
     """The paths that are readable but not writable, and the links that lead there."""
     home, cwd = Path.home(), wanted.cwd
-    readable = [*readable_paths.of_people(home), DRIVERS, *own()]
+    readable = [*readable_paths.list_of_people(home), DRIVERS, *list_own_paths()]
     links: list[tuple[Path, str]] = []
     for program in dict.fromkeys((wanted.program, wanted.argv[0], sys.executable)):
-        folders, found = readable_paths.of_program(program, home, cwd)
+        folders, found = readable_paths.list_of_program(program, home, cwd)
         readable += folders
         links += found
     for program in wanted.programs:
-        folders, _ = readable_paths.of_program(program, home, cwd)
+        folders, _ = readable_paths.list_of_program(program, home, cwd)
         readable += [item for item in folders if item.resolve().is_relative_to(cwd)]
     for folder in on_path():
         if folder.is_relative_to(cwd):
@@ -281,7 +281,7 @@ def _readable(wanted: SandboxRequest) -> tuple[list[Path], list[tuple[Path, str]
     return list(dict.fromkeys(readable)), list(dict.fromkeys(links))
 
 
-def own() -> list[Path]:
+def list_own_paths() -> list[Path]:
     """Our own code and interpreter: code inside must not change what runs outside."""
     folders = [Path(paths.__file__).parent]
     return folders if sys.prefix == sys.base_prefix else [*folders, Path(sys.prefix)]
@@ -339,7 +339,7 @@ def _make_change_error(path: Path) -> NoSandboxError:
     return NoSandboxError(f"{path} changed while the sandbox started, so nothing runs. Run the code again.")
 
 
-def _memory(data: bytes, made: list[int]) -> int:
+def _open_memory(data: bytes, made: list[int]) -> int:
     """Return a descriptor from which the data can be read."""
     number = os.memfd_create("oi-tui", os.MFD_CLOEXEC)
     made.append(number)
@@ -348,7 +348,7 @@ def _memory(data: bytes, made: list[int]) -> int:
     return number
 
 
-def _settings(wanted: SandboxRequest) -> tuple[str, str]:
+def _make_settings(wanted: SandboxRequest) -> tuple[str, str]:
     """The settings of the first program inside: the kernel's limits, and the proxy's address."""
     limits = wanted.limits
     kernel = f"{limits.most_processes},{limits.memory},{limits.disk}"
@@ -364,11 +364,11 @@ def _directly(wanted: SandboxRequest) -> SandboxedCommand:
 
 def _fix(problem: str) -> str:
     """Explain how to make bubblewrap work, from the kernel's own settings."""
-    if _setting("/proc/sys/kernel/unprivileged_userns_clone") == "0":
+    if _make_setting("/proc/sys/kernel/unprivileged_userns_clone") == "0":
         return "Allow user namespaces: sudo sysctl kernel.unprivileged_userns_clone=1"
-    if _setting("/proc/sys/user/max_user_namespaces") == "0":
+    if _make_setting("/proc/sys/user/max_user_namespaces") == "0":
         return "Allow user namespaces: sudo sysctl user.max_user_namespaces=15000"
-    if _setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1":
+    if _make_setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1":
         return (
             "AppArmor blocks user namespaces: install apparmor-profiles, then "
             "sudo cp /usr/share/apparmor/extra-profiles/bwrap-userns-restrict /etc/apparmor.d/ and "
@@ -384,7 +384,7 @@ def _fix(problem: str) -> str:
     return "Try: bwrap --unshare-all --ro-bind / / true"
 
 
-def _setting(path: str) -> str:
+def _make_setting(path: str) -> str:
     try:
         return Path(path).read_text().strip()
     except OSError:

@@ -85,7 +85,7 @@ def read_host(beginning: HandshakeReader, *, others: bool = False) -> str | None
             raise NotTlsError
     if len(hello) != 4 + int.from_bytes(hello[1:4], "big"):
         raise NotTlsError
-    return _host(bytes(hello[4:]))
+    return _read_host(bytes(hello[4:]))
 
 
 def wants_another(beginning: HandshakeReader) -> bool:
@@ -96,7 +96,7 @@ def wants_another(beginning: HandshakeReader) -> bool:
     return is_hello and answer[start:end] == _RETRY
 
 
-def _host(hello: bytes) -> str | None:
+def _read_host(hello: bytes) -> str | None:
     """The host in the body of a ClientHello. Raises NotTlsError."""
     fields = _Fields(hello)
     fields.skip(2 + 32)

@@ -47,7 +47,7 @@ def find_named_files(path: Path, root: Path, cwd: Path) -> Iterator[Path]:
                         yield file
 
 
-def of_the_person() -> Iterator[Path]:
+def read_of_the_person() -> Iterator[Path]:
     """The settings that hold in all repositories of the person."""
     home = Path.home()
     yield home / ".gitconfig"

@@ -38,7 +38,7 @@ class SandboxLimits:
     @property
     def memory(self) -> int:
         """In bytes."""
-        return int(_SHARE * _machine_memory() if self.memory_gb is None else self.memory_gb * _GB)
+        return int(_SHARE * _read_machine_memory() if self.memory_gb is None else self.memory_gb * _GB)
 
     @property
     def most_processes(self) -> int:
@@ -61,8 +61,8 @@ class SandboxLimits:
         if not _LINUX:
             return f"none for memory, processes and disk on this system, {run}"
         return (
-            f"memory {_size(self.memory)}, {self.most_processes} processes, "
-            f"{_size(self.disk)} written to the working directory, {run}"
+            f"memory {_format_size(self.memory)}, {self.most_processes} processes, "
+            f"{_format_size(self.disk)} written to the working directory, {run}"
         )
 
     def find_problem(self) -> str | None:
@@ -112,13 +112,16 @@ class LimitWatch:
 
     def _find_exceeded(self) -> str | None:
         limits = self._limits
-        pids = list(_tree(self._pid))
+        pids = list(_list_descendants(self._pid))
         if len(pids) > limits.most_processes:
             return f"the sandbox's limit of {limits.most_processes} processes; the setting sandbox_processes"
-        if sum(map(_memory, pids)) + _shared_memory(pids) + _written_since(self._channel) > limits.memory:
-            return f"the sandbox's memory limit of {_size(limits.memory)}; the setting sandbox_memory"
+        if (
+            sum(map(_read_memory, pids)) + _shared_memory(pids) + _written_since(self._channel)
+            > limits.memory
+        ):
+            return f"the sandbox's memory limit of {_format_size(limits.memory)}; the setting sandbox_memory"
         if self._count_written_bytes() > limits.disk:
-            return f"the sandbox's disk limit of {_size(limits.disk)}; the setting sandbox_disk"
+            return f"the sandbox's disk limit of {_format_size(limits.disk)}; the setting sandbox_disk"
         return None
 
     def _count_written_bytes(self) -> int:
@@ -133,12 +136,12 @@ class LimitWatch:
         return written
 
 
-def _tree(pid: int) -> Iterator[int]:
+def _list_descendants(pid: int) -> Iterator[int]:
     """The descendants of a process."""
     following = [pid]
     while following:
         parent = following.pop()
-        for thread in _names(f"/proc/{parent}/task"):
+        for thread in _list_names(f"/proc/{parent}/task"):
             try:
                 children = Path(f"/proc/{parent}/task/{thread}/children").read_text().split()
             except OSError:
@@ -147,14 +150,14 @@ def _tree(pid: int) -> Iterator[int]:
             following += map(int, children)
 
 
-def _names(folder: str) -> list[str]:
+def _list_names(folder: str) -> list[str]:
     try:
         return os.listdir(folder)  # noqa: PTH208 -- names are all that is needed, many times a second
     except OSError:
         return []
 
 
-def _memory(pid: int) -> int:
+def _read_memory(pid: int) -> int:
     """The unshared memory of a process, in bytes."""
     try:
         lines = Path(f"/proc/{pid}/status").read_bytes().splitlines()
@@ -171,7 +174,7 @@ def _shared_memory(pids: Iterable[int]) -> int:
     """
     found: dict[tuple[int, int], int] = {}
     for pid in pids:
-        for number in _names(f"/proc/{pid}/fd"):
+        for number in _list_names(f"/proc/{pid}/fd"):
             path = Path(f"/proc/{pid}/fd/{number}")
             try:
                 if str(path.readlink()).startswith("/memfd:"):
@@ -210,9 +213,9 @@ def _free(folder: Path) -> int:
         return 0
 
 
-def _machine_memory() -> int:
+def _read_machine_memory() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-def _size(number: int) -> str:
+def _format_size(number: int) -> str:
     return f"{number / _GB:.3g} GB"

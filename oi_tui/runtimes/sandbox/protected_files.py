@@ -82,7 +82,7 @@ class ProtectedFiles:
 def find(cwd: Path, writable: Sequence[str] = ()) -> ProtectedFiles:
     """Look for what must be read-only. `writable` are names or paths that the person allowed."""
     _make_hooks(cwd)
-    entries, complete = _entries(cwd)
+    entries, complete = _list_entries(cwd)
     run_by_git = [path for path in _run_by_git(cwd, entries) if os.path.lexists(path)]
     named = [
         entry
@@ -131,13 +131,13 @@ class ProtectedFileWatch:
     def __init__(self, cwd: Path, writable: Sequence[str] = ()) -> None:
         self._cwd = cwd
         self._writable = writable
-        entries, _ = _entries(cwd, packages=False)
+        entries, _ = _list_entries(cwd, packages=False)
         self._run_by_git = frozenset(_run_by_git(cwd, entries))
         self._before = self._look(entries)
 
     def changed(self) -> str | None:
         """Say in a sentence what was made or changed since the last call or the start; None for nothing."""
-        before, after = self._before, self._look(_entries(self._cwd, packages=False)[0])
+        before, after = self._before, self._look(_list_entries(self._cwd, packages=False)[0])
         self._before = after
         paths = sorted(path for path, print_ in after.items() if before.get(path) != print_)
         removed = before.keys() - after.keys()
@@ -180,11 +180,11 @@ def _run_by_git(cwd: Path, entries: Sequence[tuple[Path, os.stat_result]]) -> It
     for path, _ in entries:
         if _fold(path.name) in _GIT[1:] and _is_git(path.parent):
             root = path.parent.parent if _fold(path.parent.name) == ".git" else path.parent
-            for settings in (path, *git_settings.of_the_person()):
+            for settings in (path, *git_settings.read_of_the_person()):
                 yield from git_settings.find_named_files(settings, root, cwd)
 
 
-def _entries(cwd: Path, *, packages: bool = True) -> tuple[list[tuple[Path, os.stat_result]], bool]:
+def _list_entries(cwd: Path, *, packages: bool = True) -> tuple[list[tuple[Path, os.stat_result]], bool]:
     """List the folder, nearest entries first, and whether the list is complete."""
     found: list[tuple[Path, os.stat_result]] = []
     folders = [cwd]

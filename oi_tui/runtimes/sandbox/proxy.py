@@ -212,7 +212,7 @@ class HostProxy:
             fix = "" if any_protocol else f"; to allow any protocol there, type {_allow(_add_port(request))}"
             raise _EndedError(
                 f"the sandbox closed a connection to {request.host}: it did not begin with {protocol}{fix}",
-                _response(403, f"This connection did not begin with {protocol}."),
+                _write_response(403, f"This connection did not begin with {protocol}."),
             ) from None
         self._begin_tls(request, client, client_begins.take(), server, any_protocol)
 
@@ -394,10 +394,10 @@ def _carry(source: socket.socket, target: socket.socket) -> None:
 
 def _answer(client: socket.socket, status: int, words: str) -> None:
     with contextlib.suppress(OSError):
-        client.sendall(_response(status, words))
+        client.sendall(_write_response(status, words))
 
 
-def _response(status: int, words: str) -> bytes:
+def _write_response(status: int, words: str) -> bytes:
     body = f"oi-tui: {words}\n".encode()
     reason = "Forbidden by the sandbox" if status == 403 else "Bad Gateway"
     head = (

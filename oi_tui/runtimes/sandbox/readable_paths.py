@@ -21,7 +21,7 @@ _OF_PEOPLE = (
 )
 
 
-def of_people(home: Path) -> Iterator[Path]:
+def list_of_people(home: Path) -> Iterator[Path]:
     """The folders of programs and libraries in a home folder; no links, which could lead anywhere."""
     for name in _OF_PEOPLE:
         folder = home / name
@@ -29,7 +29,7 @@ def of_people(home: Path) -> Iterator[Path]:
             yield folder
 
 
-def of_program(program: str, home: Path, cwd: Path) -> tuple[list[Path], list[tuple[Path, str]]]:
+def list_of_program(program: str, home: Path, cwd: Path) -> tuple[list[Path], list[tuple[Path, str]]]:
     """The folders and files that a program's path leads to, and the links on the way.
 
     Where the path begins in the working directory, code in the sandbox could have changed it. Outside of

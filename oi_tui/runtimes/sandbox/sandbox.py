@@ -132,7 +132,7 @@ class Sandbox:
         if has_proxy():
             # Also where no host is allowed yet: a program that runs can then reach one as soon as it is.
             inside |= _PROXIES
-        mechanism = _mechanism()
+        mechanism = _find_mechanism()
         guarded = protected_files.find(self.resolve_folder(), self.writable)
         for remark in guarded.remarks:
             self.unprotected(remark)
@@ -150,7 +150,7 @@ class Sandbox:
                 guarded.read_only,
                 guarded.pinned,
                 self.limits,
-                gateway_in(channel).resolve() if has_proxy() else None,
+                find_gateway(channel).resolve() if has_proxy() else None,
             )
         )
 
@@ -158,7 +158,7 @@ class Sandbox:
         """Let programs inside reach the hosts that are allowed; None without a proxy. Raises OSError."""
         if not has_proxy():
             return None
-        return HostProxy(gateway_in(channel), self.hosts, self.refused, ended=self.ended)
+        return HostProxy(find_gateway(channel), self.hosts, self.refused, ended=self.ended)
 
     def resolve_folder(self) -> Path:
         """The working directory by its real name. Raises NoSandboxError if the sandbox cannot use it."""
@@ -224,7 +224,7 @@ def has_proxy() -> bool:
     return sys.platform.startswith("linux")
 
 
-def gateway_in(channel: Path) -> Path:
+def find_gateway(channel: Path) -> Path:
     """The path of the proxy's socket."""
     return channel / "gateway"
 
@@ -239,12 +239,12 @@ def find_problem() -> tuple[str, str] | None:
     """As `explain_unavailable`, but what is wrong and what to do apart; None when nothing is."""
     if not sys.platform.startswith(("linux", "darwin")):
         return "the sandbox does not support this system yet", "It supports Linux and macOS."
-    return _mechanism().find_problem()
+    return _find_mechanism().find_problem()
 
 
-def weakness() -> tuple[str, str] | None:
+def explain_weakness() -> tuple[str, str] | None:
     """Return what this machine's sandbox cannot prevent although it works, and how to fix it."""
-    return _mechanism().weakness()
+    return _find_mechanism().explain_weakness()
 
 
 def _on_path() -> list[Path]:
@@ -267,7 +267,7 @@ def _find_link(path: Path, folder: Path) -> Path | None:
     )
 
 
-def _mechanism() -> Mechanism:
+def _find_mechanism() -> Mechanism:
     if sys.platform == "darwin":
         from oi_tui.runtimes.sandbox import seatbelt
 

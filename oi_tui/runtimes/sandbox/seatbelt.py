@@ -53,7 +53,7 @@ def find_problem() -> tuple[str, str] | None:
     return f"sandbox-exec does not work here ({problem})", "It cannot be used inside of another sandbox."
 
 
-def weakness() -> tuple[str, str] | None:
+def explain_weakness() -> tuple[str, str] | None:
     """Return what this version cannot prevent and how to fix it: nothing is known."""
     return None
 
@@ -71,13 +71,13 @@ def enclose(wanted: SandboxRequest) -> SandboxedCommand:
     folder.mkdir(mode=0o700, exist_ok=True)
     profile = _Profile()
     home, cwd = Path.home(), wanted.cwd
-    readable = [*readable_paths.of_people(home), DRIVERS, Path(paths.__file__).parent, Path(sys.prefix)]
+    readable = [*readable_paths.list_of_people(home), DRIVERS, Path(paths.__file__).parent, Path(sys.prefix)]
     for program in dict.fromkeys((wanted.program, wanted.argv[0], sys.executable)):
-        readable += readable_paths.of_program(program, home, cwd)[0]
+        readable += readable_paths.list_of_program(program, home, cwd)[0]
     protected = [
         item
         for program in wanted.programs
-        for item in readable_paths.of_program(program, home, cwd)[0]
+        for item in readable_paths.list_of_program(program, home, cwd)[0]
         if item.resolve().is_relative_to(cwd)
     ]
     profile.say("allow file-read* file-test-existence", readable)

@@ -16,7 +16,7 @@ from oi_tui.input.file_index import FileIndex
 from oi_tui.messages import Message
 from oi_tui.runtimes.remote import known_targets
 from oi_tui.runtimes.remote.known_targets import KnownTarget
-from oi_tui.runtimes.variables import Memory, Variable, is_code, newer
+from oi_tui.runtimes.variables import Memory, Variable, is_code, merge_newer
 from oi_tui.screens.chat.interfaces import BEFORE_END
 from oi_tui.services.languages import Languages
 from oi_tui.text import one_line
@@ -128,7 +128,7 @@ class Completer:
                 return
             self._outdated = False
             memories = tuple(self._computer.inspector.read_memories())
-            self._memories = newer(self._memories, memories)
+            self._memories = merge_newer(self._memories, memories)
             if any(memory.state == "busy" for memory in memories):
                 self._outdated = True
         finally:
@@ -151,7 +151,7 @@ class Completer:
         if query.language == "attach":
             self._offer_targets(query, known_targets.list_left_running())
             return
-        known = list(known_targets.at_once())
+        known = list(known_targets.list_at_once())
         self._offer_targets(query, known)
         if query.text and ("container:".startswith(query.text) or query.text.startswith("container:")):
             self._offer_targets(query, known_targets.list_containers() + known)

@@ -37,7 +37,7 @@ def focus_next(view: FocusableParts) -> None:
         view.prompt.focus()
 
 
-def focused_part(view: FocusableParts) -> str:
+def find_focused_part(view: FocusableParts) -> str:
     """Return the part that has the focus, as `status` names it; "" for any other."""
     if view.approval.has_focus_within:
         return view.approval.place

@@ -270,7 +270,7 @@ class ChatScreen(BaseScreen[None]):
     def call_person(self, why: str) -> None:
         """Call a person who looks elsewhere, as the profile says."""
         view = self.chat_view
-        title = status.title(view.session, view.progress.doing, view.workspace.conversation.title)
+        title = status.write_title(view.session, view.progress.doing, view.workspace.conversation.title)
         self.app.post_message(
             self.AttentionRequested(view.workspace.profile.notifications, f"{why} · {title}")
         )
@@ -425,7 +425,7 @@ class ChatScreen(BaseScreen[None]):
         progress = view.progress
         doing = progress.doing if view.busy else ""
         if view.workspace.profile.terminal_title:
-            title = status.title(view.session, doing, view.workspace.conversation.title)
+            title = status.write_title(view.session, doing, view.workspace.conversation.title)
             if title != self._title:
                 self._title = title
                 self.app.post_message(self.Titled(title))

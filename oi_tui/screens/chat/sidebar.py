@@ -10,7 +10,7 @@ from oi_tui.actions.restore_files import list_change_sets
 from oi_tui.engine.events import Event, FilesChanged, MessageRecorded, TurnEnded, UsageReported
 from oi_tui.file_changes.snapshots import ChangeSet
 from oi_tui.messages import Message
-from oi_tui.runtimes.variables import Memory, newer
+from oi_tui.runtimes.variables import Memory, merge_newer
 from oi_tui.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -145,11 +145,11 @@ class SidebarControl:
         self.fit()
         self._update()
 
-    def mention(self, row: "SidebarRow") -> str:
+    def mention_variable(self, row: "SidebarRow") -> str:
         """Write the variable of the row as the prompt mentions it."""
-        from oi_tui.screens.variables import mention
+        from oi_tui.screens.variables import mention_variable
 
-        return mention(row.language, row.name, self._memories)
+        return mention_variable(row.language, row.name, self._memories)
 
     def _update(self) -> None:
         """Show what is known, and ask for the rest if code has run."""
@@ -172,7 +172,7 @@ class SidebarControl:
     def _take(self, memories: tuple[Memory, ...], change_sets: tuple[tuple[int, ChangeSet], ...]) -> None:
         """Show what was read; keep the old variables of a busy language."""
         busy = any(memory.state == "busy" for memory in memories)
-        self._memories = newer(self._memories, memories)
+        self._memories = merge_newer(self._memories, memories)
         self._change_sets = change_sets
         self._asking = False
         self._outdated = self._outdated or busy

@@ -144,7 +144,7 @@ def describe_next_request(session: "Session", *, has_model: bool, where: str, el
     )
 
 
-def title(session: "Session", doing: str, named: str = "") -> str:
+def write_title(session: "Session", doing: str, named: str = "") -> str:
     """Return the current activity for the window's title, marked if it needs the person."""
     first_request = named or next((m.content for m in session.messages if m.role == "user"), "")
     waits = "approval" in doing or "input" in doing

@@ -24,7 +24,7 @@ from oi_tui.engine.events import Event, Noticed, TurnEnded
 from oi_tui.engine.session import Session
 from oi_tui.input.mentions import expand
 from oi_tui.screens.chat.completer import Completer
-from oi_tui.screens.chat.focus import focus_next, focused_part
+from oi_tui.screens.chat.focus import find_focused_part, focus_next
 from oi_tui.screens.chat.interfaces import Follower
 from oi_tui.screens.chat.sidebar import SidebarControl
 from oi_tui.screens.chat.turn.approval_control import ApprovalControl
@@ -246,7 +246,7 @@ class ChatView(Widget):
     @property
     def focused_part(self) -> str:
         """The part that has the focus, as `status` names it; "" for any other."""
-        return focused_part(self)
+        return find_focused_part(self)
 
     def edit_outside(self) -> None:
         """Edit the code in question, or the prompt, in the person's own editor."""

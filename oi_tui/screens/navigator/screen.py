@@ -346,7 +346,7 @@ class NavigatorScreen(Page[str | None]):
             number = f"{shown:,} of {count:,}" + (" · searching …" if self._text_search.is_running else "")
         else:
             number = f"{count:,} saved" if count else ""
-        self._head.update(words.headline(number, self._folder))
+        self._head.update(words.write_headline(number, self._folder))
         acting = self.focused is not self._search_box
         waiting = self._library.waiting
         keys = words.list_keys(self._folder, waiting) if acting else words.search_keys(self._folder)

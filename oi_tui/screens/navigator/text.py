@@ -44,7 +44,7 @@ def list_keys(folder: str | None, waiting: int) -> Keys:
     )
 
 
-def headline(number: str, folder: str | None) -> Content:
+def write_headline(number: str, folder: str | None) -> Content:
     """Return the number of conversations, and their folder."""
     where = f"   in {one_line(paths.shorten(folder), 200)}" if folder else ""
     return Content.assemble(

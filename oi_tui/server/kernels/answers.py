@@ -71,9 +71,9 @@ def kernel_info(backend: Backend, language: str) -> dict[str, Any]:
     }
 
 
-def completions(backend: Backend, language: str, content: Mapping[str, Any]) -> dict[str, Any]:
+def make_completions(backend: Backend, language: str, content: Mapping[str, Any]) -> dict[str, Any]:
     """Return what completes the code at the cursor; nothing while the language runs."""
-    code, end = _at_cursor(content)
+    code, end = _find_at_cursor(content)
     found = backend.computer.inspector.complete(language, code[:end])
     start = end - min(found.typed, end) if found else end
     matches = [item.text for item in found.found] if found else []
@@ -82,7 +82,7 @@ def completions(backend: Backend, language: str, content: Mapping[str, Any]) -> 
 
 def inspection(backend: Backend, language: str, content: Mapping[str, Any]) -> dict[str, Any]:
     """Describe the variable at the cursor."""
-    code, place = _at_cursor(content)
+    code, place = _find_at_cursor(content)
     before, after = _NAME_BEFORE.search(code[:place]), _NAME_AFTER.match(code, place)
     name = ((before[0] if before else "") + (after[0] if after else "")).rstrip(".")
     detail = backend.computer.inspector.look_at(language, name) if is_name(name) else None
@@ -90,7 +90,7 @@ def inspection(backend: Backend, language: str, content: Mapping[str, Any]) -> d
     return {"status": "ok", "found": detail is not None, "data": data, "metadata": {}}
 
 
-def completeness(language: str, content: Mapping[str, Any]) -> dict[str, Any]:
+def judge_completeness(language: str, content: Mapping[str, Any]) -> dict[str, Any]:
     """Say whether code can run as it stands; of other languages than Python that is not known."""
     code = content.get("code") or ""
     if language != "python" or len(code) > _LONGEST or code.lstrip().startswith(("%", "!", "?")):
@@ -111,7 +111,7 @@ def completeness(language: str, content: Mapping[str, Any]) -> dict[str, Any]:
     return {"status": "incomplete", "indent": indent + deeper}
 
 
-def history(messages: Sequence[Message], content: Mapping[str, Any]) -> dict[str, Any]:
+def make_history(messages: Sequence[Message], content: Mapping[str, Any]) -> dict[str, Any]:
     """Return earlier cells: the last ones, some by number, or those that fit a pattern."""
     codes = [message.content for message in messages if message.is_cell]
     rows = [(0, number, code) for number, code in enumerate(codes, 1)]
@@ -136,7 +136,7 @@ def history(messages: Sequence[Message], content: Mapping[str, Any]) -> dict[str
     return {"status": "ok", "history": rows[-_MOST_HISTORY:]}
 
 
-def _at_cursor(content: Mapping[str, Any]) -> tuple[str, int]:
+def _find_at_cursor(content: Mapping[str, Any]) -> tuple[str, int]:
     code, place = content.get("code") or "", content.get("cursor_pos")
     return code, len(code) if place is None else min(int(place), len(code))
 

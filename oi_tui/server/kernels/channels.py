@@ -232,13 +232,13 @@ class KernelConnection:
             case "kernel_info_request":
                 return answers.kernel_info(backend, language)
             case "complete_request":
-                return answers.completions(backend, language, content)
+                return answers.make_completions(backend, language, content)
             case "inspect_request":
                 return answers.inspection(backend, language, content)
             case "is_complete_request":
-                return answers.completeness(language, content)
+                return answers.judge_completeness(language, content)
             case "history_request":
-                return answers.history(backend.messages, content)
+                return answers.make_history(backend.messages, content)
             case "comm_info_request":
                 return {"status": "ok", "comms": {}}
         return {"status": "error", "ename": "NotSupported", "evalue": f"no {kind[:50]}", "traceback": []}

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from oi_tui.server.context import context_of
+from oi_tui.server.context import find_context
 from oi_tui.server.guard import RequestRefusedError
 from oi_tui.server.kernels.access import COOKIE, XSRF_COOKIE
 
@@ -25,7 +25,7 @@ async def show_login(request: Request) -> Response:
 
 async def sign_in(request: Request) -> Response:
     """Take the password for kernels, and give the client a cookie that opens the kernels alone."""
-    access = context_of(request).guard.kernel_access
+    access = find_context(request).guard.kernel_access
     try:
         form = parse_qs((await request.body()).decode("ascii"), max_num_fields=_MOST_FIELDS)
     except ValueError:

@@ -32,7 +32,7 @@ def read_message(frame: str | bytes, *, binary: bool) -> dict[str, Any] | None:
         if isinstance(frame, str):
             message = json.loads(frame)
         elif binary:
-            message = _from_pieces(frame)
+            message = _parse_pieces(frame)
         else:
             return None
         content = message.get("content") or {}
@@ -43,7 +43,7 @@ def read_message(frame: str | bytes, *, binary: bool) -> dict[str, Any] | None:
     return None
 
 
-def _from_pieces(frame: bytes) -> dict[str, Any]:
+def _parse_pieces(frame: bytes) -> dict[str, Any]:
     """Take a binary frame apart. Raises ValueError."""
     count = _decode_number(frame, 0)
     if not _LEAST_PLACES <= count <= _MOST_PLACES:

@@ -7,7 +7,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from oi_tui.server.context import context_of, read_object
+from oi_tui.server.context import find_context, read_object
 from oi_tui.server.guard import RequestRefusedError
 from oi_tui.server.kernels.channels import Kernel
 from oi_tui.server.kernels.routes import begin_kernel, finish_kernel
@@ -18,13 +18,13 @@ _LONGEST = 1_000
 
 async def list_sessions(request: Request) -> Response:
     """Every session whose kernel is still there."""
-    kernels = context_of(request).kernels.values()
+    kernels = find_context(request).kernels.values()
     return JSONResponse([_describe_session(kernel) for kernel in kernels if kernel.notebook])
 
 
 async def create_session(request: Request) -> Response:
     """Give a notebook a kernel; one that has a kernel keeps it."""
-    context = context_of(request)
+    context = find_context(request)
     body = await read_object(request)
     notebook = _describe_notebook(body)
     for kernel in context.kernels.values():
@@ -42,13 +42,13 @@ async def show_session(request: Request) -> Response:
 
 async def end_session(request: Request) -> Response:
     """End a session and its kernel."""
-    await finish_kernel(context_of(request), _find(request))
+    await finish_kernel(find_context(request), _find(request))
     return Response(status_code=204)
 
 
 async def _find_kernel(request: Request, body: Mapping[str, Any]) -> Kernel:
     """Return the kernel that a request names by its id, or a new one of the language that it names."""
-    context = context_of(request)
+    context = find_context(request)
     wanted = {} if body.get("kernel") is None else body["kernel"]
     if not isinstance(wanted, dict):
         raise RequestRefusedError(
@@ -87,7 +87,7 @@ def _describe_notebook(body: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _find(request: Request) -> Kernel:
-    for kernel in context_of(request).kernels.values():
+    for kernel in find_context(request).kernels.values():
         if kernel.notebook and kernel.notebook["id"] == request.path_params["id"]:
             return kernel
     raise RequestRefusedError(404, "There is no such session; GET /api/sessions lists all.")

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.websockets import WebSocket
 
-from oi_tui.server.context import ServerContext, context_of, read_object, subprotocol, while_connected
+from oi_tui.server.context import ServerContext, find_context, read_object, subprotocol, while_connected
 from oi_tui.server.fields import check_fields
 from oi_tui.server.guard import RequestRefusedError
 from oi_tui.server.hosted_session import HostedSession
@@ -33,7 +33,7 @@ async def version(_request: Request) -> Response:
 
 async def list_specs(request: Request) -> Response:
     """The languages as kernel specifications."""
-    session = await context_of(request).sessions.find()
+    session = await find_context(request).sessions.find()
     specs = {
         kernel_name(language): _describe_spec(language) for language in session.backend.computer.languages
     }
@@ -43,7 +43,7 @@ async def list_specs(request: Request) -> Response:
 
 async def show_spec(request: Request) -> Response:
     """One kernel specification."""
-    session = await context_of(request).sessions.find()
+    session = await find_context(request).sessions.find()
     language = _find_language(session, request.path_params["name"])
     if language is None:
         raise RequestRefusedError(404, "There is no such kernel; GET /api/kernelspecs lists all.")
@@ -52,14 +52,14 @@ async def show_spec(request: Request) -> Response:
 
 async def list_kernels(request: Request) -> Response:
     """Every kernel."""
-    return JSONResponse([kernel.describe() for kernel in context_of(request).kernels.values()])
+    return JSONResponse([kernel.describe() for kernel in find_context(request).kernels.values()])
 
 
 async def start_kernel(request: Request) -> Response:
     """Make a kernel, with a session of its own."""
     body = await read_object(request) if await request.body() else {}
     check_fields(body, START)
-    kernel = await begin_kernel(context_of(request), body.get("name"))
+    kernel = await begin_kernel(find_context(request), body.get("name"))
     kernel.ends_with_client = body.get("ends_with_client") is True
     return JSONResponse(kernel.describe(), 201)
 
@@ -90,7 +90,7 @@ async def show_kernel(request: Request) -> Response:
 
 async def end_kernel(request: Request) -> Response:
     """End a kernel and its session."""
-    await finish_kernel(context_of(request), _find_kernel(request))
+    await finish_kernel(find_context(request), _find_kernel(request))
     return Response(status_code=204)
 
 
@@ -109,7 +109,7 @@ async def restart_kernel(request: Request) -> Response:
 
 async def channels(socket: WebSocket) -> None:
     """The messages of a kernel, as JSON or in binary frames."""
-    context = context_of(socket)
+    context = find_context(socket)
     binary = V1 in socket.scope["subprotocols"]
     await socket.accept(subprotocol=V1 if binary else subprotocol(socket))
     kernel = context.kernels.get(socket.path_params["id"])
@@ -137,7 +137,7 @@ async def finish_kernel(context: ServerContext, kernel: Kernel) -> None:
 
 
 def _find_kernel(request: Request) -> Kernel:
-    kernel = context_of(request).kernels.get(request.path_params["id"])
+    kernel = find_context(request).kernels.get(request.path_params["id"])
     if kernel is None:
         raise RequestRefusedError(404, "There is no such kernel.")
     return kernel

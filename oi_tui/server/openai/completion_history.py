@@ -72,12 +72,12 @@ def _is_answered(spoken: Sequence[ChatMessage]) -> bool:
 def _is_same(spoken: ChatMessage, known: tuple[str, str]) -> bool:
     """Whether a client's message is one that is known; of a reply it may have got only the start."""
     role, text = known
-    theirs, ours = _essence(spoken.text), _essence(text)
+    theirs, ours = _reduce(spoken.text), _reduce(text)
     if spoken.role != role:
         return False
     return theirs == ours or (role == "assistant" and bool(theirs) and ours.startswith(theirs))
 
 
-def _essence(text: str) -> str:
+def _reduce(text: str) -> str:
     """Text without what clients change: space and line ends."""
     return "".join(text[: _MOST_CHARACTERS * 2].split())[:_MOST_CHARACTERS]

@@ -8,7 +8,7 @@ from oi_tui.messages import Message
 from oi_tui.server.fields import check_fields
 from oi_tui.server.guard import RequestRefusedError
 from oi_tui.server.openai import request_fields
-from oi_tui.server.openai.content import MODEL, content_messages
+from oi_tui.server.openai.content import MODEL, read_content
 
 #: Fields that would change the reply and cannot be honoured: values that ask for nothing, and advice.
 _UNSUPPORTED: Mapping[str, tuple[tuple[object, ...], str]] = {
@@ -98,7 +98,7 @@ def _read_messages(given: object) -> tuple[str, Sequence[ChatMessage]]:
         assert isinstance(item, dict)
         if role == "assistant" and not item.get("content"):
             continue
-        message = ChatMessage(role, content_messages(item.get("content"), f"messages[{number}].content"))
+        message = ChatMessage(role, read_content(item.get("content"), f"messages[{number}].content"))
         if role in ("user", "assistant"):
             spoken.append(message)
         else:

@@ -15,13 +15,13 @@ from oi_tui.engine.events import RunReported, TurnEnded, UsageReported
 from oi_tui.messages import InputRequested, Message
 from oi_tui.server.backend import NoAnswerError
 from oi_tui.server.chunks import ClientChunks
-from oi_tui.server.context import context_of, read_object, while_client_waits
+from oi_tui.server.context import find_context, read_object, while_client_waits
 from oi_tui.server.event_log import ApprovalQuestion, EventReader, GapError, LogItem
-from oi_tui.server.guard import RequestRefusedError, error_body
+from oi_tui.server.guard import RequestRefusedError, make_error_body
 from oi_tui.server.hosted_session import HostedSession
 from oi_tui.server.openai.completion_history import ChatHistory
 from oi_tui.server.openai.completion_request import ChatMessage, CompletionRequest, read_completion
-from oi_tui.server.openai.content import MODEL, content_messages, input_notice
+from oi_tui.server.openai.content import MODEL, read_content, write_input_notice
 from oi_tui.server.sessions import DEFAULT
 
 _MODEL = {"id": MODEL, "object": "model", "created": 0, "owned_by": "oi-tui"}
@@ -53,13 +53,13 @@ async def chat_completions(request: Request) -> Response:
     session, new = await _choose(request, wanted)
     if wanted.words == "{STOP}":
         session.stop()
-        return JSONResponse(_whole(wanted, "", None))
+        return JSONResponse(_make_whole_reply(wanted, "", None))
     if wanted.words in ("{AUTO_RUN_ON}", "{AUTO_RUN_OFF}"):
         await _set_auto_run(request, session, wanted.words == "{AUTO_RUN_ON}")
-        return JSONResponse(_whole(wanted, "", None))
+        return JSONResponse(_make_whole_reply(wanted, "", None))
     if wanted.words in _MODES:
         raise RequestRefusedError(400, f"{wanted.words} is not supported: each request is answered.")
-    reply = _Reply(session, context_of(request).completions.recall(session))
+    reply = _Reply(session, find_context(request).completions.recall(session))
     texts = reply.texts(wanted, new)
     # What cannot begin is refused, before a stream is promised.
     await anext(texts)
@@ -68,19 +68,19 @@ async def chat_completions(request: Request) -> Response:
     content = await while_client_waits(request, _join(texts))
     if reply.failure:
         return JSONResponse(reply.describe_failure(), reply.status, _NO_RETRY)
-    return JSONResponse(_whole(wanted, content or "", reply.usage))
+    return JSONResponse(_make_whole_reply(wanted, content or "", reply.usage))
 
 
 async def _answer_task(request: Request, wanted: CompletionRequest) -> Response:
     """Ask the model without tools, outside of the conversations, none of which is disturbed."""
-    session = await context_of(request).sessions.find()
+    session = await find_context(request).sessions.find()
     try:
         content = await asyncio.to_thread(session.backend.ask, wanted.words)
     except NoAnswerError as problem:
-        return JSONResponse(error_body(502, str(problem)), 502, _NO_RETRY)
+        return JSONResponse(make_error_body(502, str(problem)), 502, _NO_RETRY)
     if wanted.stream:
-        return StreamingResponse(_chunks(wanted, content), media_type="text/event-stream")
-    return JSONResponse(_whole(wanted, content, None))
+        return StreamingResponse(_make_chunks(wanted, content), media_type="text/event-stream")
+    return JSONResponse(_make_whole_reply(wanted, content, None))
 
 
 async def models(_request: Request) -> Response:
@@ -98,7 +98,7 @@ async def model(request: Request) -> Response:
 
 
 async def _set_auto_run(request: Request, session: HostedSession, on: bool) -> None:
-    if not context_of(request).options.allow_settings:
+    if not find_context(request).options.allow_settings:
         raise RequestRefusedError(
             403, "auto_run cannot be changed from outside. Start with --allow-settings to allow it."
         )
@@ -112,7 +112,7 @@ async def _choose(request: Request, wanted: CompletionRequest) -> tuple[HostedSe
     client that sends no replies talks with the default session, unless the header is `new`; another
     history is a new session.
     """
-    context, spoken = context_of(request), wanted.spoken
+    context, spoken = find_context(request), wanted.spoken
     named = request.headers.get(SESSION_HEADER)
     if named is not None and named != _NEW:
         session, count = await context.sessions.find(named), len(spoken) - 1
@@ -130,10 +130,10 @@ async def _choose(request: Request, wanted: CompletionRequest) -> tuple[HostedSe
     return session, spoken[count:]
 
 
-def _messages(instructions: str, spoken: Sequence[ChatMessage]) -> Iterator[Message]:
+def _choose_messages(instructions: str, spoken: Sequence[ChatMessage]) -> Iterator[Message]:
     """What begins a turn: instructions, messages that the session does not have yet, and the last one."""
     if instructions:
-        yield from content_messages(instructions)
+        yield from read_content(instructions)
     for item in spoken:
         for message in item.messages:
             yield message.but(role="assistant") if item.role == "assistant" else message
@@ -174,7 +174,7 @@ class _Reply:
 
     def describe_failure(self) -> dict[str, Any]:
         """Return the body of an answer that says why there is no whole reply."""
-        return error_body(self.status, self.failure, code=self._code)
+        return make_error_body(self.status, self.failure, code=self._code)
 
     def _supersede(self) -> None:
         self.superseded = True
@@ -196,7 +196,7 @@ class _Reply:
                 await asyncio.to_thread(session.wait, _STOP_SECONDS)
                 reader.skip()
             changed = wanted.instructions if wanted.instructions != before.instructions else ""
-            session.say(list(_messages(changed, new)))
+            session.say(list(_choose_messages(changed, new)))
             before.instructions = wanted.instructions or before.instructions
         for item in new:
             before.add(item.role, item.text)
@@ -233,7 +233,7 @@ class _Reply:
                 return f"{request.caution} {_QUESTION}" if request.caution else _QUESTION
             case RunReported(_, InputRequested(prompt)):
                 self._over = True
-                return f"\n{input_notice(prompt)}"
+                return f"\n{write_input_notice(prompt)}"
             case UsageReported(prompt, completion):
                 before = self.usage or {"prompt_tokens": 0, "completion_tokens": 0}
                 read, written = before["prompt_tokens"] + prompt, before["completion_tokens"] + completion
@@ -281,31 +281,31 @@ async def _stream(
 ) -> AsyncIterator[bytes]:
     head = _head(wanted, "chat.completion.chunk")
     async with aclosing(texts):
-        yield _delta(head, {"role": "assistant", "content": ""})
+        yield _make_delta(head, {"role": "assistant", "content": ""})
         async for text in texts:
-            yield _delta(head, {"content": text})
+            yield _make_delta(head, {"content": text})
         if reply.failure:
-            yield _line(reply.describe_failure())
+            yield _write_line(reply.describe_failure())
         else:
-            yield _delta(head, {}, "stop")
+            yield _make_delta(head, {}, "stop")
             if wanted.usage_in_stream:
-                yield _line({**head, "choices": [], "usage": reply.usage})
+                yield _write_line({**head, "choices": [], "usage": reply.usage})
         yield _DONE
 
 
-def _chunks(wanted: CompletionRequest, content: str) -> Iterator[bytes]:
+def _make_chunks(wanted: CompletionRequest, content: str) -> Iterator[bytes]:
     """A whole reply as a stream."""
     head = _head(wanted, "chat.completion.chunk")
-    yield _delta(head, {"role": "assistant", "content": content})
-    yield _delta(head, {}, "stop")
+    yield _make_delta(head, {"role": "assistant", "content": content})
+    yield _make_delta(head, {}, "stop")
     yield _DONE
 
 
-def _delta(head: Mapping[str, Any], delta: Mapping[str, Any], reason: str | None = None) -> bytes:
-    return _line({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]})
+def _make_delta(head: Mapping[str, Any], delta: Mapping[str, Any], reason: str | None = None) -> bytes:
+    return _write_line({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]})
 
 
-def _line(record: Mapping[str, Any]) -> bytes:
+def _write_line(record: Mapping[str, Any]) -> bytes:
     return f"data: {json.dumps(record)}\n\n".encode()
 
 
@@ -314,7 +314,9 @@ def _head(wanted: CompletionRequest, kind: str) -> dict[str, Any]:
     return {"id": name, "object": kind, "created": int(time.time()), "model": wanted.model}
 
 
-def _whole(wanted: CompletionRequest, content: str, usage: Mapping[str, int] | None) -> dict[str, Any]:
+def _make_whole_reply(
+    wanted: CompletionRequest, content: str, usage: Mapping[str, int] | None
+) -> dict[str, Any]:
     message = {"role": "assistant", "content": content}
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
     head = {**_head(wanted, "chat.completion"), "choices": [choice]}

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from oi_tui.engine.export.formats import fence
+from oi_tui.engine.export.formats import write_fence
 from oi_tui.engine.llm.foreign_images import UNREADABLE, read_image
 from oi_tui.messages import Message
 from oi_tui.server.guard import RequestRefusedError
@@ -18,12 +18,12 @@ _MOST_PARTS = 100
 _FIELD = re.compile(r"[a-z_]+")
 
 
-def input_notice(prompt: str) -> str:
+def write_input_notice(prompt: str) -> str:
     """Return what tells a client that its next message goes to a program."""
     return f"The program waits for input: {one_line(prompt)}".rstrip(" :")
 
 
-def content_messages(content: object, where: str = "content") -> list[Message]:
+def read_content(content: object, where: str = "content") -> list[Message]:
     """The messages for a content of OpenAI's: text, or parts with text and images.
 
     Raises RequestRefusedError, which names the part: `where` is the path of the content in the request.
@@ -32,7 +32,7 @@ def content_messages(content: object, where: str = "content") -> list[Message]:
         return [Message(role="user", type="message", content=content)]
     if not isinstance(content, list) or not 0 < len(content) <= _MOST_PARTS:
         raise refuse(where, f"must be text or a list of 1 to {_MOST_PARTS} parts.")
-    return [_part(part, f"{where}[{number}]") for number, part in enumerate(content)]
+    return [_read_part(part, f"{where}[{number}]") for number, part in enumerate(content)]
 
 
 def refuse(where: str, why: str) -> RequestRefusedError:
@@ -40,7 +40,7 @@ def refuse(where: str, why: str) -> RequestRefusedError:
     return RequestRefusedError(400, f"{where} {why}", param=_FIELD.match(where)[0])  # type: ignore[index]
 
 
-def _part(part: object, where: str) -> Message:
+def _read_part(part: object, where: str) -> Message:
     kind = part.get("type") if isinstance(part, dict) else None
     if isinstance(part, dict) and kind in ("text", "input_text"):
         if not isinstance(part.get("text"), str):
@@ -57,11 +57,11 @@ def _part(part: object, where: str) -> Message:
             raise refuse(f"{where}.image_url", f"cannot be read. {UNREADABLE}")
         return Message(role="user", type="image", format=image.format, content=image.content)
     if isinstance(part, dict) and kind in ("file", "input_file"):
-        return _file(part["file"] if isinstance(part.get("file"), dict) else part, where)
+        return _read_file(part["file"] if isinstance(part.get("file"), dict) else part, where)
     raise refuse(f"{where}.type", "must be that of a text, an image_url or a file.")
 
 
-def _file(part: Mapping[str, Any], where: str) -> Message:
+def _read_file(part: Mapping[str, Any], where: str) -> Message:
     """Return a file of text as a message that holds it."""
     name = one_line(str(part.get("filename") or "file"), 200)
     head, comma, data = str(part.get("file_data") or "").partition(";base64,")
@@ -74,4 +74,4 @@ def _file(part: Mapping[str, Any], where: str) -> Message:
             f"{where} ({name}): file_data",
             "must be a data: address with text in base64. Name other files by path.",
         ) from None
-    return Message(role="user", type="message", content=f"File: {name}\n{fence(text, '')}")
+    return Message(role="user", type="message", content=f"File: {name}\n{write_fence(text, '')}")

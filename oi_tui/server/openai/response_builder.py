@@ -17,7 +17,7 @@ from oi_tui.engine.output.plain import make_plain
 from oi_tui.messages import InputRequested, Message
 from oi_tui.server.event_log import ApprovalQuestion, LogItem
 from oi_tui.server.hosted_session import Snapshot
-from oi_tui.server.openai.content import input_notice
+from oi_tui.server.openai.content import write_input_notice
 from oi_tui.server.openai.response_request import LABEL, Item, ResponseRequest
 
 _FINAL = ("finished", "failed", "interrupted", "lost", "rejected", "skipped", "unfinished")
@@ -141,7 +141,9 @@ class ResponseBuilder:
                 yield from self._ask(item)
             case RunReported(code, InputRequested(prompt)):
                 call_id = f"{code}_input_{self._number}"
-                notice = Message(role="assistant", type="message", content=input_notice(prompt), id=call_id)
+                notice = Message(
+                    role="assistant", type="message", content=write_input_notice(prompt), id=call_id
+                )
                 yield from self._finish_text(notice)
                 self._over = True
             case TurnEnded(outcome, reason):

@@ -11,7 +11,7 @@ from oi_tui.messages import Message
 from oi_tui.server.fields import check_fields
 from oi_tui.server.guard import RequestRefusedError
 from oi_tui.server.openai import request_fields
-from oi_tui.server.openai.content import MODEL, content_messages, refuse
+from oi_tui.server.openai.content import MODEL, read_content, refuse
 
 #: The server of MCP that OpenAI's clients think they approve calls of.
 LABEL = "oi-tui"
@@ -58,11 +58,11 @@ def read_request(body: Mapping[str, Any]) -> ResponseRequest:
         )
     _check_format(body.get("text"))
     return ResponseRequest(
-        items=_items(body.get("input")),
+        items=_read_items(body.get("input")),
         model=body.get("model") or MODEL,
         instructions=body.get("instructions"),
         previous=body.get("previous_response_id"),
-        tools=_tools(body.get("tools")),
+        tools=_read_tools(body.get("tools")),
         metadata=body.get("metadata") or {},
         stream=body.get("stream") is True,
         background=background,
@@ -78,7 +78,7 @@ def _check_format(text: Mapping[str, Any] | None) -> None:
         )
 
 
-def _tools(given: Sequence[Any] | None) -> tuple[Item, ...]:
+def _read_tools(given: Sequence[Any] | None) -> tuple[Item, ...]:
     for tool in given or ():
         kind = tool.get("type") if isinstance(tool, dict) else None
         own = kind == "mcp" and tool.get("server_label") == LABEL
@@ -92,7 +92,7 @@ def _tools(given: Sequence[Any] | None) -> tuple[Item, ...]:
     return tuple(given or ())
 
 
-def _items(given: object) -> tuple[Item, ...]:
+def _read_items(given: object) -> tuple[Item, ...]:
     """The items of the input in one form, each with an id."""
     if isinstance(given, str):
         given = [{"role": "user", "content": given}]
@@ -107,10 +107,10 @@ def _items(given: object) -> tuple[Item, ...]:
         )
     if last.get("type") == "mcp_approval_response":
         check_fields(last, request_fields.APPROVAL, f"input[{len(given) - 1}].")
-    return tuple(_item(item, number) for number, item in enumerate(given))
+    return tuple(_read_item(item, number) for number, item in enumerate(given))
 
 
-def _item(item: Mapping[str, Any], number: int) -> Item:
+def _read_item(item: Mapping[str, Any], number: int) -> Item:
     kind, role = item.get("type", "message"), item.get("role")
     if not isinstance(kind, str):
         raise refuse(f"input[{number}].type", "must be text.")
@@ -138,13 +138,13 @@ def make_messages(items: Iterable[Item], first: int = 0) -> list[Message]:
 
     Raises RequestRefusedError, which names the item; `first` is the number of the first one in the input.
     """
-    return [message for number, item in enumerate(items, first) for message in _messages(item, number)]
+    return [message for number, item in enumerate(items, first) for message in _read_messages(item, number)]
 
 
-def _messages(item: Item, number: int) -> Iterator[Message]:
+def _read_messages(item: Item, number: int) -> Iterator[Message]:
     match item:
         case {"role": "user" | "system" | "developer", "content": content}:
-            yield from content_messages(content, f"input[{number}].content")
+            yield from read_content(content, f"input[{number}].content")
         case {"role": "assistant"}:
             if words := _join_texts(item):
                 yield Message(role="assistant", type="message", content=words)
@@ -172,18 +172,18 @@ def _logs(item: Item) -> str:
     return "".join(text for text in texts if isinstance(text, str))
 
 
-def digests(items: Sequence[Item], start: bytes = b"") -> list[bytes]:
+def compute_digests(items: Sequence[Item], start: bytes = b"") -> list[bytes]:
     """For each item a digest of the conversation up to it, by which the same history is known again."""
     found, digest = [], start
     for item in items:
-        if essence := _essence(item):
+        if essence := _reduce(item):
             text = json.dumps(essence, sort_keys=True).encode("utf-8", "surrogatepass")
             digest = hashlib.sha256(digest + text).digest()
         found.append(digest)
     return found
 
 
-def _essence(item: Item) -> list[Any] | None:
+def _reduce(item: Item) -> list[Any] | None:
     """What an item says, whatever form a client gives it; None for what changes nothing."""
     match item:
         case {"role": "assistant"}:

@@ -11,7 +11,7 @@ from oi_tui.server.event_log import EventReader, GapError
 from oi_tui.server.guard import RequestRefusedError
 from oi_tui.server.hosted_session import HostedSession
 from oi_tui.server.openai.response_builder import Event, ResponseBuilder
-from oi_tui.server.openai.response_request import Item, ResponseRequest, digests
+from oi_tui.server.openai.response_request import Item, ResponseRequest, compute_digests
 
 #: So many responses are kept, and about so many bytes of them and their events.
 _MOST_KEPT = 1_000
@@ -89,7 +89,7 @@ class StoredResponse:
             self.over = True
             self._add(self._builder.end())
             new = (*self.request.items, *self.response["output"])
-            self.digest = digests(new, self._history_digest)[-1]
+            self.digest = compute_digests(new, self._history_digest)[-1]
 
     def _add(self, event: Event) -> None:
         line = f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
@@ -157,7 +157,7 @@ class ResponseStore:
 
     def match(self, items: Sequence[Item]) -> tuple[StoredResponse, int] | None:
         """Find the response whose whole conversation a client sends again, and how many items that is."""
-        places = {digest: place for place, digest in enumerate(digests(items)[:-1], 1)}
+        places = {digest: place for place, digest in enumerate(compute_digests(items)[:-1], 1)}
         matches = [
             (places[stored.digest], stored)
             for stored in self._newest.values()

@@ -11,9 +11,9 @@ from dataclasses import replace
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
-from oi_tui.server.context import ServerContext, context_of, read_object, while_client_waits
+from oi_tui.server.context import ServerContext, find_context, read_object, while_client_waits
 from oi_tui.server.guard import RequestRefusedError
-from oi_tui.server.openai.content import content_messages
+from oi_tui.server.openai.content import read_content
 from oi_tui.server.openai.response_request import Item, ResponseRequest, make_messages, read_request
 from oi_tui.server.openai.response_store import StoredResponse, list_items
 from oi_tui.server.sessions import UnknownSessionError
@@ -26,7 +26,7 @@ async def create_response(request: Request) -> Response:
     """Work on the input; streamed, whole, or in the background."""
     wanted = read_request(await read_object(request))
     # What cannot begin is refused, before a stream is promised.
-    stored = await _begin(context_of(request), wanted)
+    stored = await _begin(find_context(request), wanted)
     if wanted.stream:
         return _stream(stored, -1, stops=not wanted.background)
     if not wanted.background:
@@ -39,7 +39,7 @@ async def retrieve_response(request: Request) -> Response:
     stored = _find_stored(request)
     if request.query_params.get("stream", "").lower() != "true":
         return JSONResponse(stored.response)
-    return _stream(stored, _number(request, "starting_after", -1), stops=False)
+    return _stream(stored, _read_number(request, "starting_after", -1), stops=False)
 
 
 async def cancel_response(request: Request) -> Response:
@@ -51,7 +51,7 @@ async def cancel_response(request: Request) -> Response:
 
 async def delete_response(request: Request) -> Response:
     """Forget a response. With the last one of its session, the session and its languages end."""
-    context, stored = context_of(request), _find_stored(request)
+    context, stored = find_context(request), _find_stored(request)
     await stored.cancel(_CANCEL_SECONDS)
     if last := context.responses.remove(stored.id):
         with suppress(UnknownSessionError):
@@ -62,7 +62,7 @@ async def delete_response(request: Request) -> Response:
 async def list_inputs(request: Request) -> Response:
     """The items that led to a response."""
     stored, query = _find_stored(request), request.query_params
-    limit, order = _number(request, "limit", 20), query.get("order", "desc")
+    limit, order = _read_number(request, "limit", 20), query.get("order", "desc")
     if not 1 <= limit <= _MOST_LISTED:
         raise RequestRefusedError(400, f"limit must be between 1 and {_MOST_LISTED}.", param="limit")
     if order not in ("asc", "desc"):
@@ -72,10 +72,10 @@ async def list_inputs(request: Request) -> Response:
 
 
 def _find_stored(request: Request) -> StoredResponse:
-    return context_of(request).responses.find(request.path_params["id"])
+    return find_context(request).responses.find(request.path_params["id"])
 
 
-def _number(request: Request, name: str, default: int) -> int:
+def _read_number(request: Request, name: str, default: int) -> int:
     given = request.query_params.get(name)
     if given is None:
         return default
@@ -106,7 +106,7 @@ async def _begin(context: ServerContext, wanted: ResponseRequest) -> StoredRespo
         session, instructions = await context.sessions.create(disposable=True), None
         history = earlier.items if earlier else ()
     new = wanted.instructions if wanted.instructions and wanted.instructions != instructions else None
-    messages = [*(content_messages(new) if new else ()), *make_messages(history), *new_messages]
+    messages = [*(read_content(new) if new else ()), *make_messages(history), *new_messages]
     stored = StoredResponse(replace(wanted, items=items), session, earlier)
     typed = "\n".join(message.content for message in messages if message.type == "message")
     waits = session.waits_for and typed

@@ -81,10 +81,10 @@ def _lex(lexer: Lexer, line: str, stack: Stack) -> tuple[list[Piece], Stack]:
         context = LexerContext(line, 0, stack=list(stack))
         tokens = lexer.get_tokens_unprocessed(context=context)  # type: ignore[call-arg]
         pieces = [(kind, text) for _, kind, text in tokens]
-        return _without_newline(pieces), tuple(context.stack) or ("root",)
+        return _cut_newline(pieces), tuple(context.stack) or ("root",)
     if isinstance(lexer, RegexLexer) and not isinstance(lexer, ExtendedRegexLexer):
         return _lex_with_rules(lexer, line, list(stack))
-    return _without_newline([(kind, text) for _, kind, text in lexer.get_tokens_unprocessed(line)]), stack
+    return _cut_newline([(kind, text) for _, kind, text in lexer.get_tokens_unprocessed(line)]), stack
 
 
 def _lex_with_rules(lexer: RegexLexer, text: str, stack: list[str]) -> tuple[list[Piece], Stack]:
@@ -110,7 +110,7 @@ def _lex_with_rules(lexer: RegexLexer, text: str, stack: list[str]) -> tuple[lis
                 stack[:] = ["root"]
             pieces.append((Whitespace if text[position] == "\n" else Error, text[position]))
             position += 1
-    return _without_newline(pieces), tuple(stack[:1] + stack[-30:] if len(stack) > 31 else stack)
+    return _cut_newline(pieces), tuple(stack[:1] + stack[-30:] if len(stack) > 31 else stack)
 
 
 def _move(stack: list[str], transition: object) -> None:
@@ -131,7 +131,7 @@ def _move(stack: list[str], transition: object) -> None:
                 _move(stack, step)
 
 
-def _without_newline(pieces: list[Piece]) -> list[Piece]:
+def _cut_newline(pieces: list[Piece]) -> list[Piece]:
     return [(kind, text.replace("\n", "")) for kind, text in pieces if text != "\n"]
 
 
@@ -225,7 +225,7 @@ def find_mixed_identifiers(code: str, language: str | None) -> list[str]:
     return list(described)
 
 
-def gutter_width(line_count: int) -> int:
+def measure_gutter(line_count: int) -> int:
     """The cells left of the code: a mark, the number, a change mark, a space."""
     return max(len(str(line_count)), 2) + 3
 
@@ -278,8 +278,8 @@ def put_at_end(rows: Sequence[Row], text: str, width: int, style: Style) -> None
 
 def find_changed_lines(before: Sequence[str], after: Sequence[str]) -> set[int]:
     """The lines of `after`, counted from 0, that are not in `before`."""
-    start = _alike(before, after)
-    end = _alike(before[start:][::-1], after[start:][::-1])
+    start = _count_alike(before, after)
+    end = _count_alike(before[start:][::-1], after[start:][::-1])
     old, new = before[start : len(before) - end], after[start : len(after) - end]
     if len(old) * len(new) > 40_000:
         known = set(old)
@@ -288,7 +288,7 @@ def find_changed_lines(before: Sequence[str], after: Sequence[str]) -> set[int]:
     return {start + i for tag, _, _, first, last in steps if tag != "equal" for i in range(first, last)}
 
 
-def _alike(first: Sequence[str], second: Sequence[str]) -> int:
+def _count_alike(first: Sequence[str], second: Sequence[str]) -> int:
     """Count equal items at the beginning, by halves because comparing slices is fast."""
     low, high = 0, min(len(first), len(second))
     while low < high:

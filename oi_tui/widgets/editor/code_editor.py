@@ -16,7 +16,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widgets.text_area import Selection
 
-from oi_tui.widgets.conversation.code import TAB, Highlighter, find_changed_lines, gutter_width
+from oi_tui.widgets.conversation.code import TAB, Highlighter, find_changed_lines, measure_gutter
 from oi_tui.widgets.conversation.styles import Styles, look_of
 from oi_tui.widgets.editor.code_completion import CodeCompletion
 from oi_tui.widgets.editor.code_line import RowView, paint_row
@@ -224,7 +224,7 @@ class CodeEditor(StableTextArea):
     @property
     def gutter_width(self) -> int:
         """The cells left of the code; as many as beside the same code in the conversation."""
-        return gutter_width(self.document.line_count)
+        return measure_gutter(self.document.line_count)
 
     def _recompute_cursor_offset(self) -> None:
         row, column = self.cursor_location

@@ -32,7 +32,7 @@ def apply_colours(style: Style, parameters: str) -> Style:
         elif 40 <= code <= 47 or 100 <= code <= 107:
             style += Style(bgcolor=Color.from_ansi(code - 40 if code < 100 else code - 92))
         elif code in (39, 49):
-            style = _without(style, foreground=code == 39)
+            style = _remove(style, foreground=code == 39)
     return style
 
 
@@ -45,7 +45,7 @@ def _read_extended(codes: list[int]) -> tuple[Color | None, int]:
     return None, len(codes)
 
 
-def _without(style: Style, *, foreground: bool) -> Style:
+def _remove(style: Style, *, foreground: bool) -> Style:
     kept = style.without_color
     if foreground and style.bgcolor:
         return kept + Style(bgcolor=style.bgcolor)

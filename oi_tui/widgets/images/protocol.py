@@ -65,7 +65,7 @@ class ImageSupportMixin(App[str]):
 
     def show_images(self, wanted: str) -> None:
         """Show pictures as the setting says, as well as the terminal can; ask the terminal where needed."""
-        from oi_tui.terminal.graphics import worth_asking
+        from oi_tui.terminal.graphics import is_worth_asking
 
         self._images = wanted
         self._decide()
@@ -74,7 +74,7 @@ class ImageSupportMixin(App[str]):
         if "TMUX" in os.environ and wanted == "auto":
             self._asked = True
             self.run_worker(self._ask_tmux(), exit_on_error=False)
-        elif worth_asking(wanted):
+        elif is_worth_asking(wanted):
             self._asked = True
             self._driver.ask()
 

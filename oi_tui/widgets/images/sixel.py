@@ -31,12 +31,12 @@ def encode_sixel(picture: "Image") -> str:
     empty = int.from_bytes(b"?" * width, "big")
     for top in range(0, few.height, 6):
         rows = [data[y * width : (y + 1) * width] for y in range(top, min(top + 6, few.height))]
-        band = (_colour(rows, colour, empty) for colour in sorted(set(b"".join(rows))))
+        band = (_encode_colour(rows, colour, empty) for colour in sorted(set(b"".join(rows))))
         parts.append(b"$".join(band) + b"-")
     return (b"".join(parts) + b"\x1b\\").decode()
 
 
-def _colour(rows: list[bytes], colour: int, empty: int) -> bytes:
+def _encode_colour(rows: list[bytes], colour: int, empty: int) -> bytes:
     """One colour's pixels in up to six rows: each character is a column, its lowest bit the top pixel."""
     bits = empty
     for place, row in enumerate(rows):

@@ -50,7 +50,7 @@ def opened(start: Start) -> Program:
 
 
 def entries() -> list[Path]:
-    return sorted(address.directory().glob("*.json"))  # makes the folder where it is missing
+    return sorted(address.find_directory().glob("*.json"))  # makes the folder where it is missing
 
 
 async def seen(program: Program, wanted: str) -> str:
@@ -185,9 +185,9 @@ def test_only_its_owner_and_who_knows_the_token_reach_a_window(start: Start, wor
     program = opened(start)
     (file,) = entries()
     known = json.loads(file.read_text())
-    assert stat.S_IMODE(address.directory().stat().st_mode) == 0o700
+    assert stat.S_IMODE(address.find_directory().stat().st_mode) == 0o700
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    (where,) = address.directory().glob("*.sock")
+    (where,) = address.find_directory().glob("*.sock")
     assert stat.S_IMODE(where.stat().st_mode) == 0o600
     call = (
         b'{"id": 1, "call": "run", "arguments": {"language": "python", "code": "open(\'stolen\', \'w\')"}}\n'
@@ -251,7 +251,7 @@ def sent(where: Path, data: bytes, lines: int = 0) -> bytes:
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="this system does not list descriptors")
 def test_a_thousand_connections_leave_no_descriptor(start: Start, workplace: Path) -> None:
     program = opened(start)
-    (where,) = address.directory().glob("*.sock")
+    (where,) = address.find_directory().glob("*.sock")
     folder = Path(f"/proc/{program.pid}/fd")
     before = len(list(folder.iterdir()))
     silent = []
@@ -324,7 +324,7 @@ def test_a_window_whose_profile_says_so_is_not_found(start: Start, workplace: Pa
 
 def test_a_folder_that_others_could_use_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    address.directory().parent.chmod(0o755)
+    address.find_directory().parent.chmod(0o755)
     with pytest.raises(PermissionError, match="can be used by others"):
         address.create(tmp_path)
     assert address.list_published(tmp_path) == []

@@ -134,7 +134,7 @@ def test_the_table_of_lines_is_read_as_python_reads_it(module: ModuleType) -> No
         code = following.pop()
         following += [const for const in code.co_consts if isinstance(const, CodeType)]
         lines = [line or 0 for begin, end, line in code.co_lines() for _ in range(begin, end, 2)]
-        assert list(python_line._lines(code.co_linetable, code.co_firstlineno)) == lines
+        assert list(python_line._read_line_table(code.co_linetable, code.co_firstlineno)) == lines
 
 
 @pytest.mark.parametrize(

@@ -1067,7 +1067,7 @@ def test_kernels_of_this_machine_are_listed(tmp_path: Path, monkeypatch: pytest.
     pytest.importorskip("jupyter_core", reason="jupyter_core is not installed")
     monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path))
     (tmp_path / "kernel-1.json").write_text("{}")
-    spellings = [item.spelling for item in known_targets.at_once()]
+    spellings = [item.spelling for item in known_targets.list_at_once()]
     assert spellings[0] == "local"
     assert "kernel:kernel-1.json" in spellings
 

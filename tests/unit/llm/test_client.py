@@ -307,7 +307,7 @@ def test_nothing_of_the_working_directory_is_imported_or_loaded_and_no_key_is_in
 
 
 def test_a_process_that_was_started_ahead_serves_whoever_asks_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(child, "_processors", lambda: 2)
+    monkeypatch.setattr(child, "_count_processors", lambda: 2)
     with child.start_ahead(), ModelProcess() as first, ModelProcess() as second:
         ahead = child._ahead.get_nowait()
         child._ahead.put(ahead)
@@ -318,7 +318,7 @@ def test_a_process_that_was_started_ahead_serves_whoever_asks_first(monkeypatch:
 
 
 def test_a_process_that_was_started_ahead_and_not_used_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(child, "_processors", lambda: 2)
+    monkeypatch.setattr(child, "_count_processors", lambda: 2)
     with child.start_ahead():
         ahead = child._ahead.get_nowait()
         child._ahead.put(ahead)
@@ -326,6 +326,6 @@ def test_a_process_that_was_started_ahead_and_not_used_is_ended(monkeypatch: pyt
 
 
 def test_on_a_single_processor_nothing_competes_with_the_first_frame(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(child, "_processors", lambda: 1)
+    monkeypatch.setattr(child, "_count_processors", lambda: 1)
     with child.start_ahead():
         assert child._ahead.empty()

@@ -15,7 +15,7 @@ import pytest
 from oi_tui.engine.llm.base import Delta, ErrorInfo, LlmError, Request, Text
 from oi_tui.engine.llm.error_table import Attempt
 from oi_tui.engine.llm.errors import explain
-from oi_tui.engine.llm.request import tool
+from oi_tui.engine.llm.request import make_tool
 from oi_tui.engine.llm.transport.client import ModelProcess
 from tests.servers import openai_server as server
 from tests.servers.openai_server import Answer, Call, ModelServer, Say
@@ -53,7 +53,7 @@ def later(exchange: server.Exchange) -> None:
 
 
 BEGUN = b'data: {"choices":[{"index":0,"delta":{"content":"begun"}}]}\n\n'
-TOOLS = {"tools": [tool(["python"])]}
+TOOLS = {"tools": [make_tool(["python"])]}
 TROUBLES = {
     "key": Trouble(
         server.error(401, "Incorrect API key provided: sk-canary-3.", "invalid_api_key"),

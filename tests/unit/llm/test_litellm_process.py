@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from oi_tui.engine.llm.base import LlmError, Request, Text
-from oi_tui.engine.llm.request import tool
+from oi_tui.engine.llm.request import make_tool
 from oi_tui.engine.llm.transport.client import ModelProcess
 from tests.servers import openai_server as server
 from tests.servers.openai_server import Call, ModelServer, Say
@@ -61,7 +61,9 @@ def test_nothing_but_the_model_is_talked_to_from_import_to_end(tmp_path: Path, s
             models.facts(model, timeout=100)
             models.count(model, ["a few words"], timeout=100)
         for model in ("openai/gpt-4o", "openai/Llama-3-8B"):
-            request = Request(model=model, messages=asked, tools=[tool(["python"])], api_base=served.base)
+            request = Request(
+                model=model, messages=asked, tools=[make_tool(["python"])], api_base=served.base
+            )
             list(models.reply(request))
         for _ in range(2):
             with pytest.raises(LlmError):

@@ -9,7 +9,7 @@ import pytest
 
 from oi_tui.api.interpreter import OpenInterpreter, TurnError
 from oi_tui.engine.llm import request
-from oi_tui.engine.open_interpreter.chunks import from_messages, to_message
+from oi_tui.engine.open_interpreter.chunks import convert_messages, to_message
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.storage import records
 from oi_tui.messages import Message
@@ -29,7 +29,7 @@ def from_disk(messages: list[Message]) -> list[Message]:
 
 
 def passed_in(messages: list[Message]) -> list[Message]:
-    return [to_message(record) for record in json.loads(json.dumps(from_messages(messages)))]
+    return [to_message(record) for record in json.loads(json.dumps(convert_messages(messages)))]
 
 
 @pytest.mark.parametrize("tools", [True, False], ids=["tools", "text"])

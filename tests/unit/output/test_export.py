@@ -111,14 +111,14 @@ def test_what_a_model_thought_cannot_imitate_a_heading_of_markdown() -> None:
 
 @pytest.mark.parametrize("inside", ["```", "````\n```", "a\n`````python\nb\n`````", "``", "x"])
 def test_a_fence_holds_whatever_is_in_it(inside: str) -> None:
-    lines = formats.fence(inside, "python\n<x>").split("\n")
+    lines = formats.write_fence(inside, "python\n<x>").split("\n")
     assert lines[0] == lines[-1] + "pythonx"
     assert "\n".join(lines[1:-1]) == inside
     assert not any(re.fullmatch(rf"{lines[-1]}`*", line) for line in lines[1:-1])
 
 
 def test_a_notebook_is_whole_and_outputs_stand_below_their_code(talk: list[Message]) -> None:
-    book = json.loads(formats.notebook("Title", talk))
+    book = json.loads(formats.write_notebook("Title", talk))
     assert (book["nbformat"], book["nbformat_minor"]) == (4, 5)
     cells = book["cells"]
     assert len({cell["id"] for cell in cells}) == len(cells)
@@ -225,7 +225,7 @@ def test_what_was_run_again_is_written_once(talk: list[Message]) -> None:
     )
     more = [*talk, again, output("hello again\n", again.id)]
     assert formats.write_script("t", more) == formats.write_script("t", talk)
-    assert formats.notebook("t", more).count("hello again") == 0
+    assert formats.write_notebook("t", more).count("hello again") == 0
 
 
 class Page(HTMLParser):
@@ -250,7 +250,7 @@ PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBASc
 
 def test_a_page_has_everything_to_read_and_its_pictures(talk: list[Message]) -> None:
     picture = Message(role="computer", type="image", format="base64.png", content=PIXEL, parent=talk[4].id)
-    page = Page(formats.html("Say hello", [*talk, picture]))
+    page = Page(formats.write_html("Say hello", [*talk, picture]))
     for words in ("Say hello\nand count", "will", "x = 40", "hello", "42", "rejected · too risky", "Done."):
         assert words in page.text
     images = [attributes["src"] for tag, attributes in page.tags if tag == "img"]
@@ -285,7 +285,7 @@ def test_nothing_in_a_page_runs_or_asks_for_anything(attack: str) -> None:
         Message(role="user", type="image", format="path", content=attack),
         Message(role="computer", type="code", format="html", content=attack, parent=ran.id),
     ]
-    text = formats.html(attack, messages)
+    text = formats.write_html(attack, messages)
     page = Page(text)
     harmless = {
         *("html", "head", "meta", "title", "style", "body", "h1", "h2", "div", "p", "pre", "code", "figure"),

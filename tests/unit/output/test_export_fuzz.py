@@ -107,7 +107,7 @@ def test_nothing_in_a_markdown_swallows_what_follows(talk: list[Message]) -> Non
 @settings(max_examples=100, deadline=None)
 @given(NASTY, TALK)
 def test_a_notebook_is_valid_whatever_was_written(title: str, talk: list[Message]) -> None:
-    book = nbformat.reads(formats.notebook(title, talk), as_version=4)
+    book = nbformat.reads(formats.write_notebook(title, talk), as_version=4)
     nbformat.validate(book)
     assert len({cell.id for cell in book.cells}) == len(book.cells)
 
@@ -119,7 +119,7 @@ def test_the_other_formats_are_written_whatever_was_written(title: str, talk: li
     assert [record["content"] for record in json.loads(formats.write_original(title, talk))] == [
         m.content for m in kept
     ]
-    assert "<script" not in formats.html(title, talk).lower()
+    assert "<script" not in formats.write_html(title, talk).lower()
     for language in ("python", "shell", "日本"):
         assert formats.write_script(title, talk, language)
 

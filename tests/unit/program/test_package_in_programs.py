@@ -242,7 +242,7 @@ def test_the_modules_that_scripts_import_from_have_their_names() -> None:
 
 def test_local_setup_of_old_scripts_gives_the_interpreter_back(interpreter: OpenInterpreter) -> None:
     with mock.patch.object(interpreter, "local_setup") as set_up:
-        assert original_modules.local_setup(interpreter) is interpreter
+        assert original_modules.set_up_local(interpreter) is interpreter
     set_up.assert_called_once_with()
 
 
@@ -348,7 +348,7 @@ def test_folders_and_profiles_are_found_under_their_old_names(
     assert original_modules.get_storage_path("contributions") == os.fspath(paths.config() / "contributions")
     profile = tmp_path / "work.yaml"
     profile.write_text("max_output: 900\n")
-    assert original_modules.profile(interpreter, str(profile)).max_output == 900
+    assert original_modules.apply_profile(interpreter, str(profile)).max_output == 900
     original_modules.display_markdown_message("> Ready")
     assert capsys.readouterr().out == "> Ready\n"
 
@@ -394,8 +394,8 @@ def test_tokens_are_counted_and_priced(models: ModelProcess, monkeypatch: pytest
     messages = [{"role": "user", "content": "hello world"}, "hello", {"role": "user", "content": None}]
     tokens, cost = token_counts.count_messages_tokens(messages, "gpt-4o")
     assert 2 <= tokens <= 7
-    assert cost == token_counts.token_cost(tokens, "gpt-4o") > 0
-    assert token_counts.token_cost(10, "nobody/knows-this") == 0
+    assert cost == token_counts.compute_token_cost(tokens, "gpt-4o") > 0
+    assert token_counts.compute_token_cost(10, "nobody/knows-this") == 0
     assert token_counts.count_messages_tokens([]) == (0, 0)
 
 

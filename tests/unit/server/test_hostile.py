@@ -15,7 +15,7 @@ pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed h
 
 from websockets.exceptions import ConnectionClosedError
 
-from oi_tui.server.options import OptionError, ServerLimits, ServerOptions, from_environment
+from oi_tui.server.options import OptionError, ServerLimits, ServerOptions, read_environment
 from tests.fakes import call
 from tests.unit.server.conftest import Serve
 from tests.unit.server.running import PATIENCE, Running
@@ -450,6 +450,6 @@ def test_the_variables_of_open_interpreter_count() -> None:
         "INTERPRETER_API_KEY": WRONG,
         "INTERPRETER_REQUIRE_ACKNOWLEDGE": "True",
     }
-    assert from_environment(given) == {"host": "127.0.0.2", "port": 9000, "token": WRONG, "acknowledge": True}
+    assert read_environment(given) == {"host": "127.0.0.2", "port": 9000, "token": WRONG, "acknowledge": True}
     with pytest.raises(OptionError, match="INTERPRETER_PORT"):
-        from_environment({"INTERPRETER_PORT": "x"})
+        read_environment({"INTERPRETER_PORT": "x"})

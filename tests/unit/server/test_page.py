@@ -11,7 +11,7 @@ pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed h
 
 from oi_tui.engine.llm.base import Text
 from oi_tui.messages import Displayed, Printed, RunEnded
-from oi_tui.server.serve import page_address
+from oi_tui.server.serve import make_page_address
 from tests import processes
 from tests.fakes import call
 from tests.unit.server.browser import PROGRAM, Browser
@@ -32,7 +32,7 @@ def browser(tmp_path: Path) -> Iterator[Browser]:
 
 
 def opened(browser: Browser, running: Running) -> None:
-    browser.open(page_address(running.options))
+    browser.open(make_page_address(running.options))
     browser.wait_for(f"location.hash === '' && {STATE} === 'ready'")
 
 

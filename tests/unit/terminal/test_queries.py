@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from oi_tui.terminal.graphics import Tmux, choose_manner, worth_asking
+from oi_tui.terminal.graphics import Tmux, choose_manner, is_worth_asking
 from oi_tui.terminal.input_filter import InputFilter, InputUnit, Pasted, TerminalReply
 from oi_tui.terminal.queries import EAGER, Answers, TerminalQueries
 
@@ -256,13 +256,13 @@ KITTY = ("xterm-kitty", "kitty(0.35.2)", "256,RGB,title")
 def test_in_tmux_all_terminals_around_it_count(tmux: Tmux | None, expected: str) -> None:
     environment = {"TERM": "tmux-256color", "TMUX": "/tmp/x,1,0"}
     assert choose_manner("auto", Answers(), tmux, environment) == expected
-    assert not worth_asking("auto", environment)
+    assert not is_worth_asking("auto", environment)
 
 
 @pytest.mark.parametrize("term", ["linux", "dumb", "", "screen-256color", "tmux-256color", "vt100"])
 def test_terminals_that_would_print_the_questions_are_not_asked(term: str) -> None:
-    assert not worth_asking("auto", {"TERM": term})
-    assert worth_asking("auto", XTERM)
-    assert not worth_asking("blocks", XTERM)
-    assert not worth_asking("off", XTERM)
-    assert not worth_asking("auto", {**XTERM, "TERM_PROGRAM": "Apple_Terminal"})
+    assert not is_worth_asking("auto", {"TERM": term})
+    assert is_worth_asking("auto", XTERM)
+    assert not is_worth_asking("blocks", XTERM)
+    assert not is_worth_asking("off", XTERM)
+    assert not is_worth_asking("auto", {**XTERM, "TERM_PROGRAM": "Apple_Terminal"})

@@ -5,7 +5,7 @@ from rich.style import Style
 from textual.color import Color
 from textual.theme import BUILTIN_THEMES, Theme
 
-from oi_tui.themes import LEGIBLE, THEMES, contrast, make_legible
+from oi_tui.themes import LEGIBLE, THEMES, compute_contrast, make_legible
 from oi_tui.widgets.conversation.styles import Styles, adapt_program_style, look_of
 
 PAINTED = [theme for theme in (*THEMES, *BUILTIN_THEMES.values()) if not theme.ansi]
@@ -25,12 +25,12 @@ def inks(look: Styles) -> dict[str, Style]:
 def ratio(style: Style) -> float:
     assert style.color is not None
     assert style.bgcolor is not None
-    return contrast(Color.from_rich_color(style.color), Color.from_rich_color(style.bgcolor))
+    return compute_contrast(Color.from_rich_color(style.color), Color.from_rich_color(style.bgcolor))
 
 
 def test_contrast_is_that_of_wcag() -> None:
-    assert contrast(Color.parse("#000"), Color.parse("#fff")) == pytest.approx(21)
-    assert contrast(Color.parse("#777"), Color.parse("#fff")) == pytest.approx(4.48, abs=0.01)
+    assert compute_contrast(Color.parse("#000"), Color.parse("#fff")) == pytest.approx(21)
+    assert compute_contrast(Color.parse("#777"), Color.parse("#fff")) == pytest.approx(4.48, abs=0.01)
 
 
 @pytest.mark.parametrize("theme", PAINTED, ids=lambda theme: theme.name)
@@ -54,7 +54,7 @@ def test_the_variables_of_our_own_themes_are_legible(theme: Theme) -> None:
     variables = theme.to_color_system().generate()
     for ground in ("background", "surface", "panel"):
         for ink in ("foreground", "text-muted", "primary", "accent", "warning", "error", "success"):
-            found = contrast(Color.parse(variables[ink]), Color.parse(variables[ground]))
+            found = compute_contrast(Color.parse(variables[ink]), Color.parse(variables[ground]))
             assert found >= LEGIBLE, (ink, ground)
 
 
@@ -74,6 +74,6 @@ def test_states_differ_without_colours() -> None:
 
 def test_legible_moves_a_colour_no_further_than_needed() -> None:
     white, grey = Color.parse("#ffffff"), Color.parse("#999999")
-    assert contrast(make_legible(grey, white), white) >= LEGIBLE
-    assert contrast(make_legible(grey, white), white) < 7
+    assert compute_contrast(make_legible(grey, white), white) >= LEGIBLE
+    assert compute_contrast(make_legible(grey, white), white) < 7
     assert make_legible(Color.parse("#000000"), white) == Color.parse("#000000")

@@ -15,9 +15,9 @@ from oi_tui.widgets.conversation.code import (
     draw_code_line,
     find_changed_lines,
     find_lexer,
-    gutter_width,
     lex_line,
     mark_active,
+    measure_gutter,
 )
 from oi_tui.widgets.conversation.rows import Row
 from oi_tui.widgets.conversation.styles import look_of
@@ -67,7 +67,7 @@ ATOMS = [
 
 def rows_of(code: str, width: int = 40, language: str = "python") -> list[Row]:
     highlighter, lines = Highlighter(language), code.split("\n")
-    gutter = gutter_width(len(lines))
+    gutter = measure_gutter(len(lines))
     return [
         row
         for index in range(len(lines))

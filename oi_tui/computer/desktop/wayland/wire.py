@@ -60,7 +60,7 @@ class Event:
         return int(value)
 
 
-def text(words: str) -> bytes:
+def encode_text(words: str) -> bytes:
     """Return a text as a part of a request."""
     data = words.encode() + b"\0"
     return struct.pack("=I", len(data)) + data + b"\0" * (-len(data) % 4)
@@ -119,7 +119,7 @@ class WaylandConnection:
         number, interface, version = item
         made = self.new(handler)
         end = struct.pack("=II", min(version, most), made)
-        self.request(self._registry, 0, struct.pack("=I", number) + text(interface) + end)
+        self.request(self._registry, 0, struct.pack("=I", number) + encode_text(interface) + end)
         return made
 
     def request(self, target: int, code: int, *parts: int | bytes, fd: int | None = None) -> None:

@@ -142,7 +142,7 @@ def start_ahead() -> Iterator[None]:
 
     It is ended at the end, unless somebody took it.
     """
-    if _processors() > 1:
+    if _count_processors() > 1:
         with suppress(OSError):
             _ahead.put(start_child())
     try:
@@ -152,6 +152,6 @@ def start_ahead() -> Iterator[None]:
             _ahead.get_nowait().end()
 
 
-def _processors() -> int:
+def _count_processors() -> int:
     """Return how many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

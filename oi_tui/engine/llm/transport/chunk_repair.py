@@ -34,7 +34,7 @@ def put_right(record: dict[str, Any], *, error: bool = False) -> bool:
         record["choices"] = good
         changed = True
     for choice in good:
-        changed = _choice(choice) or changed
+        changed = _repair_choice(choice) or changed
     return changed
 
 
@@ -179,7 +179,7 @@ def _normalize_error(record: dict[str, Any], *, error: bool) -> bool:
     return changed
 
 
-def _choice(choice: dict[str, Any]) -> bool:
+def _repair_choice(choice: dict[str, Any]) -> bool:
     changed = False
     if not isinstance(choice.get("index", 0), int):
         choice["index"] = int(choice["index"]) if str(choice["index"]).isdecimal() else 0
@@ -200,10 +200,10 @@ def _choice(choice: dict[str, Any]) -> bool:
     if not isinstance(delta, dict):
         choice["delta"] = {"content": join_text(delta)}
         return True
-    return _delta(delta) or changed
+    return _repair_delta(delta) or changed
 
 
-def _delta(delta: dict[str, Any]) -> bool:
+def _repair_delta(delta: dict[str, Any]) -> bool:
     changed = _take_thoughts_out(delta)
     for key in ("content", "reasoning_content", "reasoning"):
         if not isinstance(delta.get(key), str | None):

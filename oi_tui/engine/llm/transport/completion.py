@@ -199,7 +199,9 @@ class CompletionCall:
         if not self._begun:
             instead = raw.error()
             error = errors.explain_body(*instead, self._attempt) if instead else None
-            self._fail(error or errors.empty(self._attempt, self._finish, raw.says(), raw.foreign))
+            self._fail(
+                error or errors.make_empty_reply_error(self._attempt, self._finish, raw.says(), raw.foreign)
+            )
 
     async def _open(self) -> Any:
         """Send the request; a server that does not accept it at once is mentioned, and when it does."""

@@ -12,12 +12,12 @@ from oi_tui.engine.review.python import plotting_allowlist as plotting
 from oi_tui.engine.review.python import science_allowlist as science
 
 
-def _words(text: str) -> frozenset[str]:
+def _split_words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
 #: Functions that are there without an import, which may also be handed to others.
-BUILTINS: Final = _words(
+BUILTINS: Final = _split_words(
     """
         abs all any ascii bin bool bytearray bytes callable chr complex dict dir display divmod
         enumerate filter float format frozenset hasattr hash hex id int isinstance issubclass iter
@@ -30,19 +30,19 @@ BUILTINS: Final = _words(
     if isinstance(kind, type) and issubclass(kind, BaseException)
 }
 #: Built-in functions that are not known to be harmless, but cannot change what names mean.
-STEADY_BUILTINS: Final = _words(
+STEADY_BUILTINS: Final = _split_words(
     """
         exit help input object open quit
     """
 )
 #: Constants that are there without an import.
-CONSTANTS: Final = _words(
+CONSTANTS: Final = _split_words(
     """
         Ellipsis NotImplemented __name__
     """
 )
 #: Functions that show or measure a value without using it; anything may be given to them.
-SINKS: Final = _words(
+SINKS: Final = _split_words(
     """
         IPython.display.display bool callable dir display id isinstance len print repr str
     """
@@ -249,13 +249,13 @@ MODULES: Final = (
     | library_settings.CONTAINERS
 )
 #: Readers of files: the first argument must be the literal name of a plain file of the working directory.
-READERS: Final = _words("pandas.read_csv pandas.read_table pandas.read_excel pandas.read_json")
+READERS: Final = _split_words("pandas.read_csv pandas.read_table pandas.read_excel pandas.read_json")
 #: Listers of names: with no argument, or the literal name of a folder within the working directory.
-LISTERS: Final = _words("os.listdir glob.glob")
+LISTERS: Final = _split_words("os.listdir glob.glob")
 #: Harmless functions whose results have methods that are not.
-MAKERS: Final = _words("pathlib.Path pathlib.Path.cwd pathlib.Path.home pathlib.PurePath")
+MAKERS: Final = _split_words("pathlib.Path pathlib.Path.cwd pathlib.Path.home pathlib.PurePath")
 #: Attributes and methods of built-in types, of what MEMBERS make, and of tables and arrays.
-ATTRIBUTES: Final = _words(
+ATTRIBUTES: Final = _split_words(
     """
         T __name__ abs accumulate add add_categories add_prefix add_suffix all any append
         appendleft argmax argmin argpartition args argsort array as_integer_ratio as_ordered
@@ -305,11 +305,11 @@ ATTRIBUTES: Final = _words(
         tz_localize tzinfo uniform union unique unstack update upper utc utcnow value
         value_counts values var variance week weekday weibull where xs year zfill
     """
-) | _words(plotting.ATTRIBUTES + science.ATTRIBUTES)
+) | _split_words(plotting.ATTRIBUTES + science.ATTRIBUTES)
 #: Attributes that code may set; those of arrays that say how memory is read are none of them.
-SETTABLE: Final = _words("columns index name names")
+SETTABLE: Final = _split_words("columns index name names")
 #: Methods that are understood in some calls only; the reader of calls says in which.
-RESTRICTED: Final = _words(
+RESTRICTED: Final = _split_words(
     """
         agg aggregate apply filter format info pivot_table to_string transform
     """
@@ -317,18 +317,18 @@ RESTRICTED: Final = _words(
 #: How many arguments may be given without a name, where a later one may name a method that is called.
 FEW_POSITIONS: Final = {"pandas.crosstab": 2, "seaborn": 2}
 #: Arguments that hold further named arguments, those of texts; they must be written out.
-NESTED: Final = _words("annot_kws fontdict subplot_kw textprops")
+NESTED: Final = _split_words("annot_kws fontdict subplot_kw textprops")
 #: Named arguments of which only these values are known.
-VALUES: Final = {"engine": _words("c openpyxl pyarrow python xlrd")}
+VALUES: Final = {"engine": _split_words("c openpyxl pyarrow python xlrd")}
 #: What such methods may be asked to compute, by name.
-REDUCTIONS: Final = _words(
+REDUCTIONS: Final = _split_words(
     """
         all any count cummax cummin cumprod cumsum describe first idxmax idxmin last max mean median
         min mode nth nunique prod rank sem size skew std sum var
     """
 )
 #: Named arguments of known functions and methods.
-KEYWORDS: Final = _words(
+KEYWORDS: Final = _split_words(
     """
         a after align_axis all allow_duplicates allow_nan ambiguous append as_index
         ascending assume_unique atol axis b base before bins by bymonth bymonthday byweekday
@@ -360,9 +360,9 @@ KEYWORDS: Final = _words(
         value_vars values var_name verbose verify_integrity wait weekday weeks weights width
         window x y year years z
     """
-) | _words(plotting.KEYWORDS + science.KEYWORDS)
+) | _split_words(plotting.KEYWORDS + science.KEYWORDS)
 #: Modules whose functions cannot change what names mean in other code, although they do other things.
-STEADY: Final = _words(
+STEADY: Final = _split_words(
     """
         PIL argparse bs4 collections csv datetime glob gzip html httpx io itertools json logging
         lxml math matplotlib numpy openpyxl os pandas pathlib platform plotly random re requests
@@ -371,7 +371,7 @@ STEADY: Final = _words(
     """
 )
 #: Parts of names that say that a member of such a module can change it all the same.
-UNSTEADY: Final = _words(
+UNSTEADY: Final = _split_words(
     """
         builtins chdir ctypes ctypeslib eval f2py fchdir get_option importlib load pickle query
         read_pickle register_converters runpy set_option sys test
@@ -380,11 +380,11 @@ UNSTEADY: Final = _words(
 #: How parts of names begin that say the same: functions that have other code call what they are given.
 UNSTEADY_BEGINNINGS: Final = ("_", "set", "register", "install", "patch")
 #: Modules of STEADY with functions that put what they are given into collections.
-KEEPERS: Final = _words("collections itertools numpy pandas random scipy sklearn statsmodels")
+KEEPERS: Final = _split_words("collections itertools numpy pandas random scipy sklearn statsmodels")
 #: Methods that only write or send what they are given.
-WRITERS: Final = _words("write writelines writerow writerows send sendall savefig execute")
+WRITERS: Final = _split_words("write writelines writerow writerows send sendall savefig execute")
 #: What pandas, numpy and what draws try to import on the way, beside the standard library.
-BESIDES: Final = _words(
+BESIDES: Final = _split_words(
     """
         IPython backports bottleneck bs4 calamine contourpy cycler cython dateutil
         fastparquet fontTools fsspec gcsfs html5lib hypothesis jinja2 joblib kiwisolver lxml

@@ -18,7 +18,12 @@ from oi_tui.engine.review.python.names import (
     is_odd,
     is_steady,
 )
-from oi_tui.engine.review.python.syntax import argument_names, dotted, is_reduction, is_simple_format
+from oi_tui.engine.review.python.syntax import (
+    is_reduction,
+    is_simple_format,
+    list_argument_names,
+    write_dotted,
+)
 from oi_tui.engine.review.readable_files import explain_unreadable
 
 #: A function of the computer object whose value is plain.
@@ -67,7 +72,7 @@ class CallChecker(NameChecker):
 
     def _call_attribute(self, call: ast.Call, function: ast.Attribute) -> str:
         kind = self._attribute(function)
-        shown = dotted(function) or f".{function.attr}"
+        shown = write_dotted(function) or f".{function.attr}"
         if shown == _LIST_OF_ELEMENTS and self._meaning(COMPUTER) is None:
             self._note(f"{shown}(…)", steady=self._noted_arguments(call))
             # Words and places of what is on the screen.
@@ -128,7 +133,7 @@ class CallChecker(NameChecker):
 
     def _is_known_keyword(self, keyword: ast.keyword) -> bool:
         if keyword.arg in known.NESTED:
-            names = argument_names(keyword.value)
+            names = list_argument_names(keyword.value)
             return names is not None and names <= known.KEYWORDS
         if (values := known.VALUES.get(keyword.arg or "")) is not None:
             return isinstance(keyword.value, ast.Constant) and keyword.value.value in values

@@ -28,7 +28,7 @@ from oi_tui.engine.review.python.names import (
     find_least_known,
     is_steady,
 )
-from oi_tui.engine.review.python.syntax import dotted, list_locals
+from oi_tui.engine.review.python.syntax import list_locals, write_dotted
 
 #: Longer code is not read.
 LONGEST = 100_000
@@ -79,7 +79,7 @@ def look(code: str, folder: Folder, earlier: EarlierNames | None = None) -> Iter
 
 def read(code: str, folder: Folder, earlier: EarlierNames | None = None) -> PythonReview:
     """Read the code; never raises."""
-    tree = _tree(code)
+    tree = _parse_tree(code)
     if tree is None:
         return PythonReview(
             [Finding("not understood", "code that is not plain Python", 0)], {}, keeps_meanings=False
@@ -99,7 +99,7 @@ def read(code: str, folder: Folder, earlier: EarlierNames | None = None) -> Pyth
     return PythonReview([Finding("not understood", "code nested this deeply", 0)], {}, keeps_meanings=False)
 
 
-def _tree(code: str) -> ast.Module | None:
+def _parse_tree(code: str) -> ast.Module | None:
     code = notebook_rules.strip_harmless_magics(code) if len(code) <= LONGEST else code
     if len(code) > LONGEST or "\0" in code or code.lstrip().startswith("%%") or _COMMAND_LINE.search(code):
         return None
@@ -204,7 +204,7 @@ class _Checker(ExpressionChecker):
         before = self._notes
         outermost = self._enter(node, list_locals(node))
         for decorator in node.decorator_list:
-            self._note("@" + (dotted(decorator) or "…"))
+            self._note("@" + (write_dotted(decorator) or "…"))
         if getattr(node, "type_params", []):
             self._note(f"def {node.name}[…]")
         self._parameters(node.args)

@@ -16,7 +16,7 @@ from oi_tui.engine.review.python.names import (
     find_least_known,
     is_odd,
 )
-from oi_tui.engine.review.python.syntax import dotted, list_parameters, names_in
+from oi_tui.engine.review.python.syntax import list_names, list_parameters, write_dotted
 
 
 class ExpressionChecker(CallChecker):
@@ -30,7 +30,7 @@ class ExpressionChecker(CallChecker):
         self.keeps_meanings = False
         if self._notes == before:
             line, self._line = self._line, getattr(node, "lineno", self._line)
-            self._note(dotted(node) or "a value that is not checked")
+            self._note(write_dotted(node) or "a value that is not checked")
             self._line = line
 
     def _expression(self, node: ast.expr) -> str:
@@ -47,7 +47,7 @@ class ExpressionChecker(CallChecker):
             case ast.Name(name):
                 return self._name(name)
             case ast.Attribute():
-                return self._value(self._attribute(node), dotted(node) or f".{node.attr}")
+                return self._value(self._attribute(node), write_dotted(node) or f".{node.attr}")
             case ast.Call():
                 return self._call(node)
             case ast.BinOp(left, _, right):
@@ -97,7 +97,9 @@ class ExpressionChecker(CallChecker):
                 self._generators(generators)
                 return self._hold([element])
             case ast.GeneratorExp(element, generators):
-                outermost = self._enter(node, {item for part in generators for item in names_in(part.target)})
+                outermost = self._enter(
+                    node, {item for part in generators for item in list_names(part.target)}
+                )
                 self._generators(generators)
                 kind = self._hold([element])
                 self._in_function = not outermost
@@ -174,7 +176,7 @@ class ExpressionChecker(CallChecker):
             return (
                 kind
                 if kind.startswith((MODULE, OTHER))
-                else self._value(kind, dotted(node) or f".{node.attr}")
+                else self._value(kind, write_dotted(node) or f".{node.attr}")
             )
         return self._expression(node)
 
@@ -220,7 +222,7 @@ class ExpressionChecker(CallChecker):
         """The full name of the known module or table of options that an expression is; "" for others."""
         if isinstance(node, ast.Name):
             kind = self._meaning(node.id) or ""
-        elif dotted(node) and isinstance(node, ast.Attribute):
+        elif write_dotted(node) and isinstance(node, ast.Attribute):
             kind = self._attribute(node)
         else:
             return ""
@@ -228,7 +230,7 @@ class ExpressionChecker(CallChecker):
 
     def _store(self, value: ast.expr) -> None:
         """Into what is stored by an index: a value that is made of known parts."""
-        shown = dotted(value)
+        shown = write_dotted(value)
         if shown == "os.environ" and self._meaning("os") == MODULE + "os":
             self._note("os.environ[…] = …", steady=True)
         elif self._expression(value) != PLAIN:

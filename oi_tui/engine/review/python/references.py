@@ -45,7 +45,7 @@ class References:
                         self._learn_all(node.module)
         assigned = [node for node in nodes if isinstance(node, ast.Assign) and len(node.targets) == 1]
         for node in assigned:
-            for target, value in _pairs(node.targets[0], node.value):
+            for target, value in _pair_targets(node.targets[0], node.value):
                 self._assign(target, value)
 
     def _learn_all(self, module: str) -> None:
@@ -76,12 +76,12 @@ class References:
             case ast.Name(name):
                 return self.texts.get(name, "")
             case ast.BinOp(op=ast.Add()):
-                return self._join(_operands(node, ast.Add), "")
+                return self._join(_list_operands(node, ast.Add), "")
             case ast.JoinedStr(values):
                 texts = [self._formatted(item) for item in values]
                 return "".join(texts)[:_LONGEST] if all(texts) else ""
             case ast.BinOp(op=ast.Div()):
-                return self._path(_operands(node, ast.Div))
+                return self._path(_list_operands(node, ast.Div))
             case ast.Call(ast.Attribute(owner, "join"), [ast.List(items) | ast.Tuple(items)], []):
                 glue = owner.value if isinstance(owner, ast.Constant) and isinstance(owner.value, str) else ""
                 return self._join(items, glue)
@@ -172,7 +172,7 @@ class References:
             yield from key.split(".")
 
 
-def _operands(node: ast.expr, kind: type[ast.operator]) -> list[ast.expr]:
+def _list_operands(node: ast.expr, kind: type[ast.operator]) -> list[ast.expr]:
     """Return the parts of `a + b + c` in their order."""
     parts = list[ast.expr]()
     while isinstance(node, ast.BinOp) and isinstance(node.op, kind):
@@ -181,7 +181,7 @@ def _operands(node: ast.expr, kind: type[ast.operator]) -> list[ast.expr]:
     return [node, *reversed(parts)]
 
 
-def _pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
+def _pair_targets(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
     """Return each target with its value, also of `a, b = c, d`."""
     if (
         isinstance(target, ast.Tuple | ast.List)

@@ -6,10 +6,10 @@ import shlex
 import warnings
 
 from oi_tui.engine.review import notebook_rules, sql_rules
-from oi_tui.engine.review.findings import Finding, Kind, find_hosts, private
+from oi_tui.engine.review.findings import Finding, Kind, find_hosts, find_private
 from oi_tui.engine.review.python import call_table as table
 from oi_tui.engine.review.python.references import References
-from oi_tui.engine.review.python.written_files import COPIES, complete_name, find_replaced, named_file
+from oi_tui.engine.review.python.written_files import COPIES, complete_name, find_named_file, find_replaced
 from oi_tui.engine.review.shell import rules as shell_rules
 
 _SUBPROCESSES = ("run", "call", "check_call", "check_output", "Popen", "getoutput", "getstatusoutput")
@@ -57,14 +57,14 @@ def look(code: str) -> list[Finding] | None:
 
 def _parse(code: str) -> tuple[ast.AST | None, list[Finding]]:
     """The tree, without the lines that are no Python, and what these do."""
-    tree = _tree(code)
+    tree = _parse_tree(code)
     if tree is not None:
         return tree, []
     code, findings = notebook_rules.take_out(code)
-    return _tree(code), findings
+    return _parse_tree(code), findings
 
 
-def _tree(code: str) -> ast.AST | None:
+def _parse_tree(code: str) -> ast.AST | None:
     try:
         with warnings.catch_warnings(action="ignore"):
             return ast.parse(code)
@@ -182,7 +182,7 @@ class _Visitor:
         text = str(node.value)
         for host in find_hosts(text):
             self._note("network", host, node)
-        if len(text) < 1_000 and "\n" not in text and (which := private(text)):
+        if len(text) < 1_000 and "\n" not in text and (which := find_private(text)):
             self._note("secrets", which, node)
 
     def _call(self, call: ast.Call) -> None:
@@ -232,7 +232,7 @@ class _Visitor:
             what = self._literal(function.value)
         else:
             what = self._named(call, 0)
-            if function.attr in table.MAYBE and not (call.args or named_file(call)):
+            if function.attr in table.MAYBE and not (call.args or find_named_file(call)):
                 return
         if kind == "writes":
             self._write(call, function.attr, what)
@@ -247,7 +247,7 @@ class _Visitor:
             for item in sql_rules.look(first)[0] if sql_rules.is_statement(first) else ():
                 self._note(item.kind, item.what, call)
         elif function.attr in table.COMMANDS and isinstance(function.value, ast.Call):
-            self._note("programs", shell_rules.program(first), call)
+            self._note("programs", shell_rules.find_program(first), call)
             for item in shell_rules.look(first):
                 self._note(item.kind, item.what, call)
         elif function.attr == "save" and re.fullmatch(r"[^\n]*\.\w{1,8}", first):
@@ -301,7 +301,7 @@ class _Visitor:
         if name.startswith("subprocess.") and name.rpartition(".")[2] not in _SUBPROCESSES:
             return
         findings = shell_rules.look(command)
-        self._note("programs", shell_rules.program(command), call)
+        self._note("programs", shell_rules.find_program(command), call)
         for item in findings:
             self._note(item.kind, item.what, call)
 
@@ -310,7 +310,7 @@ class _Visitor:
 
     def _named(self, call: ast.Call, at: int) -> str:
         """The file that is given at a place, or by a keyword; "" where that is not known."""
-        node = call.args[at] if len(call.args) > at else named_file(call)
+        node = call.args[at] if len(call.args) > at else find_named_file(call)
         return self._literal(node) if node is not None else ""
 
     def _literal(self, node: ast.expr) -> str:

@@ -19,14 +19,14 @@ def list_parameters(arguments: ast.arguments) -> list[ast.arg]:
     return [item for item in named if item is not None]
 
 
-def names_in(target: ast.expr) -> set[str]:
+def list_names(target: ast.expr) -> set[str]:
     """The names that an assignment to this target binds."""
     if isinstance(target, ast.Name):
         return {target.id}
     if isinstance(target, ast.Starred):
-        return names_in(target.value)
+        return list_names(target.value)
     if isinstance(target, ast.Tuple | ast.List):
-        return {name for part in target.elts for name in names_in(part)}
+        return {name for part in target.elts for name in list_names(part)}
     return set()
 
 
@@ -39,9 +39,9 @@ def list_locals(function: ast.FunctionDef) -> set[str]:
         node = waiting.pop()
         match node:
             case ast.Assign(targets):
-                found.update(name for target in targets for name in names_in(target))
+                found.update(name for target in targets for name in list_names(target))
             case ast.AugAssign(target) | ast.For(target) | ast.AnnAssign(target):
-                found.update(names_in(target))
+                found.update(list_names(target))
             case ast.Global(names) | ast.Nonlocal(names):
                 shared.update(names)
         for part in ("body", "orelse", "finalbody"):
@@ -50,7 +50,7 @@ def list_locals(function: ast.FunctionDef) -> set[str]:
     return found - shared
 
 
-def dotted(node: ast.expr) -> str:
+def write_dotted(node: ast.expr) -> str:
     """`a.b.c` as it is written; "" for anything else."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute) and len(parts) < 6:
@@ -59,7 +59,7 @@ def dotted(node: ast.expr) -> str:
     return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
 
 
-def argument_names(node: ast.expr) -> set[str] | None:
+def list_argument_names(node: ast.expr) -> set[str] | None:
     """The keys of `{"size": 9}` or `dict(size=9)`; None for anything else."""
     match node:
         case ast.Dict(keys) if all(

@@ -55,7 +55,7 @@ def find_replaced(function: str, file: str, call: ast.Call, text: Callable[[ast.
         yield f"{file.rstrip('/')}/{PurePosixPath(source).name}"
 
 
-def named_file(call: ast.Call) -> ast.expr | None:
+def find_named_file(call: ast.Call) -> ast.expr | None:
     """Return the file that a call names by a keyword."""
     return next(
         (

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from oi_tui.engine.review.findings import Finding
 from oi_tui.engine.review.folder import Folder
-from oi_tui.engine.review.readable_files import explain_unreadable, files_matching
+from oi_tui.engine.review.readable_files import are_matches_readable, explain_unreadable
 
 #: Longer code is not read.
 LONGEST = 100_000
@@ -197,19 +197,19 @@ def _test(words: list[str]) -> bool:
     return len(words) == 3 and words[1] in ("=", "!=") and all(map(_TEST.fullmatch, (words[0], words[2])))
 
 
-def _bracket(words: list[str]) -> bool:
+def _check_bracket(words: list[str]) -> bool:
     return words[-1:] == ["]"] and _test(words[:-1])
 
 
-def _numbers(words: list[str]) -> bool:
+def _check_numbers(words: list[str]) -> bool:
     return bool(words) and all(re.fullmatch(r"\d{1,7}(?:\.\d{1,3})?", word) for word in words)
 
 
-def _date(words: list[str]) -> bool:
+def _check_date(words: list[str]) -> bool:
     return all(re.fullmatch(r"\+[A-Za-z0-9%:/. _-]*|-u|-I|-R|--utc|--iso-8601", word) for word in words)
 
 
-def _version(words: list[str]) -> bool:
+def _check_version(words: list[str]) -> bool:
     return words in (["--version"], ["-V"])
 
 
@@ -227,7 +227,7 @@ def _find(words: list[str]) -> bool:
 
 
 _SUMS = _CommandOptions(flags="bt", files=-1)
-_ASK = _CommandOptions(check=_version, flags="V", long=("--version",))
+_ASK = _CommandOptions(check=_check_version, flags="V", long=("--version",))
 _KNOWN: dict[str, _CommandOptions] = {
     "ls": _CommandOptions("aAlhrtRS1FdCgGikmnopqsuUvxX", files=-1, any_pattern=True, names_only=True),
     "cat": _CommandOptions("nbsAeEtTuv", files=-1, any_pattern=True),
@@ -261,15 +261,15 @@ _KNOWN: dict[str, _CommandOptions] = {
     "echo": _CommandOptions("neE", texts=-1, any_pattern=True),
     "printf": _CommandOptions(check=_printf, texts=-1),
     "pwd": _CommandOptions("LP"),
-    "date": _CommandOptions("uIR", long=("--utc", "--iso-8601"), check=_date, texts=-1),
+    "date": _CommandOptions("uIR", long=("--utc", "--iso-8601"), check=_check_date, texts=-1),
     "test": _CommandOptions(check=_test, files=_OWN_SYNTAX),
-    "[": _CommandOptions(check=_bracket, files=_OWN_SYNTAX),
+    "[": _CommandOptions(check=_check_bracket, files=_OWN_SYNTAX),
     "true": _CommandOptions(),
     "false": _CommandOptions(),
     "basename": _CommandOptions(texts=2),
     "dirname": _CommandOptions(texts=1),
-    "seq": _CommandOptions("w", texts=3, check=lambda words: _numbers([w for w in words if w != "-w"])),
-    "sleep": _CommandOptions(texts=1, check=_numbers),
+    "seq": _CommandOptions("w", texts=3, check=lambda words: _check_numbers([w for w in words if w != "-w"])),
+    "sleep": _CommandOptions(texts=1, check=_check_numbers),
     "uname": _CommandOptions("amnrspvo"),
     "whoami": _CommandOptions(),
     "id": _CommandOptions("ugnGr"),
@@ -281,9 +281,9 @@ _KNOWN: dict[str, _CommandOptions] = {
     "python": _ASK,
     "python3": _ASK,
     "node": _ASK,
-    "git": _CommandOptions(check=_version, long=("--version",)),
-    "ruby": _CommandOptions(check=_version, long=("--version",)),
-    "perl": _CommandOptions(check=_version, long=("--version",)),
+    "git": _CommandOptions(check=_check_version, long=("--version",)),
+    "ruby": _CommandOptions(check=_check_version, long=("--version",)),
+    "perl": _CommandOptions(check=_check_version, long=("--version",)),
 }  # fmt: skip
 #: Programs that cannot change the shell that starts them, whatever they do otherwise.
 _PROGRAMS = frozenset(
@@ -344,22 +344,22 @@ def _look_at(command: ShellCommand, folder: Folder) -> Iterator[Finding]:
         yield Finding("not understood", _render(name, words), command.line)
         return
     if own_syntax:
-        operands = _places(name.text, words)
+        operands = _find_files(name.text, words)
     else:
-        found = _operands(known, words)
+        found = _find_operands(known, words)
         if found is None:
             yield Finding("not understood", _render(name, words), command.line)
             return
         operands = found
     for operand in operands:
-        yield from _file(known, operand, command.line, folder)
+        yield from _check_file(known, operand, command.line, folder)
 
 
 def _render(name: ShellWord, words: list[ShellWord]) -> str:
     return " ".join([name.text, *(word.text for word in words)])[:40]
 
 
-def _places(name: str, words: list[ShellWord]) -> list[ShellWord]:
+def _find_files(name: str, words: list[ShellWord]) -> list[ShellWord]:
     """The operands that are files, of commands that have a syntax of their own: where `find` begins."""
     if name != "find":
         return []
@@ -371,7 +371,7 @@ def _places(name: str, words: list[ShellWord]) -> list[ShellWord]:
     return found
 
 
-def _operands(known: _CommandOptions, words: list[ShellWord]) -> list[ShellWord] | None:
+def _find_operands(known: _CommandOptions, words: list[ShellWord]) -> list[ShellWord] | None:
     """The operands that are files; None where an option or an operand is not known."""
     operands: list[ShellWord] = []
     rest = list(words)
@@ -382,7 +382,7 @@ def _operands(known: _CommandOptions, words: list[ShellWord]) -> list[ShellWord]
         if not word.text.startswith("-") or _is_text(known, operands):
             operands.append(word)
         elif word.text not in known.long:
-            options = _options(known, word.text)
+            options = _read_options(known, word.text)
             if options is None or (options == "next" and (not rest or rest.pop(0).pattern)):
                 return None
     texts = len(operands) if known.texts < 0 else known.texts
@@ -404,7 +404,7 @@ def _is_text(known: _CommandOptions, operands: list[ShellWord]) -> bool:
     return known.texts < 0 and (bool(operands) or not known.flags)
 
 
-def _options(known: _CommandOptions, text: str) -> str | None:
+def _read_options(known: _CommandOptions, text: str) -> str | None:
     """Return how the letters after a dash are read: "" alone, "next" with the next word, None not at all."""
     if re.fullmatch(r"-\d{1,9}", text) and "n" in known.valued:
         return ""
@@ -417,13 +417,13 @@ def _options(known: _CommandOptions, text: str) -> str | None:
     return ""
 
 
-def _file(known: _CommandOptions, operand: ShellWord, line: int, folder: Folder) -> Iterator[Finding]:
+def _check_file(known: _CommandOptions, operand: ShellWord, line: int, folder: Folder) -> Iterator[Finding]:
     if not operand.text:
         yield Finding("not understood", "an empty name", line)
     elif not operand.pattern:
         if explain_unreadable(operand.text, folder, listing=known.names_only or known.files == _OWN_SYNTAX):
             yield Finding("reads", operand.text, line)
-    elif not files_matching(operand.text, folder, names_only=known.names_only):
+    elif not are_matches_readable(operand.text, folder, names_only=known.names_only):
         yield Finding("reads", operand.text, line)
 
 

@@ -66,7 +66,7 @@ def here_strings(line: str) -> Iterator[str]:
         yield text.lstrip("$").strip("'\"")
 
 
-def commands_in_texts(name: str, arguments: Sequence[str]) -> Iterator[str]:
+def list_commands_in_texts(name: str, arguments: Sequence[str]) -> Iterator[str]:
     """The commands in what a program is given that runs such."""
     if name not in _INTERPRETERS:
         return

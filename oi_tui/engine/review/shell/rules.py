@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from oi_tui.engine.review import sql_rules
-from oi_tui.engine.review.findings import Finding, Kind, find_hosts, private, split_line
-from oi_tui.engine.review.shell.expansion import commands_in_texts, expand, here_strings
+from oi_tui.engine.review.findings import Finding, Kind, find_hosts, find_private, split_line
+from oi_tui.engine.review.shell.expansion import expand, here_strings, list_commands_in_texts
 from oi_tui.engine.review.shell.written_files import find_replaced, find_written
 
 _COMMANDS: dict[str, Kind] = {
@@ -93,30 +93,30 @@ def look(code: str) -> list[Finding]:
     """
     findings: list[Finding] = []
     variables: dict[str, str] = {}
-    for number, line in _lines(code):
+    for number, line in _split_lines(code):
         for piece in split_line(line, _LONGEST):
-            findings += [Finding(kind, what, number) for kind, what in _line(piece)]
+            findings += [Finding(kind, what, number) for kind, what in _scan_line(piece)]
             if (expanded := expand(piece, variables)) != piece:
-                findings += [Finding(kind, what, number) for kind, what in _line(expanded)]
+                findings += [Finding(kind, what, number) for kind, what in _scan_line(expanded)]
             for text in here_strings(piece):
-                findings += [Finding(kind, what, number) for kind, what in _line(text)]
+                findings += [Finding(kind, what, number) for kind, what in _scan_line(text)]
             if "/dev/tcp/" in piece or "/dev/udp/" in piece:
                 findings.append(Finding("network", "/dev/tcp", number))
     return list(dict.fromkeys(findings))
 
 
-def program(command: str) -> str:
+def find_program(command: str) -> str:
     """The name of the program that a command starts."""
     words = _split(command[:_LONGEST])
     return words[0].rpartition("/")[2] if words else ""
 
 
-def _lines(code: str) -> Iterator[tuple[int, str]]:
+def _split_lines(code: str) -> Iterator[tuple[int, str]]:
     """Lines without comments, with their numbers; those that go on behind a backslash as one."""
     held: list[str] = []
     start = 1
     for number, whole in enumerate(code.split("\n"), 1):
-        line = _without_comment(whole)
+        line = _cut_comment(whole)
         if _CONTINUED.search(line):
             held.append(line[:-1])
             continue
@@ -126,7 +126,7 @@ def _lines(code: str) -> Iterator[tuple[int, str]]:
         yield start, "".join(held)
 
 
-def _without_comment(line: str) -> str:
+def _cut_comment(line: str) -> str:
     """Cut the comment off a line, unless a quotation that began in an earlier line may end in it."""
     for part in _QUOTED.finditer(line):
         at = part.start()
@@ -148,9 +148,9 @@ def _split(line: str) -> list[str]:
     return words
 
 
-def _line(line: str) -> Iterator[tuple[Kind, str]]:
+def _scan_line(line: str) -> Iterator[tuple[Kind, str]]:
     yield from (("network", host) for host in find_hosts(line))
-    if which := private(line):
+    if which := find_private(line):
         yield "secrets", which
     command: list[str] = []
     piped = False
@@ -161,7 +161,7 @@ def _line(line: str) -> Iterator[tuple[Kind, str]]:
         else:
             command.append(word)
     for inner in _SUBSTITUTED.findall(line):
-        yield from _line("".join(inner))
+        yield from _scan_line("".join(inner))
 
 
 def _command(words: list[str], *, piped: bool) -> Iterator[tuple[Kind, str]]:
@@ -186,15 +186,15 @@ def _command(words: list[str], *, piped: bool) -> Iterator[tuple[Kind, str]]:
             yield "rights", name
             plain = _after_options(plain[1:])
         elif name in _BEFORE:
-            for text in commands_in_texts(name, plain[1:]):
-                yield from _grave(text)
+            for text in list_commands_in_texts(name, plain[1:]):
+                yield from _scan_quoted(text)
             plain = _after_options(plain[1:])
             if name in _TAKES_ONE:
                 plain = plain[1:]
         else:
             break
     if plain:
-        yield from _program(plain, piped=piped)
+        yield from _scan_program(plain, piped=piped)
 
 
 def _after_options(words: list[str]) -> list[str]:
@@ -203,16 +203,16 @@ def _after_options(words: list[str]) -> list[str]:
     return words
 
 
-def _program(words: list[str], *, piped: bool) -> Iterator[tuple[Kind, str]]:
+def _scan_program(words: list[str], *, piped: bool) -> Iterator[tuple[Kind, str]]:
     name, arguments = words[0].rpartition("/")[2], words[1:]
     files = [word for word in arguments if not word.startswith("-")]
     if _INSTALL.match(" ".join([name, *arguments])[:400]):
         yield "installs", name
     yield from _by_name(name, arguments, files)
-    for text in commands_in_texts(name, arguments):
-        yield from _grave(text)
+    for text in list_commands_in_texts(name, arguments):
+        yield from _scan_quoted(text)
     if name in _SHELLS:
-        yield from _interpreter(name, arguments, files, piped=piped)
+        yield from _list_interpreter_code(name, arguments, files, piped=piped)
     elif name == "find":
         yield from _find(arguments)
     elif name == "git":
@@ -225,8 +225,8 @@ def _program(words: list[str], *, piped: bool) -> Iterator[tuple[Kind, str]]:
             if " " in word:
                 yield from ((item.kind, item.what) for item in sql_rules.look(word)[0])
     else:
-        for line in _lines_in_arguments(name, arguments, files):
-            yield from _line(line)
+        for line in _list_lines_in_arguments(name, arguments, files):
+            yield from _scan_line(line)
         yield from (("writes", file) for file in find_written(name, arguments, files))
         yield from (("overwrites", file) for file in find_replaced(name, arguments, files))
 
@@ -243,7 +243,7 @@ def _by_name(name: str, arguments: list[str], files: list[str]) -> Iterator[tupl
         yield kind, name if kind != "moves" else ""
 
 
-def _interpreter(
+def _list_interpreter_code(
     name: str, arguments: list[str], files: list[str], *, piped: bool
 ) -> Iterator[tuple[Kind, str]]:
     """Yield what a shell or another interpreter is given as code."""
@@ -255,7 +255,7 @@ def _interpreter(
         inner = arguments[arguments.index(flag) + 1]
         if name in ("sh", "bash", "zsh", "dash", "ksh", "fish"):
             for line in inner.split("\n"):
-                yield from _line(line)
+                yield from _scan_line(line)
         else:
             yield "runs text", f"{name} -c"
 
@@ -282,7 +282,7 @@ def _git(arguments: list[str], files: list[str]) -> Iterator[tuple[Kind, str]]:
         yield "deletes", f"git {step}"
 
 
-def _lines_in_arguments(name: str, arguments: list[str], files: list[str]) -> list[str]:
+def _list_lines_in_arguments(name: str, arguments: list[str], files: list[str]) -> list[str]:
     """Return the command lines that a program gets as arguments."""
     if name == "ssh":
         return [" ".join(files[1:])]
@@ -295,7 +295,7 @@ def _lines_in_arguments(name: str, arguments: list[str], files: list[str]) -> li
     return []
 
 
-def _grave(text: str) -> Iterator[tuple[Kind, str]]:
+def _scan_quoted(text: str) -> Iterator[tuple[Kind, str]]:
     """What a text does if it is a command, without what a name in a sentence may only seem to be."""
     words = _split(text)
     name = words[0] if words else ""
@@ -304,7 +304,7 @@ def _grave(text: str) -> Iterator[tuple[Kind, str]]:
     if len(words) > 1 and (
         _COMMANDS.get(name) == "deletes" or name in (*_RIGHTS, "sh", "bash", "curl", "wget")
     ):
-        yield from _line(text)
+        yield from _scan_line(text)
 
 
 def _loses_work(step: str, arguments: list[str]) -> bool:

@@ -73,7 +73,7 @@ class CellActions:
 
     def view(self, block: CellBlock | OutputBlock) -> None:
         """Read all of an output: its file where there is one, else what the conversation has of it."""
-        title = f"Output of {_name(block)}"
+        title = f"Output of {_make_name(block)}"
         messages = self._find_output_messages(block)
         folder = paths.data() / "outputs"
         files = [
@@ -108,7 +108,7 @@ class CellActions:
         if proposed is None:
             self._view.notify("You did not change it.", timeout=2)
         else:
-            self._view.app.push_screen(DiffScreen(f"Your changes to {_name(cell)}", proposed, cell.code))
+            self._view.app.push_screen(DiffScreen(f"Your changes to {_make_name(cell)}", proposed, cell.code))
 
     def _read(self, block: Block) -> None:
         """Return all of a block, folded or not: its text, or its code with its output."""
@@ -118,7 +118,7 @@ class CellActions:
                 make_plain(message.content).strip("\n") for message in self._find_output_messages(block)
             )
             printed = printed or block.output.text.plain().strip("\n")
-            source += f"\n\n── output of {_name(block)} ──\n\n{printed}" if printed else ""
+            source += f"\n\n── output of {_make_name(block)} ──\n\n{printed}" if printed else ""
         if source:
             self._open(_called(block), LongText.of(source), "The full text is in the conversation.")
         else:
@@ -208,11 +208,11 @@ def _write_new(path: Path, text: str) -> None:
             raise
 
 
-def _name(block: CellBlock | OutputBlock) -> str:
+def _make_name(block: CellBlock | OutputBlock) -> str:
     if isinstance(block, CellBlock):
         return f"[{block.number}] {one_line(block.message.format or 'text', 30)}"
     return "a program"
 
 
 def _called(block: Block) -> str:
-    return _name(block) if isinstance(block, CellBlock | OutputBlock) else block.name
+    return _make_name(block) if isinstance(block, CellBlock | OutputBlock) else block.name

@@ -63,7 +63,7 @@ class DataScreens(DataActions):
         elif look:
             self._look_at(row)
         else:
-            self._mention(self._view.sidebar.mention(row))
+            self._mention(self._view.sidebar.mention_variable(row))
 
     def _look_at(self, row: "SidebarRow") -> None:
         from oi_tui.screens.variables import show_detail

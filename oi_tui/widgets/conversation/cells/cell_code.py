@@ -8,8 +8,8 @@ from oi_tui.widgets.conversation.code import (
     Highlighter,
     draw_code_line,
     find_changed_lines,
-    gutter_width,
     mark_active,
+    measure_gutter,
     put_at_end,
 )
 from oi_tui.widgets.conversation.rows import Row
@@ -135,7 +135,7 @@ class CellCode:
         """Draw the lines that have no rows yet, or all where something else changed."""
         code = self._normalise(self.text).removesuffix("\n")
         lines = code.split("\n")
-        gutter = gutter_width(len(lines))
+        gutter = measure_gutter(len(lines))
         if self._drawn_for != (width, look, gutter):
             self._drawn_for = (width, look, gutter)
             self._rows, self._line_starts = [], []

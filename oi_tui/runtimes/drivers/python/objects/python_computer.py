@@ -56,4 +56,4 @@ def cell_ended(finished):
     """Give mouse and keyboard back; let go of what is pressed after a cell that did not come to its end."""
     cells = sys.modules.get("oi_tui.computer.cells")
     if cells is not None:
-        cells.ended(finished=finished)
+        cells.end(finished=finished)
