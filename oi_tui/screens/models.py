@@ -78,11 +78,11 @@ def list_llamafiles() -> list[ModelChoice]:
 
 
 class ModelsScreen(Dialog[ModelChoice | None]):
-    """A short list over the conversation, best choice first, and a field for any other name.
+    """Lists models over the conversation, the best one first, with a field for any other name.
 
-    A provider's key that is not found anywhere is asked for in a masked field before the choice is taken.
-    With `local` only models of this machine are offered. With `wanted` that one is taken if it is found (or,
-    where it is not local, as soon as there is a key for it).
+    A provider's key that is not found is asked for in a masked field. With `local`, only models of this
+    machine are offered. The model `wanted` is chosen as soon as it is found, or as soon as there is a key
+    for it.
     """
 
     VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-low"), (18, "-tall")]
@@ -99,13 +99,13 @@ class ModelsScreen(Dialog[ModelChoice | None]):
 
     @dataclass
     class SavedKeysLoaded(Message):
-        """For these there is a key that was given to us to keep."""
+        """There are saved keys for these models."""
 
         choices: list[ModelChoice]
 
     @dataclass
     class KeyChecked(Message):
-        """Whether there is a key for a choice; else where one would be kept."""
+        """Whether there is a key for a model, and where a new one would be saved."""
 
         choice: ModelChoice
         found: bool
@@ -113,7 +113,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
 
     @dataclass
     class KeySaved(Message):
-        """The key for a choice was kept, or could not be (`problem`)."""
+        """The key for a model was saved, or could not be (`problem`)."""
 
         choice: ModelChoice
         problem: str
@@ -146,7 +146,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
         ]
 
     def compose(self) -> ComposeResult:
-        """Mount the text, the list, a hint for an empty list, the field, and the field for a key."""
+        """Mount the text, the list, a hint for an empty list, and the fields for a name and a key."""
         with Vertical(id="models") as box:
             box.border_title = "Welcome to oi-tui" if self._welcome else "Model"
             box.border_subtitle = _LIST_KEYS
@@ -162,7 +162,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
             yield Input(password=True, placeholder="API key", id="models-key")
 
     def on_mount(self) -> None:
-        """Begin at the best choice, and ask the servers of this machine meanwhile."""
+        """Select the best model, and look for models on this machine in a thread."""
         self.query_one("#models-key").display = False
         self.query_one("#models-hints").display = False
         choices = self.query_one(OptionList)
@@ -181,13 +181,13 @@ class ModelsScreen(Dialog[ModelChoice | None]):
 
     @on(SavedKeysLoaded)
     def handle_saved_keys_loaded(self, event: SavedKeysLoaded) -> None:
-        """Offer what there is a kept key for."""
+        """Add the models that have a saved key."""
         for choice in event.choices:
             self.offer(choice)
 
     @on(ModelsFound)
     def handle_models_found(self, event: ModelsFound) -> None:
-        """Offer what answered; where nothing did, say how to get one going."""
+        """Add the models that were found; where there are none, explain how to start one."""
         for model in event.models:
             size = f", {model.size / 1e9:.1f} GB" if model.size else ""
             window = f", {model.context_window:,} tokens" if model.context_window else ""
@@ -207,7 +207,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
             self.notify(words, severity="warning", markup=False)
 
     def offer(self, choice: ModelChoice) -> None:
-        """Add a model that was found while the list is shown; the demo stays last."""
+        """Add a model to the list that is shown. The demo stays last."""
         if any(_is_same(item, choice) for item in self._choices):
             return
         choices = self.query_one(OptionList)
@@ -219,13 +219,13 @@ class ModelsScreen(Dialog[ModelChoice | None]):
         choices.highlighted = 0 if chosen == DEMO and len(self._choices) == 2 else self._choices.index(chosen)
 
     def on_key(self, event: events.Key) -> None:
-        """Type into the field from the list, too."""
+        """Type into the field for a name, even if the list has the focus."""
         if event.is_printable and event.character and self.query_one(OptionList).has_focus:
             event.stop()
             self._type(event.character)
 
     def on_paste(self, event: events.Paste) -> None:
-        """Paste into the field from the list, too."""
+        """Paste into the field for a name, even if the list has the focus."""
         if self.query_one(OptionList).has_focus:
             event.stop()
             self._type(event.text)
@@ -236,7 +236,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
         field.insert_text_at_cursor(" ".join(text.split()))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Take what was chosen."""
+        """Choose the model."""
         choice = self._choices[event.option_index]
         if choice is self._in_use:
             self.dismiss(None)
@@ -244,7 +244,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
             self._choose(choice)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Take the name or the key that was typed."""
+        """Choose the model whose name was typed, or use the key that was typed."""
         typed = event.value.strip()
         if event.input.id == "models-key":
             self._keep_key(typed)
@@ -270,7 +270,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
 
     @on(KeyChecked)
     def handle_key_checked(self, event: KeyChecked) -> None:
-        """Go on with a key, else ask for it."""
+        """Close with the model if there is a key, else ask for it."""
         if event.found:
             self.dismiss(event.choice)
             return
@@ -320,21 +320,21 @@ class ModelsScreen(Dialog[ModelChoice | None]):
 
     @on(KeySaved)
     def handle_key_saved(self, event: KeySaved) -> None:
-        """Take the choice; a key that could not be kept is used all the same."""
+        """Close with the model. A key that could not be saved is used for this session."""
         if event.problem:
             words = f"{event.problem} The API key is used for this session only."
             self.app.notify(one_line(words, 300), severity="warning", markup=False)
         self.dismiss(event.choice)
 
     def action_use_key_once(self) -> None:
-        """Use the key that was typed, and keep it nowhere."""
+        """Use the key that was typed for this session, and do not save it."""
         typed = self.query_one("#models-key", Input).value.strip()
         if self._asking and typed:
             learn(typed)
             self.dismiss(replace(self._asking, api_key=typed))
 
     def action_back(self) -> None:
-        """Go from the key to the list, and from the list to the conversation."""
+        """Go back from the key to the list, or from the list to the conversation."""
         if self._asking is None or (self._wanted and not self._local):
             self.dismiss(None)
             return

@@ -19,10 +19,10 @@ _KEYS = ("/ search", "n next", "N previous", "s about", "esc back")
 
 
 class PagerScreen(Page[None]):
-    """Shows a text from its beginning.
+    """Shows a long text, from its beginning.
 
-    `where` is a sentence about the text, such as where it is kept, and "" where there is nothing to say;
-    `empty` is shown where there is no text.
+    `where` is a sentence about the text, such as where it is saved; "" for none. `empty` is shown if there
+    is no text.
     """
 
     CSS_PATH = paths.styles() / "reader.tcss"
@@ -50,7 +50,7 @@ class PagerScreen(Page[None]):
         self._field.display = False
 
     def compose(self) -> ComposeResult:
-        """Mount the title, the text, the field for a search, and the keys."""
+        """Mount the title, the text, the search field, and the key hints."""
         yield Static(Content(one_line(self._title, 200)), id="reader-title", markup=False)
         yield self._view
         yield Static(Content(self._empty), id="reader-empty", markup=False)
@@ -58,17 +58,17 @@ class PagerScreen(Page[None]):
         yield Static(id="reader-status", markup=False)
 
     def on_mount(self) -> None:
-        """Begin with the text."""
+        """Focus the text."""
         self._field.cursor_blink = False
         self._view.focus()
 
     def on_unmount(self) -> None:
-        """Close the file."""
+        """Close the file of the text."""
         self._text.close()
 
     @on(TextView.Moved)
     def handle_moved(self) -> None:
-        """Say which lines are in view, and what can be done."""
+        """Show which lines are in view, and the keys that act."""
         count, top = self._text.line_count, self._view.top
         last = min(top + self._view.size.height, count)
         known = f"{count:,}" if self._text.complete else f"at least {count:,}"
@@ -88,12 +88,12 @@ class PagerScreen(Page[None]):
     # Search
 
     def action_search(self) -> None:
-        """Ask what to look for."""
+        """Open the search field."""
         self._field.display = True
         self._field.focus()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Go to the first match from the top of the view on."""
+        """Go to the first match at or below the top of the view."""
         self._end_search()
         self._sought = event.value
         if self._sought:
@@ -104,7 +104,7 @@ class PagerScreen(Page[None]):
         self._view.focus()
 
     def action_again(self, back: bool) -> None:
-        """Go to the next match, or the one above."""
+        """Go to the next match, with `back` to the previous one."""
         if not self._sought:
             self.action_search()
             return
@@ -128,12 +128,12 @@ class PagerScreen(Page[None]):
     # The rest
 
     def action_where(self) -> None:
-        """Say where the text is kept."""
+        """Show where the text is saved."""
         if self._where:
             self.notify(self._where, markup=False)
 
     def action_leave(self) -> None:
-        """Close the field of the search, else the screen."""
+        """Close the search field if it is open, else the screen."""
         if self._field.display:
             self._end_search()
         else:

@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 
 class PermissionEntries(Provider):
-    """Auto-approvals, each to be revoked."""
+    """Lists the auto-approvals; choosing one revokes it."""
 
     async def discover(self) -> Hits:
-        """All of it, before anything is typed."""
+        """Yield all of them, before anything is typed."""
         for grant in self._list_permissions():
             words = _describe_revoking(grant)
             yield DiscoveryHit(Content(words), lambda g=grant: self._revoke(g), text=words, help=_REVOKED)
 
     async def search(self, query: str) -> Hits:
-        """Yield the matches of the query."""
+        """Yield those that match the query."""
         matcher = self.matcher(query)
         for grant in self._list_permissions():
             words = _describe_revoking(grant)
@@ -48,10 +48,10 @@ class PermissionEntries(Provider):
 
 
 class ProfileEntries(Provider):
-    """The profiles, each to go on with."""
+    """Lists the profiles; choosing one switches to it."""
 
     async def search(self, query: str) -> Hits:
-        """Those that match what was typed; nothing of them before, since they are many."""
+        """Yield those that match the query. Before anything is typed, none is listed."""
         matcher = self.matcher(query)
         for name in profiles.list_names():
             words = f"Switch to profile {one_line(name, 60)}"
@@ -79,16 +79,16 @@ def _find_chat(app: App[Any]) -> ChatScreen:
 
 @dataclass
 class GroupedHit(DiscoveryHit):
-    """An entry below the title of its group."""
+    """An entry with the title of its group above it."""
 
     group: str = ""
 
 
 class CommandEntries(Provider):
-    """Every command, with its key; first those that were chosen last."""
+    """Lists every command with its key, the last chosen ones first."""
 
     async def discover(self) -> Hits:
-        """All of them by group, before anything is typed."""
+        """Yield all of them by group, before anything is typed."""
         recent = recent_commands.load()
         groups = {"Recent": recent} if recent else {}
         for title, commands in (groups | group_commands()).items():
@@ -98,7 +98,7 @@ class CommandEntries(Provider):
                 )
 
     async def search(self, query: str) -> Hits:
-        """Those that match what was typed, by name or summary."""
+        """Yield those whose name or summary matches the query."""
         matcher = self.matcher(query)
         for command in COMMANDS.values():
             score = matcher.match(f"{command.summary} {command.name}")

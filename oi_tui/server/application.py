@@ -36,8 +36,8 @@ def routes() -> list[BaseRoute]:
     """Return every route of the server."""
     session, kernel = "/v1/sessions/{id}", "/api/kernels/{id}"
     return [
-        Route("/", page.index, methods=["GET"]),
-        Route("/page/{name}", page.file, methods=["GET"]),
+        Route("/", page.show_page, methods=["GET"]),
+        Route("/page/{name}", page.show_file, methods=["GET"]),
         Route("/heartbeat", original.heartbeat, methods=["GET"]),
         WebSocketRoute("/", original.chat),
         Route("/settings", original.change_settings, methods=["POST"]),
@@ -48,7 +48,7 @@ def routes() -> list[BaseRoute]:
         *_list_openai_routes("/v1"),
         Route(LOGIN, login.show_login, methods=["GET"]),
         Route(LOGIN, login.sign_in, methods=["POST"]),
-        Route("/api", kernels.version, methods=["GET"]),
+        Route("/api", kernels.show_version, methods=["GET"]),
         Route("/api/kernelspecs", kernels.list_specs, methods=["GET"]),
         Route("/api/kernelspecs/{name}", kernels.show_spec, methods=["GET"]),
         Route("/api/kernels", kernels.list_kernels, methods=["GET"]),
@@ -57,7 +57,7 @@ def routes() -> list[BaseRoute]:
         Route(kernel, kernels.end_kernel, methods=["DELETE"]),
         Route(f"{kernel}/interrupt", kernels.interrupt_kernel, methods=["POST"]),
         Route(f"{kernel}/restart", kernels.restart_kernel, methods=["POST"]),
-        WebSocketRoute(f"{kernel}/channels", kernels.channels),
+        WebSocketRoute(f"{kernel}/channels", kernels.serve_channels),
         Route("/api/sessions", notebook_sessions.list_sessions, methods=["GET"]),
         Route("/api/sessions", notebook_sessions.create_session, methods=["POST"]),
         Route("/api/sessions/{id}", notebook_sessions.show_session, methods=["GET"]),
@@ -78,9 +78,9 @@ def _list_openai_routes(base: str) -> list[BaseRoute]:
     """The routes of OpenAI's interface."""
     response = f"{base}/responses/{{id}}"
     return [
-        Route(f"{base}/chat/completions", completions.chat_completions, methods=["POST"]),
-        Route(f"{base}/models", completions.models, methods=["GET"]),
-        Route(f"{base}/models/{{name}}", completions.model, methods=["GET"]),
+        Route(f"{base}/chat/completions", completions.complete_chat, methods=["POST"]),
+        Route(f"{base}/models", completions.list_models, methods=["GET"]),
+        Route(f"{base}/models/{{name}}", completions.show_model, methods=["GET"]),
         Route(f"{base}/responses", responses.create_response, methods=["POST"]),
         Route(response, responses.retrieve_response, methods=["GET"]),
         Route(response, responses.delete_response, methods=["DELETE"]),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from oi_tui.server.kernels.access import kernel_password
+from oi_tui.server.kernels.access import derive_password
 
 #: Characters of a token of 256 bits in base64.
 TOKEN_LENGTH = 43
@@ -94,7 +94,7 @@ class ServerOptions:
     @property
     def kernel_password(self) -> str:
         """What opens the kernels, and nothing else."""
-        return kernel_password(self.token)
+        return derive_password(self.token)
 
     @property
     def scheme(self) -> str:

@@ -10,12 +10,12 @@ from starlette.responses import Response
 _FOLDER = Path(__file__).parent / "page_files"
 
 
-async def index(_request: Request) -> Response:
+async def show_page(_request: Request) -> Response:
     """The page itself."""
     return _make_response("index.html")
 
 
-async def file(request: Request) -> Response:
+async def show_file(request: Request) -> Response:
     """A file of the page; its name is looked up, never opened as a path."""
     return _make_response(request.path_params["name"])
 

@@ -15,14 +15,17 @@ class NavigatorView(Protocol):
     """The screen that shows the results."""
 
     def tell(self, text: str) -> None:
-        """Say something in the last line."""
+        """Show a sentence in the last line."""
 
     def show(self, select: str | None = None) -> None:
-        """Show the list as it is by now, with this conversation selected."""
+        """Show the current list, with the conversation whose id is `select` selected."""
 
 
 class NavigatorActions:
-    """Names, pins, deletes, copies and exports; what the disk refuses is reported, and nothing is changed."""
+    """Renames, pins, deletes, copies and exports conversations.
+
+    An error of the disk is shown, and changes nothing.
+    """
 
     def __init__(self, library: Library, rows: ConversationList, place: NavigatorView) -> None:
         self._library = library
@@ -30,20 +33,20 @@ class NavigatorActions:
         self._place = place
 
     def rename(self, item: Summary, title: str) -> None:
-        """Give it another title; without one, or with the same, it keeps its own."""
+        """Give the conversation another title. An empty title, or the same one, has no effect."""
         title = one_line(title.strip(), 200)
         if title and title != item.title:
             self._attempt("Could not rename", lambda: self._library.rename(item, title))
             self._place.show(item.id)
 
     def pin(self, item: Summary) -> None:
-        """Keep it at the top, or no longer."""
+        """Pin the conversation to the top of the list, or unpin it."""
         if self._attempt("Could not pin", lambda: self._library.pin(item)):
             self._place.tell("")
         self._place.show(item.id)
 
     def delete(self, item: Summary) -> None:
-        """Mark it the first time, delete it the second time."""
+        """Mark the conversation at the first call, and delete it at the second."""
         if self._rows.doomed != item.id:
             self._rows.doomed = item.id
             self._rows.refresh()
@@ -56,7 +59,7 @@ class NavigatorActions:
             self._place.tell(f"Deleted {_quote_title(item)}; u restores it.")
 
     def undo(self) -> None:
-        """Bring back what was deleted last."""
+        """Restore the conversation that was deleted last."""
         if not self._library.undoable:
             self._place.tell("There is nothing to restore.")
             return
@@ -66,14 +69,14 @@ class NavigatorActions:
             self._place.tell(f"Restored {_quote_title(back[0])}.")
 
     def fork(self, item: Summary) -> None:
-        """Copy it; the copy is selected."""
+        """Copy the conversation, and select the copy."""
         copy: list[str] = []
         if self._attempt("Could not copy", lambda: copy.append(self._library.fork(item))):
             self._place.show(copy[0])
             self._place.tell(f"Copied {_quote_title(item)}; the copy is selected.")
 
     def export(self, item: Summary, place: str) -> None:
-        """Write it as a document, of the kind that the file's name ends with."""
+        """Write the conversation to the file `place`, in the format of its extension."""
         written: list[Path] = []
         if place.strip() and self._attempt(
             "Could not export", lambda: written.append(self._library.export(item, place.strip()))

@@ -11,10 +11,10 @@ from oi_tui.widgets.lists.conversation_list import ConversationList
 
 
 class EditLine(Input):
-    """Shown while something is asked; enter acts."""
+    """Edits a text on the line of the selected conversation. Enter confirms it."""
 
     class Closed(Message):
-        """Nothing is asked any more."""
+        """The line was closed."""
 
     def __init__(self, rows: ConversationList, *, id: str) -> None:
         super().__init__(id=id, select_on_focus=True)
@@ -25,7 +25,10 @@ class EditLine(Input):
         self.keys: Keys = ()
 
     def ask(self, text: str, keys: Keys, act: Callable[[Summary, str], None]) -> None:
-        """Let the text be edited on top of the selected conversation, and act on what becomes of it."""
+        """Open the line with `text`, and call `act` with the conversation and the edited text on enter.
+
+        `keys` are the key hints that are shown meanwhile.
+        """
         item = self._rows.selected
         if item is None:
             return
@@ -42,12 +45,12 @@ class EditLine(Input):
         self.styles.width = max(10, rows.scrollable_content_region.width - 1)
 
     def follow(self) -> None:
-        """Stay on top of the same conversation after the list was resized."""
+        """Move to the line of the conversation, after the list was resized."""
         if self._item is not None and self._rows.items.place_of(self._item.id) is not None:
             self._place_over(self._item)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Act on what was typed."""
+        """Close the line and act on the text."""
         event.stop()
         item, act = self._item, self._act
         self.leave()
@@ -55,7 +58,7 @@ class EditLine(Input):
             act(item, event.value)
 
     def leave(self) -> None:
-        """Ask no more, and go back to the list."""
+        """Close the line without an action, and focus the list."""
         self.screen.set_focus(self._rows)
         self._item, self._act, self.keys = None, None, ()
         self.screen.remove_class("-asking")

@@ -35,7 +35,7 @@ class Listed(Message):
 
 
 class ImportFinished(Message):
-    """Conversations of Open Interpreter were copied, or could not be."""
+    """The import from Open Interpreter has ended, or has failed."""
 
     def __init__(self, text: str, page: str = "") -> None:
         super().__init__()
@@ -44,7 +44,7 @@ class ImportFinished(Message):
 
 
 class SearchFinished(Message):
-    """Conversations say what is searched for; `done` when all were looked through."""
+    """A search has found conversations. `done` is set when all were searched."""
 
     def __init__(self, query: str, hits: list[Hit], done: bool) -> None:
         super().__init__()
@@ -52,7 +52,10 @@ class SearchFinished(Message):
 
 
 class ConversationLoader:
-    """Work for threads, which post its results. They end early when their worker is cancelled."""
+    """Reads conversations in threads and posts the results as messages.
+
+    A method ends early when its worker is cancelled.
+    """
 
     def __init__(self, library: Library, post: Callable[[Message], bool], clock: Callable[[], float]) -> None:
         self._library = library
@@ -61,19 +64,19 @@ class ConversationLoader:
         self._index = FullTextIndex(library.store.folder / "words.sqlite3")
 
     def list_conversations(self) -> None:
-        """Read the list."""
+        """Read the list and post it as `Listed`."""
         store = self._library.store
         waiting = len(conversations.list_waiting(store, conversations.list_folders()))
         self._post(Listed(store.listing(), waiting, store.list_deleted()))
 
     def update_index(self) -> None:
-        """Take into the index what changed since the last time; before it, clear up."""
+        """Clean up, then add to the search index what changed since the last time."""
         worker = get_current_worker()
         self._library.store.delete_expired()
         self._index.update(self._library.store, lambda: worker.is_cancelled)
 
     def look_for(self, query: str, ids: list[str]) -> None:
-        """Look for the words in the conversations."""
+        """Search the conversations with these ids for the words of `query`, and post what was found."""
         worker = get_current_worker()
         hits: list[Hit] = []
         posted = time.monotonic()
@@ -87,7 +90,7 @@ class ConversationLoader:
             self._post(SearchFinished(query, hits, done=True))
 
     def draw_preview(self, item: Summary, words: list[str], width: int, look: Styles) -> Content:
-        """Read a conversation and draw it in short, `width` cells wide."""
+        """Return a preview of a conversation, `width` cells wide, with `words` marked."""
         messages: list[lmc.Message] = []
         with contextlib.suppress(StoreError):
             messages = self._library.store.read(item.id)

@@ -21,10 +21,10 @@ _PAUSE = 0.06
 
 
 class Preview(VerticalScroll, can_focus=False):
-    """Shows a conversation in short. It is read in a thread."""
+    """Shows the facts of a conversation and its messages, from the first match on. It is read in a thread."""
 
     class Drawn(Message):
-        """A conversation was read and drawn."""
+        """The preview of a conversation is ready."""
 
         def __init__(self, summary: Summary, content: Content) -> None:
             super().__init__()
@@ -39,7 +39,7 @@ class Preview(VerticalScroll, can_focus=False):
         self._pause: TimerHandle | None = None
 
     def show_soon(self, item: Summary | None, words: list[str]) -> None:
-        """Show this conversation, None for none, with the words marked that were searched for."""
+        """Show this conversation, None for none, with the words of the search marked."""
         self._item, self._words = item, words
         if self._pause is not None:
             self._pause.cancel()
@@ -64,7 +64,7 @@ class Preview(VerticalScroll, can_focus=False):
 
     @on(Drawn)
     def handle_drawn(self, event: Drawn) -> None:
-        """Show what was drawn, unless another conversation is selected by now."""
+        """Show the preview, unless another conversation is selected by now."""
         event.stop()
         if self._item == event.summary:
             self._text.update(event.content)

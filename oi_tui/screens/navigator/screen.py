@@ -41,7 +41,7 @@ WIDE = 100
 
 
 class NavigatorScreen(Page[str | None]):
-    """All saved conversations. Dismissed with the id of the one to open, or None."""
+    """Lists all saved conversations. Closes with the id of the one to open, else with None."""
 
     CSS_PATH = paths.styles() / "navigator.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -67,7 +67,10 @@ class NavigatorScreen(Page[str | None]):
     def __init__(
         self, store: Store, *, folder: Path | None = None, clock: Callable[[], float] = time.time
     ) -> None:
-        """`folder` is where the person works now."""
+        """List the conversations of `store`.
+
+        `folder` is the current folder, `clock` gives the time in seconds.
+        """
         super().__init__()
         self._head = Static(id="navigator-head", markup=False)
         self._search_box = Input(
@@ -93,7 +96,7 @@ class NavigatorScreen(Page[str | None]):
         self._notice = ""
 
     def compose(self) -> ComposeResult:
-        """Mount headline, search, list with preview, and keys."""
+        """Mount the headline, the search box, the list with the preview, and the key hints."""
         yield self._head
         yield self._search_box
         yield Horizontal(self._list, self._empty, self._preview, id="navigator-body")
@@ -101,17 +104,17 @@ class NavigatorScreen(Page[str | None]):
         yield self._keys
 
     def on_mount(self) -> None:
-        """Read the list in a thread; the search box takes keys at once."""
+        """Read the list in a thread. The search box takes keys at once."""
         self._search_box.focus()
         self._say()
         self.run_worker(self._reading.list_conversations, thread=True, group="load")
 
     def on_unmount(self) -> None:
-        """Stop what still reads."""
+        """Stop the threads that still read."""
         self.workers.cancel_node(self)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Show the preview where there is room for it."""
+        """Show the preview only where there is room for it."""
         self.set_class(event.size.width >= WIDE, "-wide")
         self.call_after_refresh(self._line.follow)
         self._say()
@@ -139,7 +142,7 @@ class NavigatorScreen(Page[str | None]):
         self.run_worker(self._reading.update_index, thread=True, group="index")
 
     def show(self, select: str | None = None) -> None:
-        """Show what is looked for, with this conversation selected."""
+        """Show the conversations that match the search, with the one whose id is `select` selected."""
         sought = split_words(self._query)
         conversations = self._library.listing.matching(sought, self._folder, self._text_search.excerpts)
         self._list.show(
@@ -168,7 +171,7 @@ class NavigatorScreen(Page[str | None]):
         return words.explain_none_saved(self._library.waiting)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Filter the titles at once, and the messages when the typing pauses."""
+        """Filter the titles at once, and search the messages when the person stops typing."""
         event.stop()
         if event.input.id != "navigator-search":
             return
@@ -179,7 +182,7 @@ class NavigatorScreen(Page[str | None]):
 
     @on(SearchFinished)
     def handle_search_finished(self, event: SearchFinished) -> None:
-        """Add what was found, unless something else is searched for by now."""
+        """Show what was found, unless the search has changed by now."""
         if event.query != self._query:
             return
         self._text_search.take(event)
@@ -190,18 +193,18 @@ class NavigatorScreen(Page[str | None]):
 
     @on(ConversationList.Selected)
     def handle_selected(self, event: ConversationList.Selected) -> None:
-        """Show what is selected."""
+        """Show the preview of the selected conversation."""
         event.stop()
         self._show_preview()
 
     @on(ConversationList.Opened)
     def handle_opened(self, event: ConversationList.Opened) -> None:
-        """Leave with the chosen conversation."""
+        """Close with the chosen conversation."""
         event.stop()
         self._open(event.summary)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Open what was found."""
+        """Open the selected conversation; where none is selected yet, the first one that the search finds."""
         event.stop()
         if self._list.selected is not None:
             self._open(self._list.selected)
@@ -218,12 +221,12 @@ class NavigatorScreen(Page[str | None]):
     # ---- Keys
 
     def on_key(self, event: events.Key) -> None:
-        """Cancel a first `d` with any other key."""
+        """Let any other key cancel the deletion that a first `d` has prepared."""
         if event.key != "d":
             self._list.cancel_delete()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
-        """From the search, the arrow keys go to the list, where there is one; in a line, letters are text."""
+        """Disable actions: moving to an empty list, and letters of the list while a text is edited."""
         if action == "to_list":
             return self.focused is self._search_box and bool(self._list.items)
         if action in ("search", "rename", "export"):
@@ -231,7 +234,7 @@ class NavigatorScreen(Page[str | None]):
         return True
 
     def action_to_list(self, key: str) -> None:
-        """Go to the list; at once, so that a key that follows is for the list."""
+        """Move the focus and this key from the search box to the list, before the next key arrives."""
         self.set_focus(self._list)
         if key == "down":
             self._list.action_move(1)
@@ -239,24 +242,24 @@ class NavigatorScreen(Page[str | None]):
             self._list.action_page(1)
 
     def on_descendant_focus(self) -> None:
-        """Show the keys that act now in the last line."""
+        """Show the keys of what has the focus."""
         self._say()
 
     def action_leave(self) -> None:
-        """Go back; from a line that is edited, only to the list."""
+        """Close the navigator; while a text is edited, only that."""
         if self._line.keys:
             self._line.leave()
         else:
             self.dismiss(None)
 
     def action_search(self) -> None:
-        """Go to the search box."""
+        """Focus the search box."""
         self._list.cancel_delete()
         if not self._search_box.disabled:
             self.set_focus(self._search_box)
 
     def action_rename(self) -> None:
-        """Edit the title of the selected conversation, where it stands."""
+        """Edit the title of the selected conversation on its line."""
         item = self._list.selected
         if item is not None and not item.problem:
             self._list.cancel_delete()
@@ -264,7 +267,7 @@ class NavigatorScreen(Page[str | None]):
             self.tell("")
 
     def action_export(self) -> None:
-        """Ask for the file to which the selected conversation is written as a document."""
+        """Ask for the path of the file to export the selected conversation to."""
         item = self._list.selected
         if item is not None and not item.problem:
             place = paths.shorten(Path.home() / make_file_name(item.title, ".md"))
@@ -279,31 +282,31 @@ class NavigatorScreen(Page[str | None]):
         self._say()
 
     def action_pin(self) -> None:
-        """Keep the selected conversation at the top, or no longer."""
+        """Pin the selected conversation to the top of the list, or unpin it."""
         if self._list.selected is not None:
             self._actions.pin(self._list.selected)
 
     def action_delete(self) -> None:
-        """Ask once, delete the second time."""
+        """Delete the selected conversation when pressed twice."""
         if self._list.selected is not None:
             self._actions.delete(self._list.selected)
 
     def action_undo(self) -> None:
-        """Bring back what was deleted last."""
+        """Restore the conversation that was deleted last."""
         self._actions.undo()
 
     def action_fork(self) -> None:
-        """Copy the selected conversation; the copy is selected."""
+        """Copy the selected conversation, and select the copy."""
         item = self._list.selected
         if item is not None and not item.problem:
             self._actions.fork(item)
 
     def action_here(self) -> None:
-        """Show the conversations of the folder where the person works only, or all again."""
+        """Show only the conversations of the current folder, or all again."""
         self._show_folder(None if self._folder else self._here)
 
     def action_its_folder(self) -> None:
-        """Show the conversations of the selected one's folder only, or all again."""
+        """Show only the conversations of the selected one's folder, or all again."""
         item = self._list.selected
         self._show_folder(None if self._folder or item is None else item.cwd)
 
@@ -314,7 +317,7 @@ class NavigatorScreen(Page[str | None]):
         self.show(select=selected.id if selected else None)
 
     def action_bring_in(self) -> None:
-        """Copy the conversations of Open Interpreter."""
+        """Import the conversations of Open Interpreter."""
         if self._library.waiting:
             self.tell("Importing the conversations of Open Interpreter …")
             self.run_worker(self._reading.import_conversations, thread=True, group="import", exclusive=True)
@@ -323,7 +326,7 @@ class NavigatorScreen(Page[str | None]):
 
     @on(ImportFinished)
     def handle_brought_in(self, event: ImportFinished) -> None:
-        """Say what became of it, what went wrong on a page of its own; the new list follows."""
+        """Show the result of the import, and its errors on a page of their own."""
         self.tell(event.text)
         if event.page:
             where = "The files of Open Interpreter are only read, never changed."
@@ -334,7 +337,7 @@ class NavigatorScreen(Page[str | None]):
     # ---- Words
 
     def tell(self, text: str) -> None:
-        """Say something in the last line."""
+        """Show a sentence in the last line."""
         self._notice = text
         self._say()
 
@@ -349,7 +352,7 @@ class NavigatorScreen(Page[str | None]):
         self._head.update(words.write_headline(number, self._folder))
         acting = self.focused is not self._search_box
         waiting = self._library.waiting
-        keys = words.list_keys(self._folder, waiting) if acting else words.search_keys(self._folder)
+        keys = words.make_list_keys(self._folder, waiting) if acting else words.make_search_keys(self._folder)
         if acting and self._read and not self._list.items:
             undo = (("u", "undo"),) if self._library.undoable else ()
             find = (("/", "search"),) if self._library.listing else ()

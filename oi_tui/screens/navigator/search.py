@@ -18,10 +18,10 @@ _PAUSE = 0.12
 
 
 class TextSearch:
-    """Searches the conversations of a list in a thread, and keeps what was found for one query.
+    """Searches the messages of the listed conversations in a thread, and keeps the result of one query.
 
-    The loader posts `SearchFinished`; who gets it passes it to `take`. `list_ids` names the conversations,
-    `on_started` is called when a search starts.
+    The loader posts `SearchFinished`; the receiver passes it to `take`. `list_ids` returns the ids of the
+    conversations, `on_started` is called when a search starts.
     """
 
     def __init__(
@@ -43,11 +43,11 @@ class TextSearch:
 
     @property
     def is_running(self) -> bool:
-        """Whether conversations are being searched."""
+        """Whether a search is running."""
         return self._worker is not None
 
     def start_soon(self, query: str) -> None:
-        """Forget what was found, and search for this once the person pauses."""
+        """Drop the last result, and search for `query` when the person stops typing."""
         self.excerpts = {}
         self._query = query
         if self._worker is not None:
@@ -60,7 +60,7 @@ class TextSearch:
             self._pause = schedule(self._widget, _PAUSE, self.start)
 
     def start(self) -> None:
-        """Search now, if there is something to search for."""
+        """Search now; an empty query has no effect."""
         query = self._query
         if is_worth_searching(query):
             ids = self._list_ids()
@@ -70,7 +70,7 @@ class TextSearch:
             self._on_started()
 
     def take(self, event: SearchFinished) -> None:
-        """Add what was found."""
+        """Add what was found to the result."""
         if event.done:
             self._worker = None
         self.excerpts |= {hit.id: hit.excerpt for hit in event.hits}

@@ -14,7 +14,7 @@ EXPORT_KEYS: Keys = (
 RENAME_KEYS: Keys = (("enter", "rename"), ("esc", "cancel"))
 
 
-def search_keys(folder: str | None) -> Keys:
+def make_search_keys(folder: str | None) -> Keys:
     """Return the keys that act during a search."""
     where = "all folders" if folder else "this folder"
     return (
@@ -26,7 +26,7 @@ def search_keys(folder: str | None) -> Keys:
     )
 
 
-def list_keys(folder: str | None, waiting: int) -> Keys:
+def make_list_keys(folder: str | None, waiting: int) -> Keys:
     """Return the keys that act on the selected conversation."""
     brings_in = (("i", f"import {waiting}"),) if waiting else ()
     return (
@@ -53,7 +53,7 @@ def write_headline(number: str, folder: str | None) -> Content:
 
 
 def explain_none_found(folder: str | None, *, elsewhere: bool) -> Content:
-    """Explain why no conversation is shown during a search, or for a folder."""
+    """Return why no conversation is shown, for a search or for a folder."""
     searched = "No title, message, code or output contains all of these words."
     why = searched if elsewhere else "No conversation was started here."
     more = "" if folder is None else "\n\nOnly this folder is shown. "
@@ -62,7 +62,7 @@ def explain_none_found(folder: str | None, *, elsewhere: bool) -> Content:
 
 
 def explain_none_saved(waiting: int) -> Content:
-    """The text for a user without conversations."""
+    """Return the text for a user who has no conversations. `waiting` of them can be imported."""
     offer: tuple[str | tuple[str, str], ...] = ()
     if waiting:
         count = f"{waiting} conversation{'s' * (waiting != 1)} of Open Interpreter."

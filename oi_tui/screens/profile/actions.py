@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
 
 class ProfileActions:
-    """Carries out what is chosen in the menu.
+    """Carries out the entries of the profile menu.
 
-    `moved` is called when another file is edited from now on, `switch` when another profile is wanted.
+    `moved` is called with the path when another file is edited from now on, `switch` with the name of the
+    profile to switch to.
     """
 
     def __init__(
@@ -31,7 +32,7 @@ class ProfileActions:
         self._deleted: tuple[Path, Path] | None = None
 
     def open(self) -> None:
-        """Show what can be done with this profile."""
+        """Open the menu, with the entries that apply to this profile."""
         path = self._editor.path
         name = path.stem if path else "without a file"
         self._editor.app.push_screen(ProfileMenu(name, self._list_entries(path)), self._choose)

@@ -20,7 +20,10 @@ _QUIET = 0.3
 
 
 class ApiKeyPanel:
-    """Asks the keyring in threads, because it may have to be unlocked first."""
+    """Finds, saves and deletes the API key of the profile's model.
+
+    The keyring is asked in threads, because the person may have to unlock it first.
+    """
 
     def __init__(self, editor: "EditorScreen", secrets: Secrets) -> None:
         self._editor = editor
@@ -30,13 +33,13 @@ class ApiKeyPanel:
         self.place: KeySource | None = None
 
     def look_soon(self) -> None:
-        """Look for the key once typing stops."""
+        """Look for the key when the person stops typing."""
         if self._timer:
             self._timer.stop()
         self._timer = self._editor.set_timer(_QUIET, self.look)
 
     def look(self) -> None:
-        """Look for the key of the model as the fields have it."""
+        """Look for the key of the model that the fields name, saved or not."""
         profile = self._editor.current
         self._work(lambda: self._call(self._show, find_key_source(profile, self._secrets)))
 
@@ -46,7 +49,10 @@ class ApiKeyPanel:
         self._editor.explain("api_key", f"{place.words}{forget} {ORDER}")
 
     def keep(self, profile: Profile) -> None:
-        """Keep the profile's key outside of its file; where it has no name, it is used and kept nowhere."""
+        """Save the profile's key outside of its file.
+
+        If its provider is not known, it is used, but not saved.
+        """
         key, name = str(profile.api_key), find_variable_name(profile.model, profile.api_base)
         learn(key)
         if name is None:
@@ -79,7 +85,7 @@ class ApiKeyPanel:
         self._editor.key_kept()
 
     def forget(self) -> None:
-        """Forget the key that is kept, when the person has agreed."""
+        """Delete the saved key, after a question."""
         place = self.place
         if place is None or place.name is None:
             return

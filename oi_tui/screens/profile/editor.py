@@ -42,7 +42,7 @@ _KEYS = (
 
 
 class ProfileEditor(Page[Profile | None]):
-    """Every setting, by section. Dismissed with the changed profile once it is saved, else with None."""
+    """Shows every setting, by section. Closes with the changed profile after it was saved, else with None."""
 
     CSS_PATH = paths.styles() / "profile_editor.tcss"
     HORIZONTAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (60, "-wide")]
@@ -68,10 +68,11 @@ class ProfileEditor(Page[Profile | None]):
         moved: Callable[[Path], None] = lambda _path: None,
         switch: Callable[[str], None] = lambda _name: None,
     ) -> None:
-        """`check` asks a profile's model for a few tokens and yields what it finds; it may be slow.
+        """Edit `profile`, whose file is `path`; None for a profile without a file.
 
-        With `secrets` a key that is typed is kept there, and not in the file. `moved` is called when another
-        file is edited from now on, and `switch` that another profile is wanted, by its name.
+        `check` tests a profile's model and yields the results; it may be slow. With `secrets`, a key that is
+        typed is saved there and not in the file. `moved` is called with the path when another file is edited
+        from now on, `switch` with the name of the profile to switch to.
         """
         super().__init__()
         self._check = check
@@ -90,7 +91,7 @@ class ProfileEditor(Page[Profile | None]):
         self._fields = SettingFields(profile)
 
     def compose(self) -> ComposeResult:
-        """Mount headline, search, sections beside fields, and keys."""
+        """Mount the headline, the search box, the sections beside the fields, and the key hints."""
         yield Static(id="profile-head", markup=False)
         yield Input(placeholder="search settings", id="profile-search", select_on_focus=False)
         with Horizontal(id="profile-body"):
@@ -99,7 +100,7 @@ class ProfileEditor(Page[Profile | None]):
         yield KeyFooter(id="profile-keys")
 
     def on_mount(self) -> None:
-        """Begin with the first section."""
+        """Show the first section."""
         self.query_one("#profile-search").focus()
         self.query_one(OptionList).highlighted = 0
         self._show()
@@ -121,24 +122,24 @@ class ProfileEditor(Page[Profile | None]):
         return self.query_one("#profile-search", Input).value.strip().lower()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Show the settings that have the words."""
+        """Show the settings that match the search."""
         event.stop()
         self._show()
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        """Show the section."""
+        """Show the highlighted section."""
         event.stop()
         if not self._query:
             self._show()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Go to the section's first field."""
+        """Focus the first field of the section."""
         event.stop()
         self._clear_search()
         self._fields.focus_field(0)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Go on to the next field; from the search, to the first one found."""
+        """Focus the next field; after a search, the first field that was found."""
         event.stop()
         if event.input.id == "profile-search":
             self._fields.focus_field(0)
@@ -147,7 +148,7 @@ class ProfileEditor(Page[Profile | None]):
 
     @on(SettingField.Edited)
     def handle_edited(self, event: SettingField.Edited) -> None:
-        """Say what is not saved yet."""
+        """Show which changes are not saved yet."""
         event.stop()
         self._warned, self._notice = False, ""
         self._mark_sections()
@@ -156,7 +157,10 @@ class ProfileEditor(Page[Profile | None]):
             self.key.look_soon()
 
     def on_key(self, event: events.Key) -> None:
-        """Move with the arrows between one-line fields too; beside them, what is typed is searched."""
+        """Let the up and down keys move between one-line fields.
+
+        Type into the search box from the sections.
+        """
         focused = self.focused
         if isinstance(focused, OptionList) and event.is_printable and event.character:
             event.stop()
@@ -197,13 +201,13 @@ class ProfileEditor(Page[Profile | None]):
     # ---- Keys
 
     def action_search(self) -> None:
-        """Go to the search box; what is typed replaces what stands there."""
+        """Focus the search box, with its text selected."""
         search_box = self.query_one("#profile-search", Input)
         search_box.focus()
         search_box.action_select_all()
 
     def action_only_changed(self) -> None:
-        """Show the settings that differ from their defaults; pressed again, the first section."""
+        """Show only the settings that differ from their defaults; pressed again, show the first section."""
         sections = self.query_one(OptionList)
         sections.highlighted = 0 if self._get_section() == CHANGED else self._fields.sections.index(CHANGED)
         self._clear_search()
@@ -216,11 +220,11 @@ class ProfileEditor(Page[Profile | None]):
                 widget.reset()
 
     def action_menu(self) -> None:
-        """Show what can be done with the profile as a whole."""
+        """Open the menu of the profile."""
         self._actions.open()
 
     def action_model(self) -> None:
-        """Choose the model among those that were found."""
+        """Choose a model from the list of models."""
         models = ModelsScreen(
             str(self._fields.get_field("model").value),
             self._secrets,
@@ -234,26 +238,26 @@ class ProfileEditor(Page[Profile | None]):
             self._fields.get_field("api_base").put(choice.api_base)
 
     def reset_all(self) -> None:
-        """Set every field back to its default; nothing is saved by that."""
+        """Reset every field to its default. Nothing is saved yet."""
         self._fields.reset_all()
 
     @property
     def has_changes(self) -> bool:
-        """Whether something here is not saved yet."""
+        """Whether there are changes that are not saved."""
         return bool(self._changes or self._fields.wrong)
 
     @property
     def current(self) -> Profile:
-        """The profile as the fields have it, saved or not."""
+        """The profile with the values of the fields, saved or not."""
         return self.profile.with_changes("changed", **self._changes)
 
     def action_test(self) -> None:
-        """Test the model as the fields describe it, saved or not."""
+        """Test the model that the fields describe, saved or not."""
         if self._check is not None:
             self.app.push_screen(ModelTest(self.current.model, self._check(self.current)))
 
     def action_leave(self) -> None:
-        """Go back; with changes that are not saved, only the second time."""
+        """Close the editor; with changes that are not saved, only when pressed twice."""
         if (self._changes or self._fields.wrong) and not self._warned:
             self._warned = True
             self.tell("Unsaved changes: ctrl+s saves them, esc again discards them.")
@@ -261,11 +265,11 @@ class ProfileEditor(Page[Profile | None]):
         self.leave()
 
     def leave(self) -> None:
-        """Go back, with the profile if it is another one by now."""
+        """Close the editor, with the profile if it is not the one that was opened."""
         self.dismiss(self.profile if self.used else None)
 
     def action_save(self) -> None:
-        """Save what was changed and go back with it; what is wrong is shown instead."""
+        """Save the changes and close with the profile; where a value is not valid, show the error instead."""
         changes = self._changes
         for field in self._fields.wrong:
             if not field.display:
@@ -282,11 +286,11 @@ class ProfileEditor(Page[Profile | None]):
             self.write(changes, changes)
 
     def key_kept(self) -> None:
-        """Save the rest after the key was saved elsewhere."""
+        """Save the other changes, after the key was saved elsewhere."""
         self.write(self._changes, {**self._changes, "api_key": None})
 
     def remove_key(self) -> None:
-        """Remove the key from the profile, whether the rest is saved or not."""
+        """Remove the key from the profile and its field. The file does not change."""
         field = self._fields.get_field("api_key")
         self.profile = self.profile.with_changes("changed", api_key=None)
         self.used = True
@@ -294,7 +298,10 @@ class ProfileEditor(Page[Profile | None]):
             field.put(None)
 
     def write(self, changes: Mapping[str, Value], written: Mapping[str, Value]) -> None:
-        """Write what belongs into the file, and go back with all that was changed."""
+        """Write `written` to the file, and close with the profile that has all `changes`.
+
+        If the file cannot be written, show why; the next call closes without writing.
+        """
         try:
             if self.path is not None and not self._unsaved_accepted:
                 save(self.path, written)
@@ -308,7 +315,7 @@ class ProfileEditor(Page[Profile | None]):
     # ---- Words
 
     def explain(self, name: str, more: str) -> None:
-        """Say something of a setting as it stands."""
+        """Show a sentence below a setting, by the name of its field."""
         self._fields.get_field(name).explain(more)
 
     def _get_section(self) -> str:
@@ -323,7 +330,7 @@ class ProfileEditor(Page[Profile | None]):
             rows.replace_option_prompt_at_index(number, self._fields.label(section))
 
     def tell(self, text: str) -> None:
-        """Say something in the last line."""
+        """Show a sentence in the last line."""
         self._notice = text
         self._say()
 

@@ -18,7 +18,7 @@ CHANGED = "Changed only"
 
 
 class SettingFields(VerticalScroll):
-    """A field for each setting, under the headings of their sections."""
+    """Shows a field for each setting, under the titles of their sections."""
 
     def __init__(self, profile: Profile) -> None:
         super().__init__(id="profile-fields", can_focus=False)
@@ -40,26 +40,26 @@ class SettingFields(VerticalScroll):
         self._nothing = Static(id="profile-nothing", markup=False)
 
     def compose(self) -> ComposeResult:
-        """Each heading with its fields, and the text that is shown without any."""
+        """Mount each title with its fields, and the text for a search without a result."""
         for section, heading in self._headings.items():
             yield heading
             yield from self._list_section(section)
         yield self._nothing
 
     def on_mount(self) -> None:
-        """Keep the focused field in view."""
+        """Scroll to the field that has the focus, from now on."""
         # The height of the fields comes late: after help has been wrapped, or an error takes a line more.
         self.watch(self, "virtual_size", self._keep_in_view, init=False)
 
     def get_field(self, name: str) -> SettingField:
-        """Return the field of a setting."""
+        """Return the field of a setting, by the name in `Profile`. Raises KeyError."""
         return self._fields[name]
 
     def _list_section(self, section: str) -> list[SettingField]:
         return [field for field in self._fields.values() if field.setting.section == section]
 
     def show(self, query: str, section: str) -> None:
-        """Show the fields that match the words, or without words those of the section."""
+        """Show the fields that match the words of `query`; those of `section` if there are no words."""
         names = _match_names(query) if query else {field.setting.name for field in self._in(section)}
         of_many = bool(query) or section == CHANGED
         for name, field in self._fields.items():
@@ -94,7 +94,7 @@ class SettingFields(VerticalScroll):
         )
 
     def label(self, section: str) -> Content:
-        """The section's name, with a mark where a value of it is wrong or changed."""
+        """Return the section's name, marked if one of its values is not valid or was changed."""
         if section == CHANGED:
             return Content(section)
         fields = self._list_section(section)
@@ -108,29 +108,32 @@ class SettingFields(VerticalScroll):
         return [field.box for field in self._fields.values() if field.display]
 
     def focus_field(self, number: int) -> None:
-        """Focus a visible field, counted from 0; do nothing if there are not so many."""
+        """Focus a visible field, counted from 0. A number that is too high has no effect."""
         boxes = self.list_boxes()
         if number < len(boxes):
             boxes[number].focus()
 
     def changes(self, profile: Profile) -> dict[str, Value]:
-        """The values that differ from the profile, by name; where the input is not valid, the last valid."""
+        """Return the values that differ from the profile, by name.
+
+        For a field whose input is not valid, this is the last valid value.
+        """
         return {
             name: field.value for name, field in self._fields.items() if field.value != getattr(profile, name)
         }
 
     @property
     def wrong(self) -> list[SettingField]:
-        """The fields whose input is not valid."""
+        """Return the fields whose input is not valid."""
         return [field for field in self._fields.values() if field.error is not None]
 
     def reset_all(self) -> None:
-        """Set every field back to its default."""
+        """Reset every field to its default."""
         for field in self._fields.values():
             field.reset()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Show all of the focused field: its name, its help, and its error."""
+        """Scroll so that name, help and error of the focused field are visible."""
         # Textual scrolls to where the box was before others were shown or hidden.
         self.call_after_refresh(self._bring_into_view, event.widget)
 

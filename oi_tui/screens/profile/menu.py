@@ -27,7 +27,7 @@ class MenuEntry(NamedTuple):
 
 
 class ProfileMenu(Dialog[MenuEntry | None]):
-    """Dismissed with the entry that was chosen, else with None."""
+    """Lists what can be done with a profile. Closes with the chosen entry, else with None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Back", id="profile_menu.close")]
 
@@ -37,20 +37,20 @@ class ProfileMenu(Dialog[MenuEntry | None]):
         self._entries = entries
 
     def compose(self) -> ComposeResult:
-        """The list, in a box."""
+        """Mount the list in a box."""
         with Vertical(classes="profile-box") as box:
             box.border_title = Content(f"Profile {one_line(self._title, 40)}")
             box.border_subtitle = link_hints("enter choose · esc close")
             yield ChoiceList(*(Option(entry.label, id=entry.id) for entry in self._entries))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Go back with the choice."""
+        """Close with the chosen entry."""
         event.stop()
         self.dismiss(self._entries[event.option_index])
 
 
 class ProfileChoice(NameChoice):
-    """Lists the profiles, a person's own first."""
+    """Lists the profiles, those of the user first. Closes with a name, else with None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Back", id="profile_choice.close")]
 
@@ -58,7 +58,7 @@ class ProfileChoice(NameChoice):
         super().__init__(profiles.list_names(), now)
 
     def compose(self) -> ComposeResult:
-        """The list, in a box."""
+        """Mount the list in a box."""
         with Vertical(classes="profile-box") as box:
             box.border_title = "Switch profile"
             box.border_subtitle = link_hints("enter switch · esc close")
@@ -73,7 +73,7 @@ class ProfileChoice(NameChoice):
 
 
 class NameDialog(Dialog[str | None]):
-    """Asks for a name; dismissed with it, else with None."""
+    """Asks for a name. Closes with it, else with None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Back", id="name_question.close")]
 
@@ -83,21 +83,21 @@ class NameDialog(Dialog[str | None]):
         self._title = name
 
     def compose(self) -> ComposeResult:
-        """One field, in a box."""
+        """Mount one field in a box."""
         with Vertical(classes="profile-box") as box:
             box.border_title = Content(one_line(self._question, 60))
             box.border_subtitle = link_hints("enter save · esc close")
             yield Input(self._title)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Go back with the name."""
+        """Close with the name; an empty one has no effect."""
         event.stop()
         if event.value.strip():
             self.dismiss(event.value)
 
 
 class DifferencesDialog(Dialog[None]):
-    """Lists what is not at its default."""
+    """Lists the settings that differ from their defaults, in the given lines."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,enter,q", "dismiss", "Close", id="differences.close")
@@ -108,7 +108,7 @@ class DifferencesDialog(Dialog[None]):
         self._lines = lines
 
     def compose(self) -> ComposeResult:
-        """The lines, in a box."""
+        """Mount the lines in a box."""
         with Vertical(classes="profile-box") as box:
             box.border_title = "Changes"
             box.border_subtitle = link_hints("esc close")

@@ -22,7 +22,7 @@ _MARKS = {True: ("✓", "$text-success"), False: ("✗", "$text-error"), None: (
 
 
 class ModelTest(Dialog[None]):
-    """Shows the findings as they come; leaving does not wait for those that are missing."""
+    """Shows the results of a model test as they come. Closing does not wait for the rest."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,enter,q", "dismiss", "Close", id="model_test.close")
@@ -30,7 +30,7 @@ class ModelTest(Dialog[None]):
 
     @dataclass
     class CheckFinished(Message):
-        """The next finding; None after the last one."""
+        """The test has another result; None after the last one."""
 
         finding: CheckResult | None
 
@@ -41,20 +41,20 @@ class ModelTest(Dialog[None]):
         self._lines: list[Content] = []
 
     def compose(self) -> ComposeResult:
-        """Mount a box that fills line by line."""
+        """Mount a box for the results."""
         with Vertical(id="model-test") as box:
             box.border_title = Content(f"Connection test: {one_line(self._model, 50)}")
             box.border_subtitle = link_hints("esc close")
             yield Static(id="model-test-lines", markup=False)
 
     def on_mount(self) -> None:
-        """Ask the model, in a thread."""
+        """Start the test in a thread."""
         self._show("Requesting a few tokens ...")
         self.run_worker(self._ask, thread=True, exit_on_error=False)
 
     @on(CheckFinished)
     def handle_check_finished(self, event: CheckFinished) -> None:
-        """Add a line."""
+        """Add a line for the result."""
         finding = event.finding
         if finding is not None:
             mark, style = _MARKS[finding.good]

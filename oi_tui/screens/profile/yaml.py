@@ -22,7 +22,10 @@ _KEYS = (("ctrl+s", "save"), ("esc", "back"))
 
 
 class ProfileYaml(Page[bool]):
-    """Checked with every key. Dismissed with True once the file has the new text."""
+    """Edits the text of a profile's file and checks it with each key.
+
+    Closes with True after the text was saved, else with None.
+    """
 
     CSS_PATH = paths.styles() / "profile_editor.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -43,7 +46,7 @@ class ProfileYaml(Page[bool]):
         self._known = self._before
 
     def compose(self) -> ComposeResult:
-        """Mount headline, text, error, and keys."""
+        """Mount the headline, the text, the error, and the key hints."""
         name = one_line(paths.shorten(self._path), 200)
         yield Static(Content.assemble(("Settings", "bold"), "   ", (name, "$text-muted")), id="profile-head")
         yield StableTextArea(
@@ -53,12 +56,12 @@ class ProfileYaml(Page[bool]):
         yield KeyFooter(id="profile-keys")
 
     def on_mount(self) -> None:
-        """Begin in the text."""
+        """Focus the text."""
         self.query_one(TextArea).focus()
         self._check()
 
     def on_text_area_changed(self) -> None:
-        """Say at once what is wrong."""
+        """Show what is wrong in the text."""
         self._warned = False
         self._check()
 
@@ -84,7 +87,7 @@ class ProfileYaml(Page[bool]):
         return problem
 
     def action_leave(self) -> None:
-        """Go back; with changes that are not saved, only the second time."""
+        """Close; with changes that are not saved, only when pressed twice."""
         if self._text != self._before and not self._warned:
             self._warned = True
             self.query_one(KeyFooter).show(
@@ -106,7 +109,7 @@ class ProfileYaml(Page[bool]):
         return changed
 
     def action_save(self) -> None:
-        """Write the file, if all is right with it."""
+        """Save the text if it is a valid profile."""
         if self._check():
             self.query_one(KeyFooter).show(_KEYS, "Not saved: there is an error.")
             return
@@ -125,8 +128,8 @@ class ProfileYaml(Page[bool]):
 
 
 def reread(path: Path, before: Profile) -> Profile:
-    """The profile as its file says now; flags and the environment still win.
+    """Return the profile that the file describes now.
 
-    Raises ProfileError or OSError.
+    Flags and environment variables of `before` still apply. Raises ProfileError or OSError.
     """
     return profiles.keep_overrides(profiles.load(path), before)

@@ -16,16 +16,16 @@ XSRF_COOKIE = "_xsrf"
 _FOLDERS = ("/api/kernels", "/api/kernelspecs", "/api/sessions")
 
 
-def kernel_password(token: str) -> str:
-    """The password for kernels that belongs to a token. The token cannot be had from it."""
+def derive_password(token: str) -> str:
+    """Return the password for kernels that is derived from the token. It does not reveal the token."""
     return _sign(token.encode(), "kernels")
 
 
 class KernelAccess:
-    """Knows who may use the kernels without the token.
+    """Decides who may use the kernels without the token of the server.
 
-    A client sends the password in a header, or it signs in with a form and sends a cookie from then on.
-    The cookie counts only together with the header X-XSRFToken, which a page of another server cannot send.
+    A client sends the password in a header, or it signs in with a form and then sends a cookie. The cookie is
+    valid only together with the header X-XSRFToken, which a page of another server cannot send.
     """
 
     def __init__(self, password: str) -> None:
@@ -34,15 +34,15 @@ class KernelAccess:
         self._key = secrets.token_bytes(32)
 
     def is_password(self, given: bytes) -> bool:
-        """Compare with the password, in a time that does not depend on where they differ."""
+        """Whether this is the password. The comparison takes the same time for every wrong one."""
         return hmac.compare_digest(hashlib.sha256(given).digest(), self._digest)
 
     def ticket(self, xsrf: str) -> str:
-        """The cookie of a client that has signed in, which belongs to this value of the header."""
+        """Return the cookie for a client that has signed in; it is valid with this value of X-XSRFToken."""
         return _sign(self._key, xsrf)
 
     def has_ticket(self, cookies: bytes, xsrf: bytes) -> bool:
-        """Whether the cookies have a ticket, and it belongs to this value of the header."""
+        """Whether the cookies contain the ticket for this value of X-XSRFToken."""
         try:
             found = SimpleCookie(cookies.decode("ascii")).get(COOKIE)
             expected = self.ticket(xsrf.decode("ascii"))
@@ -54,7 +54,7 @@ class KernelAccess:
 
 
 def is_for_kernels(path: str) -> bool:
-    """Whether an address belongs to the kernels."""
+    """Whether the path of a request belongs to the kernels."""
     return path == "/api" or any(path == item or path.startswith(f"{item}/") for item in _FOLDERS)
 
 

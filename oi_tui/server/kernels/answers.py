@@ -47,8 +47,8 @@ _LONGEST = 20_000
 _MOST_HISTORY = 1_000
 
 
-def kernel_info(backend: Backend, language: str) -> dict[str, Any]:
-    """Describe the kernel and its language."""
+def describe_kernel(backend: Backend, language: str) -> dict[str, Any]:
+    """Return the content of `kernel_info_reply`: the kernel and its language."""
     mimetype, ending, lexer = _LANGUAGES.get(language, ("text/plain", ".txt", language))
     program = backend.computer.describe(language)
     version = _VERSION.search(program)
@@ -72,7 +72,10 @@ def kernel_info(backend: Backend, language: str) -> dict[str, Any]:
 
 
 def make_completions(backend: Backend, language: str, content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what completes the code at the cursor; nothing while the language runs."""
+    """Return the content of `complete_reply` for the code at the cursor.
+
+    No matches while the language is busy.
+    """
     code, end = _find_at_cursor(content)
     found = backend.computer.inspector.complete(language, code[:end])
     start = end - min(found.typed, end) if found else end
@@ -80,8 +83,8 @@ def make_completions(backend: Backend, language: str, content: Mapping[str, Any]
     return {"status": "ok", "matches": matches, "cursor_start": start, "cursor_end": end, "metadata": {}}
 
 
-def inspection(backend: Backend, language: str, content: Mapping[str, Any]) -> dict[str, Any]:
-    """Describe the variable at the cursor."""
+def describe_variable(backend: Backend, language: str, content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the content of `inspect_reply` for the variable at the cursor."""
     code, place = _find_at_cursor(content)
     before, after = _NAME_BEFORE.search(code[:place]), _NAME_AFTER.match(code, place)
     name = ((before[0] if before else "") + (after[0] if after else "")).rstrip(".")
@@ -91,7 +94,7 @@ def inspection(backend: Backend, language: str, content: Mapping[str, Any]) -> d
 
 
 def judge_completeness(language: str, content: Mapping[str, Any]) -> dict[str, Any]:
-    """Say whether code can run as it stands; of other languages than Python that is not known."""
+    """Return the content of `is_complete_reply`; for languages other than Python, the status is `unknown`."""
     code = content.get("code") or ""
     if language != "python" or len(code) > _LONGEST or code.lstrip().startswith(("%", "!", "?")):
         return {"status": "unknown"}
@@ -112,7 +115,7 @@ def judge_completeness(language: str, content: Mapping[str, Any]) -> dict[str, A
 
 
 def make_history(messages: Sequence[Message], content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return earlier cells: the last ones, some by number, or those that fit a pattern."""
+    """Return the content of `history_reply`: the last cells, or cells by number or by a pattern."""
     codes = [message.content for message in messages if message.is_cell]
     rows = [(0, number, code) for number, code in enumerate(codes, 1)]
     number = _read_whole_number(content.get("n"), _MOST_HISTORY)

@@ -14,7 +14,7 @@ _ERROR = re.compile(r"(?:Uncaught )?([A-Za-z_][\w.]*(?:Error|Exception|Exit|Inte
 
 
 class CellStream:
-    """Takes what a terminal shows, and returns what is to be sent as a stream."""
+    """Turns the terminal output of a cell into the text of a Jupyter stream."""
 
     def __init__(self) -> None:
         self._held = ""
@@ -25,7 +25,7 @@ class CellStream:
         self._masked = False
 
     def add(self, text: str) -> str:
-        """Take text; return what is to be sent now."""
+        """Take output of the terminal. Returns the text to send now, which may be ""."""
         text = self._without_echo(text)
         if not text:
             return ""
@@ -42,16 +42,16 @@ class CellStream:
 
     @property
     def patience(self) -> float | None:
-        """How many seconds to wait until `flush`; None where nothing is held back."""
+        """The seconds to wait before `flush`; None if nothing is held back."""
         return max(0.0, self._held_since + _HELD - time.monotonic()) if self._held else None
 
     def flush(self) -> str:
-        """Return what was held back."""
+        """Return the text that was held back."""
         held, self._held = self._held, ""
         return self._send(held)
 
     def ask(self, prompt: str, *, masked: bool) -> tuple[str, str]:
-        """Return what is to be sent before a prompt, and the part of the prompt that was not sent yet."""
+        """Return the text to send before a prompt, and the part of the prompt that was not sent yet."""
         self._masked = masked
         prompt = prompt.replace("\r\n", "\n")
         if not prompt or not (self._sent + self._held).endswith(prompt):
@@ -63,11 +63,14 @@ class CellStream:
         return before, unsent
 
     def expect_echo(self, line: str) -> None:
-        """Leave out what the terminal repeats of a line that a client typed and shows."""
+        """Leave out the terminal's echo of a typed line, because the client shows it already."""
         self._echo = "\n" if self._masked else f"{line}\n"
 
     def find_error(self, reason: str) -> tuple[str, str] | None:
-        """Return the name and the message of the error that was printed last, or is the reason."""
+        """Return name and message of the error in `reason`, else of the one that was printed last.
+
+        None for none.
+        """
         for line in (reason, *reversed(self._sent.splitlines())):
             if match := _ERROR.fullmatch(line.strip()):
                 return match[1], match[2] or ""

@@ -20,7 +20,7 @@ from oi_tui.server.guard import RequestRefusedError
 from oi_tui.server.hosted_session import ConflictError, HostedSession
 from oi_tui.server.kernels import answers
 from oi_tui.server.kernels.cell_stream import CellStream
-from oi_tui.server.kernels.messages import frame_of, read_message
+from oi_tui.server.kernels.messages import encode_frame, read_message
 from oi_tui.server.kernels.request_fields import REQUEST_FIELDS
 from oi_tui.server.options import ServerLimits
 
@@ -39,7 +39,7 @@ End = Callable[[], Awaitable[None]]
 
 @dataclass(slots=True, eq=False)
 class Kernel:
-    """A language of a session, as a kernel, and the clients at its channels."""
+    """A language of a session as a Jupyter kernel, with the clients that are connected to it."""
 
     id: str
     language: str
@@ -61,7 +61,7 @@ class Kernel:
     notebook: dict[str, str] = field(default_factory=dict)
 
     def describe(self) -> dict[str, Any]:
-        """The kernel as Jupyter describes it, and its session, where its questions are answered."""
+        """Return the kernel as Jupyter's REST API has it, with the session that shows its questions."""
         return {
             "id": self.id,
             "name": self.name,
@@ -73,7 +73,7 @@ class Kernel:
         }
 
     async def restart(self) -> None:
-        """Restart the language, and drop the cells that wait."""
+        """Restart the language, and drop the cells that wait. Variables are lost."""
         for client in self.clients:
             await client.abort_waiting()
         # The first stop ends the question or the code, the second one its language.
@@ -86,15 +86,18 @@ class Kernel:
         self.count = 0
 
     async def publish(self, parent: Mapping[str, Any], kind: str, content: Mapping[str, Any]) -> None:
-        """Send a message to all clients. One that takes none any more does not hold the others up."""
+        """Send an IOPub message to all clients.
+
+        A client that does not receive it does not delay the others.
+        """
         sending = [client.send(parent, kind, content, "iopub") for client in self.clients]
         await asyncio.gather(*sending, return_exceptions=True)
 
 
 class KernelConnection:
-    """A client at the channels of a kernel. `end` ends the kernel when the client asks for that.
+    """A client that is connected to a kernel. `end` ends the kernel when the client asks for it.
 
-    With `binary` it gets its messages as binary frames.
+    With `binary`, messages are sent as binary frames.
     """
 
     def __init__(
@@ -111,7 +114,7 @@ class KernelConnection:
         self._failed = False
 
     async def receive(self) -> None:
-        """Take messages until the client leaves, or sends something else."""
+        """Receive messages until the client disconnects or sends something that is no message."""
         with suppress(WebSocketDisconnect):
             while True:
                 message = read_message(await self._receive_frame(), binary=self._binary)
@@ -123,14 +126,14 @@ class KernelConnection:
                     return
 
     async def execute(self) -> None:
-        """Run the cells of the client, one after the other."""
+        """Run the client's cells, one after the other."""
         while True:
             message = await self._cells.get()
             async with self._kernel.turn:
                 await self._busy_while(message, self._execute(message))
 
     async def abort_waiting(self) -> None:
-        """Drop the cells that wait now; a cell that arrives later still runs."""
+        """Drop the cells that wait now. A cell that arrives later still runs."""
         waiting = [self._cells.get_nowait() for _ in range(self._cells.qsize())]
         for message in waiting:
             await self._abort(message)
@@ -138,7 +141,7 @@ class KernelConnection:
     async def send(
         self, parent: Mapping[str, Any], kind: str, content: Mapping[str, Any], channel: str
     ) -> None:
-        """Send a message to this client; nothing more is sent after one failed."""
+        """Send a message to this client. After one could not be sent, no more are sent."""
         header = {
             "msg_id": uuid.uuid4().hex,
             "msg_type": kind,
@@ -161,7 +164,9 @@ class KernelConnection:
             if self._failed:
                 raise WebSocketDisconnect
             try:
-                await asyncio.wait_for(self._send(frame_of(record, binary=self._binary)), self._send_seconds)
+                await asyncio.wait_for(
+                    self._send(encode_frame(record, binary=self._binary)), self._send_seconds
+                )
             except BaseException:
                 self._failed = True
                 raise
@@ -230,11 +235,11 @@ class KernelConnection:
         backend, language = self._kernel.session.backend, self._kernel.language
         match kind:
             case "kernel_info_request":
-                return answers.kernel_info(backend, language)
+                return answers.describe_kernel(backend, language)
             case "complete_request":
                 return answers.make_completions(backend, language, content)
             case "inspect_request":
-                return answers.inspection(backend, language, content)
+                return answers.describe_variable(backend, language, content)
             case "is_complete_request":
                 return answers.judge_completeness(language, content)
             case "history_request":
@@ -295,7 +300,7 @@ class KernelConnection:
 
 
 class ShownValue:
-    """A value of the program, in the forms that it is shown in."""
+    """A value that the program displays, with the MIME types it is displayed in."""
 
     def __init__(self, kind: str, place: str | None) -> None:
         self.kind = kind
@@ -304,7 +309,7 @@ class ShownValue:
         self._text = ""
 
     def add(self, text: str) -> bool:
-        """Take a piece of its text; False where there is too much of it for one message."""
+        """Add a piece of its text. Returns False if it is too large for one message."""
         if len(self._text) + len(text) > _LONGEST_VALUE:
             return False
         self._text += text
@@ -313,7 +318,7 @@ class ShownValue:
 
 
 class CellRun:
-    """A cell at work: what happens goes to all clients, requests for input to the one that sent it."""
+    """A running cell. All clients get its events; the one that sent the cell is asked for input."""
 
     def __init__(self, kernel: Kernel, client: KernelConnection, message: Mapping[str, Any]) -> None:
         self._kernel = kernel
@@ -330,7 +335,10 @@ class CellRun:
         self._value: ShownValue | None = None
 
     async def run(self, code: str) -> dict[str, Any] | None:
-        """Have the code asked for and run. Returns the error that ended it, as Jupyter describes it."""
+        """Have the code approved and run.
+
+        Returns the content of Jupyter's `error` message if it failed, else None.
+        """
         session = self._kernel.session
         # Nobody can answer a question here, so that this is nobody who watches.
         with EventReader(session.log, watches=False) as reader:

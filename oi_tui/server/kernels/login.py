@@ -17,14 +17,14 @@ _MOST_FIELDS = 10
 
 
 async def show_login(request: Request) -> Response:
-    """Give a client the value that it must send with the password and after that."""
+    """Set the cookie `_xsrf`, whose value a client must send with the password and with each request."""
     answer = PlainTextResponse(_WHAT)
     _set(answer, request, XSRF_COOKIE, secrets.token_urlsafe(32))
     return answer
 
 
 async def sign_in(request: Request) -> Response:
-    """Take the password for kernels, and give the client a cookie that opens the kernels alone."""
+    """Check the password for kernels, and set a cookie that is valid for kernels only."""
     access = find_context(request).guard.kernel_access
     try:
         form = parse_qs((await request.body()).decode("ascii"), max_num_fields=_MOST_FIELDS)

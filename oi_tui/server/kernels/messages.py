@@ -15,8 +15,8 @@ _LEAST_PLACES = len(_PARTS) + 2
 _MOST_PLACES = _LEAST_PLACES + 1_000
 
 
-def frame_of(message: Mapping[str, Any], *, binary: bool) -> str | bytes:
-    """Return the frame of a message for a client."""
+def encode_frame(message: Mapping[str, Any], *, binary: bool) -> str | bytes:
+    """Return the WebSocket frame of a message: text, or bytes with `binary`."""
     if not binary:
         return json.dumps(message)
     pieces = [str(message["channel"]).encode(), *(json.dumps(message[part]).encode() for part in _PARTS)]

@@ -17,13 +17,13 @@ _LONGEST = 1_000
 
 
 async def list_sessions(request: Request) -> Response:
-    """Every session whose kernel is still there."""
+    """Return all sessions whose kernel is alive."""
     kernels = find_context(request).kernels.values()
     return JSONResponse([_describe_session(kernel) for kernel in kernels if kernel.notebook])
 
 
 async def create_session(request: Request) -> Response:
-    """Give a notebook a kernel; one that has a kernel keeps it."""
+    """Start a kernel for a notebook, or return the session of one that has a kernel."""
     context = find_context(request)
     body = await read_object(request)
     notebook = _describe_notebook(body)
@@ -36,7 +36,7 @@ async def create_session(request: Request) -> Response:
 
 
 async def show_session(request: Request) -> Response:
-    """One session."""
+    """Return one session."""
     return JSONResponse(_describe_session(_find(request)))
 
 

@@ -26,23 +26,24 @@ _DEFAULT = "python3"
 _KERNEL_NAMES = {"python": "python3", "r": "ir", "shell": "bash"}
 
 
-async def version(_request: Request) -> Response:
-    """The version of Jupyter's interface."""
+async def show_version(_request: Request) -> Response:
+    """Return the version of Jupyter's REST API."""
     return JSONResponse({"version": "2.0.0"})
 
 
 async def list_specs(request: Request) -> Response:
-    """The languages as kernel specifications."""
+    """Return the kernel specifications, one for each language."""
     session = await find_context(request).sessions.find()
     specs = {
-        kernel_name(language): _describe_spec(language) for language in session.backend.computer.languages
+        make_kernel_name(language): _describe_spec(language)
+        for language in session.backend.computer.languages
     }
     default = _DEFAULT if _DEFAULT in specs else next(iter(specs), "")
     return JSONResponse({"default": default, "kernelspecs": specs})
 
 
 async def show_spec(request: Request) -> Response:
-    """One kernel specification."""
+    """Return one kernel specification."""
     session = await find_context(request).sessions.find()
     language = _find_language(session, request.path_params["name"])
     if language is None:
@@ -51,12 +52,12 @@ async def show_spec(request: Request) -> Response:
 
 
 async def list_kernels(request: Request) -> Response:
-    """Every kernel."""
+    """Return all kernels."""
     return JSONResponse([kernel.describe() for kernel in find_context(request).kernels.values()])
 
 
 async def start_kernel(request: Request) -> Response:
-    """Make a kernel, with a session of its own."""
+    """Start a kernel, with a session of its own."""
     body = await read_object(request) if await request.body() else {}
     check_fields(body, START)
     kernel = await begin_kernel(find_context(request), body.get("name"))
@@ -65,7 +66,7 @@ async def start_kernel(request: Request) -> Response:
 
 
 async def begin_kernel(context: ServerContext, name: object) -> Kernel:
-    """Make a kernel of the name that a client gave, or of the usual one. Raises RequestRefusedError."""
+    """Start the kernel with this name; without a name, the default one. Raises RequestRefusedError."""
     name = _DEFAULT if name in (None, "") else name
     if not isinstance(name, str):
         raise RequestRefusedError(
@@ -76,15 +77,15 @@ async def begin_kernel(context: ServerContext, name: object) -> Kernel:
     computer = session.backend.computer
     if language is None or computer.explain_missing(language):
         await context.sessions.remove(session.id)
-        names = ", ".join(map(kernel_name, computer.languages))
+        names = ", ".join(map(make_kernel_name, computer.languages))
         raise RequestRefusedError(400, f"There is no kernel {name[:50]}. Kernels: {names}.", param="name")
-    kernel = Kernel(str(uuid.uuid4()), language, kernel_name(language), session)
+    kernel = Kernel(str(uuid.uuid4()), language, make_kernel_name(language), session)
     context.kernels[kernel.id] = kernel
     return kernel
 
 
 async def show_kernel(request: Request) -> Response:
-    """One kernel."""
+    """Return one kernel."""
     return JSONResponse(_find_kernel(request).describe())
 
 
@@ -95,20 +96,20 @@ async def end_kernel(request: Request) -> Response:
 
 
 async def interrupt_kernel(request: Request) -> Response:
-    """Interrupt what runs; variables are kept."""
+    """Interrupt the running cell. Variables are kept."""
     _find_kernel(request).session.stop()
     return Response(status_code=204)
 
 
 async def restart_kernel(request: Request) -> Response:
-    """Restart the language; its variables are lost."""
+    """Restart the language. Variables are lost."""
     kernel = _find_kernel(request)
     await kernel.restart()
     return JSONResponse(kernel.describe())
 
 
-async def channels(socket: WebSocket) -> None:
-    """The messages of a kernel, as JSON or in binary frames."""
+async def serve_channels(socket: WebSocket) -> None:
+    """Serve the WebSocket of a kernel."""
     context = find_context(socket)
     binary = V1 in socket.scope["subprotocols"]
     await socket.accept(subprotocol=V1 if binary else subprotocol(socket))
@@ -143,8 +144,8 @@ def _find_kernel(request: Request) -> Kernel:
     return kernel
 
 
-def kernel_name(language: str) -> str:
-    """The name of a language's kernel, as notebooks have it."""
+def make_kernel_name(language: str) -> str:
+    """Return the name of a language's kernel specification."""
     return _KERNEL_NAMES.get(language, language)
 
 
@@ -157,4 +158,4 @@ def _find_language(session: HostedSession, name: str) -> str | None:
 
 def _describe_spec(language: str) -> dict[str, Any]:
     spec = {"argv": [], "display_name": f"{language} (oi-tui)", "language": language, "metadata": {}}
-    return {"name": kernel_name(language), "spec": spec, "resources": {}}
+    return {"name": make_kernel_name(language), "spec": spec, "resources": {}}

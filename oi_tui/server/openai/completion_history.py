@@ -14,7 +14,7 @@ _MOST_CHARACTERS = 20_000
 
 @dataclass(slots=True)
 class ChatHistory:
-    """What a session and its clients said to each other, as the clients know it."""
+    """The messages of a session as its clients know them."""
 
     items: list[tuple[str, str]] = field(default_factory=list)
     #: The instructions that the session got last.
@@ -23,14 +23,14 @@ class ChatHistory:
     supersede: Callable[[], None] = lambda: None
 
     def add(self, role: str, text: str) -> None:
-        """Remember a message, or more of the last one where the assistant goes on."""
+        """Add a message, or add to the last one if the assistant continues it."""
         if role == "assistant" and self.items and self.items[-1][0] == "assistant":
             text = self.items.pop()[1] + text
         self.items.append((role, text[: _MOST_CHARACTERS * 2]))
         del self.items[:-_MOST_MESSAGES]
 
     def count(self, spoken: Sequence[ChatMessage]) -> int:
-        """Count the messages at the start of a client's list with which the conversation here ends."""
+        """Return how many messages at the start of a client's list are the end of this history."""
         for count in range(min(len(spoken) - 1, len(self.items)), 0, -1):
             if all(map(_is_same, spoken[:count], self.items[-count:])):
                 return count
@@ -38,21 +38,24 @@ class ChatHistory:
 
 
 class CompletionHistory:
-    """Remembers what was said in each session, as long as there is the session."""
+    """The chat histories of all sessions. A history is dropped with its session."""
 
     def __init__(self) -> None:
         self._sessions: WeakKeyDictionary[HostedSession, ChatHistory] = WeakKeyDictionary()
 
     def recall(self, session: HostedSession) -> ChatHistory:
-        """Return what was said in this session."""
+        """Return the history of this session."""
         return self._sessions.setdefault(session, ChatHistory())
 
     def forget(self, session: HostedSession) -> None:
-        """Forget a session, because its messages were replaced."""
+        """Drop the history of a session, because its messages were replaced."""
         self._sessions.pop(session, None)
 
     def find(self, spoken: Sequence[ChatMessage]) -> tuple[HostedSession, int] | None:
-        """Find the session that a client's list continues, and how many of its messages it has."""
+        """Return the session that a client's list continues, and how many of its messages are known.
+
+        None for none.
+        """
         matches = [
             (count, session.used, session)
             for session, before in list(self._sessions.items())

@@ -38,13 +38,13 @@ class ChatMessage:
 
     @property
     def text(self) -> str:
-        """Its text; images are left out."""
+        """The text of the message, without images."""
         return "\n".join(item.content for item in self.messages if item.type == "message")
 
 
 @dataclass(frozen=True, slots=True)
 class CompletionRequest:
-    """The body of a request, as far as it is used."""
+    """The fields of a request that are used."""
 
     model: str
     stream: bool
@@ -54,18 +54,18 @@ class CompletionRequest:
 
     @property
     def words(self) -> str:
-        """The last message, where it is nothing but text."""
+        """The text of the last message; "" if it has something other than text."""
         last = self.spoken[-1].messages
         return last[0].content.strip() if len(last) == 1 and last[0].type == "message" else ""
 
     @property
     def is_task(self) -> bool:
-        """Whether a client asks about a conversation, such as for its title, and does not continue it."""
+        """Whether the client asks about a conversation, such as for a title, and does not continue it."""
         return len(self.spoken) == 1 and self.words.startswith(_TASK_HEAD) and _TASK_PART in self.words
 
 
 def read_completion(body: Mapping[str, Any]) -> CompletionRequest:
-    """Check the fields of a request. Raises RequestRefusedError."""
+    """Read and check the body of a request. Raises RequestRefusedError, which names the field."""
     check_fields(body, request_fields.COMPLETION)
     for name, (same, advice) in _UNSUPPORTED.items():
         if body.get(name) is not None and body[name] not in same:

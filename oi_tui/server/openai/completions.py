@@ -42,10 +42,10 @@ _NO_RETRY = {"x-should-retry": "false"}
 _DONE = b"data: [DONE]\n\n"
 
 
-async def chat_completions(request: Request) -> Response:
-    """Work on the last message of the person; streamed or whole.
+async def complete_chat(request: Request) -> Response:
+    """Answer the last message of the user, streamed or whole.
 
-    While code waits for approval, the answer "yes" runs it. Any other message rejects it.
+    While code waits for approval, the message "yes" runs it. Any other message rejects it.
     """
     wanted = read_completion(await read_object(request))
     if wanted.is_task:
@@ -83,13 +83,13 @@ async def _answer_task(request: Request, wanted: CompletionRequest) -> Response:
     return JSONResponse(_make_whole_reply(wanted, content, None))
 
 
-async def models(_request: Request) -> Response:
-    """The one name that clients can choose."""
+async def list_models(_request: Request) -> Response:
+    """Return the one model that clients can choose."""
     return JSONResponse({"object": "list", "data": [_MODEL]})
 
 
-async def model(request: Request) -> Response:
-    """Facts about that name; the profile says which model it is."""
+async def show_model(request: Request) -> Response:
+    """Return the description of that model. The profile decides which model it really is."""
     if request.path_params["name"] != MODEL:
         raise RequestRefusedError(
             404, f"The only model here is {MODEL}.", param="model", code="model_not_found"

@@ -19,24 +19,24 @@ _FIELD = re.compile(r"[a-z_]+")
 
 
 def write_input_notice(prompt: str) -> str:
-    """Return what tells a client that its next message goes to a program."""
+    """Return the text that tells a client that its next message is typed to the running program."""
     return f"The program waits for input: {one_line(prompt)}".rstrip(" :")
 
 
 def read_content(content: object, where: str = "content") -> list[Message]:
-    """The messages for a content of OpenAI's: text, or parts with text and images.
+    """Return the messages for the content of one of OpenAI's: a text, or parts with text, images and files.
 
-    Raises RequestRefusedError, which names the part: `where` is the path of the content in the request.
+    `where` is the path of the content in the request. Raises RequestRefusedError, which names the part.
     """
     if isinstance(content, str):
         return [Message(role="user", type="message", content=content)]
     if not isinstance(content, list) or not 0 < len(content) <= _MOST_PARTS:
-        raise refuse(where, f"must be text or a list of 1 to {_MOST_PARTS} parts.")
+        raise make_refusal(where, f"must be text or a list of 1 to {_MOST_PARTS} parts.")
     return [_read_part(part, f"{where}[{number}]") for number, part in enumerate(content)]
 
 
-def refuse(where: str, why: str) -> RequestRefusedError:
-    """The error for a part of a request; OpenAI's clients get the name of the field besides."""
+def make_refusal(where: str, why: str) -> RequestRefusedError:
+    """Return the error for a part of a request, with the path of the part for OpenAI's clients."""
     return RequestRefusedError(400, f"{where} {why}", param=_FIELD.match(where)[0])  # type: ignore[index]
 
 
@@ -44,21 +44,21 @@ def _read_part(part: object, where: str) -> Message:
     kind = part.get("type") if isinstance(part, dict) else None
     if isinstance(part, dict) and kind in ("text", "input_text"):
         if not isinstance(part.get("text"), str):
-            raise refuse(f"{where}.text", "must be text.")
+            raise make_refusal(f"{where}.text", "must be text.")
         return Message(role="user", type="message", content=part["text"])
     if isinstance(part, dict) and kind in ("image_url", "input_image"):
         image = part.get("image_url")
         address = image.get("url") if isinstance(image, dict) else image
         head, comma, data = str(address).partition(";base64,")
         if not (comma and head.startswith("data:image/")):
-            raise refuse(f"{where}.image_url", "must be a data: address with the image in base64.")
+            raise make_refusal(f"{where}.image_url", "must be a data: address with the image in base64.")
         image = read_image(data)
         if image is None:
-            raise refuse(f"{where}.image_url", f"cannot be read. {UNREADABLE}")
+            raise make_refusal(f"{where}.image_url", f"cannot be read. {UNREADABLE}")
         return Message(role="user", type="image", format=image.format, content=image.content)
     if isinstance(part, dict) and kind in ("file", "input_file"):
         return _read_file(part["file"] if isinstance(part.get("file"), dict) else part, where)
-    raise refuse(f"{where}.type", "must be that of a text, an image_url or a file.")
+    raise make_refusal(f"{where}.type", "must be that of a text, an image_url or a file.")
 
 
 def _read_file(part: Mapping[str, Any], where: str) -> Message:
@@ -70,7 +70,7 @@ def _read_file(part: Mapping[str, Any], where: str) -> Message:
             raise ValueError
         text = base64.b64decode(data, validate=True).decode()
     except ValueError:
-        raise refuse(
+        raise make_refusal(
             f"{where} ({name}): file_data",
             "must be a data: address with text in base64. Name other files by path.",
         ) from None

@@ -31,7 +31,7 @@ Event = dict[str, Any]
 
 
 class ResponseBuilder:
-    """Puts a response together, and tells each step as an event of its stream."""
+    """Builds a response and the events of its stream."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class ResponseBuilder:
         known: frozenset[str] = frozenset(),
         before: Sequence[Message] = (),
     ) -> None:
-        """`known` are the ids of messages that the client sent; `before` is the conversation so far."""
+        """`known` are the ids of messages that the client sent; `before` are the earlier messages."""
         self._number = -1
         self._known = known
         self._before = {message.id: message for message in before}
@@ -76,16 +76,16 @@ class ResponseBuilder:
         }
 
     def is_over(self) -> bool:
-        """Whether nothing follows but the end."""
+        """Whether only the last event is missing."""
         return self._over
 
     def begin(self) -> Iterator[Event]:
-        """The first events."""
+        """Yield the first events of the stream."""
         yield self._event("response.created", response=self.response)
         yield self._event("response.in_progress", response=self.response)
 
     def end(self) -> Event:
-        """The last event, with the whole response."""
+        """Return the last event of the stream, with the whole response."""
         response = self.response
         if response["status"] == "in_progress":
             response["status"] = "completed"
@@ -99,13 +99,13 @@ class ResponseBuilder:
         return self._event(f"response.{kind}", response=response)
 
     def fail(self, why: str) -> None:
-        """End the response as failed."""
+        """Mark the response as failed, with the reason."""
         self._over = True
         self.response["status"] = "failed"
         self.response["error"] = {"code": "server_error", "message": why}
 
     def take(self, item: LogItem) -> Iterator[Event]:
-        """The events of the stream for one of the session."""
+        """Yield the events of the stream for an event of the session."""
         match item:
             case MessageStarted(message) | MessageRecorded(message) if message.id in self._known:
                 return
@@ -154,7 +154,7 @@ class ResponseBuilder:
                     self.response["status"] = "cancelled"
 
     def rebuild_missed(self, state: Snapshot) -> Iterator[LogItem]:
-        """What stands for events of the session that are gone. `state` is what they have led to."""
+        """Yield events for those of the session that were dropped. `state` is the session after them."""
         messages = [
             message
             for message in state.messages

@@ -11,7 +11,7 @@ from oi_tui.messages import Message
 from oi_tui.server.fields import check_fields
 from oi_tui.server.guard import RequestRefusedError
 from oi_tui.server.openai import request_fields
-from oi_tui.server.openai.content import MODEL, read_content, refuse
+from oi_tui.server.openai.content import MODEL, make_refusal, read_content
 
 #: The server of MCP that OpenAI's clients think they approve calls of.
 LABEL = "oi-tui"
@@ -27,7 +27,7 @@ _MOST_ITEMS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class ResponseRequest:
-    """The body of a request, as far as it is used."""
+    """The fields of a request that are used."""
 
     items: tuple[Item, ...]
     model: str
@@ -41,12 +41,12 @@ class ResponseRequest:
 
     @property
     def approval(self) -> Item | None:
-        """The answer to a question; None where the input ends with words of the person."""
+        """The answer to a question at the end of the input; None if the input ends otherwise."""
         return self.items[-1] if self.items[-1].get("type") == "mcp_approval_response" else None
 
 
 def read_request(body: Mapping[str, Any]) -> ResponseRequest:
-    """Check the fields of a request. Raises RequestRefusedError."""
+    """Read and check the body of a request. Raises RequestRefusedError, which names the field."""
     check_fields(body, request_fields.RESPONSE)
     for name, instead in _UNSUPPORTED.items():
         if body.get(name) is not None:
@@ -113,9 +113,9 @@ def _read_items(given: object) -> tuple[Item, ...]:
 def _read_item(item: Mapping[str, Any], number: int) -> Item:
     kind, role = item.get("type", "message"), item.get("role")
     if not isinstance(kind, str):
-        raise refuse(f"input[{number}].type", "must be text.")
+        raise make_refusal(f"input[{number}].type", "must be text.")
     if role not in _ROLES and (kind == "message" or "role" in item):
-        raise refuse(f"input[{number}].role", f"must be one of {', '.join(_ROLES)}.")
+        raise make_refusal(f"input[{number}].role", f"must be one of {', '.join(_ROLES)}.")
     if item.get("type") == "item_reference":
         raise RequestRefusedError(
             400,
@@ -134,9 +134,9 @@ def _read_item(item: Mapping[str, Any], number: int) -> Item:
 
 
 def make_messages(items: Iterable[Item], first: int = 0) -> list[Message]:
-    """The messages of items, those that a client keeps itself too.
+    """Convert items into messages.
 
-    Raises RequestRefusedError, which names the item; `first` is the number of the first one in the input.
+    `first` is the number of the first item in the input. Raises RequestRefusedError, which names the item.
     """
     return [message for number, item in enumerate(items, first) for message in _read_messages(item, number)]
 
@@ -173,7 +173,7 @@ def _logs(item: Item) -> str:
 
 
 def compute_digests(items: Sequence[Item], start: bytes = b"") -> list[bytes]:
-    """For each item a digest of the conversation up to it, by which the same history is known again."""
+    """Return a digest for each item, of the conversation up to it. `start` is the digest before the first."""
     found, digest = [], start
     for item in items:
         if essence := _reduce(item):

@@ -19,7 +19,7 @@ _MOST_BYTES = 64_000_000
 
 
 class StoredResponse:
-    """A response, at work or finished, with the events of its stream. For one event loop."""
+    """A running or finished response with the events of its stream. It belongs to one event loop."""
 
     def __init__(
         self, request: ResponseRequest, session: HostedSession, earlier: "StoredResponse | None"
@@ -43,21 +43,21 @@ class StoredResponse:
 
     @property
     def response(self) -> Event:
-        """The response as it stands."""
+        """The response in its current state."""
         return self._builder.response
 
     @property
     def inputs(self) -> tuple[Item, ...]:
-        """What led to the response: earlier items, and those of its request."""
+        """The items before the response: earlier ones, and those of its request."""
         return (*self.history, *self.request.items)
 
     @property
     def items(self) -> tuple[Item, ...]:
-        """The whole conversation up to the end of the response."""
+        """All items of the conversation, up to the end of the response."""
         return (*self.inputs, *self.response["output"])
 
     async def begin(self, work: Callable[[], None], messages: Sequence[Message]) -> None:
-        """Begin the work, and follow it in a task. Raises what `work` raises."""
+        """Call `work`, and collect its events in a task. Raises what `work` raises."""
         known = frozenset(message.id for message in messages)
         self._builder = ResponseBuilder(self.id, self.request, known, self.session.messages)
         reader = EventReader(self.session.log)
@@ -99,7 +99,7 @@ class StoredResponse:
         changed.set()
 
     async def stream_lines(self, after: int = -1) -> AsyncIterator[bytes]:
-        """The events behind a number as server-sent events, up to the last one."""
+        """Yield the events after a number as server-sent events, up to the last one."""
         place = after + 1
         while True:
             while place < len(self._lines):
@@ -110,13 +110,13 @@ class StoredResponse:
             await self._changed.wait()
 
     async def wait(self, seconds: float | None = None) -> bool:
-        """Wait for the end. Return False when it takes longer."""
+        """Wait for the end, at most `seconds`. Returns whether the response has ended."""
         if self._task and not self.over:
             await asyncio.wait([self._task], timeout=seconds)
         return self.over
 
     async def cancel(self, seconds: float) -> None:
-        """Stop what goes on, and wait for the end a while; once more, and the language is ended too."""
+        """Stop the work and wait for its end, at most `seconds`. A second call ends the language."""
         question = self.session.question
         own = question is not None and any(item["id"] == question.id for item in self.response["output"])
         if not self.over or own:
@@ -125,7 +125,7 @@ class StoredResponse:
 
 
 class ResponseStore:
-    """Finds responses by their ids, and by the history that a client sends. The oldest give way."""
+    """Keeps responses, by their ids and by their history. The oldest ones are dropped."""
 
     def __init__(self) -> None:
         self._responses: dict[str, StoredResponse] = {}
@@ -133,14 +133,20 @@ class ResponseStore:
         self._newest: dict[str, StoredResponse] = {}
 
     def put(self, stored: StoredResponse) -> None:
-        """Remember the newest response of its session; it can be found where the client wants that."""
+        """Add the newest response of its session.
+
+        It can be found by its id if the client has asked for that.
+        """
         self._newest[stored.session.id] = stored
         if stored.request.store:
             self._responses[stored.id] = stored
         self._forget_old()
 
     def find(self, id: str, *, param: str | None = None) -> StoredResponse:
-        """Return a response. Raises RequestRefusedError."""
+        """Return the response with this id.
+
+        Raises RequestRefusedError, with `param` as the name of the field.
+        """
         if response := self._responses.get(id):
             return response
         code = "previous_response_not_found" if param else None
@@ -152,11 +158,14 @@ class ResponseStore:
         )
 
     def continues(self, stored: StoredResponse) -> bool:
-        """Whether the session of a response still stands where the response ended."""
+        """Whether nothing happened in the session of a response since the response ended."""
         return self._newest.get(stored.session.id) is stored and not stored.session.closed
 
     def match(self, items: Sequence[Item]) -> tuple[StoredResponse, int] | None:
-        """Find the response whose whole conversation a client sends again, and how many items that is."""
+        """Return the response whose whole conversation begins `items`, and how many items that is.
+
+        None for none.
+        """
         places = {digest: place for place, digest in enumerate(compute_digests(items)[:-1], 1)}
         matches = [
             (places[stored.digest], stored)
@@ -169,7 +178,7 @@ class ResponseStore:
         return stored, place
 
     def find_by_question(self, id: str) -> StoredResponse | None:
-        """The response that ended with a question that is still open."""
+        """Return the response that ended with this open question; None for none."""
         for stored in self._newest.values():
             question = stored.session.question
             if question is not None and secrets.compare_digest(question.id.encode(), id.encode()):
@@ -177,7 +186,7 @@ class ResponseStore:
         return None
 
     def remove(self, id: str) -> StoredResponse | None:
-        """Forget a response. Return it where it was the last one of its session."""
+        """Drop a response. Returns it if it was the last one of its session, else None."""
         stored = self.find(id)
         del self._responses[id]
         if self._newest.get(stored.session.id) is not stored:
@@ -197,7 +206,7 @@ class ResponseStore:
 
 
 def list_items(items: Sequence[Item], *, after: str | None, limit: int, ascending: bool) -> dict[str, Any]:
-    """A part of the items as OpenAI lists them. Raises RequestRefusedError."""
+    """Return a page of items in OpenAI's list format. Raises RequestRefusedError."""
     ordered = list(items if ascending else reversed(items))
     if after is not None:
         place = next((place for place, item in enumerate(ordered, 1) if item.get("id") == after), None)

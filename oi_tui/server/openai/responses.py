@@ -23,7 +23,7 @@ _MOST_LISTED = 100
 
 
 async def create_response(request: Request) -> Response:
-    """Work on the input; streamed, whole, or in the background."""
+    """Create a response for the input: streamed, whole, or in the background."""
     wanted = read_request(await read_object(request))
     # What cannot begin is refused, before a stream is promised.
     stored = await _begin(find_context(request), wanted)
@@ -35,7 +35,7 @@ async def create_response(request: Request) -> Response:
 
 
 async def retrieve_response(request: Request) -> Response:
-    """A response as it stands, or with `stream=true` its events from `starting_after` on."""
+    """Return a response in its current state; with `stream=true`, its events after `starting_after`."""
     stored = _find_stored(request)
     if request.query_params.get("stream", "").lower() != "true":
         return JSONResponse(stored.response)
@@ -43,14 +43,14 @@ async def retrieve_response(request: Request) -> Response:
 
 
 async def cancel_response(request: Request) -> Response:
-    """Stop a response; a second time, the language that runs is ended too."""
+    """Stop a response. A second request ends the running language."""
     stored = _find_stored(request)
     await stored.cancel(_CANCEL_SECONDS)
     return JSONResponse(stored.response)
 
 
 async def delete_response(request: Request) -> Response:
-    """Forget a response. With the last one of its session, the session and its languages end."""
+    """Delete a response. With the last one of a session, the session and its languages end."""
     context, stored = find_context(request), _find_stored(request)
     await stored.cancel(_CANCEL_SECONDS)
     if last := context.responses.remove(stored.id):
@@ -60,7 +60,7 @@ async def delete_response(request: Request) -> Response:
 
 
 async def list_inputs(request: Request) -> Response:
-    """The items that led to a response."""
+    """Return the items before a response."""
     stored, query = _find_stored(request), request.query_params
     limit, order = _read_number(request, "limit", 20), query.get("order", "desc")
     if not 1 <= limit <= _MOST_LISTED:
