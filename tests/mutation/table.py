@@ -95,6 +95,7 @@ SHELL_RULES = "oi_tui/engine/review/shell/rules.py"
 RECORDS = "oi_tui/engine/storage/records.py"
 JOURNAL = "oi_tui/engine/storage/journal.py"
 STORE = "oi_tui/engine/storage/store.py"
+PARSER = "oi_tui/engine/reply/parser.py"
 TEXT_PARSER = "oi_tui/engine/reply/text_parser.py"
 TOOL_CALL_PARSER = "oi_tui/engine/reply/tool_call_parser.py"
 TOOL_CALL_RECOVERY = "oi_tui/engine/reply/tool_call_recovery.py"
@@ -114,6 +115,16 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
         "a statement that is not known makes all names unclear anyway"
     ),
     (FILES, "_MOST_MATCHES = 2_000", "2000 => 2001"): "a rough bound on the time",
+    (
+        PARSER,
+        "known = -len(self._own_index) - 1_000_000 if is_taken else piece.index",
+        "1000000 => 999999",
+    ): "any number that no provider uses",
+    (
+        PARSER,
+        "known = -len(self._own_index) - 1_000_000 if is_taken else piece.index",
+        "1000000 => 1000001",
+    ): "any number that no provider uses",
     (TOOL_CALL_PARSER, "_UNDECIDED = 600", "600 => 601"): "a rough bound",
     (TOOL_CALL_PARSER, "if not any(item in _ARGUMENTS for item in path[:-1]):", ":-1 => :"): (
         "the last part of the path is a key that is not known, and so none of these"

@@ -423,3 +423,11 @@ def test_a_function_named_like_a_language_is_that_language(pieces: list[tuple[st
 def test_words_behind_the_arguments_of_a_call_are_words() -> None:
     deltas = [ToolCallPiece(0, "c", "python", '{"code": "1"} Done with python.')]
     assert as_lists(read(deltas, fences=False))[1:] == [["said", " Done with python."]]
+
+
+def test_words_after_a_whole_call_do_not_wait_for_the_end_of_the_reply() -> None:
+    parser = ReplyParser(LANGUAGES.get, False)
+    arguments = json.dumps({"language": "python", "code": "1"})
+    parts = parser.feed(ToolCallPiece(0, "a", "execute", arguments))
+    parts += parser.feed(Text("That is all.\n"))
+    assert TextPart("That is all.\n") in join(parts)
