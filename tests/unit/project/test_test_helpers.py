@@ -61,11 +61,11 @@ def test_a_script_that_stands_for_python_is_passed_by(tmp_path: Path) -> None:
     assert programs.pass_by_scripts("/nowhere") == "/nowhere"
 
 
-def test_there_is_a_worker_more_than_processors_unless_somebody_says_how_many(
+def test_there_are_two_workers_more_than_processors_unless_somebody_says_how_many(
     pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
-    assert pytestconfig.hook.pytest_xdist_auto_num_workers(config=pytestconfig) == 3
+    assert pytestconfig.hook.pytest_xdist_auto_num_workers(config=pytestconfig) == 4
     monkeypatch.setenv("PYTEST_XDIST_AUTO_NUM_WORKERS", "1")
     assert pytestconfig.hook.pytest_xdist_auto_num_workers(config=pytestconfig) == 1
 
