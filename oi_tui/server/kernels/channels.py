@@ -24,6 +24,8 @@ from oi_tui.server.kernels.messages import encode_frame, read_message
 from oi_tui.server.kernels.request_fields import REQUEST_FIELDS
 from oi_tui.server.options import ServerLimits
 
+#: How long the answer to the last cell may take once the kernel has ended, in seconds.
+_ANSWER_SECONDS = 1.0
 #: Cells of one client that may wait.
 _MOST_WAITING = 100
 _IMAGES = {"base64.png": "image/png", "base64.jpeg": "image/jpeg"}
@@ -57,8 +59,17 @@ class Kernel:
     #: How often the language was started, and the places of values that it has shown and may show again.
     starts: int = 0
     places: set[str] = field(default_factory=set)
+    #: Set when it has ended.
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
     #: The notebook that uses it, where it has a session of Jupyter's: its id, path, name and type.
     notebook: dict[str, str] = field(default_factory=dict)
+
+    async def wait_for_end(self) -> None:
+        """Wait until it has ended, and the cell that was running is answered."""
+        await self.ended.wait()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_ANSWER_SECONDS), self.turn:
+                pass
 
     def describe(self) -> dict[str, Any]:
         """Return the kernel as Jupyter's REST API has it, with the session that shows its questions."""

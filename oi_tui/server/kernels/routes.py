@@ -123,7 +123,7 @@ async def serve_channels(socket: WebSocket) -> None:
     )
     kernel.clients.add(connection)
     try:
-        await while_connected(socket, connection.receive(), connection.execute())
+        await while_connected(socket, connection.receive(), connection.execute(), kernel.wait_for_end())
     finally:
         kernel.clients.discard(connection)
     if kernel.ends_with_client and not kernel.clients:
@@ -135,6 +135,7 @@ async def finish_kernel(context: ServerContext, kernel: Kernel) -> None:
     context.kernels.pop(kernel.id, None)
     with suppress(UnknownSessionError):
         await context.sessions.remove(kernel.session.id)
+    kernel.ended.set()
 
 
 def _find_kernel(request: Request) -> Kernel:

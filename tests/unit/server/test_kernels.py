@@ -168,6 +168,28 @@ def test_a_kernel_whose_session_was_deleted_says_so(serve: Serve) -> None:
     assert running.computer.ran == []
 
 
+@pytest.mark.parametrize("how", ["shutdown_request", "DELETE"])
+def test_the_connections_of_a_kernel_end_with_it_whoever_ended_it(serve: Serve, how: str) -> None:
+    running = serve(auto_run=True)
+    kernel = started(running)
+    with channels(running, kernel) as other, channels(running, kernel) as socket:
+        execute(socket, "print(1)")
+        request(other, "execute_request", {"code": "flood", "silent": False})
+        while not of([message := other.receive()], "stream"):
+            assert message["msg_type"] != "execute_reply"
+        if how == "DELETE":
+            with running.http() as client:
+                assert client.delete(f"/api/kernels/{kernel['id']}").status_code == 204
+        else:
+            request(socket, "shutdown_request", {"restart": False}, "control")
+        kinds: list[str] = []
+        with pytest.raises(ConnectionClosed):
+            kinds.extend(iter(lambda: other.receive()["msg_type"], "nothing"))
+        assert "execute_reply" in kinds
+        with pytest.raises(ConnectionClosed):
+            list(iter(lambda: socket.receive()["msg_type"], "nothing"))
+
+
 def test_frames_that_are_none_end_a_binary_connection(serve: Serve) -> None:
     running = serve(auto_run=True)
     kernel = started(running)
