@@ -73,14 +73,17 @@ class TableScreen(Page[None]):
     CSS_PATH = paths.styles() / "table.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "leave", "Back", id="table.leave", show=False),
-        Binding("slash,ctrl+f", "filter", "Filter rows", id="table.filter", show=False),
+        # Done before the next key is given to a widget: that one may be for the field already.
+        Binding("slash,ctrl+f", "filter", "Filter rows", id="table.filter", show=False, priority=True),
         Binding("s", "sort", "Sort by this column", id="table.sort", show=False),
         Binding("i", "statistics", "Column statistics", id="table.statistics", show=False),
         Binding("c", "copy_cell", "Copy the cell", id="table.copy_cell", show=False),
         Binding("r", "copy_row", "Copy the row", id="table.copy_row", show=False),
         Binding("C", "copy_column", "Copy the column", id="table.copy_column", show=False),
         Binding("t", "choose", "Another table of the file", id="table.choose", show=False),
-        Binding("e", "export", "Export as CSV, Parquet or Excel", id="table.export", show=False),
+        Binding(
+            "e", "export", "Export as CSV, Parquet or Excel", id="table.export", show=False, priority=True
+        ),
         Binding("f5", "reload", "Reload", id="table.reload", show=False),
     ]
 
@@ -362,6 +365,10 @@ class TableScreen(Page[None]):
         self._say("sorting…")
         self._show(view)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
+        """Leave letters to the field while it is open."""
+        return not (action in ("filter", "export") and self._field.display)
+
     def action_filter(self) -> None:
         """Ask which text the rows contain."""
         self._ask_for("show rows that contain this text; empty shows all", self._table.view.words)
@@ -379,7 +386,7 @@ class TableScreen(Page[None]):
         self._exporting = exporting
         field = self._field
         field.placeholder, field.value, field.display = words, value, True
-        field.focus()
+        self.set_focus(field)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Filter, or export."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
+from textual import events
 from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
@@ -379,3 +380,21 @@ async def test_a_table_that_goes_away_while_it_is_open_says_so_and_keeps_its_row
         language.rows = rows
         await pilot.press("f5")
         await reached(lambda: "/ filter" in app.foot)
+
+
+async def test_keys_that_arrive_together_go_to_the_field_that_the_first_one_opens(tmp_path: Path) -> None:
+    source = Numbers()
+    async with looking(tmp_path, lambda: source) as (app, pilot, reached):
+        await reached(lambda: "r0" in app.shown)
+        # As from a slow connection. Letters of the text are keys of the table, too.
+        for key, character in (("slash", "/"), ("e", "e"), ("s", "s"), ("slash", "/"), ("q", "q")):
+            app.post_message(events.Key(key, character))
+        field = app.screen.query_one("#table-field", Input)
+        await reached(lambda: field.value == "es/q")
+        assert field.has_focus
+        await pilot.press("enter")
+        await reached(lambda: "filter: es/q" in app.head)
+        for key in ("e", "s", "q"):
+            app.post_message(events.Key(key, key))
+        await reached(lambda: field.value.endswith("sq"))
+        assert not list(tmp_path.iterdir())
