@@ -317,6 +317,6 @@ def test_five_megabytes_are_pasted_at_once(start: Start) -> None:
         program.send("see \x1b[200~" + "x" * 5_000_000 + "\x1b[201~")
         program.wait_for("see [pasted 5,000,000 characters]", 30)
         program.press("ctrl+u")
-        program.wait_gone("pasted")
+        program.wait_gone("[pasted")
         program.say("hello")
         program.wait_for("Read.")
