@@ -99,12 +99,13 @@ async def test_a_frame_of_a_reply_waits_for_a_key(monkeypatch: pytest.MonkeyPatc
         transcript = at.view.conversation.transcript
         at.chat.prompt.focus()
         await at.pilot.press("λ")
-        monkeypatch.setattr(draw_timer, "schedule", lambda _, wait, __: held.append(wait))
-        at.view.show(MessageGrew(words.id, "after\n\n"))
-        transcript._timer.draw_after_keys()
-        await at.until(lambda: "λ" in shown(at))
-        assert held
-        assert "after" not in shown(at)
+        with monkeypatch.context() as patch:
+            patch.setattr(draw_timer, "schedule", lambda _, wait, __: held.append(wait))
+            at.view.show(MessageGrew(words.id, "after\n\n"))
+            transcript._timer.draw_after_keys()
+            await at.until(lambda: "λ" in shown(at))
+            assert held
+            assert "after" not in shown(at)
         monkeypatch.setattr(draw_timer, "_KEY", 0.0)
         monkeypatch.setattr(draw_timer, "_BETWEEN_KEYS", 0.0)
         transcript._timer.draw_after_keys()
