@@ -31,6 +31,7 @@ from oi_tui.server.event_log import (
     MessagesReplaced,
     QuestionAnswered,
 )
+from oi_tui.server.feed import Feed
 from oi_tui.server.options import ServerLimits
 from oi_tui.text import one_line
 from oi_tui.turn_worker import TurnWorker
@@ -81,7 +82,7 @@ class HostedSession:
         #: Whether clients may approve later code too, as “always” in the window does.
         self.may_grant = False
         #: What clients of Open Interpreter's protocol still have to get of the turn that one of them began.
-        self.feed: Any = None
+        self.feed: Feed | None = None
         self._lock = threading.RLock()
         self._idle = threading.Event()
         self._idle.set()

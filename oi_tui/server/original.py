@@ -1,13 +1,10 @@
 """Open Interpreter's own protocol: chunks over a WebSocket, and settings."""
 
 import asyncio
-import copy
 import json
-import secrets
-from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -16,7 +13,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from oi_tui.engine.llm.foreign_images import UNREADABLE, read_image
 from oi_tui.engine.open_interpreter.chunks import Chunk
 from oi_tui.messages import Message
-from oi_tui.server.chunks import ClientChunks, make_error
+from oi_tui.server.chunks import make_error
 from oi_tui.server.context import (
     RateLimiter,
     ServerContext,
@@ -27,7 +24,8 @@ from oi_tui.server.context import (
     subprotocol,
     while_connected,
 )
-from oi_tui.server.event_log import ApprovalQuestion, EventReader, GapError, LogEntry
+from oi_tui.server.event_log import EventReader, GapError
+from oi_tui.server.feed import Feed
 from oi_tui.server.guard import RequestRefusedError
 from oi_tui.server.hosted_session import ConflictError, HostedSession
 from oi_tui.server.sessions import DEFAULT, NoRoomError, UnknownSessionError
@@ -112,53 +110,6 @@ def _read_message(kind: str, shape: str | None, content: str) -> Message:
     return Message(role="user", type="file" if kind in _FILES else "message", content=content)
 
 
-class _Unsent(NamedTuple):
-    """A chunk to send, and the id of the question whose code was before it; "" for none."""
-
-    chunk: Chunk
-    question: str = ""
-
-
-class Feed:
-    """What a client still has to get: chunks, and the events after a number.
-
-    It outlives the connection. The client that connects next goes on with a copy, so that neither what came
-    meanwhile is lost nor what the former one did not acknowledge.
-    """
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-        self.chunks = ClientChunks()
-        self.unsent: deque[_Unsent] = deque()
-        #: The question whose code was sent, so that "go" cannot mean another one.
-        self.shown = ""
-        #: Whether the chunk before said that the answer is complete.
-        self.complete = False
-
-    def continued(self) -> Self:
-        """Return a copy for another connection. The second form of "complete" is left out after the first."""
-        other = copy.copy(self)
-        other.chunks = copy.deepcopy(self.chunks)
-        other.unsent = deque(item for item in self.unsent if not (self.complete and _completes(item.chunk)))
-        return other
-
-    def take(self, entry: LogEntry, *, number: bool) -> None:
-        """Add the chunks of an event; with `number`, each has an id to acknowledge it by."""
-        self.number = entry.number
-        question = entry.item.id if isinstance(entry.item, ApprovalQuestion) else ""
-        for chunk in self.chunks.convert(entry.item):
-            named = {**chunk, "id": secrets.token_hex(8)} if number else chunk
-            self.unsent.append(_Unsent(named, question if _completes(chunk) else ""))
-
-    def sent(self) -> None:
-        """Note that the first chunk arrived."""
-        self.complete = _completes(self.unsent.popleft().chunk)
-
-
-def _completes(chunk: Chunk) -> bool:
-    return chunk.get("type") == "status"
-
-
 class OriginalClient:
     """One client at its WebSocket."""
 
@@ -169,8 +120,8 @@ class OriginalClient:
         self._parts = MessageAssembler()
         self._sending = asyncio.Lock()
         self._acknowledged: dict[str, asyncio.Event] = {}
-        left: Feed | None = session.feed
-        self._feed = left.continued() if left else Feed(session.log.last)
+        left = session.feed
+        self._feed = left.copy_for_next_client() if left else Feed(session.log.last)
         if left:
             session.feed = self._feed
         self._reader = EventReader(session.log, self._feed.number)
@@ -272,7 +223,7 @@ class OriginalClient:
                 feed.shown = question or feed.shown
                 if not await self._send(chunk):
                     return
-                feed.sent()
+                feed.note_sent()
             try:
                 entries = await self._reader.next()
             except GapError:
