@@ -50,7 +50,7 @@ GARBAGE = (20_000, 10, 10)
 LONGEST_NAME = 200
 #: Files of tests that take long come first, so that no worker is alone with one of them at the end.
 LONG = (
-    "e2e/doors/test_acp.py",
+    "e2e/interfaces/test_acp.py",
     "e2e/faults/test_misbehaviour.py",
     "e2e/faults/test_soak.py",
     "e2e/faults/test_random_walk.py",

@@ -6,7 +6,7 @@ which would be most of what tests with such processes cost. The program under te
 and wait for its end. A server of the tests is started by `mcp_server.py` in the same way. The program itself
 is started by `program.py` in a terminal, and by `sitecustomize.py` where it has pipes. What the start of a
 process promises is tested without this: see tests/unit/llm/test_client.py, the first test of
-tests/e2e/test_first_minute.py, and the tests in tests/e2e/doors with `real_command`.
+tests/e2e/test_first_minute.py, and the tests in tests/e2e/interfaces with `real_command`.
 
 Run as a program with the name of a kind and the path of a socket: serves until its standard input ends.
 """

@@ -2,8 +2,8 @@
 
 It speaks frames (`wire`) on what were its standard input and output. When the application is gone, or has not
 been heard for `SILENCE` seconds, it ends everything that it started; when it is itself killed, the guards of
-the languages do. Only if the person wants it to keep running, it stays, and waits on a socket (`far_door`)
-for an application to come back. It runs on Python 3.8 and later, without any package; `old_python` has what
+the languages do. Only if the person wants it to keep running, it stays, and waits on a `return_socket` for an
+application to come back. It runs on Python 3.8 and later, without any package; `old_python` has what
 is newer.
 """
 
@@ -20,10 +20,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from oi_tui.runtimes.processes import process_table
-from oi_tui.runtimes.remote import far_door
-from oi_tui.runtimes.remote.far_door import ReturnSocket
+from oi_tui.runtimes.remote import return_socket
 from oi_tui.runtimes.remote.far_languages import FarLanguages
 from oi_tui.runtimes.remote.far_outbox import Outbox, Stream
+from oi_tui.runtimes.remote.return_socket import ReturnSocket
 from oi_tui.runtimes.remote.wire import BEAT, QUIET, SILENCE, Frame, WireError, frame
 from oi_tui.runtimes.runs import stopping
 from oi_tui.system import environment_names
@@ -47,9 +47,9 @@ def main(folder: str) -> None:
         # A key that is held down repeats; that is seen where the key is.
         stopping.REPEATED = 0.0
         try:
-            first, frames = far_door.read_first_frame(source)
+            first, frames = return_socket.read_first_frame(source)
             if first.get("do") == "begin" and first.get("attach"):
-                far_door.pass_on(first, frames.rest, source, sink)
+                return_socket.pass_on(first, frames.rest, source, sink)
                 return
         except (_GoneError, OSError, WireError):
             return
@@ -139,7 +139,7 @@ class _FarEnd:
         self._front_ended = front.ended if front else None
         self._outbox = Outbox(stream)
         #: Where an application comes back; made when this end is to stay.
-        self._door: ReturnSocket | None = None
+        self._return_socket: ReturnSocket | None = None
         #: Whether we stay when the connection is lost, and for how many seconds without one.
         self._stays = False
         self._stays_for = 0.0
@@ -167,14 +167,14 @@ class _FarEnd:
 
     def _wait(self) -> None:
         """Wait for a moment, and do what came. Raises _GoneError."""
-        stream, door, front = self._stream, self._door, self._front_ended
+        stream, listener, front = self._stream, self._return_socket, self._front_ended
         waiting = [stream.source] if stream else []
-        waiting += [door.fileno()] if door else []
+        waiting += [listener.fileno()] if listener else []
         waiting += [front] if front is not None else []
         left = self._stays_for - (time.monotonic() - self._alone_since)
         ready = select.select(waiting, [], [], BEAT if stream else max(0.0, min(BEAT, left)))[0]
-        if door and door.fileno() in ready:
-            self._receive(door)
+        if listener and listener.fileno() in ready:
+            self._receive(listener)
             return
         if stream and stream.source in ready:
             self._hear(stream)
@@ -210,7 +210,7 @@ class _FarEnd:
 
     def _detach_application(self, stream: Stream) -> None:
         """Go on without an application."""
-        self._open_door()
+        self._open_return_socket()
         self._outbox.leave(stream)
         self._stream = self._front_ended = None
         self._alone_since = time.monotonic()
@@ -221,23 +221,23 @@ class _FarEnd:
         stream = self._stream
         assert stream
         self._stays_for = float(message["stays_for"])
-        self._open_door()
+        self._open_return_socket()
         self._outbox.leave(stream)
         # All that was sent before is there before it.
         stream.put(frame({"is": "detached"}))
         self._detach_application(stream)
 
-    def _open_door(self) -> None:
-        if self._door is None:
-            self._door = ReturnSocket(self._folder)
+    def _open_return_socket(self) -> None:
+        if self._return_socket is None:
+            self._return_socket = ReturnSocket(self._folder)
 
     def _is_empty(self) -> bool:
         """Whether nothing is left to come back for."""
         return not (self._languages.are_at_work or self._outbox.runs())
 
-    def _receive(self, door: ReturnSocket) -> None:
-        """Take an application in that came to the door, if nobody else is here."""
-        caller = door.receive()
+    def _receive(self, listener: ReturnSocket) -> None:
+        """Take in an application that connected, if no other one is here."""
+        caller = listener.receive()
         if caller is None:
             return
         stream, message = self._stream, caller.message
@@ -322,7 +322,7 @@ class _FarEnd:
         self._stays, self._stays_for = message["stays"], message["stays_for"]
         if self._stays:
             # The connection may be lost without our seeing it, and somebody come back meanwhile.
-            self._open_door()
+            self._open_return_socket()
         self._outbox.send(**self._describe_place())
         self._languages.describe()
 

@@ -14,7 +14,7 @@ import pytest
 from tests.servers.openai_server import Answer, Exchange, ModelServer, Say, spoken
 
 acp = pytest.importorskip("acp", reason="agent-client-protocol is not installed here")
-from tests.e2e.doors.test_acp import PARAMS, call, exactly, line  # noqa: E402
+from tests.e2e.interfaces.test_acp import PARAMS, call, exactly, line  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("quick_commands")
 

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("starlette", reason="starlette (extra server) is not installed here")
 pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed here")
 
-from tests.e2e.doors.test_server import Server
+from tests.e2e.interfaces.test_server import Server
 from tests.unit.server.kernel_client import HttpManager
 from tests.when_used import when_used
 

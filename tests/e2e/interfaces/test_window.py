@@ -22,7 +22,7 @@ from mcp.client.stdio import StdioServerParameters  # noqa: E402
 from oi_tui import paths  # noqa: E402
 from oi_tui.window import address  # noqa: E402
 from tests.e2e.conftest import Start  # noqa: E402
-from tests.e2e.doors.test_mcp_server import COMMAND, ERAS, Person, run, text, until  # noqa: E402
+from tests.e2e.interfaces.test_mcp_server import COMMAND, ERAS, Person, run, text, until  # noqa: E402
 from tests.e2e.program import Program  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("quick_commands")

@@ -1,7 +1,7 @@
-"""The door of a far end that keeps running: a Unix socket in its private folder, for one application.
+"""The way back to a far end that keeps running: a Unix socket in its private folder, for one application.
 
 `ReturnSocket` is the side of the far end that was left. `pass_on` is a new far end that only passes frames on
-between its own streams and the door of the one that was left.
+between its own streams and the socket of the one that was left.
 """
 
 import contextlib
@@ -18,6 +18,7 @@ from pathlib import Path
 from oi_tui.runtimes.remote.far_outbox import Stream
 from oi_tui.runtimes.remote.wire import SILENCE, Frame, FrameReader, WireError, frame
 
+#: Its file. Far ends that an earlier version left have this name, too.
 _NAME = "door"
 #: How long a program that connects may take to say what it wants, in seconds.
 _FIRST_WORDS = 5.0
@@ -71,7 +72,7 @@ class ReturnSocket:
         return self._socket.fileno()
 
     def receive(self) -> "Caller | None":
-        """Whoever came to the door, if they are of this user and say what they want."""
+        """Return the program that connects, if it is of this user and says what it wants; else None."""
         connection, _ = self._socket.accept()
         try:
             if not _is_ours(connection):
@@ -88,7 +89,7 @@ def pass_on(message: Frame, rest: bytes, source: int, sink: int) -> None:
 
     `rest` are the bytes that came after it.
     """
-    connection = _knock(str(message["attach"]))
+    connection = _connect(str(message["attach"]))
     if connection is None:
         _refuse(sink, _GONE, gone=True)
         return
@@ -115,7 +116,7 @@ def _refuse(sink: int, reason: str, *, gone: bool = False) -> None:
         os.write(sink, frame({"is": "refused", "reason": reason, "gone": gone}))
 
 
-def _knock(folder: str) -> "socket.socket | None":
+def _connect(folder: str) -> "socket.socket | None":
     """A connection to the far end of that folder, if it is there and belongs to this user."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:

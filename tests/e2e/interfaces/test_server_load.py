@@ -11,8 +11,8 @@ import pytest
 pytest.importorskip("starlette", reason="starlette (extra server) is not installed here")
 pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed here")
 
-from tests.e2e.doors.test_acp import in_use
-from tests.e2e.doors.test_server import EVENTS, Server
+from tests.e2e.interfaces.test_acp import in_use
+from tests.e2e.interfaces.test_server import EVENTS, Server
 from tests.processes import descendants, wait_until
 from tests.servers.openai_server import Exchange, ModelServer, Say, spoken
 from tests.unit.server.running import Socket, socket_to

@@ -15,8 +15,8 @@ pytest.importorskip("starlette", reason="starlette (extra server) is not install
 pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed here")
 pytest.importorskip("zmq", reason="pyzmq (extra kernel) is not installed here")
 
-from tests.e2e.doors.test_kernels import notebook, text
-from tests.e2e.doors.test_server import Server
+from tests.e2e.interfaces.test_kernels import notebook, text
+from tests.e2e.interfaces.test_server import Server
 from tests.processes import wait_until
 from tests.when_used import when_used
 

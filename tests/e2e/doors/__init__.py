@@ -1,1 +1,0 @@
-"""Every way in beside the screen."""

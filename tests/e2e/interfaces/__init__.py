@@ -1,0 +1,1 @@
+"""The interfaces beside the screen: the Python package, plain mode, server, protocols."""
