@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import SETTLED
 from tests.e2e.program import Program
-from tests.quick_starts import nursery
+from tests.quick_starts import fork_server
 from tests.quick_starts.program import QuickPrograms
 
 Start = Callable[..., Program]
@@ -20,7 +20,7 @@ CALM = {"TEXTUAL_ANIMATIONS": "none"}
 def models_at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The address at which model processes start at once."""
     address = tmp_path_factory.mktemp("models") / "socket"
-    with nursery.nursery("models", address):
+    with fork_server.run("models", address):
         yield address
 
 
@@ -29,7 +29,7 @@ def quick_programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[QuickPr
     """Where the program starts in a fraction of its time."""
     address = tmp_path_factory.mktemp("programs") / "socket"
     environment = {**SETTLED, **CALM}
-    with nursery.nursery("programs", address, environment):
+    with fork_server.run("programs", address, environment):
         yield QuickPrograms(address, environment)
 
 
@@ -37,26 +37,26 @@ def quick_programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[QuickPr
 def commands_at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The address at which the program starts at once for who talks to it through pipes."""
     address = tmp_path_factory.mktemp("commands") / "socket"
-    with nursery.nursery("commands", address, SETTLED):
+    with fork_server.run("commands", address, SETTLED):
         yield address
 
 
 @pytest.fixture
 def quick_commands(commands_at: Path, quick_models: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """`python -m oi_tui` hands its streams to a fork of one that has imported what serves others."""
-    monkeypatch.setenv(nursery.COMMANDS, str(commands_at))
+    monkeypatch.setenv(fork_server.COMMANDS, str(commands_at))
 
 
 @pytest.fixture
 def real_command(quick_commands: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a module with quick commands, this test starts and looks at the process of the command itself."""
-    monkeypatch.delenv(nursery.COMMANDS)
+    monkeypatch.delenv(fork_server.COMMANDS)
 
 
 @pytest.fixture(autouse=True)
 def quick_models(models_at: Path, own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The model processes of programs are forks of one that has imported LiteLLM."""
-    for name, value in nursery.variables(nursery.MODELS, models_at).items():
+    for name, value in fork_server.variables(fork_server.MODELS, models_at).items():
         monkeypatch.setenv(name, value)
     for name, value in CALM.items():
         monkeypatch.setenv(name, value)

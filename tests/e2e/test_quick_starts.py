@@ -1,4 +1,4 @@
-"""A program that is a fork of a nursery: to the terminal and to the test it is one that was started."""
+"""A program that a fork server started: to the terminal and to the test it is one that was started."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import SETTLED
 from tests.e2e.conftest import CALM, Start
 from tests.processes import descendants
-from tests.quick_starts import nursery
+from tests.quick_starts import fork_server
 from tests.quick_starts.program import Fork, QuickPrograms
 
 
@@ -46,7 +46,7 @@ def test_a_command_with_pipes_is_answered_and_signalled_as_one_that_was_started(
     quick_commands: None, workplace: Path, monkeypatch: pytest.MonkeyPatch, is_fork: bool
 ) -> None:
     if not is_fork:
-        monkeypatch.delenv(nursery.COMMANDS)
+        monkeypatch.delenv(fork_server.COMMANDS)
     command = [sys.executable, "-P", "-m", "oi_tui"]
     ended = subprocess.run([*command, "--no-such-flag"], capture_output=True, text=True)
     assert (ended.returncode, ended.stdout) == (2, "")

@@ -1,4 +1,4 @@
-"""What a process does whose work a fork of a nursery takes over. It imports little: it is started often."""
+"""What a process does whose work a fork server takes over. It imports little: it is started often."""
 
 import json
 import os
@@ -6,7 +6,7 @@ import signal
 import socket
 from collections.abc import Mapping, Sequence
 
-#: Of the two numbers that a nursery answers with: the pid of the fork, and later its wait status.
+#: Of the two numbers that a fork server answers with: the pid of the fork, and later its wait status.
 NUMBER = 4
 #: What a command that somebody runs is told from outside.
 _PASSED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
@@ -24,12 +24,12 @@ def order(
     socket.send_fds(connection, [len(content).to_bytes(8, "big")], streams)
     connection.sendall(content)
     if not (pid := connection.recv(NUMBER)):
-        raise ConnectionResetError("The nursery has ended.")
+        raise ConnectionResetError("The fork server has ended.")
     return int.from_bytes(pid, "big")
 
 
 def hand_over(address: str, words: Sequence[str] = (), pass_signals: bool = False) -> None:
-    """Hand the streams and the environment to a fork of the nursery, and end as it ends."""
+    """Hand the streams and the environment to a process of the fork server, and end as it ends."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(address)
         pid = order(connection, words, [0, 1, 2], os.environ, os.getcwd())

@@ -1,4 +1,4 @@
-"""Run as a program: an MCP server of the tests, as a fork of a nursery: ADDRESS SCRIPT [ARGUMENT...]."""
+"""Run as a program: an MCP server of the tests, started by a fork server: ADDRESS SCRIPT [ARGUMENT...]."""
 
 import sys
 

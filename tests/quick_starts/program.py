@@ -1,4 +1,4 @@
-"""oi-tui in a pseudo-terminal, as a fork of a nursery that has imported Textual and the application.
+"""oi-tui in a pseudo-terminal, as a process of a fork server that has imported Textual and the application.
 
 The fork leads a session of its own, whose terminal this is, and calls what the command calls. Where a test is
 about the start itself, or changes what is read while modules are imported, the command is started.
@@ -34,7 +34,7 @@ _OF_SNAPSHOTS = "TEXTUAL_SNAPSHOT_"
 
 
 class QuickPrograms:
-    """A nursery at an address, with the environment in which it has imported the application."""
+    """A fork server at an address, with the environment in which it has imported the application."""
 
     def __init__(self, address: Path, environment: Mapping[str, str]) -> None:
         self._address = str(address)
@@ -58,7 +58,7 @@ class QuickPrograms:
 
 
 class Fork(PtyProcess):  # type: ignore[misc]
-    """The program, whose end the nursery tells."""
+    """The program, whose end the fork server tells."""
 
     def __init__(self, pid: int, fd: int, connection: socket.socket) -> None:
         super().__init__(pid, fd)

@@ -1,6 +1,6 @@
-"""Found by every Python that the tests start: some processes let a fork of a nursery do their work.
+"""Found by every Python that the tests start: some processes let a process of a fork server do their work.
 
-See tests/quick_starts/nursery.py. Any other Python goes on as if this were not here.
+See tests/quick_starts/fork_server.py. Any other Python goes on as if this were not here.
 """
 
 import os

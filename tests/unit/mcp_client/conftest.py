@@ -15,16 +15,16 @@ from oi_tui.engine.settings.profile import Profile
 from oi_tui.mcp_client import servers
 from oi_tui.workspace import Workspace
 from tests.fakes import Llm
-from tests.quick_starts import nursery
+from tests.quick_starts import fork_server
 
 SERVER = Path(__file__).parents[2] / "servers" / "mcp_tools.py"
 Open = Callable[..., Workspace]
 
 
 def command(*words: object) -> list[str]:
-    """How a server of the tests is started: as a fork of the nursery, where the test has one."""
-    address = os.environ.get(nursery.MCP)
-    quick = [str(nursery.FOLDER / "mcp_server.py"), address] if address else []
+    """How a server of the tests is started: as a process of the fork server, where the test has one."""
+    address = os.environ.get(fork_server.MCP)
+    quick = [str(fork_server.FOLDER / "mcp_server.py"), address] if address else []
     return [sys.executable, *(["-S"] if quick else []), *quick, *map(str, words)]
 
 
@@ -41,7 +41,7 @@ def mcp_at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path | None]:
         yield None
         return
     address = tmp_path_factory.mktemp("mcp") / "socket"
-    with nursery.nursery("mcp", address):
+    with fork_server.run("mcp", address):
         yield address
 
 
@@ -49,7 +49,7 @@ def mcp_at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path | None]:
 def quick_servers(mcp_at: Path | None, own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Servers and the process that talks to them are forks of one that has imported the library of MCP."""
     if mcp_at:
-        for name, value in nursery.variables(nursery.MCP, mcp_at).items():
+        for name, value in fork_server.variables(fork_server.MCP, mcp_at).items():
             monkeypatch.setenv(name, value)
 
 

@@ -12,7 +12,7 @@ from oi_tui.engine.events import Noticed, TurnEnded
 from oi_tui.engine.llm.base import Text, ToolCallPiece
 from oi_tui.mcp_client import connection, servers
 from tests.processes import descendants, wait_until
-from tests.quick_starts import nursery
+from tests.quick_starts import fork_server
 from tests.unit.mcp_client.conftest import Open, server
 from tests.unit.mcp_client.test_tools import codes, output, work
 
@@ -133,8 +133,8 @@ def test_a_server_that_will_not_end_is_ended(open_workspace: Open) -> None:
 def test_the_end_of_the_process_that_talks_to_servers_is_a_sentence(
     open_workspace: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # The servers are children of that process, as they are without a nursery.
-    monkeypatch.delenv(nursery.MCP)
+    # The servers are children of that process, as they are without a fork server.
+    monkeypatch.delenv(fork_server.MCP)
     workspace = open_workspace(
         CALL, [Text("Done.")], CALL, [Text("Done.")], auto_run=True, servers=[server()]
     )

@@ -83,8 +83,8 @@ class Kind:
 
 
 @contextmanager
-def nursery(kind: str, socket_path: Path, environment: Mapping[str, str] | None = None) -> Iterator[None]:
-    """Have a nursery of a kind at this address, ready; the environment is what its imports read."""
+def run(kind: str, socket_path: Path, environment: Mapping[str, str] | None = None) -> Iterator[None]:
+    """Have a fork server of a kind at this address, ready; the environment is what its imports read."""
     command = [sys.executable, str(Path(__file__)), kind, str(socket_path)]
     with subprocess.Popen(
         command,
@@ -100,7 +100,7 @@ def nursery(kind: str, socket_path: Path, environment: Mapping[str, str] | None 
 
 
 def variables(name: str, socket_path: Path) -> dict[str, str]:
-    """What is to be in the environment of a program whose processes a nursery starts."""
+    """What is to be in the environment of a program whose processes a fork server starts."""
     path = [str(FOLDER), *filter(None, [os.environ.get("PYTHONPATH")])]
     return {name: str(socket_path), "PYTHONPATH": os.pathsep.join(path)}
 
