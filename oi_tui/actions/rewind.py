@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from oi_tui.actions.interface import BUSY, UserInterface
 from oi_tui.engine import rerun
-from oi_tui.engine.storage.undo_history import can_be_brought_back
+from oi_tui.engine.storage.undo_history import list_restorable
 from oi_tui.messages import Message
 from oi_tui.text import one_line
 from oi_tui.workspace import Workspace
@@ -86,7 +86,7 @@ class Rewind:
         if not self._can_rewind():
             return
         steps = self._workspace.conversation.taken_back
-        dropped = can_be_brought_back(steps, self._messages)
+        dropped = list_restorable(steps, self._messages)
         if not dropped:
             there = {message.id for message in self._messages}
             went_on = bool(steps) and any(message.id not in there for message in steps[-1].dropped)

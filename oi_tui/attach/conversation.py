@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from oi_tui.attach.records import RecordReader, is_of_person
+from oi_tui.attach.records import RecordReader, find_prompt
 from oi_tui.engine.tools import describe_tool, is_tool
 from oi_tui.messages import InputRequested, Message
 from oi_tui.plain.event_handler import PlainEventHandler
@@ -127,7 +127,7 @@ class AttachedConversation:
         for record in self._link.take():
             self._prompted = False
             for event in self._records.events(record):
-                if message := is_of_person(event):
+                if message := find_prompt(event):
                     self._show_message(message)
                 else:
                     self._handler.tell(event)

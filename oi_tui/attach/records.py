@@ -126,7 +126,7 @@ def _read_change(path: str, what: str) -> FileChange:
     return FileChange(path, "changed")
 
 
-def is_of_person(event: Event) -> Message | None:
+def find_prompt(event: Event) -> Message | None:
     """Return the message where the event says what a person wrote."""
     match event:
         case MessageRecorded(Message(role="user", type="message") as message):

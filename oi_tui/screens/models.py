@@ -137,7 +137,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
         self._wanted = wanted
         self._asking: ModelChoice | None = None
         #: The model in use stands first, so that a hasty enter changes nothing.
-        self._in_use = None if welcome or local or current == DEMO.model else _is_in_use(current, api_base)
+        self._in_use = None if welcome or local or current == DEMO.model else _make_current(current, api_base)
         models = [*([] if local else list_hosted_models()), *list_llamafiles()]
         self._choices = [
             *([self._in_use] if self._in_use else []),
@@ -357,7 +357,7 @@ def _is_same(one: ModelChoice, other: ModelChoice) -> bool:
     return (one.model, one.api_base) == (other.model, other.api_base)
 
 
-def _is_in_use(model: str, api_base: str | None) -> ModelChoice:
+def _make_current(model: str, api_base: str | None) -> ModelChoice:
     return ModelChoice(model, api_base, "in use")
 
 

@@ -10,7 +10,7 @@ import pytest
 from oi_tui.engine.storage import search
 from oi_tui.engine.storage import store as module
 from oi_tui.engine.storage.store import Store, StoreError
-from oi_tui.engine.storage.undo_history import can_be_brought_back
+from oi_tui.engine.storage.undo_history import list_restorable
 from oi_tui.messages import Message
 
 
@@ -427,10 +427,10 @@ def test_what_was_taken_back_and_only_half_brought_back_is_not_lost(store: Store
     begun.put(messages[2])
     begun.close()
     opened, left = store.open(begun.id)
-    missing = can_be_brought_back(opened.taken_back, left)
+    missing = list_restorable(opened.taken_back, left)
     assert [message.content for message in missing] == ["3", "4", "5 and more"]
     opened.put(words("it went on"))
-    assert can_be_brought_back(opened.taken_back, opened.messages) == ()
+    assert list_restorable(opened.taken_back, opened.messages) == ()
     opened.close()
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from oi_tui.engine.storage.store import Store
-from oi_tui.engine.storage.undo_history import MOST, can_be_brought_back, make_undo
+from oi_tui.engine.storage.undo_history import MOST, list_restorable, make_undo
 from oi_tui.messages import Message
 
 
@@ -25,10 +25,10 @@ def test_only_what_was_removed_at_the_present_end_can_be_restored() -> None:
     kept, dropped = words("a"), words("b")
     step = make_undo([dropped], 1, kept.id)
     assert step is not None
-    assert can_be_brought_back([step], [kept]) == (dropped,)
-    assert can_be_brought_back([step], [kept, words("c")]) == ()
-    assert can_be_brought_back([step], [kept, dropped]) == ()
-    assert can_be_brought_back([], [kept]) == ()
+    assert list_restorable([step], [kept]) == (dropped,)
+    assert list_restorable([step], [kept, words("c")]) == ()
+    assert list_restorable([step], [kept, dropped]) == ()
+    assert list_restorable([], [kept]) == ()
 
 
 def test_the_last_hundred_steps_are_remembered(tmp_path: Path) -> None:

@@ -120,7 +120,7 @@ class CellActions:
             printed = printed or block.output.text.plain().strip("\n")
             source += f"\n\n── output of {_make_name(block)} ──\n\n{printed}" if printed else ""
         if source:
-            self._open(_called(block), LongText.of(source), "The full text is in the conversation.")
+            self._open(_name_block(block), LongText.of(source), "The full text is in the conversation.")
         else:
             self._view.notify("It has no text.", timeout=2)
 
@@ -147,7 +147,7 @@ class CellActions:
             text += f"\n\n── its output: {cut} ──\n\n{output}" if output else "\n\n── no output ──"
         tokens = (weight(text) + CHARACTERS - 1) // CHARACTERS
         limit = f"The model gets at most {profile.max_output:,} characters of an output (max_output)."
-        title = f"What the model saw of {_called(block)}: ~{tokens:,} tokens"
+        title = f"What the model saw of {_name_block(block)}: ~{tokens:,} tokens"
         self._open(title, LongText.of(text.strip("\n")), f"%tokens shows a whole request. {limit}")
 
     def _render_model_view(self, block: CellBlock | OutputBlock) -> tuple[str, str]:
@@ -214,5 +214,5 @@ def _make_name(block: CellBlock | OutputBlock) -> str:
     return "a program"
 
 
-def _called(block: Block) -> str:
+def _name_block(block: Block) -> str:
     return _make_name(block) if isinstance(block, CellBlock | OutputBlock) else block.name
