@@ -24,7 +24,7 @@ class Process:
     command: str = field(compare=False)
 
     def __str__(self) -> str:
-        return f"{self.pid} ({self.state}) {self.command}"
+        return f"{self.pid} ({self.state}, child of {self.parent}) {self.command}"
 
 
 #: Processes that may outlive the test which started them: those that the tests of a worker share.
