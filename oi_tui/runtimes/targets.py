@@ -157,7 +157,7 @@ class Targets:
     def connect(
         self, spelling: str, stopped: "StopSignal | None" = None, *, ask: "Ask | None" = None
     ) -> None:
-        """Connect a target, so that cells can name it. Code goes on running where it does.
+        """Connect a target, so that cells can name it. Cells that name none still run on `home`.
 
         Blocks while the connection is made, unless `stopped` is set. `ask` answers the questions of ssh.
         Raises TargetError where that fails, while code runs, and while the sandbox is on.

@@ -73,7 +73,8 @@ async def read_object(request: Request) -> Mapping[str, Any]:
 def parse_json(raw: str | bytes) -> Any:
     """Return what the JSON says.
 
-    Raises ValueError or RecursionError where it is none, and RequestRefusedError where part of it is no text.
+    Raises ValueError or RecursionError for text that is not JSON, and RequestRefusedError for half of a
+    surrogate pair.
     """
     value = json.loads(raw)
     try:

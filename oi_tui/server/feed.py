@@ -20,8 +20,8 @@ class UnsentChunk(NamedTuple):
 class Feed:
     """Chunks to send, and the number of the event that they come after.
 
-    The client that connects next goes on with a copy, so that neither what came meanwhile is lost nor what
-    the former one did not acknowledge.
+    The next client starts with a copy. So it gets what came while nobody was connected, and what the client
+    before it did not acknowledge.
     """
 
     def __init__(self, number: int) -> None:

@@ -83,7 +83,7 @@ def _run(argv: list[str], selection: str, text: str | None = None) -> str:
     argv = [item.format(selection) for item in argv]
     if argv[0].startswith("wl-") and selection == "primary":
         argv.append("--primary")
-    # A program that keeps the clipboard goes on in the background, and must not keep our pipes open.
+    # Some of these programs stay in the background to serve the clipboard. They must not hold our pipes open.
     output = subprocess.PIPE if text is None else subprocess.DEVNULL
     try:
         done = subprocess.run(

@@ -16,7 +16,7 @@ FLUSH = 1 / 24
 _SHARE, _LONGEST_PAUSE = 6, 0.25
 #: How long a key may take to be drawn, in seconds. Other changes are drawn after it.
 _KEY = 0.03
-#: But they wait for keys no longer than so many seconds.
+#: The longest time that they wait for keys, in seconds.
 _PATIENCE = 0.15
 #: So many seconds after a key, another one is likely. Once drawn after a key, changes then wait this long for
 #: the next one: a key that comes while they are drawn waits for all of that.

@@ -36,19 +36,6 @@ GONE = {
 }
 
 
-@pytest.fixture(
-    scope="module",
-    params=[
-        "python",
-        pytest.param("r", marks=pytest.mark.needs("R")),
-        pytest.param("javascript", marks=pytest.mark.needs("node")),
-        pytest.param("octave", marks=pytest.mark.needs("octave")),
-    ],
-)
-def language(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
 @pytest.fixture(scope="module")
 def computer(language: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Computer]:
     computer = Computer(cwd=tmp_path_factory.mktemp("changing"), python=sys.executable)
