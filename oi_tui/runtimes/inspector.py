@@ -60,8 +60,11 @@ class Inspector:
         runtime = self._find_runtime(language)
         if isinstance(runtime, GuestRuntime):
             runtime = runtime.host
+        declared = runtime.language if runtime else self._catalog.find(language)
+        if declared and declared.table_request and not runtime:
+            raise TableError(f"No {declared.title} code has run here yet, so no variable has this name.")
         if not isinstance(runtime, PtyRuntime) or not runtime.language.table_request:
-            shown = runtime.language.title if runtime else language
+            shown = declared.title if declared else language
             having = "Python, R, JavaScript and Octave"
             raise TableError(
                 f"Tables of {shown} cannot be opened; %table opens those of {having} on this machine."

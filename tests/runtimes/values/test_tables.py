@@ -292,6 +292,11 @@ def test_what_is_no_table_is_refused_in_a_sentence(python: Computer) -> None:
         python.inspector.open_table("shell", "x")
 
 
+def test_a_table_of_a_language_that_has_not_run_yet_is_refused_with_that_reason(computer: Computer) -> None:
+    with pytest.raises(TableError, match="No Python code has run here yet"):
+        computer.inspector.open_table("python", "frame")
+
+
 def test_two_who_ask_at_once_are_both_answered(python: Computer) -> None:
     made = 'many = pandas.DataFrame({c: numpy.random.rand(700_000) for c in "ab"})'
     assert play(python, "python", made).state == "finished"
