@@ -24,7 +24,7 @@ class Process:
     command: str = field(compare=False)
 
     def __str__(self) -> str:
-        return f"{self.pid} ({self.state}, child of {self.parent}) {self.command}"
+        return f"{self.pid} ({self.state}, child of {describe_threads(self.parent)}) {self.command}"
 
 
 #: Processes that may outlive the test which started them: those that the tests of a worker share.
@@ -87,6 +87,17 @@ def wait_until(condition: Callable[[], object], seconds: float, pause: float = 0
             return False
         time.sleep(pause)
     return True
+
+
+def describe_threads(pid: int) -> str:
+    """The number of a process with the state of each of its threads: one of them can outlive the first."""
+    try:
+        threads = sorted(os.listdir(f"/proc/{pid}/task"), key=int)
+        stats = [Path(f"/proc/{pid}/task/{thread}/stat").read_text(errors="replace") for thread in threads]
+    except OSError:
+        return f"{pid}, which is gone"
+    name = stats[0].partition("(")[2].rpartition(")")[0]
+    return f"{pid} {name} [{''.join(stat.rpartition(')')[2].split()[0] for stat in stats)}]"
 
 
 def _pids() -> list[int]:
