@@ -343,7 +343,7 @@ class OiTui(ImageSupportMixin, IdleClock):
         last_resort.start()
 
     def _end_at_once(self, code: int) -> None:
-        """End without waiting for anything. A terminal that takes nothing any more is not handed back."""
+        """End without waiting for anything. A terminal that no longer reads is not restored."""
         if isinstance(self._driver, TerminalDriver):
             writing = threading.Thread(target=self._driver.hand_back_at_once, daemon=True)
             writing.start()
@@ -361,7 +361,7 @@ class OiTui(ImageSupportMixin, IdleClock):
         self.refresh(layout=True)
 
     def _note_size(self) -> None:
-        """Take the terminal's size as it is now, in case a signal about it was lost among many."""
+        """Read the terminal's size again, in case a resize signal was lost among many."""
         try:
             size = Size(*os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ else 1))
         except (OSError, ValueError) as error:
@@ -458,7 +458,7 @@ def _bring_back(sequence: str) -> None:
 
 
 def _print(text: str) -> None:
-    """Print what the person wanted to keep in the terminal; one that is gone by now costs only that."""
+    """Print what the person wanted to keep in the terminal; a closed terminal is no error."""
     if text:
         with contextlib.suppress(OSError):
             sys.stdout.buffer.write(f"{visible(text)}\n".encode("utf-8", "replace"))

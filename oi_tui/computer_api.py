@@ -174,7 +174,7 @@ class ComputerApi:
         )
 
     def close(self) -> None:
-        """Answer nothing any more."""
+        """Stop answering requests."""
         self._takeover.answer()
         self._socket.close()
 
@@ -277,7 +277,7 @@ def _start_guard(connection: socket.socket, process: int, variables: dict[str, s
 
 
 def guard_environment(given: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of the guard; `given` is what the code in a cell says of its own.
+    """Return the environment of the guard; `given` is the environment of the code in the cell.
 
     The guard is not held back from anything as code is. So it gets no keys, and nothing of the code but how
     to reach the screen and oi-tui: another variable could make it run other code.

@@ -14,7 +14,7 @@ from oi_tui import __version__, find_system_problem
 
 
 def start() -> NoReturn:
-    """Run the program in a process of its own, and end that with the exit code.
+    """Run the program, and end the process with its exit code.
 
     The system takes back the memory of a process at once. Python would first free each object, which takes a
     quarter of a second, so the process ends as soon as all that was registered for its end is done.

@@ -57,7 +57,7 @@ class TurnWorker:
         return events
 
     def abandon(self) -> None:
-        """Let the thread run to its end without waiting: nothing takes its events any more."""
+        """Let the thread run to its end without waiting: nothing reads its events."""
         self._abandoned = True
         self._room.set()
 

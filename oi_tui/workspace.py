@@ -164,7 +164,7 @@ class Workspace:
         self.languages.declare_again()
 
     def save_picture(self, message: Message) -> str:
-        """Keep a program's picture as a file of its own. Returns its path, "" when it cannot be kept."""
+        """Save a program's picture to a file. Returns its path, "" when that fails."""
         if message.format == "path":
             return message.content
         path = images.keep(message, paths.data() / "outputs")

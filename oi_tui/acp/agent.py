@@ -85,7 +85,7 @@ class OiTuiAgent:
     async def fork_session(
         self, session_id: str, cwd: str, mcp_servers: Sequence[Any] | None = None, **_: Any
     ) -> schema.ForkSessionResponse:
-        """Begin a conversation that has the content of another one, which stays as it is."""
+        """Start a conversation with the content of another one, which does not change."""
         if open_one := self._sessions.get(session_id):
             if open_one.busy:
                 raise make_error("This session is busy with a prompt. Wait until it ends, or cancel it.")

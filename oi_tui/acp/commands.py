@@ -101,7 +101,7 @@ class AcpCommands(ConversationActions):
         """The editor keeps its own prompts."""
 
     def edit(self, text: str, suffix: str) -> str:  # noqa: ARG002
-        """Return it as it is: nothing is edited here."""
+        """Return the text unchanged: there is no editor here."""
         return text
 
     def confirm(self, question: str, details: Sequence[str], act: Callable[[], None]) -> None:

@@ -232,7 +232,7 @@ class AcpSession:
             self.workspace.session.interrupt()
 
     async def _ask(self, event: ApprovalRequested) -> None:
-        """Ask the editor; whatever is no clear yes is a no."""
+        """Ask the editor; anything but a clear yes is a no."""
         shown = describe(event.message, (visible(event.caution), visible(event.note)))
         answer = None
         try:

@@ -28,7 +28,7 @@ class LineTransport:
         threading.Thread(target=self._read, args=(source,), daemon=True).start()
 
     async def send(self, message: dict[str, Any]) -> None:
-        """Write a message. Raises ConnectionError where the editor takes no more."""
+        """Write a message. Raises ConnectionError when the editor no longer reads."""
         if not await self._writer.write(json.dumps(message, separators=(",", ":"))):
             raise ConnectionError("The editor stopped reading.")
 
@@ -40,7 +40,7 @@ class LineTransport:
         """Nothing needs to be closed: the threads end with the process."""
 
     def _read(self, source: BinaryIO) -> None:
-        """Hand the messages of the editor over until there are no more; the body of a thread."""
+        """Hand over the messages of the editor until its stream ends; the body of a thread."""
         with suppress(RuntimeError, OSError):
             for line in read_lines(source, LONGEST_LINE):
                 self._take(line)

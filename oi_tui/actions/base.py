@@ -79,7 +79,7 @@ class ConversationActions(ABC):
 
     @abstractmethod
     def edit(self, text: str, suffix: str) -> str:
-        """Have the person edit a text in their own editor; where they named none, return it as it is."""
+        """Have the person edit a text in their own editor; without one, return it unchanged."""
 
     @abstractmethod
     def confirm(self, question: str, details: Sequence[str], act: Callable[[], None]) -> None:

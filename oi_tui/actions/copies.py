@@ -24,7 +24,7 @@ _Copy = Callable[[threading.Event], Iterator[tuple[int, int]]]
 
 
 class FileCopies:
-    """Copies a file in a turn of its own, which a stop ends; the same command continues it."""
+    """Copies a file as a turn, which a stop ends; the same command continues it."""
 
     def __init__(self, ui: UserInterface, workspace: Workspace) -> None:
         self._ui = ui

@@ -128,7 +128,7 @@ class _Outbox:
         self._waiting: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
 
     def put(self, chunk: Chunk) -> None:
-        """Add a chunk, and wake whoever waits."""
+        """Add a chunk, and wake the readers that wait."""
         with self._lock:
             self._chunks.append(chunk)
             waiting, self._waiting = self._waiting, []

@@ -379,7 +379,7 @@ def _close(runtimes: Computer | None, cells: computer_api.ComputerApi | None) ->
 
 
 def _find_language(language: Any, there: Sequence[Language]) -> Any:
-    """Return the language that a name means; anything else as it is. Raises TypeError."""
+    """Return the language that a name means; anything else unchanged. Raises TypeError."""
     if not isinstance(language, str):
         return language
     word = language.strip().lower()

@@ -78,7 +78,7 @@ class ConversationFile:
         return journal, messages
 
     def note(self, messages: Sequence[Message]) -> list[Chunk]:
-        """Remember the conversation after a turn, let go of its file, and return it as chunks."""
+        """Remember the conversation after a turn, release its file, and return it as chunks."""
         self._messages = tuple(messages)
         contents = convert_messages(messages)
         self._chunks = [dict(chunk) for chunk in contents]
@@ -125,7 +125,7 @@ def _make_file_name(contents: Sequence[Chunk]) -> str:
 
 
 def _give_ids(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Return the messages, each with an id of its own: one that is there already gets a new one."""
+    """Return the messages, each with a unique id: an id that is taken is replaced."""
     seen: set[str] = set()
     distinct = []
     for message in messages:

@@ -26,7 +26,7 @@ class ReplacedComputer:
         return getattr(self._computer, name)
 
     def run(self, language: str, code: str, number: int | None = None) -> Iterator[Report]:
-        """Call the function, and report what its chunks say; an error of its own is output of the code."""
+        """Call the function, and report its chunks; an error that it raises becomes output of the code."""
         del number
         began = time.monotonic()
         yield Started()

@@ -281,7 +281,7 @@ class SettingGroup:
         return sorted({*super().__dir__(), *(name for name in names if "." not in name)})
 
     def _is_kept(self, name: str, declared: Any, value: Any) -> bool:
-        """Whether an attribute is assigned as it is: ours, a property, or a method that is replaced."""
+        """Whether an attribute is assigned unchecked: ours, a property, or a method that is replaced."""
         if name in self._own or (isinstance(declared, property) and declared.fset):
             return True
         return isinstance(declared, types.FunctionType) and callable(value)

@@ -12,7 +12,7 @@ _PATIENCE = 0.1
 
 
 class BackgroundTurn:
-    """Work in a thread, and its result or error for whoever waits."""
+    """Work in a thread, and its result or error for the caller that waits."""
 
     def __init__(self, work: Callable[[], object]) -> None:
         self._error: BaseException | None = None
@@ -91,7 +91,7 @@ class AsyncStreams:
 
 
 class _Stream:
-    """Whether a stream is still held by somebody, and whether it has ended."""
+    """Whether a stream still has a reader, and whether it has ended."""
 
     def __init__(self) -> None:
         self.held: Callable[[], object] = _do_nothing

@@ -247,7 +247,7 @@ class AttachedConversation:
         return sent
 
     def _tell_unsent(self) -> None:
-        """Show what was typed while a question came or went; it is not sent by itself."""
+        """Show what was typed while a question came or went; the person has to send it."""
         unsent = " ".join([*self._keyboard.early, self._keyboard.draft]).strip()
         self._keyboard.early.clear()
         self._keyboard.draft = ""

@@ -129,7 +129,7 @@ class _Bridge:
         self._askers: dict[str, list[bytes]] = {}
 
     async def run(self, parent: int) -> bool:
-        """Hand messages on until the kernel is ended, or nobody is there any more.
+        """Forward messages until the kernel ends or its clients are gone.
 
         Returns False where the server went first.
         """
@@ -159,7 +159,7 @@ class _Bridge:
             await self._server.send(text)
 
     def _read_message(self, channel: str, received: list[bytes]) -> str:
-        """Return a client's message as the server reads it, and note who asks.
+        """Return a client's message as the server reads it, and remember its sender.
 
         What is no message signed with the key raises one of many errors.
         """
@@ -172,7 +172,7 @@ class _Bridge:
         return text
 
     async def _hand_back(self) -> bool:
-        """Send clients what the server sends. Returns False where the server is gone before the end."""
+        """Send clients what the server sends. Returns False when the server closed before the end."""
         try:
             async for text in self._server:
                 record = json.loads(text)

@@ -107,7 +107,7 @@ def allows_unmasked(why: str) -> bool:
 
 
 def say_control(taken: bool) -> None:
-    """Have oi-tui show that code uses mouse and keyboard now, or that it does so no more."""
+    """Have oi-tui show whether code uses mouse and keyboard now."""
     with contextlib.suppress(KeyError, ComputerError):
         _exchange(os.environ[VARIABLE], {"control": taken})
 

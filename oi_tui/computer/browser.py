@@ -43,7 +43,7 @@ _ELEMENTS = """() => [...document.querySelectorAll(
 
 
 class Browser(Tool):
-    """Open pages, read them and act on them, in a browser of its own without the user's logins."""
+    """Opens pages, reads them and acts on them, in a separate browser without the user's logins."""
 
     def __init__(self, computer: Any) -> None:
         super().__init__(computer)
@@ -229,7 +229,7 @@ def _has_only_wayland() -> bool:
 
 
 def _says_closed(error: Exception) -> bool:
-    """Whether the browser or its page is no more: the person closed it, or it crashed."""
+    """Whether the browser or its page is gone: the person closed it, or it crashed."""
     return any(words in str(error).casefold() for words in ("been closed", "connection closed", "crashed"))
 
 

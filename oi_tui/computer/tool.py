@@ -50,5 +50,5 @@ class Tool:
 
 
 def cannot(what: str, why: str) -> ComputerError:
-    """Return the error for a thing that cannot be done here."""
+    """Return the error for an action that is not possible here."""
     return ComputerError(f"{what} cannot be used here: {why}")

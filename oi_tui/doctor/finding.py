@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """One thing that was looked at, in words. `good` is None for a fact that is neither good nor bad.
+    """The result of one check, in words. `good` is None for a fact that is neither good nor bad.
 
     `fix` says what to do, for each problem and wherever something could be better.
     """

@@ -30,7 +30,7 @@ _FIXES = {
 
 
 def check_target(profile: "Profile") -> Iterator[Diagnosis]:
-    """Whether the target can be reached, as whom, and which languages are there."""
+    """Check whether the target can be reached, as which user, and which languages it has."""
     from oi_tui.engine.credentials.keys import find_token
     from oi_tui.runtimes.computer import Computer
     from oi_tui.runtimes.remote.target import TargetError, parse

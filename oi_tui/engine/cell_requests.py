@@ -21,7 +21,7 @@ class CellLimit(Exception):  # noqa: N818 -- it is what would happen, not an err
 
 
 class CellRequests:
-    """The requests to the model that one run may send. Each run has an object of its own.
+    """The requests to the model that one run may send. Each run has its own object.
 
     `most` is how many, and `cost` what all of them may cost in USD; None where that has no limit. All
     methods may be called from any thread.
@@ -66,7 +66,7 @@ class CellRequests:
             cancel()
 
     def remove(self, cancel: Callable[[], None]) -> None:
-        """Have this called no more."""
+        """Stop calling this."""
         with self._lock:
             self._running.discard(cancel)
 

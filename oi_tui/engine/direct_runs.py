@@ -57,7 +57,7 @@ class DirectRuns:
         yield TurnEnded("done")
 
     def follow(self, runs: Sequence[LeftCode]) -> Iterator[Event]:
-        """Show, each as a cell of its own, what comes of code that was left running. Nothing is run."""
+        """Show the output of code that was left running, one cell for each run. Nothing new is run."""
         known = {message.id: message for message in self._log.messages if message.is_cell}
         for run in runs:
             if self._stopped.is_set():

@@ -111,7 +111,7 @@ class MessageRecorded:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequested:
-    """The turn waits until somebody decides whether `message`, a piece of code, may run.
+    """The turn waits for the decision whether `message`, a piece of code, may run.
 
     `caution` is a warning about the code, such as that it may have been cut off. `note` is a short fact.
     `asker` is what another program calls itself that wants the code to run; "" for the model and the person.
@@ -128,7 +128,7 @@ class ApprovalRequested:
         return self.answer.give(value)
 
     def run(self) -> bool:
-        """Let the code run as it is. Return False when the question was answered before."""
+        """Run the code unchanged. Return False when the question was already answered."""
         return self.reply(Run(self.message.content))
 
     def edit(self, code: str) -> bool:

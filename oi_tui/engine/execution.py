@@ -348,7 +348,7 @@ class Execution:
         *,
         in_windows: bool = False,
     ) -> Iterator[Event]:
-        """Run a piece of code for which no question is open any more.
+        """Run a piece of code that has been approved.
 
         It can call `callable_tools`; without them, all tools of MCP servers that it names. `cell_requests`
         is what it may ask the model; without it, nothing. With `in_windows` it is confined to the windows

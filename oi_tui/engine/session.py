@@ -119,7 +119,7 @@ class Session:
 
     @property
     def window(self) -> int | None:
-        """The context window of the last request's model, in tokens, as far as it is known."""
+        """The context window of the last request's model, in tokens; None where it is unknown."""
         return self._exchange.window
 
     @property
@@ -253,7 +253,7 @@ class Session:
         return self._start(self._direct.run_again(lambda: self.profile, codes))
 
     def work_beside(self, work: Callable[[threading.Event], Iterator[Event]]) -> Iterator[Event]:
-        """Do other work as a turn; it gets the event that is set when somebody stops the turn."""
+        """Do other work as a turn; it gets the event that is set when the turn is stopped."""
         return self._start(work(self._stopped))
 
     def _describe_calls(self, calls: ModelCalls, profile: Profile) -> str:
@@ -273,7 +273,7 @@ class Session:
         self.execution.interrupt()
 
     def tell_losses(self) -> Iterator[Event]:
-        """Tell of languages that ended between runs, each once; a turn does so by itself."""
+        """Report languages that ended between runs, each once; a turn does so by itself."""
         return self.execution.tell_losses()
 
     def rewind(self, id: str, *, keep: bool = False) -> tuple[Message, ...]:
@@ -300,7 +300,7 @@ class Session:
 
     @property
     def stop_signal(self) -> threading.Event:
-        """Set once somebody stops the turn; for what takes its time within it."""
+        """Set when the turn is stopped; for long work within it."""
         return self._stopped
 
     @property
@@ -313,7 +313,7 @@ class Session:
         return self._log.saves_again()
 
     def close(self) -> None:
-        """End everything, for good."""
+        """End everything permanently."""
         with self._lock:
             self._closed = True
         self.interrupt()

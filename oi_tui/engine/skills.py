@@ -270,7 +270,7 @@ def _split_header(text: str) -> tuple[dict[str, str], str]:
 
 
 def _parse_head(lines: Sequence[str]) -> dict[str, str]:
-    """The fields of a head in YAML; if it is not valid YAML, the fields of each line by itself."""
+    """Parse the fields of a head in YAML; if it is not valid YAML, each line separately."""
     try:
         entries = yaml_file.parse("\n".join(lines))
     except ProfileError:

@@ -39,7 +39,7 @@ def make_speakable(text: str) -> str:
 
 
 class Voice:
-    """Speaks one text after the other, in threads of its own; stops at once on request."""
+    """Speaks one text after the other in its own threads; stops at once on request."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

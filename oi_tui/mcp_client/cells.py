@@ -65,7 +65,7 @@ class CellTools:
         )
 
     def close(self) -> None:
-        """Answer nothing any more."""
+        """Stop answering requests."""
         self._socket.close()
 
     def _with_object(self, language: Language) -> Language:

@@ -380,7 +380,7 @@ class PtyRuntime:
     # -- the process
 
     def _find_living(self) -> tuple[LanguageProcess | None, str | None]:
-        """The attached process where it lives and may, and what became of it where it ended by itself."""
+        """Return the attached process if it lives and may be used, and how it ended otherwise."""
         if self._closed:
             raise RuntimeError("it was closed")
         process = self._process

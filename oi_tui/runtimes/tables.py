@@ -79,7 +79,7 @@ class TableSource(Protocol):
         """The name of the table: a variable or a file."""
 
     def shape(self, view: TableQuery) -> TableShape:
-        """The table as it is now."""
+        """The current shape of the table."""
 
     def page(
         self, view: TableQuery, start: int, count: int, first: int, columns: int, *, whole: bool = False
@@ -123,7 +123,7 @@ class LiveTable:
         return answer
 
     def shape(self, view: TableQuery) -> TableShape:
-        """The table as it is now."""
+        """The current shape of the table."""
         answer = self._answer(do="shape", sort=view.sort, descending=view.descending, words=view.words)
         columns = tuple(Column(str(n), str(t), bool(numeric)) for n, t, numeric in _list(answer, "columns"))
         rows, total = int(str(answer.get("rows", 0))), int(str(answer.get("total", 0)))

@@ -335,7 +335,7 @@ class Targets:
             state.prepared.clear()
 
     def close(self) -> None:
-        """End every process and connection for good."""
+        """End every process and connection permanently."""
         self._closing.set()
         with self._connecting, self.lock:
             self.closed = True

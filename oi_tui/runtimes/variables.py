@@ -85,7 +85,7 @@ class VariableSource(Protocol):
         """The variables of each language; may take a moment."""
 
     def look_at(self, language: str, name: str) -> Detail | None:
-        """The value of one variable, as far as it is reported."""
+        """Return the reported value of one variable."""
 
 
 #: How many names stand for all that a language remembers.

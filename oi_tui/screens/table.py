@@ -234,7 +234,7 @@ class TableScreen(Page[None]):
             self._tell_failure(f"{words}; the table opens as soon as it is done.", again)
 
     def _tell_change(self, words: str) -> None:
-        """Show the table as it is now, and say so."""
+        """Show the changed table, and say so."""
         self._show(self._table.view, f"{words}; it is shown as it is now.")
 
     def _tell_failure(self, words: str, failed: Callable[[], object] | None) -> None:

@@ -14,7 +14,7 @@ from oi_tui.widgets.lists.choice_list import ChoiceList
 
 
 class ThemesScreen(Dialog[str | None]):
-    """A short list beside the conversation, which takes each theme's colours as it is highlighted.
+    """A short list of themes beside the conversation, which previews the highlighted one.
 
     Returns the chosen theme; None, with the colours as they were, when nothing was chosen.
     """

@@ -179,7 +179,7 @@ class VariablesScreen(Page[str | None]):
         return (row.language, row.variable.name) if opens else None
 
     def action_move(self, by: int) -> None:
-        """Select the variable so many further down."""
+        """Move the selection by `by` variables."""
         self._list.move(by)
         self._tell_keys()
 
@@ -229,7 +229,7 @@ class VariablesScreen(Page[str | None]):
 
     @on(DetailLoaded)
     def handle_detail_loaded(self, event: DetailLoaded) -> None:
-        """Read it on a screen of its own."""
+        """Show the value on its own screen."""
         show_detail(self.app, event.language, event.name, event.detail)
 
     def action_leave(self) -> None:
@@ -242,7 +242,7 @@ class VariablesScreen(Page[str | None]):
 
 
 def show_detail(app: App[Any], language: str, name: str, detail: Detail | None) -> None:
-    """Show the beginning of a variable's value on a screen of its own."""
+    """Show the beginning of a variable's value on its own screen."""
     shown = one_line(name, 60)
     if detail is None:
         words = f"{shown} cannot be shown now: it was deleted, or {language} is busy."

@@ -102,7 +102,7 @@ class EventLog:
             reader.wake()
 
     def after(self, number: int) -> Sequence[LogEntry]:
-        """Return some events that follow `number`. Raises GapError where the next one is gone."""
+        """Return some events that follow `number`. Raises GapError where the next one is no longer kept."""
         with self._lock:
             if number >= self._last:
                 return ()

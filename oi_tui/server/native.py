@@ -94,7 +94,7 @@ async def stream_events(request: Request) -> Response:
 
 
 async def _stream_lines(session: HostedSession, after: int | None, seconds: float) -> AsyncIterator[bytes]:
-    """The lines of the stream, which ends when a question stays open for so long.
+    """Yield the lines of the stream, which ends when a question stays open too long.
 
     Nothing else shows whether anybody still reads. Whoever does connects again, as browsers do by themselves.
     """
@@ -114,7 +114,7 @@ async def _stream_lines(session: HostedSession, after: int | None, seconds: floa
 async def _read_records(
     session: HostedSession, after: int | None, heartbeat: float | None = None
 ) -> AsyncIterator[dict[str, Any] | None]:
-    """The events behind `after`. Without it, or where they are gone, the whole state comes first."""
+    """Yield the events after `after`. Without it, or if they are not kept, the whole state comes first."""
     known = after is not None and after <= session.log.last
     with EventReader(session.log, after if known else None) as reader:
         if not known:

@@ -116,7 +116,7 @@ class CellModel:
         return "" if explain_off(profile, elsewhere=elsewhere) else _NOTE.format(f"{profile.cell_requests:,}")
 
     def close(self) -> None:
-        """Answer nothing any more."""
+        """Stop answering requests."""
         self._socket.close()
 
     def _with_address(self, python: Language, sandboxed: Callable[[], bool]) -> Language:
@@ -341,7 +341,7 @@ class _CallRequests:
         return self._stopped.is_set()
 
     def wait(self, seconds: float) -> bool:
-        """Wait so long, or until the work is given up; whether it was."""
+        """Wait at most `seconds`, or until the work is cancelled. Returns whether it was."""
         return self._stopped.wait(seconds)
 
     def add(self, question: ModelQuestion) -> None:
@@ -392,7 +392,7 @@ def _measure_size(key: tuple[object, ...], text: str) -> int:
 
 
 def _over(profile: Profile, rights: CellRequests, prompt: float, left: float) -> str:
-    """Say which limit has no room for a request, whose prompt alone costs so much."""
+    """Say which limit has no room for a request; `prompt` is the price of its prompt alone."""
     of_cell = math.inf if rights.cost is None else rights.cost - rights.spent
     if left >= of_cell:
         return (

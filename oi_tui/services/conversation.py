@@ -69,7 +69,7 @@ class CurrentConversation:
         return self.session
 
     def branch(self, messages: Sequence[Message]) -> Session:
-        """Go on in a copy that has these messages of the conversation at work, which stays as it is.
+        """Continue in a copy with these messages of the current conversation, which does not change.
 
         The languages are kept: what they remember is what they remember now.
         """

@@ -141,7 +141,7 @@ class Languages(protocols.CodeRunner, Protocol):
         """Run this code, each piece with its language, when languages start."""
 
     def use_sandbox(self, on: bool, private: Sequence[Path]) -> None:
-        """Hold programs there from now on, where nothing of ours can be seen, or do not."""
+        """Switch the sandbox for programs on or off."""
 
 
 def explain_unknown(profile: Profile, computer: "Languages | Computer", custom: CustomLanguages) -> list[str]:

@@ -120,7 +120,7 @@ class ModelService:
             function.close()
 
     def _answer_with(self, completions: tuple[str, str] | None) -> None:
-        """Let the function of a trusted profile answer, in a process of its own; or LiteLLM again."""
+        """Let the function of a trusted profile answer, in a separate process; or LiteLLM again."""
         if self._brought:
             return
         self.llm = self.process

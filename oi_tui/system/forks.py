@@ -11,7 +11,7 @@ _forgetting: "set[weakref.WeakMethod[Callable[[], None]]]" = set()
 
 
 def call_in_forked_child(method: Callable[[], None]) -> None:
-    """Call a method, as the first thing, in each child that this process forks while its object lives.
+    """Call a method first in each child that this process forks, while the method's object lives.
 
     No lock can be waited for in it: another thread of the parent may have held it.
     """

@@ -125,14 +125,14 @@ class TerminalDriver(LinuxDriver):
             self.process_message(event)
 
     def _run_input_thread(self) -> None:
-        """Read input; a fault of ours ends the application as any other does, not with Textual's page."""
+        """Read input; an error ends the application as any other does, not with Textual's traceback."""
         try:
             self.run_input_thread()
         except Exception as error:  # noqa: BLE001  # the top of a thread
             self._app.call_later(self._app._handle_exception, error)
 
     def disable_input(self) -> None:
-        """Stop reading, but not before the terminal has answered what it was asked a moment ago."""
+        """Stop reading, after the terminal has answered the last queries."""
         until = time.monotonic() + _LAST_ANSWERS
         while self._replies.expected and time.monotonic() < until and not self.exit_event.is_set():
             time.sleep(0.01)

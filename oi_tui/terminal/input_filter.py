@@ -146,7 +146,7 @@ class InputFilter:
         return units
 
     def tick(self) -> list[InputUnit]:
-        """Return what was held for so long that nothing more belongs to it."""
+        """Return held input whose rest did not come in time."""
         if self.wait != 0.0:
             return []
         held, self._held = self._held, ""

@@ -78,7 +78,7 @@ def find_tool_command(title: str, body: str, environment: Mapping[str, str] = os
 
 
 class Notifier:
-    """Calls, and keeps the window's title; `write` is given what goes to the terminal as it is."""
+    """Notifies the person, and keeps the window's title; `write` gets raw output for the terminal."""
 
     def __init__(self, write: Callable[[str], object], environment: Mapping[str, str] = os.environ) -> None:
         self._write = write

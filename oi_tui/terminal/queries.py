@@ -69,7 +69,7 @@ class TerminalQueries:
         return since is not None and self.answers.attributes is None and self._clock() - since < EAGER
 
     def read(self, reply: str) -> None:
-        """Read what the terminal sent; what answers no question of ours is ignored."""
+        """Read what the terminal sent; what answers no query of ours is ignored."""
         match = _REPLY.fullmatch(reply)
         if match is None:
             return

@@ -195,12 +195,12 @@ class SettingField(Vertical):
         self._take(self.value)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Check each key as it is typed."""
+        """Check the value after each key."""
         event.stop()
         self._type(event.value)
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
-        """Check each key as it is typed."""
+        """Check the value after each key."""
         event.stop()
         self._type(event.text_area.text)
 

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 
 class MessageQueue(Protocol):
-    """A widget, screen or application: whatever takes calls among its messages."""
+    """A widget, screen or application: an object that queues calls with its messages."""
 
     def call_next(self, callback: Callable[..., object], *args: Any) -> None:
         """Call back before the next message."""

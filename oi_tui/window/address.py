@@ -24,7 +24,7 @@ _PROCESS = re.compile(r"[0-9]{1,9}")
 
 @dataclass(frozen=True, slots=True)
 class WindowAddress:
-    """Where one window listens. Whoever shows `token` can read its file, and so is its owner."""
+    """Where one window listens. A client that knows `token` can read the owner's files."""
 
     name: str
     token: str

@@ -24,7 +24,7 @@ class WindowError(Exception):
 
 
 class WindowClosedError(Exception):
-    """The window was closed, or does not answer any more."""
+    """The window was closed, or does not answer."""
 
 
 class WindowClient:
@@ -89,7 +89,7 @@ class WindowClient:
 
 
 async def find(host: str, folder: Path) -> WindowClient | None:
-    """Connect to an open window, rather one that works in this folder. `host` is who asks."""
+    """Connect to an open window, preferably one in this folder. `host` names the client."""
     for published in await asyncio.to_thread(address.list_published, folder):
         with suppress(OSError, ValueError, TimeoutError):
             async with asyncio.timeout(_PATIENCE):

@@ -79,7 +79,7 @@ class Listener:
             address.touch(self._address)
 
     async def close(self) -> None:
-        """Listen no more, and give up all calls."""
+        """Stop listening, and cancel all calls."""
         if self._address:
             address.withdraw(self._address)
         if self._server:
@@ -153,7 +153,7 @@ class _Connection:
             self._writer.write(json.dumps(message).encode() + b"\n")
 
     def end(self) -> None:
-        """Cancel all calls: nothing waits for them any more."""
+        """Cancel all calls: nothing waits for them."""
         for task in self._calls.values():
             task.cancel()
 

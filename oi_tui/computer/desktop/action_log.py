@@ -98,7 +98,7 @@ class ActionLog:
         self._note("to the front", _shorten(title))
 
     def show(self) -> None:
-        """Show the actions under the cell, with the window as it was and as it is; then forget them."""
+        """Show the actions under the cell, with the window before and after; then forget them."""
         actions, left_out = self._actions, self._left_out
         before, self._before = self._before, None
         self._actions, self._left_out = [], 0

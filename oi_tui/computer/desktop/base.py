@@ -94,10 +94,10 @@ class Desktop(Protocol):
         """Notice only the input from now on."""
 
     def is_touched(self, *, wait: bool) -> bool:
-        """Whether somebody used mouse or keyboard since; with `wait`, the code may wait to be sure."""
+        """Whether a person used mouse or keyboard since; with `wait`, the code may wait to be sure."""
 
     def escape_is_down(self) -> bool:
-        """Whether somebody presses escape at this moment."""
+        """Whether escape is pressed at this moment."""
 
     def windows(self) -> list[Window]:
         """The windows, the lowest first."""

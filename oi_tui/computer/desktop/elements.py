@@ -353,7 +353,7 @@ def _name_role(role: str) -> str:
 
 
 def normalise_spaces(text: str) -> str:
-    """The beginning of a name or a title in one line, as it is compared with others."""
+    """Return the beginning of a name or title in one line, for comparisons."""
     return " ".join(text.split())[:_LONGEST]
 
 

@@ -58,7 +58,7 @@ class InputGuard:
         self.release()
 
     def _read(self, source: int, seconds: float) -> bool:
-        """Wait for news, at most for so long; False where there are none. Raises EOFError at the end."""
+        """Wait for a message, at most `seconds`; False when none came. Raises EOFError at the end."""
         ready, _, _ = select.select([source], [], [], seconds)
         if not ready:
             return False
@@ -78,7 +78,7 @@ class InputGuard:
         return not is_near(self._place, self._desktop.position())
 
     def _stop(self, why: bytes = b"") -> None:
-        """Let go of everything and stop the code, which finds the reason here when it is interrupted."""
+        """Release all keys and buttons and stop the code, which is interrupted and reads the reason here."""
         self._place = None
         self.release()
         # oi-tui asks the person, or stops the whole turn; without it only the code can be interrupted.

@@ -212,7 +212,7 @@ class DesktopSession:
         bridge.say_control(False)
 
     def _stop(self) -> None:
-        """Let go of everything after a cell that failed or was interrupted; say so if the mouse was moved."""
+        """Release keys and buttons after a failed or interrupted cell; say so if the mouse was moved."""
         with contextlib.suppress(ComputerError):
             if self._cell is not None and (self._was_taken_over() or self._has_moved()):
                 self._explain_stop()
@@ -240,7 +240,7 @@ class DesktopSession:
             self._tell("pointer", *self._put)
 
     def release(self) -> None:
-        """Let go of every key and button that is held down."""
+        """Release every key and button that is held down."""
         with self._lock:
             try:
                 for kind, number in reversed(list(self._held)):

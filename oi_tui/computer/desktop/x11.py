@@ -318,17 +318,17 @@ class X11:
         return self._put_on_spare(symbol, first, per_key, symbols), False
 
     def wait_for_rest(self) -> None:
-        """Nothing to wait for: the place of the pointer says whether somebody moved it."""
+        """Do nothing: the pointer's position shows whether a person moved it."""
 
     def forget_input(self) -> None:
         """Nothing to forget."""
 
     def is_touched(self, *, wait: bool) -> bool:
-        """Not known: the place of the pointer says whether somebody moved it."""
+        """Return False: the pointer's position shows whether a person moved it."""
         return False
 
     def escape_is_down(self) -> bool:
-        """Whether somebody presses escape at this moment."""
+        """Whether escape is pressed at this moment."""
         keys = (c_ubyte * 32)()
         with self._lock:
             code = self._x.XKeysymToKeycode(self._display, self._x.XStringToKeysym(b"Escape"))

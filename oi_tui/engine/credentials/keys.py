@@ -142,7 +142,7 @@ class Secrets:
         return api_key.value if api_key and api_key.origin != "environment" else None
 
     def keep(self, name: str, value: str, longest: int = _LONGEST) -> Origin:
-        """Keep a key for good. Returns where it lies now. Raises SecretError when it cannot be kept."""
+        """Store a key permanently. Returns where it is stored. Raises SecretError if that fails."""
         value = value.strip()
         if not value or not value.isprintable() or len(value) > longest:
             raise SecretError("An API key is one line of text without control characters.")

@@ -78,7 +78,7 @@ def take_out(text: str, secrets: Iterable[str]) -> str:
 
 
 def redact(text: str, *keys: str | None, environment: Mapping[str, str] | None = None) -> str:
-    """The text without the given keys, those that are known, and whatever else looks like one.
+    """Remove the given keys, the known ones, and everything else that looks like a key.
 
     For words about what happened (errors, logs, reports); what a person made is only ever given to
     `remove_secrets`, which leaves alone what merely looks like a key.
@@ -118,7 +118,7 @@ def _find_places(text: str, sought: str) -> Iterator[tuple[int, int]]:
 
 @functools.lru_cache(maxsize=64)
 def _list_forms(secret: str) -> frozenset[str]:
-    """The secret as it is, and as JSON, addresses, hexadecimal digits and Base64 have it."""
+    """Return the secret in plain text, and as JSON, URLs, hexadecimal digits and Base64 write it."""
     raw = secret.encode("utf-8", "surrogatepass")
     forms = {
         secret,

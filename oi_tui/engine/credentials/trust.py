@@ -20,7 +20,7 @@ Kind = Literal["python profile", "profile from the network", "project profile", 
 
 @dataclass(frozen=True, slots=True)
 class ExternalContent:
-    """Content from elsewhere, as it is shown to a person and as it is used afterwards.
+    """Content from elsewhere: what the person is shown, and what is used afterwards.
 
     It is read once: what was shown and trusted is this very text, whatever the file says by then. `place` is
     where it comes from: an absolute path, or an address.
@@ -50,7 +50,7 @@ class TrustEntry:
 
 
 class Trust:
-    """The record of what was trusted, for good: a file in the configuration folder, for its owner only.
+    """The permanent record of what was trusted: a private file in the configuration folder.
 
     An entry holds for one kind, one place and one content. A changed file is a new one; the same file
     elsewhere is asked for again, because relative paths in it mean something else there.

@@ -42,7 +42,7 @@ _PICTURES = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
 
 
 def write_html(title: str, messages: Sequence[Message]) -> str:
-    """The page. Whatever messages hold is text; pictures are in the page, links lead to the web only."""
+    """Return the page. All message content is text; pictures are embedded, links lead to the web only."""
     printed: dict[str, list[Message]] = {}
     codes = {message.id for message in messages if message.type == "code" and message.role != "computer"}
     last = None

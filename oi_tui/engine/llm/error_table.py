@@ -57,7 +57,7 @@ class Attempt:
 
     @property
     def place(self) -> str:
-        """The address of the server, as far as it is known."""
+        """The address of the server, or the provider's name where there is none."""
         usual = _USUAL if self.provider.startswith("ollama") else ""
         base = self.api_base or os.environ.get("OLLAMA_API_BASE") or usual if usual else self.api_base
         return urlsplit(base or "").netloc.rpartition("@")[2] or self.provider
@@ -72,7 +72,7 @@ class Attempt:
 
     @property
     def host(self) -> str:
-        """Whom we talk to, in words."""
+        """The server's name for sentences."""
         return urlsplit(self.api_base or "").netloc.rpartition("@")[2] or self.provider
 
 

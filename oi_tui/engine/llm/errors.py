@@ -146,7 +146,7 @@ def _find_status(chain: list[BaseException]) -> int | None:
 
 
 def _on_the_way(chain: list[BaseException], words: str) -> bool:
-    """Whether the network failed. LiteLLM says so of whatever surprises it, and hides the cause."""
+    """Whether the network failed. LiteLLM reports that for each error it does not know, without the cause."""
     real = any(
         _NETWORK.search(kind.__name__)
         for item in chain
@@ -386,7 +386,7 @@ def explain_import_failed(error: Exception) -> ErrorInfo:
 
 
 def explain_process_ended(reason: str) -> ErrorInfo:
-    """The process that talks to models is gone."""
+    """Explain that the process that talks to models has ended."""
     return ErrorInfo(
         "process",
         f"The model process {reason}. It restarts with the next message.",

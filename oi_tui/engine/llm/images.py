@@ -145,7 +145,7 @@ def _detect_kind(data: bytes) -> str | None:
 
 
 def _detect_kind_of_text(content: str) -> str | None:
-    """The media type of an image in base64, whatever its message calls it."""
+    """Detect the media type of an image in base64 by its content."""
     try:
         return _detect_kind(base64.b64decode(content[:24]))
     except ValueError:

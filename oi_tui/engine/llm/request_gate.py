@@ -35,7 +35,7 @@ def send(llm: Llm, request: Request, profile: Profile, account: UsageTracker, fa
 
 
 def check(profile: Profile) -> None:
-    """Raise LlmError where the profile's model must not be asked, whatever the request."""
+    """Raise LlmError where no request may be sent to the profile's model."""
     if forbidden := endpoint.find_refusal(profile):
         raise LlmError(forbidden)
 

@@ -50,7 +50,7 @@ class SignedReasoning:
 
 
 def select_fields(reply: Sequence[Message], model: str) -> dict[str, Any]:
-    """Return the fields that go back to `model` with the tool calls of its own reply."""
+    """Return the fields that go back to `model` with the tool calls of its reply."""
     signed = _select_signed(reply, model)
     fields: dict[str, Any] = {
         name: list(signed[name]) for name in ("thinking_blocks", "reasoning_details") if signed.get(name)

@@ -30,7 +30,7 @@ _LONGEST = 400
 
 
 class FunctionModel:
-    """Answers requests by calling a function, in a thread of its own."""
+    """Answers requests by calling a function in a separate thread."""
 
     def __init__(self, completions: Completions) -> None:
         self._completions = completions

@@ -1,4 +1,4 @@
-"""The program that runs a trusted profile's `llm.completions`, in a process of its own.
+"""The program that runs a trusted profile's `llm.completions` in a separate process.
 
 It speaks as `model_process` does: orders as JSON lines on its standard input, pieces of replies as JSON lines
 on its standard output. Its first order is the profile: {"do": "profile", "text": ..., "place": ...}.
@@ -21,7 +21,7 @@ from oi_tui.system.environment import close_to_others
 
 
 class _Part:
-    """Takes whatever a profile sets or calls, as Open Interpreter's object does."""
+    """Accepts everything that a profile sets or calls, as Open Interpreter's object does."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

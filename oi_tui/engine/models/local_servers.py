@@ -152,7 +152,7 @@ def find(servers: Iterable[ServerKind] = SERVERS, patience: float = PATIENCE) ->
 
 
 def list_hints(servers: Iterable[ServerKind] = SERVERS) -> list[str]:
-    """Explain how to start each kind of server, for a user who has none."""
+    """Explain how to start each kind of server."""
     lines = [f"{server.name}: {server.hint}" for server in servers]
     return [*lines, "Llamafile: give its address (https://...) or its file below"]
 

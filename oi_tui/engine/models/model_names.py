@@ -50,7 +50,7 @@ _GONE = {
 
 
 def resolve(model: str) -> str:
-    """Return the name with its provider, where only one can be meant; else the name as it is.
+    """Return the name with its provider, where only one can be meant; else the name unchanged.
 
     >>> resolve("claude-2"), resolve("@cf/meta/llama"), resolve("llama3")
     ('anthropic/claude-2', 'cloudflare/@cf/meta/llama', 'llama3')

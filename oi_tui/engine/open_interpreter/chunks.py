@@ -86,7 +86,7 @@ class ChunkWriter:
         yield from self.end()
 
     def end_of_run(self, state: str | None) -> Iterator[Chunk]:
-        """Say that no line runs any more, and how the run ended; then close its block."""
+        """Report that no line is active, and how the run ended; then close its block."""
         yield from self.piece("computer", "console", "active_line", None, state=state)
         yield from self.end()
 

@@ -190,7 +190,7 @@ def _parse_whole_entries(raw: bytes) -> list[Any]:
 
 
 def convert_contents(stored: Iterable[object]) -> JournalContents:
-    """The original's messages as ours, with what became of the code as far as it is known.
+    """Convert the original's messages to ours, with the result of the code where it is known.
 
     Raises RecursionError where an entry is nested too deep.
     """

@@ -109,7 +109,7 @@ def find_profile(name: str) -> Path | None:
 
 
 def import_profiles(sources: Sequence[Path], target: Path) -> Iterator[ImportedProfiles]:
-    """Copy the original's profiles; one whose name is taken here is left as it is.
+    """Copy the original's profiles; one whose name is taken here is not overwritten.
 
     A profile keeps its name, but `default` becomes `oi-default`, and the settings of old versions
     `oi-config`. Nothing of ours is replaced, and Python profiles are not run. Raises OSError when our folder

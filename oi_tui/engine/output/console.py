@@ -69,7 +69,7 @@ class ConsoleText:
             self._tail_size = KEPT // 2
 
     def content(self) -> str:
-        """The output as it is recorded."""
+        """The recorded output."""
         head = "".join(self._head)
         if self.whole:
             return head

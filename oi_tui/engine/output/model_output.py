@@ -36,7 +36,7 @@ def shorten_for_model(
 
 
 def clip_view(view: str, limit: int) -> str:
-    """At most about `limit` characters of a value in words: what it is stays whole, rows in the middle go.
+    """Shorten the description of a value to about `limit` characters: its kind stays, middle rows go.
 
     An empty line ends the part that says what the value is, such as the names of all columns of a table.
     """

@@ -53,7 +53,7 @@ class ScreenText:
                 self._run_single(match["control"])
 
     def release(self, keep: int) -> list[str]:
-        """Take the lines away that are farther from the end than `keep`, for good."""
+        """Delete the lines that are farther from the end than `keep`."""
         count = min(max(0, len(self._rows) - keep), self._row)
         released = [_draw_line(row) for row in self._rows[:count]]
         del self._rows[:count]

@@ -1,4 +1,4 @@
-"""Finds out what of a run's output still stands: what a program cleared or wrote over is gone.
+"""Removes the output of a run that its program has cleared or overwritten.
 
 The output of a run is several messages where values are shown in it, but one screen for the program.
 """
@@ -13,7 +13,7 @@ _ALL = 9999
 
 
 def keep_standing_output(results: Sequence[Message]) -> list[Message]:
-    """Return the output of one run without what is gone."""
+    """Return the output of one run without what was erased."""
     printed = [message for message in results if _is_printed(message)]
     if len(results) < 2 or not any(MOVES.search(message.content) for message in printed):
         return list(results)
@@ -31,7 +31,7 @@ def keep_standing_output(results: Sequence[Message]) -> list[Message]:
 
 
 def remove_erased(messages: Sequence[Message]) -> list[Message]:
-    """Return a conversation without the output that is gone."""
+    """Return a conversation without the output that was erased."""
     runs: dict[str, list[Message]] = {}
     for message in messages:
         if message.role == "computer" and message.parent:

@@ -257,7 +257,7 @@ class ReplyParser:
         return found
 
     def _with_own_index(self, piece: ToolCallPiece) -> ToolCallPiece:
-        """The piece with an index of its own call, which an id tells where it comes with a name."""
+        """Give the piece the index of its own call, which an id tells where it comes with a name."""
         known = self._own_index.get((piece.index, piece.id or ""))
         if known is None and piece.id and not piece.name:
             # Some give each piece of a call the next index.

@@ -37,7 +37,7 @@ class ProseLine:
             self._lead = self._lead + last if len(self._lead) + len(last) <= _LEAD else None
 
     def toggle(self, length: int) -> None:
-        """Take a run of so many backticks: it begins inline code, ends it, or is part of it."""
+        """Read a run of `length` backticks: it begins inline code, ends it, or is part of it."""
         if not self.ticks:
             self.ticks = length
         elif self.ticks == length:
@@ -66,5 +66,5 @@ class ProseLine:
 
     @property
     def last_words(self) -> str:
-        """The last line with words before where we are, as far as it is remembered."""
+        """The last remembered line with words before this position."""
         return self._before.rstrip().rsplit("\n", 1)[-1]

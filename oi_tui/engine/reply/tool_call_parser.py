@@ -372,7 +372,7 @@ class ToolCallParser:
             self._code_string_ended()
 
     def _language_so_far(self) -> str | None:
-        """The language as far as it is known: from its own key, or by the function's name."""
+        """The language so far: from its own key, or from the function's name."""
         if self._call.language is not None:
             return self._call.language
         name = clean_tool_name(self._name)
@@ -399,7 +399,7 @@ class ToolCallParser:
             self._begin(call.language)
 
     def _unwrap(self) -> bool:
-        """Take the code for what it is: a further call. False if it is none."""
+        """Read the code as a nested call. False if it is none."""
         text = "".join(self._call.held).strip().removeprefix("functions.execute(")
         inner = ToolCallParser(self._resolve, call=self._call_id, native=False)
         parts = inner.feed(text) + inner.finish(whole=True)

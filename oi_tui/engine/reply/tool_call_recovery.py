@@ -61,7 +61,7 @@ class RecoveredCall(NamedTuple):
 
 
 def recover_calls(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall]:
-    """The pieces of code in what a model gave to a function of this name; none when there is no telling."""
+    """Return the pieces of code in the arguments of a call; none when that is unclear."""
     raw = _UNSEEN.sub("", raw[:_LONGEST]).strip() if len(raw) <= _LONGEST else ""
     if not raw:
         return []
@@ -138,7 +138,7 @@ def _as_value(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall]:
 
 
 def _list_readings(raw: str) -> Iterator[str]:
-    """The text as it is, and as it may have been meant."""
+    """Return the text, and the readings that may have been meant."""
     yield raw
     if fenced := strip_fence(raw):
         raw = fenced[1]

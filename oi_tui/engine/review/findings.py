@@ -84,7 +84,7 @@ Level = Literal["clear", "notes", "danger"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that line `line` does, counted from 1, or 0 for all of them.
+    """One effect of line `line`, counted from 1; 0 stands for all lines.
 
     `what` names a file, host or program, or a part of the code; it may be empty.
     """

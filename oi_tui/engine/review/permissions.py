@@ -225,7 +225,7 @@ class Permissions:
             self._given = [*remaining, (self._visited, grant)]
 
     def revoke(self, grant: Permission) -> bool:
-        """Ask for that code again; False when the grant is gone already, or was used up."""
+        """Ask for that code again; False when the grant was revoked or used up before."""
         if grant.scope == "everything" and not grant.where:
             before, self._everything = self._everything, False
             return before

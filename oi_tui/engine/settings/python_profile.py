@@ -190,7 +190,7 @@ def run(shown: ExternalContent, languages: Sequence[KnownLanguage] = ()) -> Prof
 
 
 def _execute(shown: ExternalContent, languages: Sequence[KnownLanguage]) -> dict[str, Any]:
-    """Run the program in a process of its own. Returns what it set and called."""
+    """Run the program in a separate process. Returns what it set and called."""
     defaults = {setting.key: setting.default for setting in list_settings()}
     order = {"text": shown.text, "place": shown.place, "defaults": defaults, "languages": list(languages)}
     try:

@@ -97,11 +97,11 @@ class Listing:
         self._problems |= problems
 
     def copy_with(self, item: Summary) -> "Listing":
-        """The list with this conversation in its place, instead of what was known of it."""
+        """Return a list in which this conversation replaces its earlier entry."""
         return Listing.of([*self.copy_without(item.id), item])
 
     def copy_without(self, id: str) -> "Listing":
-        """The list without this conversation. This one stays as it is, because it may be on the screen."""
+        """Return a list without this conversation. This list does not change: it may be on the screen."""
         return Listing.of(item for item in self if item.id != id)
 
     def summary(self, row: int) -> Summary:

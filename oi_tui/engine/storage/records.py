@@ -101,7 +101,7 @@ def make_title(message: Message) -> str:
 
 
 def parse(raw: bytes) -> JournalContents:
-    """Read a journal's bytes. Never raises, whatever they are."""
+    """Read a journal's bytes. Never raises."""
     contents = JournalContents()
     growth = _Growth(contents.messages)
     has_checksums = False

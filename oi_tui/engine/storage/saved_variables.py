@@ -57,7 +57,7 @@ class SavedVariables:
         return self._folder / f"{id}{_SUFFIXES[language]}"
 
     def delete_unknown(self, knows: Callable[[str], bool]) -> None:
-        """Delete the files of conversations that are not known any more."""
+        """Delete the files of conversations that no longer exist."""
         with contextlib.suppress(OSError):
             for path in self._folder.iterdir():
                 name = path.name.partition(".")[0]

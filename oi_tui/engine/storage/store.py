@@ -381,7 +381,7 @@ class Store:
         return ListEntry(title, count, model, cwd)
 
     def delete_expired(self) -> None:
-        """Delete for good what was deleted a month ago, and remove unfinished files."""
+        """Delete permanently what was deleted a month ago, and remove unfinished files."""
         # The time of deletion is the time of the last change to the directory entry, not to the contents.
         limit = time.time() - _KEEP_DELETED
         with contextlib.suppress(OSError):

@@ -196,7 +196,7 @@ class ConnectingProgram:
         return self._process.returncode is not None
 
     def end(self, patience: float = 0.0) -> None:
-        """End it, and what it started; first wait `patience` seconds for it to end by itself."""
+        """End it, and what it started, after waiting `patience` seconds for it to end."""
         self._is_over.set()
         for number in (signal.SIGTERM, signal.SIGKILL):
             if self.has_ended(patience):

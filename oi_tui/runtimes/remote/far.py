@@ -30,11 +30,11 @@ from oi_tui.system import environment_names
 
 
 class _GoneError(BaseException):
-    """The application, or the connection to it, is no more."""
+    """The application, or the connection to it, is gone."""
 
 
 def main(folder: str) -> None:
-    """Serve the application until it is gone, and leave nothing behind."""
+    """Serve the application until it disconnects, and leave no process behind."""
     front = _Front()
     source, sink = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDWR)
@@ -153,7 +153,7 @@ class _FarEnd:
         self._languages = FarLanguages(self._outbox, self._try)
 
     def serve(self, first: "Frame | None" = None) -> None:
-        """Do what is asked until the application is gone, or for as long as we are to stay."""
+        """Answer requests until the application disconnects, or as long as runs are kept for it."""
         self._languages.answer_about_files()
         try:
             if first:

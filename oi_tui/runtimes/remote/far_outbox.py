@@ -32,7 +32,7 @@ _OVERHEAD = 200
 
 
 class Stream:
-    """One connection: frames are read by whoever owns it, and sent by a thread of its own."""
+    """One connection: its owner reads frames, and a thread sends them."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class Stream:
         self._waiting.put(data)
 
     def close(self) -> None:
-        """Read no more, and close the other direction when all has gone, or cannot go any more."""
+        """Stop reading, and close the other direction when everything is sent or cannot be sent."""
         if not self._closed:
             self._closed = True
             os.close(self.source)

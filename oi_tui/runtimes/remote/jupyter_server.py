@@ -232,7 +232,7 @@ class JupyterServer:
 
 
 class _Request(Generic[T]):
-    """Something that takes its time, in a thread of its own."""
+    """A slow operation, in its own thread."""
 
     def __init__(self, work: Callable[[], T]) -> None:
         self.done = threading.Event()
@@ -259,7 +259,7 @@ class _Request(Generic[T]):
         return self._found[0]
 
     def give_up(self, undo: Callable[[T], object] | None) -> None:
-        """Have the result undone: nobody waits any more."""
+        """Undo the result when it comes: nothing waits for it."""
         with self._lock:
             self._undo = undo
             late = self.done.is_set()

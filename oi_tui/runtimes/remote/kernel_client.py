@@ -42,7 +42,7 @@ class KernelClient(Protocol):
         """Have code run; the number of the request."""
 
     def ask_info(self) -> str:
-        """Ask the kernel what it is; the number of the request."""
+        """Send a `kernel_info_request`. Returns the id of the request."""
 
     def send_input(self, line: str) -> None:
         """Answer the question of the code that runs."""
@@ -57,13 +57,13 @@ class KernelClient(Protocol):
         """Restart a kernel that is ours; does not wait."""
 
     def read_output(self, seconds: float) -> Message:
-        """The next message of output within so many seconds. Raises queue.Empty."""
+        """Return the next message of output. Raises queue.Empty after `seconds`."""
 
     def read_reply(self, seconds: float) -> Message:
-        """The next reply within so many seconds. Raises queue.Empty."""
+        """Return the next reply. Raises queue.Empty after `seconds`."""
 
     def read_question(self, seconds: float) -> Message:
-        """The next question of a program within so many seconds. Raises queue.Empty."""
+        """Return the next question of a program. Raises queue.Empty after `seconds`."""
 
     def explain_end(self) -> str | None:
         """Why nothing more will come, in a sentence; None while it may."""
@@ -118,7 +118,7 @@ class FileClient:
         return str(self._client.execute(code, allow_stdin=True, store_history=True, stop_on_error=False))
 
     def ask_info(self) -> str:
-        """Ask the kernel what it is; the number of the request."""
+        """Send a `kernel_info_request`. Returns the id of the request."""
         return str(self._client.kernel_info())
 
     def send_input(self, line: str) -> None:
@@ -143,15 +143,15 @@ class FileClient:
         """Others use it, so it is not restarted."""
 
     def read_output(self, seconds: float) -> Message:
-        """The next message of output within so many seconds. Raises queue.Empty."""
+        """Return the next message of output. Raises queue.Empty after `seconds`."""
         return self._receive(self._client.get_iopub_msg, seconds)
 
     def read_reply(self, seconds: float) -> Message:
-        """The next reply within so many seconds. Raises queue.Empty."""
+        """Return the next reply. Raises queue.Empty after `seconds`."""
         return self._receive(self._client.get_shell_msg, seconds)
 
     def read_question(self, seconds: float) -> Message:
-        """The next question of a program within so many seconds. Raises queue.Empty."""
+        """Return the next question of a program. Raises queue.Empty after `seconds`."""
         return self._receive(self._client.get_stdin_msg, seconds)
 
     def _receive(self, receive: "Callable[..., Message]", seconds: float) -> Message:
@@ -179,7 +179,7 @@ class FileClient:
         return "the kernel ended, and its variables are lost"
 
     def _refuses(self) -> bool:
-        """Whether nobody listens any more where the kernel's heart was. The system listens for a busy one."""
+        """Whether nothing listens at the kernel's heartbeat port. The system listens for a busy kernel."""
         address = (str(self._client.ip), int(self._client.hb_port))
         try:
             with socket.create_connection(address, 0.2):
@@ -244,7 +244,7 @@ def request_info(client: KernelClient, stopped: "StopSignal | None") -> Message:
 
 
 def take_arrived(receive: Callable[[float], Message], seconds: float) -> "list[Message]":
-    """The messages that are there, the first of them within so many seconds."""
+    """Return the messages that have arrived; wait at most `seconds` for the first."""
     messages: list[Message] = []
     with contextlib.suppress(queue.Empty):
         while len(messages) < 1000:

@@ -280,7 +280,7 @@ class GatewayClient:
         return self._send("shell", "execute_request", content)
 
     def ask_info(self) -> str:
-        """Ask the kernel what it is; the number of the request."""
+        """Send a `kernel_info_request`. Returns the id of the request."""
         return self._send("shell", "kernel_info_request", {})
 
     def send_input(self, line: str) -> None:
@@ -311,15 +311,15 @@ class GatewayClient:
         return thread
 
     def read_output(self, seconds: float) -> Message:
-        """The next message of output within so many seconds. Raises queue.Empty."""
+        """Return the next message of output. Raises queue.Empty after `seconds`."""
         return self._next("iopub", seconds)
 
     def read_reply(self, seconds: float) -> Message:
-        """The next reply within so many seconds. Raises queue.Empty."""
+        """Return the next reply. Raises queue.Empty after `seconds`."""
         return self._next("shell", seconds)
 
     def read_question(self, seconds: float) -> Message:
-        """The next question of a program within so many seconds. Raises queue.Empty."""
+        """Return the next question of a program. Raises queue.Empty after `seconds`."""
         self._question = self._next("stdin", seconds)
         return self._question
 

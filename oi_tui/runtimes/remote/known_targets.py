@@ -23,7 +23,7 @@ _MOST = 50
 
 @dataclass(frozen=True)
 class KnownTarget:
-    """A target as it is typed, or its beginning, and what it is."""
+    """A target as a person types it, or its beginning, and a description."""
 
     spelling: str
     facts: str

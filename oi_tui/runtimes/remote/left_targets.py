@@ -86,7 +86,7 @@ def remove(left: LeftTarget) -> None:
 
 
 def load() -> list[LeftTarget]:
-    """Return what was left, the oldest first; what has ended by itself is removed."""
+    """Return what was left running, the oldest first; entries that have ended are removed."""
     targets = []
     with contextlib.suppress(OSError):
         for path in _find_folder().glob("*.json"):

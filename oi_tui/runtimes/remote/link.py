@@ -33,7 +33,7 @@ _ENDING = 10.0
 
 
 class LinkLostError(Exception):
-    """The connection is no more; the message says why, as a part of a sentence."""
+    """The connection was lost; the message says why, as a part of a sentence."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class RemoteRun:
         self._link.send(do="interrupt", id=self.number, language=self.language)
 
     def abandon(self) -> None:
-        """Have the far end stop the run, which nobody follows any more."""
+        """Have the far end stop the run: nothing reads its output."""
         self._link.send(do="abandon", id=self.number, language=self.language)
 
 
@@ -335,7 +335,7 @@ class Link:
             self.send(do="took", size=size)
 
     def _find_waiting(self, number: int) -> "queue.Queue[object] | None":
-        """Who waits for the answer to a request."""
+        """Find the waiting caller of a request."""
         with self._lock:
             if number in self._taken_once:
                 self._taken_once.discard(number)
@@ -353,7 +353,7 @@ class Link:
             answers.put(None)
 
     def forget(self, run: RemoteRun) -> None:
-        """Drop what still comes of this run: nothing reads it any more."""
+        """Drop further messages of this run: nothing reads them."""
         with self._lock:
             self._runs.pop(run.number, None)
         for item in _parse_left_runs(run.arrived):
@@ -370,7 +370,7 @@ class Link:
             self._on_end(reason)
 
     def _release(self, reason: str) -> bool:
-        """Let go whoever waits for the far end; False when that was done before."""
+        """Wake everything that waits for the far end; False when that was done before."""
         with self._lock:
             if self.lost is not None:
                 return False
@@ -384,7 +384,7 @@ class Link:
         return True
 
     def drop(self, reason: str) -> None:
-        """Give the connection up; the far end ends everything by itself."""
+        """Drop the connection; the far end then ends everything."""
         self._lose(reason)
 
     def close(self) -> None:

@@ -345,7 +345,7 @@ class RemotePlace:
             link.send(do="resize", columns=columns, rows=rows)
 
     def close(self) -> None:
-        """End everything there for good."""
+        """End everything there permanently."""
         # A connection that is just being made is given up.
         self._closing.set()
         with self._lock:

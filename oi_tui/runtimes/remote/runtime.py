@@ -231,7 +231,7 @@ class RemoteRuntime:
             link.ask("reset", _PATIENCE, language=self.language.name)
 
     def close(self) -> None:
-        """End for good; the place ends all at once."""
+        """Close permanently; the place ends all its runtimes at once."""
 
 
 def _describe(language: str, code: str, number: int | None) -> str:

@@ -42,7 +42,7 @@ class TargetError(Exception):
 
 
 class GoneError(TargetError):
-    """What was left running on the target is not there any more."""
+    """What was left running on the target has ended."""
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,7 @@ class WireError(ValueError):
 
 
 def frame(message: Frame, text: "str | None" = None) -> bytes:
-    """Spell a message as bytes: its length, a line of JSON, and the text, if there is one, as it is.
+    """Encode a message: its length, a line of JSON, and the raw text, if there is one.
 
     It ends with a line break, because some of what passes frames on waits for one, such as srun of Slurm.
     """

@@ -55,7 +55,7 @@ class ActiveLine:
             self._report(LineReached(line))
 
     def close(self) -> None:
-        """Report that no line is active any more."""
+        """Report that no line is active."""
         if self._memory:
             self._memory.close()
         if self._line:

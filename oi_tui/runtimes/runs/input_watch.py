@@ -165,7 +165,7 @@ class InputWatch:
         return just_answered and bool(readers) and readers == self._readers
 
     def _tell_of_standstill(self, pids: list[int]) -> None:
-        """Say what was stopped and goes on no more: it looks as if it took its time."""
+        """Report a stopped program: without a word, it looks like a slow one."""
         still = process_table.list_stopped({self._process.pid, *pids})
         self._still = self._still + 1 if still else 0
         if self._still == _STANDSTILL:

@@ -1,4 +1,4 @@
-"""Interrupts one run, and whatever takes the keyboard after that was sent."""
+"""Interrupts one run, and each program that takes the terminal after the interrupt was sent."""
 
 import contextlib
 import signal

@@ -72,7 +72,7 @@ class PersonQuestions:
             return reports
 
     def close(self) -> None:
-        """Ask nothing any more."""
+        """Stop asking questions."""
         with self._lock:
             self._closed = True
             self._taken.notify_all()

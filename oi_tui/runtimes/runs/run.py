@@ -29,7 +29,7 @@ _PLACES = ("path", "page")
 
 @dataclass(frozen=True)
 class Cell:
-    """Code to run, and its number in error messages; without one, the language counts by itself."""
+    """Code to run, and its number in error messages; without one, the language counts itself."""
 
     code: str
     number: int | None = None
@@ -300,7 +300,7 @@ class CellRun:
         self._process.wake()
 
     def abandon(self) -> None:
-        """Interrupt the run and end it, when nothing reads its reports any more."""
+        """Interrupt the run and end it: nothing reads its reports."""
         with self._lock:
             if not self.ended:
                 if not self._steps.begun:

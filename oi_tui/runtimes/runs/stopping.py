@@ -84,7 +84,7 @@ class StopSteps:
 
     @property
     def begun(self) -> bool:
-        """Whether the run shall end."""
+        """Whether the run has to end."""
         return self._stage is not StopStage.RUNNING
 
     @property
@@ -108,7 +108,7 @@ class StopSteps:
             self.take()
 
     def leave_alone(self) -> None:
-        """Let the steps follow each other by themselves: nobody follows the run any more."""
+        """Take each further step without waiting for the person, who no longer follows the run."""
         self._waits = False
         if self._stage is StopStage.INTERRUPTED:
             self._next_at = time.monotonic() + UNATTENDED

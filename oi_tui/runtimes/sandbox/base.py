@@ -21,7 +21,7 @@ class NoSandboxError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class SandboxRequest:
-    """A program that shall begin inside. All paths are real ones but those of `argv` and `programs`."""
+    """A program to start inside. All paths are real ones except those of `argv` and `programs`."""
 
     #: The path of the language's program, which `argv` may begin with something else to start.
     program: str

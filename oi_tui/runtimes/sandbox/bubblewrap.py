@@ -100,7 +100,7 @@ def explain_weakness() -> tuple[str, str] | None:
 
 
 def temporary(channel: Path) -> Path:  # noqa: ARG001
-    """The folder inside for what may be lost; each program has one of its own."""
+    """The folder for temporary files inside; each program has its own."""
     return Path("/tmp")
 
 

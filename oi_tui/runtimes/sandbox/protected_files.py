@@ -46,7 +46,7 @@ _IGNORED = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
 
 
 def _fold(name: str) -> str:
-    """The name as it is compared: a file system may ignore case."""
+    """Fold the case of a name for comparisons: a file system may ignore case."""
     return _IGNORED.sub("", name).casefold()
 
 

@@ -76,7 +76,7 @@ def _is_installation(prefix: Path, home: Path, strict: bool) -> bool:
 
 
 def is_in(program: str, cwd: Path) -> bool:
-    """Whether the path itself, whatever the link there leads to, lies in the working directory."""
+    """Whether the path itself, not the target of a link there, lies in the working directory."""
     return Path(os.path.realpath(Path(program).parent)).is_relative_to(cwd) or Path(
         os.path.abspath(program)  # noqa: PTH100
     ).is_relative_to(cwd)

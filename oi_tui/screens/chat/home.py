@@ -208,7 +208,7 @@ def _make_row(text: str) -> Content:
 
 
 def _describe_conversations(recent: Sequence["Summary"]) -> list[Content]:
-    """Titles, with their age in a column of its own: two may have the same title."""
+    """Describe conversations by title and age: two may have the same title."""
     titles = [_make_row(item.title).rstrip() for item in recent]
     width = max((title.cell_length for title in titles), default=0)
     now = time.time()

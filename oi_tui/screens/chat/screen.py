@@ -305,7 +305,7 @@ class ChatScreen(BaseScreen[None]):
             self.notify("ctrl+c again quits", timeout=TWICE)
 
     def _is_second(self, now: float) -> bool:
-        """Whether such a key was pressed a moment ago already, and no other since."""
+        """Whether the same key was pressed just before, and no other since."""
         return now - self._interrupted_at < TWICE and find_last_other_key(self.app) < self._interrupted_at
 
     def action_quit_when_empty(self) -> None:
@@ -408,7 +408,7 @@ class ChatScreen(BaseScreen[None]):
 
     @property
     def _place(self) -> str:
-        """Return the part that has the keyboard and keys of its own; "" for the prompt."""
+        """Return the part that has the focus and its own keys; "" for the prompt."""
         view = self.chat_view
         if view.conversation.cell_editor.is_open:
             return "editing in vi" if view.conversation.cell_editor.code_editor.vi else "editing"

@@ -256,7 +256,7 @@ class ChatView(Widget):
 
     @on(Completer.OffersReady)
     def handle_offers_ready(self, event: Completer.OffersReady) -> None:
-        """Offer it, if it is still what somebody types."""
+        """Show the completions, if the prompt still has the text they are for."""
         event.stop()
         if event.query.kind == "code":
             self.conversation.cell_editor.code_editor.completion.offer(event.query, event.offers, event.note)

@@ -306,7 +306,7 @@ class NavigatorScreen(Page[str | None]):
         self._show_folder(None if self._folder else self._here)
 
     def action_its_folder(self) -> None:
-        """Show only the conversations of the selected one's folder, or all again."""
+        """Show only the conversations of the selected conversation's folder, or all again."""
         item = self._list.selected
         self._show_folder(None if self._folder or item is None else item.cwd)
 

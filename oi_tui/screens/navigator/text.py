@@ -62,7 +62,7 @@ def explain_none_found(folder: str | None, *, elsewhere: bool) -> Content:
 
 
 def explain_none_saved(waiting: int) -> Content:
-    """Return the text for a user who has no conversations. `waiting` of them can be imported."""
+    """Return the text for a user without conversations. `waiting` of them can be imported."""
     offer: tuple[str | tuple[str, str], ...] = ()
     if waiting:
         count = f"{waiting} conversation{'s' * (waiting != 1)} of Open Interpreter."

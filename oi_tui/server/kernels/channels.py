@@ -152,7 +152,7 @@ class KernelConnection:
     async def send(
         self, parent: Mapping[str, Any], kind: str, content: Mapping[str, Any], channel: str
     ) -> None:
-        """Send a message to this client. After one could not be sent, no more are sent."""
+        """Send a message to this client. After a failure, nothing more is sent."""
         header = {
             "msg_id": uuid.uuid4().hex,
             "msg_type": kind,

@@ -57,7 +57,7 @@ async def list_kernels(request: Request) -> Response:
 
 
 async def start_kernel(request: Request) -> Response:
-    """Start a kernel, with a session of its own."""
+    """Start a kernel with its own session."""
     body = await read_object(request) if await request.body() else {}
     check_fields(body, START)
     kernel = await begin_kernel(find_context(request), body.get("name"))

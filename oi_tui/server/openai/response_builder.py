@@ -175,7 +175,7 @@ class ResponseBuilder:
             yield state.ended
 
     def _catch_up(self, message: Message) -> Iterator[LogItem]:
-        """Bring a message up to what it is now, without its end."""
+        """Update a message to its current content, without its end."""
         if message.type == "image":
             return
         if message.id in self._before:

@@ -184,7 +184,7 @@ def compute_digests(items: Sequence[Item], start: bytes = b"") -> list[bytes]:
 
 
 def _reduce(item: Item) -> list[Any] | None:
-    """What an item says, whatever form a client gives it; None for what changes nothing."""
+    """Reduce an item to its content, in any form that clients use; None for what changes nothing."""
     match item:
         case {"role": "assistant"}:
             return ["assistant", _join_texts(item)]

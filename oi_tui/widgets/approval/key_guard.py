@@ -29,15 +29,15 @@ class KeyGuard:
         self._run_asked_at = math.inf
 
     def plan_run(self) -> None:
-        """Have the code run by itself; what is typed or clicked from now on stops that."""
+        """Plan to run the code; keys and clicks from now on cancel that."""
         self._run_asked_at = time.monotonic()
 
     def cancel_run(self) -> None:
-        """Have nothing run by itself."""
+        """Cancel the planned run."""
         self._run_asked_at = math.inf
 
     def plans_run(self, app: App[Any]) -> bool:
-        """Whether the code runs by itself once the question waited long enough."""
+        """Whether the code will run once the question has waited long enough."""
         return find_last_activity(app) <= self._run_asked_at < math.inf
 
     def begin(self) -> None:

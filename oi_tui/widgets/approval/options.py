@@ -27,7 +27,7 @@ class Clickable(Static):
         self._pressed = event.time
 
     def on_click(self) -> None:
-        """Ask for the answer; whoever shows it decides whether that counts."""
+        """Post the answer; the panel decides whether it counts."""
         self.post_message(self.Chosen(self.word, self._pressed))
 
 

@@ -168,7 +168,7 @@ class ApprovalPanel(Widget, can_focus=True):
         self._describe()
 
     def run_when_quiet(self) -> None:
-        """Run the code as shown once keyboard and mouse are quiet, unless somebody types or clicks before.
+        """Run the shown code once keyboard and mouse are quiet, unless a key or click comes before.
 
         Dangerous code is asked for nevertheless.
         """

@@ -21,7 +21,7 @@ _RESTING = "•"
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """What is being waited for: words for it, when it began and ends by itself, and facts about it.
+    """What is being waited for: a description, its start and expected end, and details.
 
     `since` and `until` are seconds on the monotonic clock; `until` is None if unknown.
     """

@@ -198,7 +198,7 @@ class BlockView(ScrollView):
         self.refresh(Region(0, 0, *self.size))
 
     def show_tail(self, row: "Row | None") -> None:
-        """Show a row below the last block, or another one, or none any more."""
+        """Show a row below the last block; None removes it."""
         layout = self.layout_of_blocks
         before, layout.tail = layout.tail, row
         if bool(before) != bool(row):

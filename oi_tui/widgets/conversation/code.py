@@ -255,7 +255,7 @@ def draw_code_line(
 
 
 def mark_active(row: Row, look: Styles) -> Row:
-    """The row of the line that runs now: marked ">" where it begins, on a background of its own."""
+    """Mark the row of the active line: ">" at its start, and a background colour."""
     segments = [Segment(">" if row.joint else " ", look.code_active)]
     first = row.segments[0]
     rest = [Segment(first.text[1:], first.style), *row.segments[1:]]

@@ -154,7 +154,7 @@ class Conversation(Widget):
             self.reveal(self._held.key)
 
     def _hold_outputs(self, following: bool) -> None:
-        """Keep the shown end of running output as it is while the person reads above."""
+        """Freeze the shown end of running output while the person reads above."""
         for block in self._story.outputs:
             if not following and isinstance(block, CellBlock) and block.live:
                 block.output.freeze()

@@ -233,7 +233,7 @@ def _draw_table_row(cells: list[list[Span]], widths: list[int], right: list[bool
 
 
 def wrap_plain(text: str, width: int, style: Style) -> list[Row]:
-    """Text as it is, wrapped at spaces."""
+    """Plain text, wrapped at spaces."""
     rows: list[Row] = []
     for line in prose(text).split("\n"):
         rows.extend(Row(w.segments, w.text, 0, w.joint) for w in wrap_words([(line, style)], width))

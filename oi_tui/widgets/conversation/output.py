@@ -87,7 +87,7 @@ class Output:
         self._in_table = True
 
     def end_table(self) -> None:
-        """Show what is printed from now on as it is."""
+        """Show the following output unchanged."""
         self._in_table = False
 
     @property
@@ -136,7 +136,7 @@ class Output:
             shown.drawn = None
 
     def freeze(self) -> None:
-        """Keep showing what is shown now, whatever else is printed, until `thaw`."""
+        """Keep the shown output unchanged until `thaw`."""
         if self._frozen is None and self._drawn is not None and self._line_rows_for and not self.open:
             self._frozen = (self._drawn[1], self._line_total, (*self._line_rows_for, self._room))
 

@@ -186,7 +186,7 @@ def _break_lines(spans: Iterable[Span], width: int, place: Callable[[str, str], 
 
 
 def _make_cutter(spans: Iterable[Span]) -> Callable[[int], list[Segment]]:
-    """Return a function that takes the next characters of the spans, as many as it is told."""
+    """Return a function that takes a number of next characters of the spans."""
     rest = [span for span in spans if span[0]][::-1]
     taken = 0
 

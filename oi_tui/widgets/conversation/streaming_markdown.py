@@ -24,7 +24,7 @@ _LONG = 2_000
 
 @dataclass(slots=True)
 class _Part:
-    """A top-level piece of the text that can be read by itself: a paragraph, a list item, a fence…"""
+    """A top-level piece of the text that can be parsed alone: a paragraph, a list item, a fence…"""
 
     kind: str
     lines: list[str]

@@ -160,7 +160,7 @@ class CodeEditor(StableTextArea):
         self.scroll_cursor_visible()
 
     def replace_once(self, text: str, start: tuple[int, int], end: tuple[int, int]) -> None:
-        """Replace a part with `text`, as one step to undo of its own."""
+        """Replace a part with `text`, as a separate step of undo."""
         self.history.checkpoint()
         self.replace(text, start, end, maintain_selection_offset=False)
         self.history.checkpoint()

@@ -68,7 +68,7 @@ class TerminalView(Widget, can_focus=True):
     # What the program writes
 
     def feed(self, text: str, *, answering: bool = True) -> None:
-        """Show what was written next. What was asked long ago must not be answered any more."""
+        """Show what was written next. Old queries in it must not be answered."""
         self._waiting.append((text, answering))
         self._waiting_size += len(text)
         if self._waiting_size > _MOST_WAITING:

@@ -84,7 +84,7 @@ def _make_error(error: Exception) -> UnreadableError:
 
 
 def _read(path: str, most: int) -> bytes:
-    """At most so much of a file; only of what is a file, so that nothing is waited for."""
+    """Read at most `most` bytes of a regular file: other kinds may block."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)

@@ -72,7 +72,7 @@ class PlacedImage:
 
 
 class KittyImages:
-    """The pictures that the terminal keeps for us. `write` is given what goes to it as it is."""
+    """The pictures that the terminal stores for us. `write` gets raw output for the terminal."""
 
     def __init__(
         self,

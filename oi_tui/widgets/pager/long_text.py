@@ -45,7 +45,7 @@ class LongText:
 
     @classmethod
     def open(cls, path: Path) -> "LongText":
-        """Lines of a file as long as it is now. Raises OSError."""
+        """Open the lines of a file at its current length. Raises OSError."""
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
 
         def read(offset: int, count: int) -> bytes:
@@ -104,7 +104,7 @@ class LongText:
         return self._before[block] + self._read(start, offset - start).count(b"\n")
 
     def lines(self, first: int, last: int) -> list[str]:
-        """Lines `first` up to, and without, `last`, counted from 0; fewer where there are no more."""
+        """Return the lines from `first` to before `last`, counted from 0; fewer at the end."""
         lines_read: list[str] = []
         last = min(last, self.line_count)
         if first >= last:

@@ -72,7 +72,7 @@ class CompletionChoice:
         self.number = (self.number + by) % len(self.offers)
 
     def close(self, query: CompletionQuery | None) -> None:
-        """Offer nothing for this query any more."""
+        """Hide the completions of this query."""
         self.forget()
         self._closed = query
 

@@ -28,7 +28,7 @@ class Pastes:
         return bool(self._texts)
 
     def fold(self, text: str) -> str:
-        """Return the placeholder of a long text; a short text as it is."""
+        """Return the placeholder of a long text; a short text unchanged."""
         self.note(text)
         lines = text.rstrip("\n").count("\n") + 1
         if lines <= LINES and len(text) <= CHARACTERS:

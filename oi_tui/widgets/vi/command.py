@@ -1,4 +1,4 @@
-"""Reads the keys of a command of vi: a count, an operator and a motion, or a command of its own."""
+"""Reads the keys of a command of vi: a count, an operator and a motion, or a single command."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Notices what somebody does with mouse and keyboard, from when the compositor calls the seat idle.
+"""Notices a person's use of mouse and keyboard, once the compositor has called the seat idle.
 
 No program on Wayland may ask where the pointer is, or which keys are down. But it may ask to be told when
 there was no input for a while, and when there is some again. Input of the code itself counts there too, so
@@ -31,7 +31,7 @@ _INTERVAL = 0.25
 
 
 class SeatActivity:
-    """What somebody does with the mouse and the keyboard of a seat."""
+    """A person's use of the mouse and the keyboard of a seat."""
 
     def __init__(self, wire: WaylandConnection, seat: int) -> None:
         self._wire = wire
@@ -86,7 +86,7 @@ class SeatActivity:
         self._acted = self._was_idle = time.monotonic()
 
     def is_touched(self, *, wait: bool) -> bool:
-        """Whether somebody used mouse or keyboard; with `wait`, the code may wait a moment to be sure."""
+        """Whether a person used mouse or keyboard; with `wait`, the code may wait a moment to be sure."""
         self._wire.dispatch_all()
         now = time.monotonic()
         if wait and not self._idle and now - self._was_idle > _INTERVAL:

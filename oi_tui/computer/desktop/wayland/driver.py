@@ -53,11 +53,11 @@ class Wayland:
 
     @property
     def is_closed(self) -> bool:
-        """Whether the compositor is gone."""
+        """Whether the connection to the compositor is closed."""
         return self._wire.is_closed
 
     def close(self) -> None:
-        """Leave the compositor, which then lets go of the keys of this keyboard."""
+        """Disconnect from the compositor, which then releases the keys of this keyboard."""
         self._wire.close()
 
     def size(self) -> tuple[int, int]:
@@ -108,7 +108,7 @@ class Wayland:
         return False
 
     def wait_for_rest(self) -> None:
-        """Wait until nobody uses mouse and keyboard, and notice from then on when somebody does."""
+        """Wait until mouse and keyboard are unused, and watch them from then on."""
         with self._lock:
             if self._activity.is_touched(wait=False):
                 self._place = None
@@ -120,7 +120,7 @@ class Wayland:
             self._activity.forget()
 
     def is_touched(self, *, wait: bool) -> bool:
-        """Whether somebody used mouse or keyboard since."""
+        """Whether a person used mouse or keyboard since."""
         with self._lock:
             return self._activity.is_touched(wait=wait)
 

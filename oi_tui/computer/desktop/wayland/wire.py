@@ -71,7 +71,7 @@ class WaylandConnection:
 
     def __init__(self) -> None:
         place = Path(os.environ.get("XDG_RUNTIME_DIR", "/")) / os.environ.get("WAYLAND_DISPLAY", "wayland-0")
-        #: Whether the compositor is gone.
+        #: Whether the connection to the compositor is closed.
         self.is_closed = False
         self._socket = socket.socket(socket.AF_UNIX)
         try:

@@ -5,7 +5,7 @@ from typing import Any
 
 
 def report_at_once() -> None:
-    """Have aiohttp tell whoever reads a body that the rest of it is not valid HTTP.
+    """Have aiohttp raise at once, for the reader of a body, when the rest of it is not valid HTTP.
 
     It closes the connection, but reports the error only to whoever waits for the next response. A reader of
     the body would wait for the whole timeout.

@@ -29,7 +29,7 @@ _ahead: "queue.SimpleQueue[ModelChild]" = queue.SimpleQueue()
 
 
 class ModelChild:
-    """One life of the process: what it says is handed to whoever asked, by number."""
+    """One run of the process; its answers go to their requests by number."""
 
     def __init__(self, environment: Mapping[str, str], command: Sequence[str]) -> None:
         public, first_line = child_environment.divide(environment)
@@ -70,7 +70,7 @@ class ModelChild:
         self._orders.put((json.dumps(order) + "\n").encode())
 
     def forget(self, number: int) -> None:
-        """Ignore these answers: nothing waits for them any more."""
+        """Ignore these answers: nothing waits for them."""
         with self._lock:
             self._listeners.pop(number, None)
 
@@ -138,7 +138,7 @@ def start_child(module: str = _MODULE, environment: Mapping[str, str] | None = N
 
 @contextmanager
 def start_ahead() -> Iterator[None]:
-    """Start the process for whoever asks for it first, where another processor is free to load LiteLLM.
+    """Start the process before the first request, where another processor is free to load LiteLLM.
 
     It is ended at the end, unless somebody took it.
     """

@@ -6,7 +6,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class ForeignFormat:
-    """A format of answers: what it is called, and the setting to change so that it is understood, and how.
+    """A format of answers: its name, and the setting to change so that it is understood.
 
     `providers` are those for which LiteLLM reads it; an empty answer of theirs is nothing unusual.
     """

@@ -142,7 +142,7 @@ def _settle_in() -> tuple[int, int]:
 
 
 def _watch_parent(parent: int) -> None:
-    """End this process when the parent is gone although our input is still open somewhere."""
+    """End this process when the parent has ended although our input is still open somewhere."""
     while os.getppid() == parent:
         time.sleep(1.0)
     os._exit(0)

@@ -203,7 +203,7 @@ class RawReply:
 
     @property
     def foreign(self) -> ForeignFormat | None:
-        """The format of the reply where it is another than OpenAI's, as far as it is known."""
+        """The format of the reply if it is a known one other than OpenAI's."""
         return None if self._filter.chunks else self._filter.foreign or recognise(self._parse_body())
 
     def _text(self) -> str:

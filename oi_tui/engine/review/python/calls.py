@@ -1,4 +1,4 @@
-"""Checks calls in Python code: what is called, and what it is given."""
+"""Checks calls in Python code: the function and its arguments."""
 
 import ast
 import re

@@ -232,7 +232,7 @@ def _scan_program(words: list[str], *, piped: bool) -> Iterator[tuple[Kind, str]
 
 
 def _by_name(name: str, arguments: list[str], files: list[str]) -> Iterator[tuple[Kind, str]]:
-    """Yield what a program does whatever its arguments are."""
+    """Yield what a program does with any arguments."""
     kind = _COMMANDS.get(name) or ("system" if name.startswith("mkfs") else None)
     if kind in ("deletes", "writes"):
         yield from ((kind, file) for file in (files[-1:] if name in ("ln", "install") else files) or [""])

@@ -38,7 +38,7 @@ class DataScreens(DataActions):
         self._chat.app.push_screen(screen, self._mention)
 
     def open_table(self, name: str) -> None:
-        """Open a table on a screen of its own."""
+        """Open a table on its own screen."""
         if why := explain_no_table_file(name, self._workspace.computer):
             raise CommandError(why)
         self._show_table(name, lambda: self._load(name, gradually=True))

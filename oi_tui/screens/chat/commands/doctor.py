@@ -1,4 +1,4 @@
-"""The doctor's report on a page of its own."""
+"""The doctor's report as a page."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""Shows the log: its newest lines above the prompt, or all of it on a screen of its own."""
+"""Shows the log: its newest lines above the prompt, or all of it on its own screen."""
 
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ class LogScreens(LogActions):
         self._view.log_panel.display = on
 
     def open(self) -> None:
-        """Show the whole log on a screen of its own."""
+        """Show the whole log on its own screen."""
         try:
             text = LongText.open(log.file())
         except OSError:

@@ -79,7 +79,7 @@ class ChatScreens:
         self._chat.app.push_screen(PermissionsScreen(self._view.session))
 
     def open_doctor(self) -> None:
-        """Say on a page of its own what is wrong here and how to put it right."""
+        """Open a page that lists problems here and how to fix them."""
         from oi_tui.doctor.active_profile import ActiveProfile
         from oi_tui.screens.chat.commands.doctor import show
 

@@ -27,7 +27,7 @@ class ChatReading:
             self._view.find_line.open(text)
 
     def read_output(self, number: int | None) -> None:
-        """Show all of an output on a screen of its own."""
+        """Show a whole output on its own screen."""
         self._cells.view_number(number)
 
     def copy_code(self) -> None:

@@ -58,7 +58,7 @@ class ApprovalControl:
                 self._end()
 
     def take_keyboard(self) -> None:
-        """Give the panel the keyboard, unless somebody is in the middle of something."""
+        """Focus the panel, unless the person is busy elsewhere."""
         if self._panel.is_answer(self._prompt.text) and not self._typed_before:
             # An answer that was typed too early; undo brings it back where it was meant as text.
             self._typed_before = True
@@ -74,7 +74,7 @@ class ApprovalControl:
         self._doing("editing")
 
     def finish_edit(self, *, run: bool = False) -> None:
-        """Ask again about the code as it is now. With `run` it runs once the keyboard is quiet."""
+        """Ask again about the edited code. With `run` it runs once the keyboard is quiet."""
         if run and not self._cell_editor.is_open:
             return
         self._ask_again(self._cell_editor.finish(), run=run)

@@ -55,7 +55,7 @@ class ForegroundHost(MessageQueue, Protocol):
 
 
 class Foreground:
-    """The running program. `open` shows its terminal; a full-screen program's opens by itself.
+    """The running program. `open` shows its terminal; that of a full-screen program opens automatically.
 
     Once the person went back, it is for them to look again: in that run nothing opens by itself any more.
     """

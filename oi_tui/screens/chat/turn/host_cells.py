@@ -96,7 +96,7 @@ class HostCells:
                 await listener.close()
 
     async def close(self) -> None:
-        """Take no more calls, and give up those that wait."""
+        """Refuse further calls, and cancel the waiting ones."""
         self.abandon()
         self._is_open = False
         await self.apply_profile()
@@ -182,7 +182,7 @@ class HostCells:
         return report.to_dict()
 
     def _give_up(self, cell: _Cell) -> None:
-        """End the code of a host that is gone, or does not want it any more."""
+        """End the code of a host that has disconnected or cancelled it."""
         if cell in self._waiting:
             self._waiting.remove(cell)
         elif cell is self._current:

@@ -52,7 +52,7 @@ class TurnProgress:
         self._changed = changed
 
     def note(self, doing: str, seconds: float | None = None, choice: str = "") -> None:
-        """Note what is done now, and for so many seconds, if that is known."""
+        """Note the current activity, and its length in seconds, if that is known."""
         self.choice = choice
         if doing != self.doing:
             self.doing, self.line = doing, ""

@@ -70,7 +70,7 @@ class TurnControl:
         self._view.run_worker(turn.run, thread=True, group="turn", exit_on_error=False)
 
     def abandon(self) -> None:
-        """Take no more events of the turn; its thread runs on to its end by itself."""
+        """Ignore further events of the turn; its thread runs on to its end."""
         if self._turn:
             self._turn.abandon()
             self._turn = None

@@ -45,7 +45,7 @@ class UnmaskedQuestion:
                 self._dialog.dismiss(None)
 
     def leave(self) -> None:
-        """Ask no more; another view of the conversation may."""
+        """Stop asking here; another view of the conversation may ask."""
         if self._screen.ask is self._call:
             self._screen.ask = None
         self._screen.answer(None)

@@ -55,7 +55,7 @@ class CellBlock(Block):
 
     @property
     def code(self) -> str:
-        """The code, as far as it is written."""
+        """The code that is written so far."""
         return self._code.text
 
     # What happens to it
@@ -175,7 +175,7 @@ class CellBlock(Block):
         return self._code.count_lines_below(end - self.code_top)
 
     def _draw_header(self, width: int, look: Styles) -> tuple[Row, list[Row]]:
-        """The first row, and the reason in rows of its own where it does not fit there."""
+        """Draw the first row, and the reason in further rows where it does not fit there."""
         reason = one_line(self.message.reason or "", _LONGEST_REASON)
         spans, shorter = self._render_title(look, reason), self._render_title(look, "")
         if shorter == spans or sum(measure_width(text) for text, _ in spans) <= width:
