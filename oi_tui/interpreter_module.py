@@ -134,7 +134,7 @@ class _ReadyInterpreter(_Classes):
 
 
 def provide() -> None:
-    """Let `import interpreter` work from now on, behind whatever else is found."""
+    """Let `import interpreter` find ours from now on, unless another one is installed."""
     if not any(isinstance(finder, InterpreterFinder) for finder in sys.meta_path):
         sys.meta_path.append(InterpreterFinder())
 

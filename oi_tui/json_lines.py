@@ -35,7 +35,7 @@ def read_lines(source: BinaryIO, longest: int) -> Iterator[bytes | None]:
 
 
 class LineWriter:
-    """Writes lines in a thread of its own, so that a peer that does not read holds up nobody else."""
+    """Writes lines in a separate thread, so that a peer that does not read delays nothing else."""
 
     def __init__(self, target: int) -> None:
         self._target = target
@@ -44,7 +44,7 @@ class LineWriter:
         threading.Thread(target=self._work, daemon=True).start()
 
     async def write(self, text: str) -> bool:
-        """Write a line, and wait for that. Return False where the peer takes no more."""
+        """Write a line, and wait until it is written. Return False where the peer no longer reads."""
         written: asyncio.Future[bool] = self._loop.create_future()
         self._lines.put((text.encode("utf-8", "replace") + b"\n", written))
         return await written

@@ -35,7 +35,7 @@ class RecentLines(logging.Handler):
         self.setFormatter(RedactingFormatter("%(asctime)s  %(message)s", "%H:%M:%S"))
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep the record, a line of its own for each of its lines."""
+        """Keep the record, with one entry for each of its lines."""
         for line in self.format(record)[: 10 * _WIDEST].split("\n"):
             self.lines.append(line[:_WIDEST])
             self.count += 1

@@ -96,7 +96,7 @@ class Message:
 
     @property
     def is_cell(self) -> bool:
-        """Whether this is code that a screen shows as a cell of its own."""
+        """Whether this is code that a screen shows as a cell."""
         return self.type == "code" and self.role != "computer"
 
     def but(self, **changes: Any) -> "Message":
@@ -185,7 +185,7 @@ class InputRequested:
 
 @dataclass(frozen=True, slots=True)
 class InputReceived:
-    """The program does not wait for input any more."""
+    """The program no longer waits for input."""
 
 
 @dataclass(frozen=True, slots=True)

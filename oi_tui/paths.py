@@ -172,7 +172,7 @@ def explain_write_error(error: OSError, path: Path | None = None) -> str:
 
 @contextlib.contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Let an OSError name the file: what fails while data is written does not by itself."""
+    """Have an OSError name the file: an error while data is written has no name."""
     try:
         yield
     except OSError as error:

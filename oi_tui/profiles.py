@@ -120,7 +120,7 @@ def load(path: Path, *, write: bool = True) -> Profile:
 
 
 def _read(text: str, place: object) -> Profile:
-    """The profile in a text whose file is left as it is. Raises ProfileError."""
+    """Read the profile in a text; its file is not changed. Raises ProfileError."""
     newer, changes = migration.migrate(text, place)
     profile = Profile.from_entries(yaml_file.parse(newer, place), place)
     if not changes:

@@ -57,7 +57,7 @@ class ProfileSwitcher:
         self._ui.run_then(lambda: _try_work(lambda: _open(name, before)), go_on)
 
     def _ask(self, name: str, shown: ExternalContent, before: Profile) -> None:
-        """Show all of it; what was shown is what is used, whatever stands there by then."""
+        """Show the whole content; exactly what was shown is used, even if the file changes meanwhile."""
 
         def accept() -> None:
             # Where it cannot be remembered it is asked about again the next time.

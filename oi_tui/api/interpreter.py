@@ -365,7 +365,7 @@ class OpenInterpreter(SettingGroup):
     # ---- Turns
 
     def _respond_and_store(self) -> Generator[Chunk, None, None]:
-        """Continue the conversation as it is. It is internal in Open Interpreter, but scripts call it."""
+        """Continue the conversation. It is internal in Open Interpreter, but scripts call it."""
         return self._turns.chunks(None)
 
     def _ask(self, chunks: Generator[Chunk, None, None], *, display: bool) -> Generator[Chunk, None, None]:

@@ -53,7 +53,7 @@ class BaseLanguage:
 
 
 class BuiltInLanguage(BaseLanguage):
-    """A language of oi-tui as a class. An object of it runs code in a process of its own.
+    """A language of oi-tui as a class. Each object runs code in its own process.
 
     `built_in` is the name of the language. The class itself in `computer.languages` is the language; a class
     that begins with it is one of the script's own.

@@ -326,7 +326,7 @@ def _end(session: Session, turn: Iterator[Event]) -> None:
 
 
 def check_messages(messages: Iterable[Chunk]) -> list[Chunk]:
-    """Return the messages, with each part of a message as a message of its own.
+    """Return the messages, with each part of a message as a separate message.
 
     Raises TypeError for an item that is not a message.
     """

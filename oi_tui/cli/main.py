@@ -245,7 +245,7 @@ def _serve_host(profile: Profile, path: Path | None) -> int:
 
 
 def _serve_editor(given: argparse.Namespace) -> int:
-    """Be the agent of an editor; the settings of a folder are those of its own sessions only.
+    """Serve an editor as its agent; the settings of a folder count for sessions in that folder only.
 
     Raises MissingExtraError where a package is missing.
     """

@@ -46,7 +46,7 @@ class FileChange:
 
     @property
     def name(self) -> str:
-        """The path as it is shown: a folder ends with a slash, and a link shows where it points to."""
+        """The path as text: a folder ends with a slash, and a link shows its target."""
         held = (self.before, self.after)
         if FOLDER in held:
             return f"{self.path}/"
@@ -150,7 +150,7 @@ class Snapshots:
         return name
 
     def read_content(self, name: str) -> bytes | None:
-        """The contents with this name; None when they are gone, or not what they were.
+        """Return the contents with this name; None when they are missing or changed.
 
         Of a link: where it points to. Of a folder: nothing.
         """

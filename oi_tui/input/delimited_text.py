@@ -199,7 +199,7 @@ class _OpenQuoteError(Exception):
 
 
 def _read_rows(lines: Iterator[str], form: _Form, notes: list[str]) -> Iterator[list[str]]:
-    """The rows. Where a quotation mark is never closed, its line is a row of its own, and the next go on."""
+    """Read the rows. A line with a quotation mark that is never closed becomes one row."""
     pending: list[str] = []
     opened = 0
 

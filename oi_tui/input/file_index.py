@@ -51,7 +51,7 @@ class FileIndex:
         return self._thread is not None
 
     def refresh(self) -> None:
-        """Begin to list the files, unless that is under way or was done a moment ago."""
+        """Start to list the files, unless that is under way or was just done."""
         with self._lock:
             if self._thread or self._closed or time.monotonic() - self._listed_at < FRESH:
                 return
@@ -189,7 +189,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _fold(text: str) -> str:
-    """The text as it is compared: in small letters, each with its accents in one character.
+    """Fold a text for comparisons: lower case, and each accent in one character with its letter.
 
     Names of files that come from macOS have accents as characters of their own; keyboards type them in one.
     """

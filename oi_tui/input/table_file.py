@@ -169,7 +169,7 @@ class TableFile:
         return ", ".join([records.kind, *records.notes]) if records else "SQLite table"
 
     def read_on(self, seconds: float) -> bool:
-        """Read more rows for about so long. Returns whether there are more."""
+        """Read more rows for about `seconds`. Returns whether there are more."""
         end = time.monotonic() + seconds
         with self._lock:
             try:
@@ -272,7 +272,7 @@ class TableFile:
         return TableFile(self._path, table, self._pythons, gradually=True)
 
     def close(self) -> None:
-        """Let go of the database, and of the file."""
+        """Close the database and the file."""
         if self._records:
             self._records.close()
         if database := getattr(self, "_database", None):

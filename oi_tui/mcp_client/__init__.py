@@ -1,1 +1,1 @@
-"""Tools of MCP servers, for the model and for code. Needs the extra `mcp`, in a process of its own."""
+"""Tools of MCP servers, for the model and for code. Needs the extra `mcp`; it runs in a separate process."""

@@ -90,7 +90,7 @@ class McpServers:
             return self._servers.get(name)
 
     def use(self, profile: Profile) -> None:
-        """Go on with the servers of this profile; those that are gone or other ones now are ended."""
+        """Use the servers of this profile; end those that it no longer has or that it changed."""
         self._profile = profile
         wanted = {server.name: server for server in map(mcp_servers.read, profile.mcp_servers)}
         with self._lock:
@@ -371,7 +371,7 @@ class McpServers:
             return
 
     def _take_record(self, record: Mapping[str, Any]) -> None:
-        """Take what a server sent by itself."""
+        """Handle a notification of a server."""
         if record.get("gone"):
             for status in self.status:
                 if status.state in ("ready", "changed"):

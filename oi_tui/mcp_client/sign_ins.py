@@ -44,7 +44,7 @@ class SignIns:
 
 
 def can_sign_in(server: McpServer) -> bool:
-    """Whether a person can sign in to the server: one over HTTP that has no key of its own."""
+    """Whether a person can sign in to the server: one over HTTP without its own key."""
     return bool(server.url) and not any(name.lower() == "authorization" for name in server.values)
 
 

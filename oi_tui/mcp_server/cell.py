@@ -33,7 +33,7 @@ class HostCell:
         session.propose(language, code)
 
     async def next(self, pulse: Pulse) -> ApprovalQuestion | InputRequested | None:
-        """Wait until somebody has to answer something; None when all is over.
+        """Wait for the next question that needs an answer; None when the cell has ended.
 
         Calls `pulse` every second with the seconds so far.
         """

@@ -38,7 +38,7 @@ async def open_message_streams() -> AsyncIterator[tuple[Any, Any]]:
 
 
 def _read(source: BinaryIO, to_server: Any, loop: asyncio.AbstractEventLoop) -> None:
-    """Hand the messages of the host over until there are no more; the body of a thread."""
+    """Hand over the messages of the host until its stream ends; the body of a thread."""
     with suppress(RuntimeError, OSError, anyio.ClosedResourceError, anyio.BrokenResourceError):
         for line in read_lines(source, LONGEST_LINE):
             asyncio.run_coroutine_threadsafe(to_server.send(_parse_message(line)), loop).result()
@@ -56,7 +56,7 @@ def _parse_message(line: bytes | None) -> SessionMessage | Exception:
 
 
 async def _write(writer: LineWriter, to_host: Any) -> None:
-    """Write the messages to the host until it takes no more of them."""
+    """Write the messages to the host until it no longer reads."""
     async for item in to_host:
         if not await writer.write(item.message.model_dump_json(by_alias=True, exclude_unset=True)):
             return

@@ -213,7 +213,7 @@ class HostTools:
         return None
 
     def _take(self, cell: HostCell, answer: ElicitResult | None) -> None:
-        """Give the answer of the host to the question or the program; what is no clear yes is a no."""
+        """Pass the host's answer to the question or the program; anything but a clear yes is a no."""
         question = self._session.question
         if question is None:
             self._take_line(cell, answer)
@@ -251,7 +251,7 @@ class HostTools:
             self._end(cell)
 
     def _end(self, cell: HostCell) -> None:
-        """Stop a cell that nobody waits for any more; the next one begins when it has ended."""
+        """Stop a cell whose caller is gone; the next one starts when it has ended."""
 
         async def end() -> None:
             await cell.stop()

@@ -43,7 +43,7 @@ _END_OF_INPUT = "\x04"
 
 
 class PlainConversation:
-    """Works through turns in the terminal, or in whatever standard input and output are.
+    """Runs turns in the terminal, or on standard input and output.
 
     `seen` says that a person can see what is written; without that, or without a terminal to answer at,
     nothing is approved. `refused` is true once code was not run for that reason.
@@ -80,7 +80,7 @@ class PlainConversation:
         self._echo = ExitStack()
 
     def converse(self) -> None:
-        """Take lines until the person leaves or there are no more."""
+        """Read lines until the person quits or the input ends."""
         interrupted = 0.0
         while not self.left:
             try:

@@ -77,7 +77,7 @@ class PlainEventHandler:
         self._unseen = 0
 
     def hurry(self) -> None:
-        """Show no more of what the running program prints."""
+        """Stop showing the output of the running program."""
         self.fresh_line()
         self._hurried = True
 
@@ -126,7 +126,7 @@ class PlainEventHandler:
             self.note(f"{name}: {self._quarters * 25} % of {size:,} bytes.")
 
     def note(self, text: str) -> None:
-        """Say something of our own, on lines of its own."""
+        """Print a message of the program on separate lines."""
         self.fresh_line()
         self._note(f"{prose(text)}\n")
 

@@ -201,7 +201,7 @@ def _find_exit_code(conversation: PlainConversation) -> int:
 
 
 def run_guarded(work: Callable[[ExitStack], int]) -> int:
-    """Do the work; whatever ends it, nothing is left running."""
+    """Do the work, and leave nothing running, however it ends."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError):
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]

@@ -1,4 +1,4 @@
-"""Lists in plain mode what the full screen shows on screens of its own."""
+"""Lists in plain mode what the full screen shows on separate screens."""
 
 from collections.abc import Callable
 from typing import Protocol

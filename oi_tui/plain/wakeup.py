@@ -12,7 +12,7 @@ _TICK = 0.2
 
 
 class Wakeup:
-    """Rings from any thread, and from a signal; whoever waits watches `descriptor` beside all else."""
+    """Wakes a `select` from any thread and from signal handlers; the waiting side watches `descriptor`."""
 
     def __init__(self) -> None:
         self.descriptor, self._bell = os.pipe()
@@ -24,7 +24,7 @@ class Wakeup:
         self.interrupted = False
 
     def ring(self) -> None:
-        """Wake whoever waits; ringing twice is as good as once."""
+        """Wake the waiting side; ringing twice is as good as once."""
         with self._lock, suppress(BlockingIOError):
             if not self._closed:
                 os.write(self._bell, b"!")
@@ -37,7 +37,7 @@ class Wakeup:
 
     @contextmanager
     def on_interrupt(self) -> Iterator[None]:
-        """Meanwhile ctrl+c rings instead of breaking off whatever is just being done."""
+        """Have ctrl+c ring, instead of raising KeyboardInterrupt, within the context."""
 
         def note(_number: int, _frame: FrameType | None) -> None:
             self.interrupted = True
@@ -52,7 +52,7 @@ class Wakeup:
 
     @contextmanager
     def breaking_off(self) -> Iterator[None]:
-        """Meanwhile ctrl+c raises KeyboardInterrupt, even where whoever started us ignores it.
+        """Have ctrl+c raise KeyboardInterrupt within the context, even if it was ignored at the start.
 
         The line editor overlooks a signal that comes just before it waits for keys; a clock wakes it.
         """

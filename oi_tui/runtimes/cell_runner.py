@@ -188,7 +188,7 @@ class CellRunner:
         return self._find_running(pid) is not None
 
     def ask_person(self, pid: int, text: str, prompt: str, stopped: threading.Event) -> str | None:
-        """Ask the person while that process runs a cell; None where it runs none any more."""
+        """Ask the person while that process runs a cell; None when the cell has ended."""
         runtime = self._find_running(pid)
         return runtime.ask_person(text, prompt, stopped) if runtime else None
 

@@ -52,7 +52,7 @@ def _remove_dead(name: str) -> None:
 
 
 class CellSocket:
-    """Created when its path is first read. `answer` gets each connection, in a thread of its own."""
+    """Created when its path is first read. `answer` gets each connection, in a separate thread."""
 
     def __init__(self, name: str, answer: Callable[[socket.socket], None]) -> None:
         self._name = name

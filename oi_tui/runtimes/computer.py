@@ -39,7 +39,7 @@ _HELD_BACK = (
 
 
 class Computer:
-    """Runs code in languages that keep their variables, each in a process with a terminal of its own.
+    """Runs code in languages that keep their variables, each in a process with its own terminal.
 
     `targets` has where code runs and what is at work there, `inspector` the variables. Behind the other
     methods, `LanguageCatalog` has the languages, `CellRunner` the run, and `Confinement` the sandbox.
@@ -308,7 +308,7 @@ class Computer:
         return self._runner.ask_person(pid, text, prompt, stopped)
 
     def send_input(self, text: str) -> None:
-        """Type on the terminal of the running program, as it is; a line ends with a newline."""
+        """Type raw text on the terminal of the running program; a line ends with a newline."""
         self._runner.send_input(text)
 
     def interrupt(self) -> None:
@@ -337,5 +337,5 @@ class Computer:
         self.targets.reset()
 
     def close(self) -> None:
-        """End for good; leaves no process behind."""
+        """Close permanently; leaves no process behind."""
         self.targets.close()

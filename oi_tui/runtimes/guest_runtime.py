@@ -27,7 +27,7 @@ class GuestRuntime:
         return self.host.run(code, stopped, number, self.language)
 
     def read_memory(self) -> Memory:
-        """What the language remembers of its own, as far as it is reported."""
+        """Return the variables that the language reports."""
         return self.host.read_memory(self.language)
 
     def look_at(self, name: str) -> Detail | None:
@@ -54,4 +54,4 @@ class GuestRuntime:
         self.host.reset()
 
     def close(self) -> None:
-        """Do nothing: the host ends by itself."""
+        """Do nothing: the host ends its own process."""

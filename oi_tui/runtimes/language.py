@@ -88,7 +88,7 @@ class Runtime(Protocol):
         """Forget; a run in progress is lost."""
 
     def close(self) -> None:
-        """End for good."""
+        """Close permanently."""
 
 
 class RuntimeWithoutTerminal:

@@ -81,7 +81,7 @@ class LanguageCatalog:
         return next((language for language in known if language.name == name), None)
 
     def is_unlisted(self, language: Language) -> bool:
-        """Whether it runs on this machine whatever the target."""
+        """Whether it runs on this machine for every target."""
         return any(entry is language for entry in self._unlisted())
 
     def find_program(self, language: Language) -> str | None:

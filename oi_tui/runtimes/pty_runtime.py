@@ -373,7 +373,7 @@ class PtyRuntime:
                 time.sleep(0.01)
 
     def close(self) -> None:
-        """End for good."""
+        """Close permanently."""
         self._closed = True
         self.reset()
 

@@ -90,7 +90,7 @@ class InputGuard:
             interrupt(self._process)
 
     def release(self) -> None:
-        """Let go of everything."""
+        """Release everything."""
         for kind, number in list(self._held):
             (self._desktop.button if kind == "button" else self._desktop.key)(number, False)
         self._held.clear()

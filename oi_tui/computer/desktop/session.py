@@ -60,7 +60,7 @@ Look = Callable[[Region], "Picture | None"]
 
 
 class DesktopSession:
-    """A desktop, with a guard process that lets go of everything when this process ends."""
+    """A desktop, with a guard process that releases keys and buttons when this process ends."""
 
     def __init__(self, desktop: Desktop, look: Look | None = None) -> None:
         self.desktop = desktop

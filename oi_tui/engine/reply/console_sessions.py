@@ -76,7 +76,7 @@ class ConsoleSession:
         return "".join(self._line(line) for line in whole)
 
     def _line(self, line: str) -> str:
-        """The line as code, each after the first one on a line of its own; nothing for what was printed."""
+        """Return the code of a line, on a new line after the first; "" for what was printed."""
         code = self._read_python(line) if self._python else self._read_shell(line)
         if code is None:
             return ""

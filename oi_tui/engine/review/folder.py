@@ -58,7 +58,7 @@ class Folder(Protocol):
 
 
 class LocalFolder:
-    """A folder of this machine, read when it is asked about."""
+    """A folder of this machine, read on demand."""
 
     def __init__(self, path: Path, root: Path | None = None) -> None:
         self.path = path

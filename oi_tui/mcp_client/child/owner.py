@@ -308,7 +308,7 @@ async def _read_all_pages(ask: Callable[[str | None], Awaitable[Any]], field: st
 
 
 async def _accept(_name: str, _result: Any) -> None:
-    """Take each result as it is: the schema of an output is only what its server promises."""
+    """Accept each result without validation: the output schema is only what its server promises."""
 
 
 def _make_plain(item: Any) -> dict[str, Any]:

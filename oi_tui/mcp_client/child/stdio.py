@@ -55,7 +55,7 @@ class Program:
 async def start_program(
     command: Sequence[str], values: Mapping[str, str], cwd: str, ended: Callable[[Program], None]
 ) -> AsyncIterator[tuple[Any, Any]]:
-    """Start a server and give the streams of its messages. Calls `ended` when it ends by itself.
+    """Start a server and return the streams of its messages. Calls `ended` when the server ends.
 
     Raises OSError.
     """

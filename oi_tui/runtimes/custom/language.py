@@ -12,7 +12,7 @@ _MUST = ("run", "stop", "terminate")
 
 
 def make_language(given: Any, computer: object = None) -> Language:
-    """The language that a class, or an object of it, declares; a language of ours stays what it is.
+    """Make the language that a class, or an object of it, declares; return a built-in language unchanged.
 
     A constructor that takes an argument gets `computer`. Raises TypeError naming what is missing.
     """

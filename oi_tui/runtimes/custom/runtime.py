@@ -32,11 +32,11 @@ _WAITING = 256
 
 
 class _Abandoned(BaseException):
-    """Raised in the thread of a run that nobody waits for any more."""
+    """Raised in the thread of a run that was given up."""
 
 
 class _RunThread:
-    """One run, in a thread of its own: `reports` has what it reports, and None at its end.
+    """One run, in a separate thread: `reports` gets its reports, and None at its end.
 
     `run` is called with what takes a report, and gives the chunks.
     """
@@ -163,7 +163,7 @@ class CustomRuntime(RuntimeWithoutTerminal):
             self._end_object()
 
     def close(self) -> None:
-        """End for good."""
+        """Close permanently."""
         with self._lock:
             ending = self._end_object()
         if ending:

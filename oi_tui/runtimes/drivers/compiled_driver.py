@@ -172,7 +172,7 @@ def _size(folder):
 
 
 def _remove_abandoned():
-    """Remove build folders of processes that were killed: nobody holds their locks any more."""
+    """Remove build folders of processes that were killed: their locks are free."""
     place = tempfile.gettempdir()
     for entry in os.scandir(place):
         try:

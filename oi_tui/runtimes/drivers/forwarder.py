@@ -14,7 +14,7 @@ PORT = 3128
 
 
 def begin(path: str) -> None:
-    """Listen from now on, in a process of its own that belongs to nobody's terminal."""
+    """Start to listen, in a separate process without a terminal."""
     server = socket.create_server(("127.0.0.1", PORT), backlog=64)
     if os.fork():
         server.close()

@@ -89,7 +89,7 @@ def _report():
 
 
 def _reported(report) -> "int | None":
-    """Wait for the wrapped program: its number; None when it did not begin, or shall not any more."""
+    """Wait for the pid of the wrapped program; None when it did not start, or must end before."""
     import _socket
     import select
     import struct
@@ -106,7 +106,7 @@ def _reported(report) -> "int | None":
 
 
 def _become(terminal: int, argv: "list[str]", reporting) -> None:
-    """In the child: be the program, alone in a session of its own on the terminal."""
+    """In the child: become the program, in its own session on the terminal."""
     try:
         signal.set_wakeup_fd(-1)
         for number in range(1, signal.NSIG):
@@ -149,7 +149,7 @@ def _adopt_orphans() -> None:
 
 
 def _watch(child: int, awake: int, application: int) -> "tuple[int, bool]":
-    """Wait until the program has ended or shall end: its status, and whether the application is no more."""
+    """Wait until the program has ended or must end: its status, and whether the application is gone."""
     import select
 
     read, until = [0, awake], None

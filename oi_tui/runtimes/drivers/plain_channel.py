@@ -68,7 +68,7 @@ class Channel:
             view = view[os.write(number, view) :]
 
     def serve(self, run, cancel=None, leave=None, answer=None):
-        """Take requests until the application is gone; `run` returns the state and the reason.
+        """Serve requests until the application disconnects; `run` returns the state and the reason.
 
         `cancel` is called when a run was interrupted, `leave` when the language is to end. `answer` returns
         the fields of the answer to a question.

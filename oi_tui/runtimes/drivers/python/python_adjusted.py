@@ -17,7 +17,7 @@ def adjust(module):
 
 
 def _print_help(pydoc):
-    """Let `help()` print, where it would open a pager that somebody has to leave."""
+    """Let `help()` print, where it would open a pager that a person has to quit."""
     pydoc.pager = getattr(pydoc, "plain_pager", None) or pydoc.plainpager
 
 
@@ -32,7 +32,7 @@ def _hide_driver(bdb):
 
 
 def _keep_interrupt(signal):
-    """Let an interrupt end the cell, also where a program says that it shall end the process."""
+    """Let an interrupt end the cell, also where the program set it to end the process."""
     import functools
 
     set_handler = signal.signal

@@ -101,7 +101,7 @@ class Channel:
         self._pack(self._line, 8, run)
 
     def request(self):
-        """Wait for the next request: its words, or None when the application is gone."""
+        """Wait for the next request. Returns its words, or None when the application has disconnected."""
         while b"\n" not in self.unread:
             try:
                 piece = read(self.requests, 65536)
@@ -139,7 +139,7 @@ class Channel:
                 set_blocking(number, True)
 
     def mend_terminal(self):
-        """Have the terminal wait for its reader, and the keyboard again, whatever a program left of that."""
+        """Make terminal output blocking and the keyboard usable again, however a program changed them."""
         try:
             set_blocking(self.terminal, True)
             if tcgetpgrp(self.terminal) != getpgrp():

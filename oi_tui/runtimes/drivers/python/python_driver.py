@@ -118,7 +118,7 @@ class Driver:
         import_quietly("python_spawn").prepare(spawn, self)
 
     def serve(self):
-        """Take requests until the application is gone."""
+        """Serve requests until the application disconnects."""
         stop = int(self._signals.stop_number)
         self.channel.send("ready", pid=self._pid, stop=stop, interpreter=_interpreter())
         while True:
@@ -174,7 +174,7 @@ class Driver:
             self._resting = False
 
     def _interrupt_at_rest(self, *_):
-        """An interrupt when nothing runs is no one's business, unless a task keeps a cell from beginning."""
+        """Ignore an interrupt when nothing runs, unless a task keeps a cell from starting."""
         if self._resting and self._is_asked():
             self._stopped_early = True
             raise KeyboardInterrupt
@@ -346,7 +346,7 @@ class Driver:
             self._put_back()
 
     def _interactivity(self):
-        """Whose values a cell shows, where the program changed that as it is done in notebooks."""
+        """Return which values a cell shows, where code set `ast_node_interactivity` as in notebooks."""
         if self.shell is None and "IPython.core.interactiveshell" not in sys.modules:
             return "last_expr"
         return self._get_ipython().ast_node_interactivity
@@ -504,7 +504,7 @@ def _interpreter():
 
 
 def _newest(names):
-    """A few of the variables, the newest first; no more of them is looked at than it takes."""
+    """Return a few of the variables, the newest first, without looking at the others."""
     found = []
     try:
         for name in reversed(names):

@@ -16,7 +16,7 @@ from os import fstat, isatty, readlink
 
 
 class OutputMonitor:
-    """Notices that a cell has sent the output elsewhere for good, so that later cells would be silent."""
+    """Notices that a cell has redirected the output permanently, so that later cells would be silent."""
 
     def __init__(self, terminal):
         self._terminal = terminal

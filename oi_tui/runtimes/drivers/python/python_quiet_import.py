@@ -31,7 +31,7 @@ def restore_path():
 
 
 def import_quietly(name):
-    """Import a module of ours or of the standard library, whatever the program or its files made of that."""
+    """Import a module of ours or of the standard library, even if the program or its files replaced it."""
     if sys.modules.get(name) is not None:
         return sys.modules[name]
     current = {item: getattr(sys, item, value) for item, value in _sound.items()}

@@ -17,7 +17,7 @@ _LOOKS = 30.0  # a second
 
 
 class Sampler:
-    """Tells the line that runs, and lets half lines be seen, in a thread of its own while a cell runs.
+    """Reports the active line, and flushes partial lines, in a separate thread while a cell runs.
 
     The end of a cell wakes nobody: the thread sees it when it looks next, so that cells which follow each
     other at once are spared handing the interpreter over.

@@ -167,7 +167,7 @@ def _bound(statement):
 
 
 def _names(code):
-    """The names that code looks up outside of itself, and in what it is made of."""
+    """Return the global names that code and its nested code look up."""
     names = set(code.co_names)
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):

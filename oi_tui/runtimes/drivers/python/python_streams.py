@@ -30,7 +30,7 @@ class Streams:
             self.stdout.reconfigure(errors="oi_tui")
 
     def print_plainly(self, text):
-        """Write to the terminal itself, whatever became of `sys.stderr`."""
+        """Write to the terminal itself, even if `sys.stderr` was replaced."""
         self._channel.write(self._channel.terminal, text.encode("utf-8", "replace"))
 
     def flush(self):
@@ -76,7 +76,7 @@ class Streams:
 
 
 def _is_closed(stream):
-    """Whether nothing can be read from it or written to it any more."""
+    """Whether the stream is closed."""
     try:
         return stream is None or getattr(stream, "closed", False)
     except ValueError:

@@ -32,7 +32,7 @@ class Tasks:
         asyncio.events.get_running_loop = asyncio.get_running_loop = self._get_running_loop
 
     def begin(self):
-        """Before a cell: the loop is the current one, whatever became of it, and is whole."""
+        """Before a cell: make the loop the current one, and a new one if it was closed."""
         self._older = self._all()
         asyncio.set_event_loop(self._whole())
 

@@ -12,7 +12,7 @@ MARK = b"oi-tui-far-1"
 
 
 def say(words):
-    """Tell the application; a line of its own, whatever was printed before."""
+    """Send a line to the application, on a new line even after partial output."""
     os.write(1, b"\n" + MARK + b" " + words.encode("ascii", "replace") + b"\n")
 
 
@@ -35,7 +35,7 @@ def newer():
 
 
 def read(size):
-    """Read exactly so many bytes."""
+    """Read exactly `size` bytes."""
     pieces = []
     while size:
         piece = os.read(0, min(size, 1 << 20))

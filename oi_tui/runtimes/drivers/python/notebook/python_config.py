@@ -57,7 +57,7 @@ class Options:
         return _OPTIONS[owner][name][0]
 
     def change(self, owner, name, value):
-        """Set an option, and do what it is for; one that is not known here is kept, as in IPython."""
+        """Set an option, and apply it; an unknown one is kept, as in IPython."""
         owner = _OTHER_NAMES.get(owner, owner)
         if name == "ast_node_interactivity" and value not in _INTERACTIVITY:
             raise ValueError(

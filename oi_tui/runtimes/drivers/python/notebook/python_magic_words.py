@@ -76,7 +76,7 @@ class Magics(ProgramWords, FolderWords, ValueWords, DisplayWords, ErrorWords, Ex
         self.capture = self._commands.capture
 
     def _line_autocall(self, rest):
-        """Says that calls without parentheses are not made here: code runs as it is written."""
+        """Says that automatic calls without parentheses are not supported."""
         if rest not in ("", "0"):
             raise NameError(
                 "%autocall is not offered here: code runs as it is written. Write f(x)."

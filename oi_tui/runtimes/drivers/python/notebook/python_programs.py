@@ -48,7 +48,7 @@ def run(driver, words):
 
 
 def _run_file(driver, code, path, options):
-    """Run the code of a file in a module of its own, or with `i` among the variables of the cells."""
+    """Run the code of a file in a new module, or with `-i` among the variables of the cells."""
     if "i" in options:
         _execute(code, driver.module.__dict__, options)
         return

@@ -235,7 +235,7 @@ def _guess_size(value):
 
 
 class _Bounded:
-    """A file that takes no more than the bounds allow; None counts only."""
+    """A file that accepts no more bytes than the bounds allow; None counts only."""
 
     def __init__(self, file, bounds):
         self._file = file

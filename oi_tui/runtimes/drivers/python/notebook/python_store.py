@@ -14,7 +14,7 @@ _KEPT = "autorestore/"
 
 
 class StoredValues:
-    """Values by names, each in a file of its own, as IPython's `db` has them."""
+    """Values by name, each in a separate file, as in IPython's `db`."""
 
     def __init__(self, folder):
         self.root = folder

@@ -1,4 +1,4 @@
-"""The computer object: found by an import in every cell, and a name of its own where the application asks."""
+"""The computer object: every cell can import it, and it is a variable where the application asks for that."""
 
 # mypy: ignore-errors
 
@@ -53,7 +53,7 @@ class UnavailableComputer:
 
 
 def cell_ended(finished):
-    """Give mouse and keyboard back; let go of what is pressed after a cell that did not come to its end."""
+    """Give mouse and keyboard back; release what is pressed after a cell that did not finish."""
     cells = sys.modules.get("oi_tui.computer.cells")
     if cells is not None:
         cells.end(finished=finished)

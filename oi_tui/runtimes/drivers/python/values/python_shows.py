@@ -232,7 +232,7 @@ class ValueDisplay:
         self._shown.add(figure)
 
     def figures(self):
-        """Show, then close, every open figure, but none twice as it is."""
+        """Show, then close, every open figure; an unchanged one only once."""
         helpers = sys.modules.get("matplotlib._pylab_helpers")
         plot = sys.modules.get("matplotlib.pyplot")
         if helpers is None or plot is None:
