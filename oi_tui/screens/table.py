@@ -17,6 +17,7 @@ from textual.widgets import Input, Static
 from oi_tui import paths
 from oi_tui.input.table_export import export, write_csv_line, write_csv_lines
 from oi_tui.runtimes.tables import (
+    LiveTable,
     Statistics,
     TableBusyError,
     TableChangedError,
@@ -32,7 +33,7 @@ from oi_tui.screens.table_choice import TableChoice
 from oi_tui.terminal.clipboard import copy
 from oi_tui.text import one_line
 from oi_tui.widgets.footer import KeyFooter, Keys
-from oi_tui.widgets.lists.table_view import COLUMNS, ROWS, TableView
+from oi_tui.widgets.lists.table_view import COLUMNS, ROWS, PageKey, TableView
 from oi_tui.widgets.pager.long_text import LongText
 
 if TYPE_CHECKING:
@@ -168,17 +169,20 @@ class TableScreen(Page[None]):
         def open_other(name: str | None) -> None:
             if name is not None and name != getattr(self._source, "table", ""):
                 self._say("loading…")
-                self._ask(lambda source: cast("TableFile", source).open_other(name), self._use)
+                self._ask(
+                    lambda source: cast("TableFile", source).open_other(name),
+                    lambda other: self._use(other, TableQuery()),
+                )
 
         now = getattr(self._source, "table", "")
         self.app.push_screen(TableChoice(self._tables, now), open_other)
 
-    def _use(self, source: TableSource) -> None:
-        """Show another table of the file in place of this one."""
+    def _use(self, source: TableSource, view: TableQuery) -> None:
+        """Show this view of another source in place of the one before."""
         self._close_source()
         self._source = source
         self._called = source.name
-        self._show(TableQuery())
+        self._show(view)
 
     # -- asking the source
 
@@ -248,8 +252,45 @@ class TableScreen(Page[None]):
             failed()
 
     def action_reload(self) -> None:
-        """Show the table as it is now."""
-        self._show(self._table.view)
+        """Show the table as it is now; a file is read again."""
+        if not hasattr(self._source, "open_other"):
+            self._show(self._table.view)
+            return
+
+        def read(source: TableSource) -> tuple[TableSource, TableShape]:
+            file = cast("TableFile", source)
+            other = file.open_other(file.table)
+            return other, other.shape(TableQuery())
+
+        def take(found: tuple[TableSource, TableShape]) -> None:
+            view = self._table.view
+            sort = None if view.sort is None else self._find_sorted(found[1], view.sort)
+            self._use(found[0], replace(view, sort=sort))
+
+        self._say("loading…")
+        self._ask(read, take)
+
+    def follow(self) -> None:
+        """Show the values that a table in memory has now; what is in sight changes at once, without a gap."""
+        if not isinstance(self._source, LiveTable) or self._table.shape is None:
+            return
+        view, places = self._table.view, self._table.find_places_in_sight()
+
+        def read(source: TableSource) -> tuple[TableShape, dict[PageKey, list[TableRow]]]:
+            shape = source.shape(view)
+            return shape, {place: _fetch_page(source, view, place) for place in places}
+
+        def take(found: tuple[TableShape, dict[PageKey, list[TableRow]]]) -> None:
+            shape, pages = found
+            if self._table.view != view:
+                return
+            if self._table.is_like(shape):
+                self._table.renew(shape, pages)
+                self._describe(shape, view)
+            else:
+                self._take(shape, view, f"{self._called} has changed; it is shown as it is now.")
+
+        self._ask(read, take, busy=lambda: self.set_timer(_AGAIN, self.follow))
 
     def _show(self, view: TableQuery, note: str = "") -> None:
         """Show this view, and say the note, if there is one."""
@@ -313,7 +354,7 @@ class TableScreen(Page[None]):
         def take(shape: TableShape) -> None:
             self._is_reading = False
             if not shape.reading:
-                self.action_reload()
+                self._show(self._table.view)
                 return
             if self._table.view == TableQuery():
                 self._table.grow(shape)
@@ -344,9 +385,7 @@ class TableScreen(Page[None]):
             self._table.give_up(place)
             self.set_timer(_AGAIN, self._table.refresh)
 
-        self._ask(
-            lambda source: source.page(view, place[0] * ROWS, ROWS, place[1] * COLUMNS, COLUMNS), put, retry
-        )
+        self._ask(lambda source: _fetch_page(source, view, place), put, retry)
 
     # -- order and filter
 
@@ -474,6 +513,10 @@ class TableScreen(Page[None]):
             lambda source: export(source, shape, view, path, self._pythons()),
             lambda _: self._say(f"Wrote {shape.rows:,} row{'s' * (shape.rows != 1)} to {path}"),
         )
+
+
+def _fetch_page(source: TableSource, view: TableQuery, place: PageKey) -> list[TableRow]:
+    return source.page(view, place[0] * ROWS, ROWS, place[1] * COLUMNS, COLUMNS)
 
 
 def format_statistics(found: Statistics) -> str:

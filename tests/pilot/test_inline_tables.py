@@ -14,6 +14,7 @@ from oi_tui.engine.session import Session
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.storage.store import Store
 from oi_tui.runtimes import Computer
+from oi_tui.screens.chat.commands.chat import ChatCommands
 from oi_tui.screens.chat.screen import ChatScreen
 from oi_tui.screens.table import TableScreen
 from oi_tui.widgets.conversation.blocks import WIDEST
@@ -69,6 +70,13 @@ class Chat:
 
     async def run(self, code: str) -> None:
         await self.type(f"%run python {code}")
+
+    @property
+    def commands(self) -> ChatCommands:
+        """What runs code while another screen is open."""
+        screen = self.app.screen
+        assert isinstance(screen, ChatScreen)
+        return screen.commands
 
     async def finished(self) -> None:
         """Wait until Python can be asked again."""
@@ -251,3 +259,29 @@ async def test_tables_are_opened_by_name_and_from_the_list_of_variables(python: 
         await chat.pilot.press("enter")
         await chat.reached(lambda: isinstance(chat.app.screen, TableScreen) and "2 rows" in chat.head)
         await chat.reached(lambda: chat.shows("東京"))
+
+
+async def test_an_open_table_shows_the_new_values_after_each_cell(python: Computer) -> None:
+    async with chatting(python) as chat:
+        await chat.run("live = pandas.DataFrame({'old': [f'old{n}' for n in range(5000)], 'n': range(5000)})")
+        await chat.reached(lambda: chat.cells)
+        await chat.finished()
+        run = chat.commands.languages.run
+        await chat.type("%table live")
+        await chat.reached(lambda: isinstance(chat.app.screen, TableScreen) and chat.shows("old0"))
+        await chat.pilot.press("G")
+        await chat.reached(lambda: chat.shows("old4999"))
+        # Values of the same rows; then of another frame of that shape, and in another order.
+        run("python", "live.loc[4999, 'old'] = 'changed'")
+        await chat.reached(lambda: chat.shows("changed", "old4998"))
+        assert not chat.shows("has changed")
+        await chat.pilot.press("s")
+        await chat.reached(lambda: chat.shows("old ↑"))
+        run("python", "live = pandas.DataFrame({'old': ['zzz', *live.old[1:]], 'n': range(5000)})")
+        await chat.reached(lambda: chat.shows("zzz", "old ↑"))
+        # Of a shorter frame, and of none.
+        run("python", "live = live.head(7)")
+        await chat.reached(lambda: chat.shows("live has changed; it is shown as it is now."))
+        await chat.reached(lambda: "7 rows" in chat.head)
+        run("python", "del live")
+        await chat.reached(lambda: chat.shows("There is no variable live."))

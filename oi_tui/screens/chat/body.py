@@ -133,6 +133,12 @@ class ChatBody(Widget):
         """Ask for the key, once typing stops, unless something else was typed or opened by then."""
         self._chat.ask_for_key()
 
+    @on(ChatView.CellEnded)
+    def handle_cell_ended(self, event: ChatView.CellEnded) -> None:
+        """Show what an open table holds now."""
+        event.stop()
+        self._chat.commands.data.follow_table()
+
     @on(ChatView.Changed)
     def handle_changed(self, event: ChatView.Changed) -> None:
         """Update the status lines."""

@@ -20,12 +20,13 @@ from textual.message import Message as Notification
 from textual.widget import Widget
 
 from oi_tui import log
-from oi_tui.engine.events import Event, Noticed, TurnEnded
+from oi_tui.engine.events import Event, MessageRecorded, Noticed, TurnEnded
 from oi_tui.engine.session import Session
 from oi_tui.input.mentions import expand
+from oi_tui.messages import Message
 from oi_tui.screens.chat.completer import Completer
 from oi_tui.screens.chat.focus import find_focused_part, focus_next
-from oi_tui.screens.chat.interfaces import Follower
+from oi_tui.screens.chat.interfaces import BEFORE_END, Follower
 from oi_tui.screens.chat.sidebar import SidebarControl
 from oi_tui.screens.chat.turn.approval_control import ApprovalControl
 from oi_tui.screens.chat.turn.foreground import Foreground
@@ -89,6 +90,9 @@ class ChatView(Widget):
         def __init__(self, why: str) -> None:
             super().__init__()
             self.why = why
+
+    class CellEnded(Notification):
+        """Code has run: variables may have other values."""
 
     class Changed(Notification):
         """Something that the first and the last line tell of is different now."""
@@ -375,6 +379,9 @@ class ChatView(Widget):
         self.show(event)
         for follower in self._followers:
             follower.follow(event)
+        match event:
+            case MessageRecorded(Message(type="code", state=state)) if state not in BEFORE_END:
+                self.post_message(self.CellEnded())
         if isinstance(event, TurnEnded):
             self.turns.finish(event)
             # Nothing that the turn left behind, such as its activity, stays until the next frame.

@@ -1,6 +1,6 @@
 """A table of any length: header and row labels stay in place; rows are fetched when visible."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -91,6 +91,22 @@ class TableView(ScrollView, can_focus=True):
         self._label_width = max(self._label_width, len(f"{shape.total}"))
         self.virtual_size = Size(0, shape.rows + _HEADER)
         self.refresh()
+
+    def is_like(self, shape: TableShape) -> bool:
+        """Whether a table has the columns and the number of rows of the one that is shown."""
+        return self.shape is not None and (self.shape.columns, self.shape.total) == (
+            shape.columns,
+            shape.total,
+        )
+
+    def renew(self, shape: TableShape, pages: Mapping[PageKey, Sequence[TableRow]]) -> None:
+        """Show new values of the same table: these pages now, and others when they are in sight."""
+        self.shape = shape
+        self._pages, self._asked = {}, set(pages)
+        self.virtual_size = Size(0, shape.rows + _HEADER)
+        for place, rows in pages.items():
+            self.put(place, rows)
+        self._select(self.row, self.column)
 
     def put(self, place: PageKey, rows: Sequence[TableRow]) -> None:
         """Take a page."""
@@ -190,6 +206,15 @@ class TableView(ScrollView, can_focus=True):
             used += self._widths[last] + 2
             last += 1
         return range(self._left, last)
+
+    def find_places_in_sight(self) -> list[PageKey]:
+        """The pages of which a part is on the screen."""
+        if self.shape is None:
+            return []
+        top = int(self.scroll_offset.y)
+        below = min(self.shape.rows, top + max(1, self.size.height - _HEADER))
+        blocks = sorted({at // COLUMNS for at in self._choose_columns()})
+        return [(row, block) for row in sorted({at // ROWS for at in range(top, below)}) for block in blocks]
 
     def _draw_head(self, y: int) -> list[Segment]:
         assert self.shape is not None

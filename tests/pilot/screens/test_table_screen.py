@@ -316,6 +316,27 @@ async def test_another_table_of_the_file_is_chosen_from_a_list(tmp_path: Path) -
         assert app.head.startswith("shop.db::two")
 
 
+async def test_reload_reads_a_file_again_and_keeps_its_order_and_filter(tmp_path: Path) -> None:
+    file = tmp_path / "sales.csv"
+    file.write_text("city,n\nUlm,1\nBonn,2\nUlmen,3\n")
+    async with looking(tmp_path, lambda: TableFile(file)) as (app, pilot, reached):
+        await reached(lambda: "Bonn" in app.shown)
+        await pilot.press("right", "s", "s", "slash", *"ulm", "enter")
+        await reached(lambda: "2 of 3 rows" in app.head and "n ↓" in app.shown)
+        file.write_text("id,city,n\na,Ulm,7\nb,Ulm,9\nc,Bonn,8\nd,Ulm,5\n")
+        await pilot.press("f5")
+        await reached(lambda: "3 of 4 rows, 3 columns" in app.head and "n ↓" in app.shown)
+        await reached(lambda: [line.split()[-1] for line in app.shown.split("\n")[2:5]] == ["9", "7", "5"])
+        # A file without that column, then none: its rows stay.
+        file.write_text("city\nUlm\n")
+        await pilot.press("f5")
+        await reached(lambda: "1 row, 1 column" in app.head and "↓" not in app.shown)
+        file.unlink()
+        await pilot.press("f5")
+        await reached(lambda: "There is no file" in app.foot)
+        assert "Ulm" in app.shown
+
+
 async def test_an_answer_that_comes_after_escape_is_no_failure(tmp_path: Path) -> None:
     source = Numbers()
     async with looking(tmp_path, lambda: source) as (app, pilot, reached):

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from oi_tui.actions.restore_files import FileRestorer
     from oi_tui.screens.chat.interfaces import PromptScreen
     from oi_tui.screens.chat.view import ChatView
+    from oi_tui.screens.table import TableScreen
     from oi_tui.widgets.sidebar.rows import SidebarRow
 
 
@@ -25,6 +26,8 @@ class DataScreens(DataActions):
         self, ui: "UserInterface", chat: "PromptScreen", view: "ChatView", files: "FileRestorer"
     ) -> None:
         super().__init__(ui, view.workspace)
+        #: The table that was opened last.
+        self._table: TableScreen | None = None
         self._files = files
         self._chat = chat
         self._view = view
@@ -81,7 +84,13 @@ class DataScreens(DataActions):
     def _show_table(self, name: str, load: Callable[[], TableSource]) -> None:
         from oi_tui.screens.table import TableScreen
 
-        self._chat.app.push_screen(TableScreen(name, load, self._workspace.computer.cwd, self._find_pythons))
+        self._table = TableScreen(name, load, self._workspace.computer.cwd, self._find_pythons)
+        self._chat.app.push_screen(self._table)
+
+    def follow_table(self) -> None:
+        """Let the table that is open show the values that it has now."""
+        if self._table is not None and self._table.is_attached:
+            self._table.follow()
 
     def _mention(self, mention: str | None) -> None:
         self._chat.prompt.focus()
