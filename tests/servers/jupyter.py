@@ -2,11 +2,12 @@
 
 import http.client
 import os
-import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+from tests.ports import choose_port
 
 TOKEN = "a-token-of-the-tests"
 _COMMANDS = {
@@ -35,9 +36,7 @@ class Jupyter:
     """A server that runs until it is closed."""
 
     def __init__(self, kind: str, folder: Path) -> None:
-        with socket.socket() as found:
-            found.bind(("127.0.0.1", 0))
-            self.port = int(found.getsockname()[1])
+        self.port = choose_port()
         self.host = f"127.0.0.1:{self.port}"
         self.target = f"kernel:http://{self.host}/"
         self._log = folder / "log"

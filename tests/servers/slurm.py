@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.ports import choose_port
+
 _CONFIG = """\
 ClusterName=tests
 SlurmctldHost={host}(127.0.0.1)
@@ -49,7 +51,7 @@ class Slurm:
         (folder / "key").chmod(0o400)
         config = folder / "slurm.conf"
         about = {"folder": folder, "host": socket.gethostname().partition(".")[0], "user": getpass.getuser()}
-        config.write_text(_CONFIG.format(**about, ports=_free_ports()))
+        config.write_text(_CONFIG.format(**about, ports=[choose_port(), choose_port()]))
         self.environment = {"SLURM_CONF": str(config)}
         try:
             places = [f"--{name}-file={folder / name}" for name in ("key", "pid", "log", "seed")]
@@ -93,10 +95,3 @@ class Slurm:
                 said = (self._folder / "log").read_text(errors="replace").strip()
                 raise NoSlurmError(f"Slurm does not start here: {said[-300:]}")
             time.sleep(0.05)
-
-
-def _free_ports() -> list[int]:
-    with socket.socket() as one, socket.socket() as other:
-        for found in (one, other):
-            found.bind(("127.0.0.1", 0))
-        return [found.getsockname()[1] for found in (one, other)]

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from tests import programs
+from tests.ports import choose_port
 
 #: The name under which `ssh` finds the server, by the configuration in the folder.
 HOST = "oi-tui-there"
@@ -45,7 +46,7 @@ class Sshd:
     def __init__(self, folder: Path, more: str = "") -> None:
         """`more` is what else its configuration says."""
         self.folder = folder
-        self.port = _free_port()
+        self.port = choose_port()
         for name in ("host_key", "client_key"):
             words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)]
             subprocess.run(words, check=True)
@@ -107,9 +108,3 @@ def write_ssh(folder: Path, config: Path) -> Path:
     ssh.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {config} "$@"\n')
     ssh.chmod(0o755)
     return found
-
-
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])

@@ -1,6 +1,5 @@
 """`oi-tui --attach`: real terminals that join a session of a real server on loopback."""
 
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed h
 from oi_tui import paths
 from oi_tui.engine.llm.base import Text
 from tests.fakes import call
+from tests.ports import choose_port
 from tests.processes import wait_until
 from tests.quick_starts.program import QuickPrograms
 from tests.terminal import Terminal
@@ -180,9 +180,7 @@ def test_a_wrong_token_and_a_missing_server_are_reported_in_a_sentence(serve: Se
     wrong = attach(running, token="A" * 43)
     wrong.wait_for("does not accept this token")
     assert wrong.wait_exit() == 2
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    missing = attach(running, where=f"http://127.0.0.1:{port}")
+    missing = attach(running, where=f"http://127.0.0.1:{choose_port()}")
     missing.wait_for("Cannot reach a server at http://127.0.0.1")
     assert missing.wait_exit() == 1
     assert "Traceback" not in wrong.screen + missing.screen

@@ -17,6 +17,7 @@ pytest.importorskip("zmq", reason="pyzmq (extra kernel) is not installed here")
 
 from tests.e2e.interfaces.test_kernels import notebook, text
 from tests.e2e.interfaces.test_server import Server
+from tests.ports import choose_port
 from tests.processes import wait_until
 from tests.when_used import when_used
 
@@ -25,6 +26,12 @@ connecting, kernelspec = when_used("jupyter_client.connect"), when_used("jupyter
 PATIENCE = 60
 
 pytestmark = pytest.mark.usefixtures("quick_commands")
+
+
+@pytest.fixture(autouse=True)
+def ports(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let kernels get ports that no other program gets between their choice and their use."""
+    monkeypatch.setattr(connecting.LocalPortCache, "find_available_port", lambda *_: choose_port())
 
 
 @pytest.fixture
@@ -42,6 +49,12 @@ def server(workplace: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]
 
 def command(server: Server, file: str) -> list[str]:
     return [sys.executable, "-m", "oi_tui", "--kernel", file, "--attach", server.address]
+
+
+def write_connection_file(folder: Path) -> str:
+    ports = {f"{name}_port": choose_port() for name in ("shell", "stdin", "control", "iopub", "hb")}
+    file, _ = connecting.write_connection_file(str(folder / "kernel.json"), **ports)
+    return str(file)
 
 
 def kernels(server: Server) -> list[Any]:
@@ -146,7 +159,7 @@ async def test_a_value_shown_again_updates_its_output(server: Server) -> None:
 
 
 async def test_each_client_is_told_when_it_gets_all_output(server: Server, workplace: Path) -> None:
-    file, _ = connecting.write_connection_file(str(workplace / "kernel.json"))
+    file = write_connection_file(workplace)
     kernel = subprocess.Popen(command(server, file))
     try:
         for _ in range(2):
@@ -166,7 +179,7 @@ async def test_each_client_is_told_when_it_gets_all_output(server: Server, workp
 def test_it_ends_with_the_program_that_started_it_and_without_the_server(
     server: Server, workplace: Path
 ) -> None:
-    file, _ = connecting.write_connection_file(str(workplace / "kernel.json"))
+    file = write_connection_file(workplace)
     starter = subprocess.Popen(["sh", "-c", '"$@" & echo $!; wait', "sh", *command(server, file)])
     assert wait_until(lambda: len(kernels(server)) == 1, PATIENCE)
     starter.kill()

@@ -4,7 +4,6 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ import pytest
 
 from oi_tui.messages import InputRequested, Printed, Report
 from oi_tui.runtimes import Computer
+from tests.ports import choose_port
 from tests.runtimes.playing import play, until
 
 PASSWORD = "correct horse 7"
@@ -56,9 +56,7 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
         "--no-sync",
     ]
     subprocess.run(setup, check=True, user=user, cwd=folder, capture_output=True)
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        port = sock.getsockname()[1]
+    port = choose_port()
     options = ["-p", str(port), "-h", "127.0.0.1", "-k", str(folder), "-c", "fsync=off"]
     process = subprocess.Popen(
         [server, "-D", data, *options],
@@ -101,9 +99,7 @@ def mariadb(tmp_path: Path) -> Iterator[str]:
     data, setup = tmp_path / "data", tmp_path / "setup.sql"
     # The server takes one statement a line.
     setup.write_text("create database shop;\ncreate user ana@'%';\ngrant all on shop.* to ana@'%';\n")
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        port = sock.getsockname()[1]
+    port = choose_port()
     user = pwd.getpwuid(os.geteuid()).pw_name
     places = [f"--datadir={data}", f"--user={user}"]
     subprocess.run(

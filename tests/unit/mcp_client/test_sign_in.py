@@ -6,7 +6,7 @@ import socket
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -24,6 +24,7 @@ from oi_tui.engine.settings.mcp_servers import read
 from oi_tui.mcp_client.connection import McpCallError
 from oi_tui.mcp_client.sign_ins import SignIns, can_sign_in
 from oi_tui.workspace import Workspace
+from tests.ports import choose_port
 from tests.processes import wait_until
 from tests.unit.mcp_client.conftest import Open, command
 from tests.unit.mcp_client.test_command import Place
@@ -39,8 +40,7 @@ def start() -> Iterator[Start]:
     with ExitStack() as stack:
 
         def started(**variables: str) -> str:
-            with closing(socket.create_server(("127.0.0.1", 0))) as free:
-                port = free.getsockname()[1]
+            port = choose_port()
             process = subprocess.Popen(command(SERVER, port), env={**os.environ, **variables})
             stack.callback(process.wait)
             stack.callback(process.kill)

@@ -21,6 +21,7 @@ from oi_tui.engine.tools import McpTool
 from oi_tui.messages import InputRequested, Message
 from oi_tui.widgets.approval.text import describe_request
 from oi_tui.workspace import Workspace
+from tests.ports import choose_port
 from tests.processes import wait_until
 from tests.unit.mcp_client.conftest import SERVER, Open, command, server
 
@@ -354,9 +355,7 @@ def address(request: pytest.FixtureRequest) -> Iterator[str]:
     """A server over HTTP."""
     kind: str = request.param
     pytest.importorskip("mcp", reason="mcp is not installed here")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = choose_port()
     process = subprocess.Popen(
         command(SERVER, port, kind), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
