@@ -89,8 +89,11 @@ def make_parser() -> FlagParser:
     flag_parser.add_argument(
         "--import",
         dest="import_all",
-        action="store_true",
-        help="import the profiles, conversations and models of Open Interpreter on this machine",
+        nargs="?",
+        const="",
+        metavar="FOLDER",
+        help="import the profiles, conversations and models of Open Interpreter on this machine; "
+        "also the conversations in FOLDER",
     )
     flag_parser.add_argument(
         "--import-profiles", action="store_true", help="copy the profiles of Open Interpreter on this machine"

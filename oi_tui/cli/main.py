@@ -171,7 +171,7 @@ def _manage_profiles(given: argparse.Namespace) -> int | None:
     if "reset_profile" in given:
         return reset_profile(given.reset_profile)
     if "import_all" in given:
-        return import_all()
+        return import_all(given.import_all)
     if "import_profiles" in given:
         return import_profiles()
     return None

@@ -2,13 +2,18 @@
 
 import contextlib
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from oi_tui import paths, profiles
 from oi_tui.engine.settings import migration, presets, yaml_file
+from oi_tui.engine.settings.profile import find_conversations_folder
 from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.engine.settings.templates import write_starter
 from oi_tui.system.opener import open_folder
 from oi_tui.text import one_line
+
+if TYPE_CHECKING:
+    from oi_tui.engine.storage.store import Store
 
 
 def list_profiles() -> int:
@@ -35,9 +40,8 @@ def list_profiles() -> int:
 def _list_importable() -> list[str]:
     """Say that something of Open Interpreter can be brought in, if it can."""
     from oi_tui.engine.open_interpreter import setup
-    from oi_tui.engine.storage.store import Store
 
-    found = setup.look(Store(paths.conversations()))
+    found = setup.look(_open_store())
     return ["Open Interpreter was found on this machine; oi-tui --import imports it."] if found else []
 
 
@@ -75,18 +79,37 @@ def import_profiles() -> int:
     return 0
 
 
-def import_all() -> int:
-    """Bring in everything of Open Interpreter; its default profile becomes the default one."""
-    from oi_tui.engine.open_interpreter import setup
-    from oi_tui.engine.storage.store import Store
+def import_all(folder: str) -> int:
+    """Bring in everything of Open Interpreter; its default profile becomes the default one.
 
-    imported = setup.import_all(Store(paths.conversations()))
+    `folder` has further conversations; "" for none.
+    """
+    from oi_tui.engine.open_interpreter import setup
+
+    place = paths.expand_typed(folder) if folder else None
+    if place and not place.is_dir():
+        raise ProfileError(
+            f"--import takes a folder with conversations, which {one_line(folder, 200)} is not"
+        )
+    imported = setup.import_all(_open_store(), place)
     lines = [str(imported)] if str(imported) else ["Nothing new was found in Open Interpreter's folders."]
     if imported.default:
         profiles.make_default(imported.default)
         lines.append(f"{imported.default.stem} is the default profile now.")
     _print("\n".join(lines))
     return 0
+
+
+def _open_store() -> "Store":
+    """Open the conversations of the default profile; the usual ones where it cannot be read."""
+    from oi_tui.engine.storage.store import Store
+
+    try:
+        profile, _ = profiles.open_profile(None, write=False)
+        folder = find_conversations_folder(profile.with_environment())
+    except (ProfileError, OSError):
+        folder = paths.conversations()
+    return Store(folder)
 
 
 def _print(text: str) -> None:

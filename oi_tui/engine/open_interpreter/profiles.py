@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from oi_tui import paths
+from oi_tui.engine.open_interpreter import conversations
 from oi_tui.engine.settings import migration, yaml_file
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.text import one_line
 
 _YAML = (".yaml", ".yml", ".json")
+#: The key of the folder for conversations.
+_CONVERSATIONS = "conversation_history_path"
 #: Where the settings of versions before 0.2.1 are, below the folder of the version.
 _OLD_SETTINGS = "config.yaml"
 #: The profiles that versions 0.2.1 to 0.2.3 copied to each person (01, fast, local, os and vision), by their
@@ -81,6 +84,24 @@ def list_profiles() -> list[Path]:
     # A later version began with a copy of the earlier one's.
     old = [path for place in (newest, *earlier) if (path := place / _OLD_SETTINGS).is_file()]
     return [*profiles, *named, *old[:1]]
+
+
+def list_conversation_folders() -> list[Path]:
+    """The folders where Open Interpreter keeps conversations: its own, and those that its profiles name."""
+    named = [folder for path in list_profiles() if (folder := _read_conversation_folder(path))]
+    return list(dict.fromkeys([*conversations.list_folders(), *named]))
+
+
+def _read_conversation_folder(path: Path) -> Path | None:
+    """The folder that a profile names for conversations; None for none, and for a Python profile."""
+    if path.suffix == ".py":
+        return None
+    try:
+        text = yaml_file.read_text(path)
+        entry = yaml_file.parse(text, path).get(_CONVERSATIONS) if _CONVERSATIONS in text else None
+    except (ProfileError, OSError):
+        return None
+    return paths.expand_typed(entry.value) if entry and entry.value and isinstance(entry.value, str) else None
 
 
 def _list_files(place: Path, suffixes: Sequence[str]) -> list[Path]:

@@ -15,7 +15,7 @@ from oi_tui.engine.models import llamafile
 from oi_tui.engine.open_interpreter import conversations, profiles
 from oi_tui.engine.open_interpreter.profiles import ImportedProfiles
 from oi_tui.engine.settings import migration, yaml_file
-from oi_tui.engine.settings.profile import Profile, list_settings
+from oi_tui.engine.settings.profile import Profile, find_conversations_folder, list_settings
 from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.engine.storage.store import Store
 from oi_tui.text import one_line
@@ -93,31 +93,49 @@ class Imported:
         return "\n".join([*map(str, self.profiles), *self.lines])
 
 
-def look(store: Store) -> Setup:
-    """Find what Open Interpreter left and what is not here yet."""
+def look(store: Store, folder: Path | None = None) -> Setup:
+    """Find what Open Interpreter left and what is not here yet; also the conversations in `folder`."""
     ours = paths.profiles()
     waiting = tuple(path for path in profiles.list_profiles() if not _is_here(path, ours))
-    count = len(conversations.list_waiting(store, conversations.list_folders()))
+    count = len(conversations.list_waiting(store, _list_conversation_folders(folder)))
     return Setup(waiting, count, tuple(_list_llamafiles()), tuple(_list_skills()))
 
 
-def import_all(store: Store) -> Imported:
-    """Bring everything in. Raises OSError where our folders cannot be written to."""
-    setup, target = look(store), paths.profiles()
+def import_all(store: Store, folder: Path | None = None) -> Imported:
+    """Bring everything in, also the conversations in `folder`.
+
+    Where a profile becomes the default one, conversations go to the folder that it names, because they are
+    looked for there from then on. Raises OSError where our folders cannot be written to.
+    """
+    setup, target = look(store, folder), paths.profiles()
     # Of two old versions, the settings of the newer one count.
     imported = tuple(profiles.import_profiles(setup.profiles, target))
+    names = {item.name for item in imported}
+    named = next((name for name in ("oi-default", "oi-config") if name in names), None)
+    default = target / f"{named}.yaml" if named else None
     lines = []
     if setup.conversations:
-        report = conversations.import_conversations(store, conversations.list_folders())
+        report = conversations.import_conversations(
+            _open_store(default) if default else store, _list_conversation_folders(folder)
+        )
         lines.append(report.page.rstrip() or str(report))
     if brought := sum(map(_import_skill, setup.skills)):
         lines.append(f"{_count(brought, 'skill')} imported; %skills lists them.")
     linked = sum(map(_try_link, setup.llamafiles))
     if linked:
         lines.append(f"{_count(linked, 'llamafile')} can be chosen with %model.")
-    names = {item.name for item in imported}
-    default = next((name for name in ("oi-default", "oi-config") if name in names), None)
-    return Imported(imported, tuple(lines), target / f"{default}.yaml" if default else None)
+    return Imported(imported, tuple(lines), default)
+
+
+def _list_conversation_folders(folder: Path | None) -> list[Path]:
+    """Return where conversations may be; `folder` may be a whole folder of Open Interpreter, too."""
+    more = [folder, folder / "conversations"] if folder else []
+    return list(dict.fromkeys([*profiles.list_conversation_folders(), *more]))
+
+
+def _open_store(path: Path) -> Store:
+    """Open the conversations of a profile that was brought in."""
+    return Store(find_conversations_folder(_read(path)))
 
 
 def _is_here(path: Path, ours: Path) -> bool:

@@ -106,3 +106,49 @@ def test_a_profile_that_is_not_brought_in_yet_is_named_with_the_way(
 
 def test_without_open_interpreter_there_is_nothing_to_offer() -> None:
     assert not setup.look(Store(paths.conversations()))
+
+
+def write_conversation(folder: Path, name: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}__x.json").write_text(
+        json.dumps([{"role": "user", "type": "message", "content": name * 3}])
+    )
+
+
+def list_titles(folder: Path) -> list[str]:
+    return sorted(summary.title for summary in Store(folder).summaries())
+
+
+def test_conversations_in_a_folder_that_a_profile_names_are_found(original: Path, tmp_path: Path) -> None:
+    write_conversation(tmp_path / "work talks", "work")
+    (theirs.find_folder() / "work.yaml").write_text(f"conversation_history_path: {tmp_path}/work talks\n")
+    (theirs.find_folder() / "odd.yaml").write_text("conversation_history_path: [1]\n")
+    (theirs.find_folder() / "torn.yaml").write_text("conversation_history_path: [\n")
+    assert setup.look(Store(paths.conversations())).conversations == 4
+    assert main.main(["--import"]) == 0
+    assert "work" in list_titles(paths.conversations())
+
+
+def test_conversations_go_where_the_new_default_profile_looks_for_them(
+    original: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = tmp_path / "kept"
+    write_conversation(kept, "mine")
+    (theirs.find_folder() / "default.yaml").write_text(f"{DEFAULT}conversation_history_path: {kept}\n")
+    assert main.main(["--import"]) == 0
+    assert len(list_titles(kept)) == 4
+    assert list_titles(paths.conversations()) == []
+    assert json.loads((kept / "mine__x.json").read_text())[0]["content"] == "mine" * 3
+    capsys.readouterr()
+    assert main.main(["--import"]) == 0
+    assert capsys.readouterr().out == "Nothing new was found in Open Interpreter's folders.\n"
+
+
+def test_a_folder_given_by_hand_is_read_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_conversation(tmp_path / "copy", "plain")
+    write_conversation(tmp_path / "copy" / "conversations", "below")
+    assert main.main(["--import", str(tmp_path / "copy")]) == 0
+    assert capsys.readouterr().out == "2 conversations of Open Interpreter imported.\n"
+    assert list_titles(paths.conversations()) == ["below", "plain"]
+    assert main.main(["--import", str(tmp_path / "none")]) == 2
+    assert "--import takes a folder with conversations, which" in capsys.readouterr().err
