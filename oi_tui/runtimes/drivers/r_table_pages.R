@@ -160,6 +160,13 @@ rows_with <- function(table, words) {
     return(if (parts[3L] == "!=") !gone else gone)
   }
   number <- suppressWarnings(as.numeric(value))
+  if (is.na(number) && inherits(column, "difftime")) {
+    number <- seconds_of(value)
+    if (is.na(number)) trouble(bare[1L], " holds durations. Compare it with one, such as 1h, 90 min, 2 days, 01:30:00 or PT1H30M.")
+    # Fractions of days are not exact; a number without a unit, below, is one of the column's own unit.
+    found <- test(round(as.double(column, units = "secs"), 6), round(number, 6))
+    return(!is.na(found) & found)
+  }
   if (is.logical(column) && toupper(value) %in% c("TRUE", "FALSE")) number <- as.numeric(toupper(value) == "TRUE")
   if (!is.na(number) && (numeric_column(column) || is.logical(column) || inherits(column, "difftime"))) {
     found <- test(as.double(column), number)
@@ -178,6 +185,32 @@ rows_with <- function(table, words) {
   ordered <- sort(unique(c(text, value)), method = "radix")
   found <- test(match(text, ordered), match(value, ordered))
   !is.na(text) & found
+}
+
+units_of_time <- c(
+  w = 604800, week = 604800, d = 86400, day = 86400, h = 3600, hr = 3600, hour = 3600, m = 60, min = 60, minute = 60,
+  s = 1, sec = 1, second = 1, ms = 1e-3, millisecond = 1e-3, us = 1e-6, microsecond = 1e-6, ns = 1e-9, nanosecond = 1e-9
+)
+
+# The seconds of a duration, such as `1h 30min`, `2 days 03:00:00` or `PT90M`; NA for other texts.
+seconds_of <- function(text) {
+  text <- tolower(trimws(text))
+  sign <- if (startsWith(text, "-")) -1 else 1
+  text <- sub("^[-+]\\s*", "", text)
+  if (grepl("^p([0-9.]+[wd])*(t([0-9.]+[hms])+)?$", text) && nchar(text) > 1L) text <- gsub("[pt]", " ", text)
+  clock <- "([0-9]+):([0-9]{1,2})(:[0-9]{1,2}(\\.[0-9]*)?)?\\s*$"
+  total <- 0
+  if (length(found <- regmatches(text, regexpr(clock, text)))) {
+    parts <- as.numeric(strsplit(trimws(found), ":", fixed = TRUE)[[1L]])
+    total <- sum(parts * c(3600, 60, 1)[seq_along(parts)])
+    text <- sub(clock, "", text)
+  }
+  part <- "([0-9]+\\.?[0-9]*|\\.[0-9]+)\\s*([a-z]+)"
+  found <- regmatches(text, gregexpr(part, text))[[1L]]
+  if (grepl("[^ ,]", gsub(part, "", text)) || !length(found) && !total) return(NA_real_)
+  names <- sub(part, "\\2", found)
+  names <- ifelse(names %in% names(units_of_time), names, sub("s$", "", names))
+  sign * (total + sum(as.numeric(sub(part, "\\1", found)) * units_of_time[names]))
 }
 
 sorted <- function(column, descending) {

@@ -203,3 +203,121 @@ def test_times_with_a_zone_are_called_by_their_day_at_midnight(frames: Computer)
     table = frames.inspector.open_table("python", "zoned")
     for words, rows in (("day = 2024-03-31", 1), ("day > 2024-03-31", 2), ("day <= 2024-04-01", 3)):
         assert table.shape(TableQuery(words=words)).rows == rows
+
+
+#: The same durations in each kind of column that has them: an hour and a half, two days, minus an hour, none.
+DURATIONS = {
+    "python": """
+import datetime as dt
+spans = [dt.timedelta(minutes=90), dt.timedelta(days=2), dt.timedelta(hours=-1), None]
+rows = [{"n": at, "td": span} for at, span in enumerate(spans)]
+try:
+    import numpy, pandas
+except ImportError:
+    pass
+else:
+    frame = pandas.DataFrame(rows)
+    objects = frame.astype({"td": object})
+    seconds = frame.astype({"td": "timedelta64[s]"})
+    array = numpy.array([5400, 172800, -3600, "NaT"], dtype=">m8[s]")
+    fields = numpy.array(list(zip(range(4), array)), dtype=[("n", int), ("td", "m8[h]")])
+try:
+    import polars
+    columns = polars.DataFrame({"n": range(4), "td": spans})
+except ImportError:
+    pass
+try:
+    import pyarrow
+    arrow = pyarrow.table({"n": range(4), "td": spans})
+except ImportError:
+    pass
+""",
+    "r": """
+frame <- data.frame(n = 0:3)
+frame$td <- as.difftime(c(90, 2880, -60, NA), units = "mins")
+days <- transform(frame, td = as.difftime(as.double(td, units = "days"), units = "days"))
+""",
+}
+#: The tables of Python with them, by the library that they need.
+LIBRARIES = {
+    "rows": "datetime",
+    "frame": "pandas",
+    "objects": "pandas",
+    "seconds": "pandas",
+    "columns": "polars",
+    "arrow": "pyarrow",
+}
+COMPARED = [
+    ("td > 1h", "0 1"),
+    ("td > 90 min", "1"),
+    ("td >= 90 minutes", "0 1"),
+    ("td = 1.5 h", "0"),
+    ("td = PT1H30M", "0"),
+    ("td = 01:30:00", "0"),
+    ("td == 1 hour 30 mins", "0"),
+    ("td != 2 days", "0 2"),
+    ("td = 1 day, 24:00:00", "1"),
+    ("td <= P2D", "0 1 2"),
+    ("td < p1dt12h", "0 2"),
+    ("td < 0 s", "2"),
+    ("td = -1h", "2"),
+    ("td > 300000 days", ""),
+    ("td = missing", "3"),
+]
+
+
+@pytest.fixture(scope="module")
+def spans(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Computer]:
+    computer = Computer(cwd=tmp_path_factory.mktemp("spans"), python=sys.executable)
+    assert play(computer, "python", DURATIONS["python"]).state == "finished"
+    if "r" in computer.languages:
+        assert play(computer, "r", DURATIONS["r"]).state == "finished"
+    yield computer
+    computer.close()
+
+
+def check_durations(computer: Computer, language: str, name: str) -> None:
+    table = computer.inspector.open_table(language, name)
+    for words, rows in COMPARED:
+        found = [row.cells[0] for row in table.page(TableQuery(words=words), 0, 9, 0, 1)]
+        assert found == rows.split(), words
+    for words in ("td > soon", "td > 1 month"):
+        with pytest.raises(TableError, match=r"td holds durations\. Compare it with one, such as 1h, 90 min"):
+            table.shape(TableQuery(words=words))
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_durations_are_compared_with_durations(spans: Computer, name: str) -> None:
+    pytest.importorskip(LIBRARIES[name], reason=f"{LIBRARIES[name]} is not installed")
+    check_durations(spans, "python", name)
+
+
+@pytest.mark.needs("R")
+@pytest.mark.parametrize("name", ["frame", "days"])
+def test_durations_of_r_are_compared_with_durations(spans: Computer, name: str) -> None:
+    check_durations(spans, "r", name)
+    table = spans.inspector.open_table("r", "frame")
+    assert table.shape(TableQuery(words="td >= 90")).rows == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [("-1 days +23:00:00", 1), ("-1 day, 23:00:00", 1), ("-1h 30min", 0), ("-60 m", 1), ("3600000ms", 0)],
+)
+def test_durations_are_read_as_python_and_pandas_write_them(spans: Computer, text: str, rows: int) -> None:
+    table = spans.inspector.open_table("python", "rows")
+    assert table.shape(TableQuery(words=f"td = {text}")).rows == rows
+
+
+def test_durations_of_numpy_are_compared_in_their_own_unit(spans: Computer) -> None:
+    pytest.importorskip("numpy", reason="numpy is not installed")
+    assert play(spans, "python", "years = numpy.array([1, 2], 'm8[Y]')").state == "finished"
+    table = spans.inspector.open_table("python", "array")
+    assert table.shape(TableQuery(words="0 > 89 min")).rows == 2
+    assert table.shape(TableQuery(words="0 = 90 min")).rows == 1
+    assert table.shape(TableQuery(words="0 != 5400.5 s")).rows == 3
+    assert table.shape(TableQuery(words="0 < 5400.5 s")).rows == 2
+    table = spans.inspector.open_table("python", "fields")
+    assert table.shape(TableQuery(words="td > 30 min")).rows == 2
+    with pytest.raises(TableError, match="have no fixed length"):
+        spans.inspector.open_table("python", "years").shape(TableQuery(words="0 > 1h"))

@@ -7,8 +7,12 @@ import builtins
 
 __builtins__ = dict(vars(builtins))
 
+import datetime
+import math
 import operator
 import re
+import sys
+from fractions import Fraction
 
 from python_cell_text import is_missing, text_of
 from python_table_statistics import TableReadError
@@ -27,6 +31,46 @@ _SIGNS = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+#: Units of time in seconds, by their first letters as people shorten them.
+_UNITS = {
+    "w": 604_800,
+    "d": 86_400,
+    "h": 3600,
+    "hr": 3600,
+    "m": 60,
+    "min": 60,
+    "s": 1,
+    "sec": 1,
+    "ms": Fraction(1, 10**3),
+    "us": Fraction(1, 10**6),
+    "ns": Fraction(1, 10**9),
+    "ps": Fraction(1, 10**12),
+    "fs": Fraction(1, 10**15),
+    "as": Fraction(1, 10**18),
+}
+_WORDS = {
+    "week": "w",
+    "day": "d",
+    "hour": "h",
+    "minute": "min",
+    "second": "s",
+    "millisecond": "ms",
+    "milli": "ms",
+    "microsecond": "us",
+    "micro": "us",
+    "µs": "us",
+    "μs": "us",
+    "nanosecond": "ns",
+    "nano": "ns",
+}
+#: A duration in words (1h 30min), with a clock as pandas writes it (2 days 03:00:00), and as ISO 8601.
+_PART = re.compile(r"\s*(?:,|and)?\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*([a-zµμ]+)")
+_CLOCK = re.compile(r"\s*,?\s*([-+]?)([0-9]+):([0-9]{1,2})(?::([0-9]{1,2}(?:\.[0-9]*)?))?")
+_ISO = re.compile(
+    r"P(?:([0-9.]+)W)?(?:([0-9.]+)D)?(?:T(?:([0-9.]+)H)?(?:([0-9.]+)M)?(?:([0-9.]+)S)?)?",
+    re.I,
+)
+_DURATIONS = ("timedelta", "Timedelta", "timedelta64")
 #: The modules of types whose values are compared as numbers: no code of the program is run.
 _NUMBERS = ("builtins", "numpy", "decimal")
 
@@ -47,6 +91,8 @@ def find_matching(table, words, most):
         return None
     sign, value = found.group(2), found.group(3).strip("'\"")
     values = table.array(same[0])
+    if values is not None and values.dtype.kind == "m" and not _asks_missing(sign, value):
+        return _fit_duration(values, sign, _need_duration(value, called))
     if values is not None and (fit := _fit(values, sign, value)) is not None:
         return fit
     if table.rows > most:
@@ -54,8 +100,12 @@ def find_matching(table, words, most):
     values = table.column(same[0])
     if _asks_missing(sign, value):
         return {at for at, item in enumerate(values) if is_missing(item) == (sign != "!=")}
-    number = _number(value)
     test = _SIGNS[sign]
+    if any(type(item).__name__ in _DURATIONS for item in values):
+        wanted = _need_duration(value, called)
+        lengths = (None if is_missing(item) else _seconds_of(item) for item in values)
+        return {at for at, length in enumerate(lengths) if length is not None and test(length, wanted)}
+    number = _number(value)
     return {
         at for at, item in enumerate(values) if not is_missing(item) and _holds(test, item, value, number)
     }
@@ -109,3 +159,80 @@ def _holds(test, item, value, number):
         except (TypeError, ValueError):
             return test is operator.ne
     return test(_MIDNIGHT.sub("", text_of(item, True) or ""), value)
+
+
+# -- durations
+
+
+def read_duration(text):
+    """The seconds of a duration, such as `1h 30min`, `2 days, 3:00:00` or `PT90M`; None for other texts."""
+    text = text.strip()
+    sign = -1 if text.startswith("-") else 1
+    rest = text.lstrip("-+").strip() if text[:1] in ("-", "+") else text
+    if (iso := _ISO.fullmatch(rest)) and any(iso.groups()):
+        parts = zip(iso.groups(), ("w", "d", "h", "m", "s"))
+        try:
+            return sign * sum(Fraction(many) * _UNITS[unit] for many, unit in parts if many)
+        except ValueError:
+            return None
+    at, total = 0, Fraction(0)
+    rest = rest.lower()
+    while part := _PART.match(rest, at):
+        unit = _unit(part[2])
+        if unit is None:
+            return None
+        total, at = total + Fraction(part[1]) * unit, part.end()
+    if at and sign < 0 and (rest[at:].lstrip()[:1] == "+" or "day" in rest[:at]):
+        # Python and pandas write one hour less than nothing as -1 days +23:00:00.
+        total, sign = -total, 1
+    if clock := _CLOCK.match(rest, at):
+        seconds = int(clock[2]) * 3600 + int(clock[3]) * 60 + Fraction(clock[4] or 0)
+        total, at = total + (-seconds if clock[1] == "-" else seconds), clock.end()
+    return sign * total if at and not rest[at:].strip() else None
+
+
+def _unit(word):
+    """The seconds of a unit of time; None for other words, such as those for months and years."""
+    for name in (word, word[:-1] if word.endswith("s") else word):
+        if (unit := _UNITS.get(_WORDS.get(name, name))) is not None:
+            return unit
+    return None
+
+
+def _need_duration(value, called):
+    duration = read_duration(value)
+    if duration is None:
+        text = "{} holds durations. Compare it with one, such as 1h, 90 min, 2 days, 01:30:00 or PT1H30M."
+        raise TableReadError(text.format(called))
+    return duration
+
+
+def _seconds_of(item):
+    """The seconds of a duration of Python, pandas or numpy; None for other values."""
+    if type(item).__module__.partition(".")[0] not in ("datetime", "pandas", "numpy"):
+        return None
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(item, numpy.timedelta64):
+        return int(item.astype("int64")) * _step(item.dtype)
+    if not isinstance(item, datetime.timedelta):
+        return None
+    whole = (item.days * 86_400 + item.seconds) * 10**9 + item.microseconds * 1000
+    return Fraction(whole + getattr(item, "nanoseconds", 0), 10**9)
+
+
+def _step(kind):
+    """The seconds of 1 in an array of this type."""
+    unit, many = sys.modules["numpy"].datetime_data(kind)
+    if _UNITS.get("min" if unit == "m" else unit.lower()) is None or unit in ("Y", "M"):
+        raise TableReadError("Durations in years, months or no unit have no fixed length; filter with code.")
+    return _UNITS["min" if unit == "m" else unit.lower()] * many
+
+
+def _fit_duration(values, sign, wanted):
+    """Which durations fit: whole numbers of their unit are compared, so that none is too large."""
+    numbers, limit = values.astype("int64"), wanted / _step(values.dtype)
+    there = values == values
+    if sign in ("=", "==", "!="):
+        same = numbers == int(limit) if limit == int(limit) else numbers != numbers
+        return (~same if sign == "!=" else same) & there
+    return _SIGNS[sign](numbers, math.floor(limit) if sign in (">", "<=") else math.ceil(limit)) & there

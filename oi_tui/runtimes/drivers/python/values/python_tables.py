@@ -358,7 +358,7 @@ class _Pandas(_Lists):
         column = self.frame.iloc[:, at]
         kind = getattr(column.dtype, "kind", "")
         if isinstance(column.dtype, sys.modules["numpy"].dtype):
-            return column.to_numpy() if kind in tuple("iufbM") else None
+            return column.to_numpy() if kind in tuple("iufbMm") else None
         if kind not in tuple("iuf"):
             return None
         missing = column.isna().any()
@@ -444,6 +444,8 @@ class _Polars(_Lists):
 
     def array(self, at):
         column = self.frame.to_series(at)
+        if "numpy" in sys.modules and str(column.dtype).startswith("Duration"):
+            return column.to_numpy()
         if "numpy" not in sys.modules or not column.dtype.is_numeric():
             return None
         has_own = column.dtype.is_integer() and not column.null_count()
@@ -472,7 +474,9 @@ class _Arrow(_Lists):
         if isinstance(numbers, range):
             part = part.slice(numbers.start, len(numbers))
         else:
-            part = part.take([int(number) for number in numbers])
+            # An empty list would have no type.
+            places = sys.modules["pyarrow"].array([int(number) for number in numbers], "int64")
+            part = part.take(places)
         return zip(numbers, zip(*(part.column(at).to_pylist() for at in range(last - first))))
 
     def column(self, at):
@@ -517,15 +521,14 @@ class _Array(_Lists):
 
     def sorted(self, at, descending):
         part = self.array(at)
-        if part is None or part.dtype.kind == "M":
+        if part is None or part.dtype.kind in "Mm":
             return super().sorted(at, descending)
         return _order_of(sys.modules["numpy"], part, descending)
 
     def array(self, at):
         part = self._part(at)
-        return (
-            part if type(part) is sys.modules["numpy"].ndarray and part.dtype.kind in tuple("iufbM") else None
-        )
+        is_plain = type(part) is sys.modules["numpy"].ndarray
+        return part if is_plain and part.dtype.kind in tuple("iufbMm") else None
 
     def _part(self, at):
         return self.values[self.fields[at]] if self.fields else self.values[:, at]
