@@ -8,6 +8,7 @@ import builtins
 __builtins__ = dict(vars(builtins))
 
 import struct
+import sys
 
 #: A text is cut to this many characters, unless all of it is wanted.
 _LONGEST = 200
@@ -44,6 +45,12 @@ def is_missing(value):
         return False
 
 
+def is_enumerated(value):
+    """Whether it is a member of an enumeration."""
+    enum = sys.modules.get("enum")
+    return enum is not None and isinstance(type(value), enum.EnumMeta)
+
+
 def is_written(value):
     """Whether the value is of a type that can be written and compared without code of the program."""
     kind = type(value)
@@ -55,6 +62,9 @@ def text_of(value, whole):
     kind = type(value)
     if value is None or kind.__name__ in ("NaTType", "NAType"):
         return None
+    if is_enumerated(value):
+        # As it writes itself, without a method of its class.
+        return "{}.{}".format(kind.__name__, object.__getattribute__(value, "__dict__").get("_name_"))
     if not is_written(value):
         return "<{}>".format(kind.__name__)
     if kind.__module__ == "numpy" and hasattr(value, "item") and getattr(value, "shape", None) == ():

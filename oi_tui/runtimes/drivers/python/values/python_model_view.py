@@ -10,7 +10,8 @@ __builtins__ = dict(vars(builtins))
 import re
 import sys
 
-from python_cell_text import is_missing, one_line
+from python_cell_text import is_enumerated, is_missing, one_line, text_of
+from python_records import has_names, has_same_fields, records_of
 
 #: Tables with at most so many rows are given whole; of longer ones so many of the first and the last.
 _WHOLE, _HEAD, _TAIL = 20, 8, 4
@@ -245,28 +246,24 @@ def _of_database_rows(rows):
     return format_table("list of Row", len(rows), len(names), columns, lines)
 
 
-def _of_records(records):
-    """A list of dictionaries with the same keys."""
-    if type(records) is not list or len(records) < 4:
-        return None
-    first = records[0]
-    if type(first) is not dict or not first or not all(type(key) is str for key in first):
-        return None
-    keys = list(first)
-    if not all(type(record) is dict and record.keys() == first.keys() for record in records[:1000]):
+def _of_records(value):
+    """A list of records with the same fields, or a dictionary of columns."""
+    records = records_of(value) if type(value) is not tuple else None
+    if records is None or len(records) < 4 or not has_names(records) or not has_same_fields(value):
         return None
     columns = []
-    for key in keys[:_COLUMNS]:
-        missing = sum(type(record) is dict and record.get(key) is None for record in records)
-        found = next(
-            (record for record in records if type(record) is dict and record.get(key) is not None), {}
-        )
-        columns.append((key, type(found.get(key)).__name__, missing))
+    for name in records.names[:_COLUMNS]:
+        items = records.column(name)
+        found = next((item for item in items if item is not None), None)
+        kind = "" if found is None else type(found).__name__
+        columns.append((name, kind, sum(item is None for item in items)))
 
     def lines(start, stop):
-        return ([record.get(key) for key in keys[:_COLUMNS]] for record in records[start:stop])
+        return (
+            records.row(number, records.names[:_COLUMNS]) for number in range(start, min(stop, len(records)))
+        )
 
-    return format_table("list of dict", len(records), len(keys), columns, lines)
+    return format_table(records.kind, len(records), len(records.names), columns, lines)
 
 
 def format_table(name, rows, width, columns, lines, index="", counted=True, over="", named=False):
@@ -329,7 +326,7 @@ def _cell(value):
     if type(value) is not str and is_missing(value):
         # The text "nan" is none of these: it is what is left where missing values were made texts.
         return ""
-    text = one_line(str(value))
+    text = one_line(text_of(value, True) if is_enumerated(value) else str(value))
     if len(text) > _CELL:
         return "{}… ({:,} characters)".format(text[:_CELL], len(text))
     return text

@@ -18,8 +18,8 @@ import weakref
 _FIGURES = "_oi_tui_figures"
 #: Names of classes that may be tables.
 _FRAMES = ("DataFrame", "Series", "Table", "RecordBatch", "SqlRows")
-#: Names of classes of which a list may be a table.
-_RECORDS = ("dict", "Row")
+#: Names of classes of values that may hold the records or the columns of a table.
+_RECORDS = ("list", "dict", "OrderedDict", "defaultdict")
 #: Values of these types are what their `repr` is.
 _PLAIN = (int, str, float, bool, bytes)
 #: Forms of a value that can be read as they are.
@@ -346,8 +346,7 @@ class ValueDisplay:
         """The first and last rows of a table, as JSON; None for other values."""
         if self.kept is not None or self._channel._owner != os.getpid():
             return None
-        is_list = type(value) is list and value and type(value[0]).__name__ in _RECORDS
-        if not is_list and not any(item.__name__ in _FRAMES for item in type(value).__mro__):
+        if not _may_be_records(value) and not any(item.__name__ in _FRAMES for item in type(value).__mro__):
             return None
         names = vars(sys.modules["__main__"])
         return self._import_quietly("python_tables").inline(value, names)
@@ -413,6 +412,14 @@ class ValueDisplay:
         except Exception:
             # A value that cannot show itself in one way still has the others.
             return None
+
+
+def _may_be_records(value):
+    """Whether it is worth a closer look; costs the same for any number of records."""
+    if type(value).__name__ not in _RECORDS or not isinstance(value, (list, dict)) or not value:
+        return False
+    first = value[0] if isinstance(value, list) else next(iter(dict.values(value)))
+    return type(first) not in _PLAIN
 
 
 def _is_empty(figure):

@@ -7,7 +7,6 @@ import builtins
 
 __builtins__ = dict(vars(builtins))
 
-import datetime
 import decimal
 import itertools
 import json
@@ -17,6 +16,7 @@ import weakref
 
 from python_cell_text import is_missing, is_written, one_line, shorten, text_of
 from python_model_view import SQL_ROWS, kind_of, short_type
+from python_records import explain_no_table, is_shown_as_table, records_of
 from python_table_conditions import find_matching
 from python_table_statistics import TableReadError, describe
 
@@ -41,9 +41,6 @@ _METHODS = {"LazyFrame": "collect", "DuckDBPyRelation": "df"}
 _WHOLE, _HEAD, _TAIL = 16, 8, 4
 #: Columns that are sent of it, and the longest text of a cell.
 _SENT, _CELL = 60, 80
-#: A list of at least so many dictionaries is shown as a table, where all values are of these types.
-_FEWEST = 3
-_SIMPLE = (str, int, float, bool, type(None), datetime.date, datetime.datetime, decimal.Decimal)
 #: A shown table of up to so many cells stays in memory, so that it can be opened; of so many tables.
 _KEPT_CELLS, _KEPT = 200_000, 200
 #: Tables that were shown, by their keys: functions that return them, or None once they are gone.
@@ -65,7 +62,8 @@ def answer(names, words):
             kind, name = type(value).__name__, query["name"]
             method = _METHODS.get(kind)
             hint = " Its rows are there after {}.{}().".format(name, method) if method else ""
-            raise TableReadError("{} is not a table: it is of type {}.{}".format(name, kind, hint))
+            why = explain_no_table(value) or "it is of type {}".format(kind)
+            raise TableReadError("{} is not a table: {}.{}".format(name, why, hint))
         return {"shape": _shape, "page": _page, "statistics": _statistics}[query["do"]](table, query)
     except TableReadError as trouble:
         return {"error": str(trouble)}
@@ -102,7 +100,7 @@ def _nothing():
 
 def inline(value, names):
     """A table as JSON, with its first and last rows and the key that opens it; None for other values."""
-    if not is_frame(value) and not is_records(value) and type(value).__name__ != SQL_ROWS:
+    if not is_frame(value) and not is_shown_as_table(value) and type(value).__name__ != SQL_ROWS:
         return None
     try:
         table = _table_of(value)
@@ -240,25 +238,6 @@ def is_frame(value):
     return kind_of(value)[1] in ("DataFrame", "Series", "Table", "RecordBatch")
 
 
-def is_records(value):
-    """Whether it is a list of rows of a database, or of dictionaries with the same keys and simple values."""
-    if type(value) is not list or not value:
-        return False
-    if all(_is_database_row(row) for row in value):
-        return True
-    if len(value) < _FEWEST or type(value[0]) is not dict or not 0 < len(value[0]) <= _SENT:
-        return False
-    names = value[0].keys()
-    return all(
-        type(row) is dict and row.keys() == names and all(type(item) in _SIMPLE for item in row.values())
-        for row in value
-    )
-
-
-def _is_database_row(value):
-    return type(value).__name__ == "Row" and type(value).__module__ == "sqlite3"
-
-
 def _table_of(value):
     kind = type(value)
     library, name = kind_of(value)
@@ -277,9 +256,8 @@ def _table_of(value):
         return _Pandas(value.to_frame(index=False), kind.__name__)
     if numpy is not None and isinstance(value, numpy.ndarray) and value.ndim in (1, 2):
         return _Array(value)
-    if kind in (list, tuple) and value:
-        return _records(value)
-    return None
+    records = records_of(value)
+    return _Records(value, records) if records is not None else None
 
 
 class _Lists:
@@ -535,30 +513,29 @@ class _Array(_Lists):
 
 
 class _Records(_Lists):
-    """A list of dictionaries, or of rows as databases give them."""
+    """A list of records, or a dictionary of columns."""
 
-    def __init__(self, value, names, cell):
+    def __init__(self, value, records):
         self.value = value
-        self.kind = "{} of {}".format(type(value).__name__, type(value[0]).__name__)
-        self.rows = len(value)
-        self.names = names
-        self.cell = cell
+        self.kind = records.kind
+        self.rows = len(records)
+        self.records = records
         self.columns = []
-        for name in names:
-            kinds = {type(cell(row, name)) for row in value[:1000]} - {type(None)}
+        for name in records.names:
+            kinds = {type(records.cell(row, name)) for row in records.rows[:1000]} - {type(None)}
             label = kinds.pop().__name__ if len(kinds) == 1 else "mixed" if kinds else ""
             self.columns.append((_name(name), label, label in ("int", "float") and self._is_all(name)))
 
     def _is_all(self, name):
-        return all(type(self.cell(row, name)) in (int, float, type(None)) for row in self.value)
+        return all(type(item) in (int, float, type(None)) for item in self.records.column(name))
 
     def read(self, numbers, first, last):
-        names = self.names[first:last]
+        names = self.records.names[first:last]
         for number in numbers:
-            yield number, [self.cell(self.value[number], name) for name in names]
+            yield number, self.records.row(number, names)
 
     def column(self, at):
-        return [self.cell(row, self.names[at]) for row in self.value]
+        return self.records.column(self.records.names[at])
 
 
 class _SqlRows(_Lists):
@@ -581,27 +558,6 @@ class _SqlRows(_Lists):
 
     def column(self, at):
         return [row[at] for row in self.value.rows]
-
-
-def _records(rows):
-    if all(type(row) is dict for row in rows):
-        names = list(dict.fromkeys(key for row in rows[:1000] for key in row))
-        return _Records(rows, names, lambda row, name: row.get(name)) if names else None
-    fields = getattr(type(rows[0]), "_fields", None)
-    if (
-        type(fields) is tuple
-        and all(type(row) is type(rows[0]) for row in rows)
-        and isinstance(rows[0], tuple)
-    ):
-        names = {name: at for at, name in enumerate(fields)}
-        return _Records(rows, list(names), lambda row, name: tuple.__getitem__(row, names[name]))
-    if all(type(row) in (list, tuple) for row in rows):
-        width = max(map(len, rows))
-        return _Records(rows, list(range(width)), lambda row, at: row[at] if at < len(row) else None)
-    if all(map(_is_database_row, rows)):
-        names = list(rows[0].keys())
-        return _Records(rows, names, lambda row, name: row[name])
-    return None
 
 
 def _name(label):
