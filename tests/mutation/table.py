@@ -67,7 +67,7 @@ GROUPS: Mapping[str, Mapping[str, Sequence[str]]] = {
         "readable_files local_modules",
         REVIEW,
     ),
-    "approval": _modules("widgets/approval", "key_guard", KEY_GUARD)
+    "approval": _modules("widgets/approval", "key_guard", KEY_GUARD + APPROVAL)
     | _modules("widgets/approval", "panel question options", APPROVAL),
     "sanitizer": _modules("terminal", "sanitize_filter", ("tests/unit/terminal/test_sanitize_filter.py",)),
     "execution": _modules(
@@ -85,6 +85,7 @@ GROUPS: Mapping[str, Mapping[str, Sequence[str]]] = {
     "running": _modules("runtimes/runs", "stopping interrupt run output input_watch active_line", RUNNING),
 }
 
+GUARD = "oi_tui/widgets/approval/key_guard.py"
 RECENT = "oi_tui/engine/llm/recent_messages.py"
 APPEND = "oi_tui/engine/storage/append_file.py"
 EXECUTION = "oi_tui/engine/execution.py"

@@ -71,3 +71,20 @@ def test_a_screen_that_moves_while_nothing_is_to_be_answered_does_not_stand_stil
         clock.now += 20
         guard.look()
     assert lasted_after(guard, clock, 20) == [True]
+
+
+def test_code_is_planned_to_run_until_somebody_types_or_it_is_cancelled(clock: Clock) -> None:
+    guard = KeyGuard()
+    assert not guard.plans_run(APP)
+    clock.last_key = clock.now
+    guard.plan_run()
+    assert guard.plans_run(APP), "the key that asked for the run does not cancel it"
+    clock.now += 20
+    clock.last_key = clock.now
+    assert not guard.plans_run(APP)
+    guard.plan_run()
+    assert guard.plans_run(APP)
+    guard.cancel_run()
+    assert not guard.plans_run(APP)
+    clock.last_key = 0
+    assert not guard.plans_run(APP)
