@@ -11,7 +11,7 @@ from typing import Any
 
 from oi_tui.engine.llm import errors
 from oi_tui.engine.llm.base import ErrorInfo
-from oi_tui.engine.llm.transport import broken_bodies, header_text, line_ends, redirects
+from oi_tui.engine.llm.transport import broken_bodies, header_text, lazy_exports, line_ends, redirects
 from oi_tui.engine.models.model_names import COMPATIBLE, explain_gone, find_family, resolve
 
 #: LiteLLM reads these when it is imported: no prices from the network, no `.env` file of whatever folder.
@@ -37,13 +37,14 @@ _PROXIES = tuple(
 
 
 def _import_litellm() -> Any:
-    """Import LiteLLM in little more than half of its usual time.
+    """Import LiteLLM in half of its usual time.
 
     It declares a thousand models of pydantic, of which a conversation uses a few: each is built when it is
     first used. What an import makes stays, so that a search for garbage would find nothing.
     """
     import pydantic
 
+    lazy_exports.install()
     pydantic.BaseModel.model_config["defer_build"] = True
     gc.disable()
     try:
