@@ -124,6 +124,12 @@ class GuardPipes:
         self._to_guard.write(f"{line}\n".encode())
         self._to_guard.flush()
 
+    def close(self) -> None:
+        """Have the guard let go of everything and end."""
+        for pipe in (self._to_guard, self._from_guard):
+            with contextlib.suppress(OSError):
+                pipe.close()
+
     def read_news(self) -> bytes:
         """Return what the guard has said since the last time; never waits."""
         news = b""

@@ -1,5 +1,6 @@
 """Tasks on a virtual screen, done by code in Python cells."""
 
+import ctypes
 import itertools
 import os
 import signal
@@ -134,6 +135,65 @@ def test_a_screen_that_closes_fails_the_code_keeps_its_variables_and_can_come_ba
         api.close()
         server.kill()
         server.wait()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stops", [True, False], ids=["escape", "nobody"])
+def test_a_screen_that_hangs_fails_the_code_keeps_its_variables_and_holds_nothing_down_later(
+    stops: bool, own_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, display = start_screen()
+    monkeypatch.setenv("DISPLAY", display)
+    eyes = X11(display)
+    code, _ = eyes.key_code("a")
+
+    def is_held() -> bool:
+        keys = (ctypes.c_ubyte * 32)()
+        eyes._x.XQueryKeymap(eyes._display, keys)
+        return bool(keys[code // 8] & 1 << code % 8)
+
+    api = ComputerApi(lambda *_: "", lambda: computer.interrupt(), allows_unmasked=lambda why: True)
+    computer = Computer(cwd=tmp_path, declared=api.add_to(LANGUAGES))
+    try:
+        assert "6" in _read_print(computer, "kept = 6\ncomputer.keyboard.down('b')\nprint(kept)")[0]
+        text, hung = "", 0.0
+        for report in computer.run("python", "computer.keyboard.down('a')\n" + _MOVES):
+            if isinstance(report, Printed):
+                text += report.text
+                if "moving" in text and not hung:
+                    until(is_held, "the key")
+                    server.send_signal(signal.SIGSTOP)
+                    hung = time.monotonic()
+                    if stops:
+                        threading.Timer(0.5, computer.interrupt).start()
+            if isinstance(report, RunEnded):
+                ended = report
+        if stops:
+            assert ended.state == "interrupted", text
+            assert time.monotonic() - hung < 4
+        else:
+            assert ended.state == "failed", text
+            assert f"The display {display} does not answer" in (ended.reason or "")
+        assert _read_print(computer, "print(kept)")[0] == "6"
+        server.send_signal(signal.SIGCONT)
+        until(lambda: not is_held(), "the release of the key")
+        text, ended = _read_print(
+            computer, "computer.mouse.move(7, 9)\nprint(kept, computer.mouse.position())"
+        )
+        assert text == "6 (7, 9)", ended
+    finally:
+        server.send_signal(signal.SIGCONT)
+        computer.close()
+        api.close()
+        server.kill()
+        server.wait()
+
+
+def _read_print(computer: Computer, code: str) -> tuple[str, RunEnded]:
+    """Run Python code; return what it printed, and how it ended."""
+    *reports, ended = computer.run("python", code)
+    assert isinstance(ended, RunEnded)
+    return "".join(item.text for item in reports if isinstance(item, Printed)).strip(), ended
 
 
 def test_a_form_is_filled_and_sent_with_mouse_and_keyboard(cells: ScreenCells) -> None:

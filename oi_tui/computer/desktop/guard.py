@@ -129,7 +129,8 @@ class InputGuard:
 
 def main() -> None:
     """Guard the process whose number is the argument."""
-    guard = InputGuard(open_desktop(), int(sys.argv[1]))
+    # What is held down on a screen that hangs is let go of once it answers.
+    guard = InputGuard(open_desktop(patient=True), int(sys.argv[1]))
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     # Where the display has closed, nothing is held down on it any more.

@@ -207,8 +207,9 @@ class DesktopSession:
         if self._cell is None:
             return
         self._cell = None
-        with contextlib.suppress(ComputerError):
-            self._tell("unwatched", 0, 0)
+        if self._guard:
+            with contextlib.suppress(ComputerError):
+                self._tell("unwatched", 0, 0)
         bridge.say_control(False)
 
     def _stop(self) -> None:
@@ -249,6 +250,10 @@ class DesktopSession:
                 if not self.desktop.is_closed:
                     raise
                 self._held.clear()
+                if self._guard:
+                    # It has a connection of its own, and lets go of everything where the screen only hung.
+                    self._guard.close()
+                    self._guard = None
 
     def _change(self, kind: str, number: int, down: bool) -> None:
         # The guard knows before it happens, and forgets only after it is over.
@@ -305,14 +310,17 @@ def _start_guard() -> GuardPipes:
     return GuardPipes(guard.stdin, guard.stdout)
 
 
-def open_desktop() -> Desktop:
-    """Return the desktop of this machine. Raises ComputerError that says what is missing."""
+def open_desktop(*, patient: bool = False) -> Desktop:
+    """Return the desktop of this machine. Raises ComputerError that says what is missing.
+
+    With `patient`, an X server that hangs is waited for.
+    """
     if sys.platform == "darwin":
         raise ComputerError(_MAC)
     display, wayland = os.environ.get("DISPLAY"), os.environ.get("WAYLAND_DISPLAY")
     if not (display or wayland):
         raise ComputerError(_NO_DISPLAY)
-    x11 = X11() if display else None
+    x11 = (X11(patience=None) if patient else X11()) if display else None
     # A screen of its own may be meant in a Wayland session too, such as that of xvfb-run.
     if x11 and not (wayland and x11.is_xwayland()):
         return x11

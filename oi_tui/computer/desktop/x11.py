@@ -9,11 +9,14 @@ import contextlib
 import ctypes
 import ctypes.util
 import os
+import queue
 import secrets
+import socket
 import threading
 import time
 from collections.abc import Callable
 from ctypes import POINTER, byref, c_char_p, c_int, c_long, c_ubyte, c_uint, c_ulong, c_void_p
+from functools import partial
 from typing import Any
 
 from oi_tui.computer.desktop.base import Region, Window
@@ -33,6 +36,24 @@ _REMAP_SECONDS = 0.02
 #: How long a click may be held by the window manager, or by an open menu, before other things go on.
 _CLICK_SECONDS = 0.3
 _ALREADY_GRABBED = 1
+#: How long the X server may take to answer, and to end a call that was interrupted, in seconds.
+_PATIENCE = 5.0
+_LAST_SECONDS = 0.2
+#: Functions that do not wait for the server.
+_LOCAL = frozenset(
+    (
+        *(
+            "XFree",
+            "XDestroyImage",
+            "XDefaultRootWindow",
+            "XDefaultScreen",
+            "XDisplayWidth",
+            "XDisplayHeight",
+        ),
+        *("XStringToKeysym", "XDisplayKeycodes"),
+        *("XTestFakeMotionEvent", "XTestFakeButtonEvent", "XTestFakeKeyEvent"),
+    )
+)
 #: The property of the screen with what programs hold down, and what a part of it stands for.
 _HELD = "_OI_TUI_HELD"
 _KEY, _BUTTON = 0, 1
@@ -97,23 +118,60 @@ _closed: set[int | None] = set()
 _note_closed = _LossHandler(lambda display, _: _closed.add(display))
 
 
-class _CheckedLibrary:
-    """A library whose functions raise ComputerError once the display has closed."""
+class _Answer:
+    """What a call returns, once it has."""
 
-    def __init__(self, library: ctypes.CDLL, check: Callable[[], None]) -> None:
+    def __init__(self) -> None:
+        self._missing = threading.Lock()
+        self._missing.acquire()
+        self.result: Any = None
+        self.error: Exception | None = None
+
+    def give(self, function: Callable[..., Any], arguments: tuple[object, ...]) -> None:
+        """Call the function whose answer this is."""
+        try:
+            self.result = function(*arguments)
+        except Exception as error:  # noqa: BLE001 -- it is raised where the answer is wanted
+            self.error = error
+        self._missing.release()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for the answer; False where it takes longer."""
+        return self._missing.acquire(timeout=seconds)
+
+
+class _CallThread:
+    """Calls functions one after the other, in a thread of its own: a wait for it can be interrupted."""
+
+    def __init__(self) -> None:
+        self._calls: queue.SimpleQueue[tuple[Callable[..., Any], tuple[object, ...], _Answer]] = (
+            queue.SimpleQueue()
+        )
+        threading.Thread(target=self._work, name="X11", daemon=True).start()
+
+    def begin(self, function: Callable[..., Any], arguments: tuple[object, ...]) -> _Answer:
+        """Have a function called."""
+        answer = _Answer()
+        self._calls.put((function, arguments, answer))
+        return answer
+
+    def _work(self) -> None:
+        while True:
+            function, arguments, answer = self._calls.get()
+            answer.give(function, arguments)
+
+
+class _CheckedLibrary:
+    """A library whose functions are called by `call`."""
+
+    def __init__(self, library: ctypes.CDLL, call: Callable[..., Any]) -> None:
         self._library = library
-        self._check = check
+        self._call = call
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        function, check = getattr(self._library, name), self._check
-
-        def call(*arguments: object) -> object:
-            result = function(*arguments)
-            check()
-            return result
-
-        setattr(self, name, call)
-        return call
+        function = partial(self._call, getattr(self._library, name))
+        setattr(self, name, function)
+        return function
 
 
 class X11:
@@ -123,20 +181,27 @@ class X11:
     notices_input = False
     is_closed = False
 
-    def __init__(self, name: str | None = None) -> None:
+    def __init__(self, name: str | None = None, patience: float | None = _PATIENCE) -> None:
+        """Open a display. Its server may take `patience` seconds for each answer, or for ever if None."""
         x, test = _load_library("X11"), _load_library("Xtst")
         if x is None or test is None:
             missing = "libX11" if x is None else "libXtst"
             raise ComputerError(
                 f"The screen cannot be used: {missing} is not installed (packages libx11-6 and libxtst6)."
             )
-        self._x: Any = _CheckedLibrary(_declare_type(x), self._check)
-        self._test: Any = _CheckedLibrary(test, self._check)
+        self._library = x
+        self._x: Any = _CheckedLibrary(_declare_type(x), self._call)
+        self._test: Any = _CheckedLibrary(test, self._call)
         self._name = name or os.environ.get("DISPLAY")
         self._lock = threading.RLock()
+        self._patience = patience
+        self._thread = None if patience is None else _CallThread()
+        self._display: int | None = None
+        #: Why it is closed.
+        self._loss = ""
         x.XInitThreads()
         x.XSetErrorHandler(_ignore_errors)
-        self._display = x.XOpenDisplay(name.encode() if name else None)
+        self._display = self._x.XOpenDisplay(name.encode() if name else None)
         if not self._display:
             raise ComputerError(f"The display {self._name} cannot be opened.")
         _closed.discard(self._display)
@@ -156,12 +221,43 @@ class X11:
         #: Keys that had no meaning, with the character that each has now; the oldest first.
         self._spares: dict[int, int] = {}
 
+    def _call(self, function: Callable[..., Any], *arguments: object) -> Any:
+        """Call a function of the libraries. Raises ComputerError where the server is gone or hangs."""
+        self._check()
+        if self._thread is None or self._patience is None or function.__name__ in _LOCAL:
+            result = function(*arguments)
+            self._check()
+            return result
+        answer = self._thread.begin(function, arguments)
+        try:
+            in_time = answer.wait(self._patience)
+        except BaseException:
+            # A call that takes no longer than this leaves the connection as it should be.
+            if not answer.wait(_LAST_SECONDS):
+                self._leave()
+            raise
+        if not in_time:
+            self._leave()
+        self._check()
+        if answer.error:
+            raise answer.error
+        return answer.result
+
     def _check(self) -> None:
-        if self._display in _closed:
+        if self._display in _closed and not self.is_closed:
             self.is_closed = True
-            raise ComputerError(
-                f"The display {self._name} has closed, so nothing is done or held down there."
-            )
+            self._loss = "has closed, so nothing is done or held down there"
+        if self.is_closed:
+            raise ComputerError(f"The display {self._name} {self._loss}.")
+
+    def _leave(self) -> None:
+        """Give up the connection to a server that hangs; the call that waits for it ends."""
+        self._loss = "does not answer, so nothing is done there"
+        self.is_closed = True
+        if self._display:
+            number = self._library.XConnectionNumber(self._display)
+            with contextlib.suppress(OSError), socket.socket(fileno=os.dup(number)) as connection:
+                connection.shutdown(socket.SHUT_RDWR)
 
     def size(self) -> tuple[int, int]:
         """The size of the whole screen."""
@@ -184,7 +280,7 @@ class X11:
         randr.XRRFreeMonitors.argtypes = [c_void_p]
         count = c_int()
         with self._lock:
-            monitors_info = randr.XRRGetMonitors(self._display, self._root, 1, byref(count))
+            monitors_info = self._call(randr.XRRGetMonitors, self._display, self._root, 1, byref(count))
         if not monitors_info:
             return []
         found = [
@@ -493,7 +589,7 @@ def _declare_type(x: Any) -> Any:
     x.XGetAtomName.argtypes = [c_void_p, c_ulong]
     x.XQueryExtension.argtypes = [c_void_p, c_char_p, *[c_void_p] * 3]
     x.XInternAtom.argtypes = [c_void_p, c_char_p, c_int]
-    for name in ("XFree", "XDestroyImage", "XDefaultRootWindow", "XDefaultScreen"):
+    for name in ("XFree", "XDestroyImage", "XDefaultRootWindow", "XDefaultScreen", "XConnectionNumber"):
         getattr(x, name).argtypes = [c_void_p]
     for name in ("XDisplayWidth", "XDisplayHeight", "XSync"):
         getattr(x, name).argtypes = [c_void_p, c_int]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import PurePosixPath
 
+from oi_tui.engine.review import powershell_files
 from oi_tui.engine.review.call_arguments import (
     QUOTED,
     WITH_BARE_CALLS,
@@ -179,6 +180,8 @@ def find_written(language: str, code: str) -> Iterator[Finding]:
 
     A file whose name is not known is called "".
     """
+    if language == "powershell":
+        yield from powershell_files.find_written(code)
     writers = _WRITERS.get(language, ())
     code = remove_comments(language, code) if writers else ""
     opens = r"[ \t]*\(" + (r"|[ \t]+(?=[\"'\w:$.-])" if language in WITH_BARE_CALLS else "")

@@ -81,8 +81,12 @@ PATTERNS: dict[str, Table] = {
         installs=r"\b(?:Install-Module|Install-Package|winget|choco)\b",
         programs=r"\bStart-Process\b",
         runs_text=r"\b(?:Invoke-Expression|iex)\b",
-        writes=r"\b(?:Set-Content|Add-Content|Out-File|Export-Csv|New-Item)\b|(?<!-)>",
-        moves=r"\b(?:Move-Item|Rename-Item)\b",
+        writes=(
+            r"\b(?:(?:Set|Add)-Content|(?:Out|-Out)File|Out-File|Export-\w+|New-Item|Tee-Object|Copy-Item"
+            r"|(?:Compress|Expand)-Archive|Start-Transcript)\b|\]::(?:WriteAll|AppendAll|Create\b|OpenWrite)"
+            r"|\bStreamWriter\b|(?<![-=<>])>{1,2}(?![>&=]|[ \t]*\$null)"
+        ),
+        moves=r"\b(?:Move-Item|Rename-Item|mi|mv|rni|ren)\b",
         processes=r"\bStop-Process\b",
     ),
     "c": _read_table(

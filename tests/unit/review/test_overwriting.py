@@ -318,3 +318,68 @@ def test_it_is_a_risk_that_safe_mode_asks_about(place: Path) -> None:
     findings = judge("python", "x = 1\nopen('prices.csv', 'w')", place)
     assert findings.risk_sentences == ["overwrites: prices.csv (line 2)"]
     assert findings.risks_by_line == [(2, "overwrites: prices.csv")]
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [
+        ("Set-Content prices.csv 1", "prices.csv"),
+        ("'x' | set-content -LiteralPath 'prices.csv'", "prices.csv"),
+        ("Set-Content -Value 1 -Path prices.csv", "prices.csv"),
+        ("Set-Content `\n  -Path prices.csv `\n  -Value 1", "prices.csv"),
+        ("Set-Content -Path new.csv,prices.csv -Value 1", "prices.csv"),
+        ("Set-Content -Pa prices.csv 1", "prices.csv"),
+        ("Set-Content -Path:prices.csv 1", "prices.csv"),
+        ("Get-Date | Out-File -Encoding utf8 .\\out\\prices.csv", "./out/prices.csv"),
+        ("$t | Export-Csv -NoTypeInformation prices.csv", "prices.csv"),
+        ("$t | Tee-Object -FilePath prices.csv", "prices.csv"),
+        ("if (3 -gt 2) { Get-Date > prices.csv }", "prices.csv"),
+        ("Get-Date *> 'my file'", "my file"),
+        ('$name = "prices"; Get-Date > "$name.csv"', "prices.csv"),
+        ("$file = Join-Path out prices.csv; Set-Content $file 1", "out/prices.csv"),
+        ("Set-Content (Join-Path 'out' 'prices.csv') 1", "out/prices.csv"),
+        ("Set-Content $PWD/prices.csv 1", "./prices.csv"),
+        ("Copy-Item new.csv prices.csv", "prices.csv"),
+        ("Copy-Item -Path prices.csv -Destination out", "out/prices.csv"),
+        ("Move-Item new.csv prices.csv -Force", "prices.csv"),
+        ("New-Item -ItemType File -Force prices.csv", "prices.csv"),
+        ("iwr http://x.example/a -OutFile prices.csv", "prices.csv"),
+        ("Compress-Archive out prices.csv -Update", "prices.csv"),
+        ('[IO.File]::WriteAllText("prices.csv", "x")', "prices.csv"),
+        ("[System.IO.File]::Copy('a', 'prices.csv', $true)", "prices.csv"),
+        ("$w = [System.IO.StreamWriter]::new('prices.csv')", "prices.csv"),
+        ("$w = New-Object System.IO.StreamWriter 'prices.csv'", "prices.csv"),
+    ],
+)
+def test_powershell_that_replaces_a_file_says_which(code: str, name: str, place: Path) -> None:
+    assert overwritten("powershell", code, place) == [name]
+    assert not [
+        item for item in judge("powershell", code, place).found if item.kind == "writes" and not item.what
+    ]
+
+
+@pytest.mark.parametrize(
+    ("code", "facts"),
+    [
+        ("Get-Date | Out-File -FilePath prices.csv -Append", "writes files: prices.csv"),
+        ("$t | Export-Csv prices.csv -NoClobber", "writes files: prices.csv"),
+        ("Get-Date >> prices.csv", "writes files: prices.csv"),
+        ("Add-Content prices.csv 1", "writes files: prices.csv"),
+        ("New-Item prices.csv", "writes files: prices.csv"),
+        ("[IO.File]::AppendAllText('prices.csv', 'x')", "writes files: prices.csv"),
+        ("New-Object IO.StreamWriter('prices.csv', $true)", "writes files: prices.csv"),
+        ("Set-Content new.csv 1", "writes files: new.csv"),
+        ("Set-Content $name 1", "writes files"),
+        ("Set-Content $row.Name 1", "writes files"),
+        ("Set-Content ~/new.csv 1", "writes outside of the folder: ~/new.csv (line 1)"),
+    ],
+)
+def test_powershell_that_adds_to_a_file_or_makes_one_replaces_nothing(
+    code: str, facts: str, place: Path
+) -> None:
+    assert judge("powershell", code, place).sentences == [facts]
+
+
+def test_output_of_powershell_that_is_thrown_away_is_no_file(place: Path) -> None:
+    code = "Write-Output 1 2> $null\nWrite-Output 1 2>&1 >$null"
+    assert judge("powershell", code, place).sentences == []
