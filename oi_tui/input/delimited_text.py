@@ -70,15 +70,24 @@ def read(ending: str, opener: Callable[[], IO[bytes]]) -> TableRecords:
         lines.pop()
     given = re.match(r"sep=(.)\s*$", lines[0]) if lines else None
     lines = lines[1 if given else 0 :][:_SAMPLE_LINES]
+    remarks = _count_remarks(lines)
+    lines = lines[remarks:]
     form = _detect_form(lines, given.group(1) if given else "", tabs=ending != ".csv")
     notes = [] if encoding.startswith("utf-8") else [encoding.upper()]
     source = _read_lines(lambda: io.TextIOWrapper(opener(), encoding, "surrogateescape", newline=""), notes)
-    rows = _read_rows(source, form, notes)
     if given:
-        next(rows, None)
+        next(source, None)
+    last_remark = list(islice(source, remarks))[-1:]
+    rows = _read_rows(source, form, notes)
     first = list(islice(rows, _SAMPLE_LINES))
     widths = Counter(len(row) for row in first)
     width = max(widths, key=lambda many: (widths[many], many), default=0)
+    names_in_remark = _find_names(next(form.reader(last_remark), []), first, width)
+    if names_in_remark:
+        first.insert(0, names_in_remark)
+        remarks -= 1
+    if remarks:
+        notes.append(f"{remarks:,} line{'s' * (remarks != 1)} of remarks (#) left out")
     at = find_header(first, width) if width > 1 else 0
     names, body = _split(first, at, width)
     if at:
@@ -88,6 +97,21 @@ def read(ending: str, opener: Callable[[], IO[bytes]]) -> TableRecords:
         kind += f" with {_DELIMITERS.get(form.delimiter, repr(form.delimiter))}"
     comma = form.delimiter != "," and _has_decimal_commas(body, certain=form.delimiter == ";")
     return TableRecords(kind, names, chain(body, rows), comma=comma, notes=notes)
+
+
+def _count_remarks(lines: Sequence[str]) -> int:
+    """How many lines above the table begin with #; none where there is nothing but such lines."""
+    return next((at for at, line in enumerate(lines) if not line.startswith("#")), 0)
+
+
+def _find_names(remark: list[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:
+    """The names of the columns in a remark above the rows; none where the first row has them."""
+    if width < 2 or len(remark) != width:
+        return []
+    has_number = [any(_NUMBER.match(cell.strip()) for cell in row) for row in rows]
+    if not has_number[0] and any(has_number):
+        return []
+    return [remark[0].lstrip("# ") or "#", *remark[1:]]
 
 
 def _split(rows: list[list[str]], at: int, width: int) -> tuple[list[str], list[list[str]]]:

@@ -60,7 +60,7 @@ _COLUMN_KINDS = {
 _COLUMNS = 2000
 _LONGEST, _BINS, _BATCH = 200, 10, 1000
 #: What reading a damaged file raises, beside TableError.
-_UNREADABLE = (OSError, EOFError, ValueError, sqlite3.Error, csv.Error)
+_UNREADABLE = (OSError, EOFError, ValueError, RecursionError, sqlite3.Error, csv.Error)
 
 
 def is_table_file(name: str) -> bool:
@@ -144,6 +144,8 @@ class TableFile:
         self._database = sqlite3.connect(
             f"{path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False
         )
+        # A text may be in any encoding.
+        self._database.text_factory = lambda text: text.decode("utf-8", "replace")
         listed = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
         names = [name for (name,) in self._database.execute(listed)]
         if not names:
@@ -153,7 +155,9 @@ class TableFile:
         self._table = table or names[0]
         self.tables, self.table = tuple(names), self._table
         self.name = f"{path.name}::{self._table}"
-        columns = self._database.execute(f"PRAGMA table_info({_quote(self._table)})").fetchall()
+        listed = f"PRAGMA table_xinfo({_quote(self._table)})"
+        # Generated columns are among them, and those that `select *` leaves out are not.
+        columns = [column for column in self._database.execute(listed) if column[-1] != 1]
         self._names = [name for _, name, *_ in columns]
         self._shape = tuple(
             Column(
@@ -264,8 +268,15 @@ class TableFile:
             values, self._kinds[at] = _learn(column, self._kinds[at], comma=comma)
             rows_kept.append(values)
         places = ", ".join("?" * many)
+        insert = f"INSERT INTO rows VALUES ({places})"
+        try:
+            self._database.executemany(insert, zip(*rows_kept, strict=True))
+        except UnicodeEncodeError:
+            # JSON can have half of a character, which no database takes.
+            self._database.execute("DELETE FROM rows WHERE rowid > ?", [self._total])
+            rows_kept = [[_without_halves(value) for value in column] for column in rows_kept]
+            self._database.executemany(insert, zip(*rows_kept, strict=True))
         self._total += len(batch)
-        self._database.executemany(f"INSERT INTO rows VALUES ({places})", zip(*rows_kept, strict=True))
 
     def open_other(self, table: str) -> "TableFile":
         """Open another table of the same file. Raises TableError."""
@@ -439,6 +450,10 @@ def _detect_kind(text: str, *, comma: bool) -> str:
     if text in _BOOLEANS:
         return "bool"
     return "date" if _DATE.match(text) else "text"
+
+
+def _without_halves(value: object) -> object:
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
 def _format(value: object) -> str:

@@ -123,7 +123,10 @@ def _read_json_rows(path: Path, names: dict[str, None], notes: list[str]) -> Ite
 
 def _read_json(path: Path, _: str) -> TableRecords:
     with _open_text(path) as file:
-        records = _list_in(json.load(file))
+        found = json.load(file)
+    if (frame := _read_frame(found)) is not None:
+        return frame
+    records = _list_in(found)
     if isinstance(records, dict):
         columns = list(records.values())
         rows: Iterable[Sequence[object]] = zip(*columns, strict=True)
@@ -139,6 +142,35 @@ def _read_json(path: Path, _: str) -> TableRecords:
         raise TableError(f"{path.name} is not a table: {_NO_RECORD}.")
     keys: dict[str, None] = {}
     return _as_records("JSON", keys, [_order_values(record, keys) for record in records], (), [])
+
+
+def _read_frame(found: Any) -> TableRecords | None:
+    """A data frame as pandas writes it, by columns, by rows or split, or records by their names."""
+    if not isinstance(found, dict) or not found:
+        return None
+    if found.keys() <= {"columns", "index", "data"} and {"columns", "data"} <= found.keys():
+        names, rows = found["columns"], found["data"]
+        if isinstance(names, list) and isinstance(rows, list) and all(isinstance(row, list) for row in rows):
+            return TableRecords("JSON", [_name(name) for name in names], rows)
+    if not all(isinstance(part, dict) and part for part in found.values()):
+        return None
+    if len(found) > 1 and not all(part.keys() & next(iter(found.values())).keys() for part in found.values()):
+        return None
+    if all(key.isdigit() for part in found.values() for key in part):
+        # By columns: the rows have only their numbers.
+        labels = dict.fromkeys(key for part in found.values() for key in part)
+        return TableRecords(
+            "JSON", list(found), [[part.get(key) for part in found.values()] for key in labels]
+        )
+    if len(found) == 1:
+        return None
+    keys: dict[str, None] = {}
+    rows = [[label, *_order_values(part, keys)] for label, part in found.items()]
+    return TableRecords("JSON", ["", *keys], rows)
+
+
+def _name(name: object) -> str:
+    return ", ".join(map(str, name)) if isinstance(name, list) else str(name)
 
 
 def _list_in(found: Any) -> Any:

@@ -467,3 +467,89 @@ def test_the_rows_before_a_damaged_part_are_shown(tmp_path: Path) -> None:
     assert (shape.reading, shape.total) == (False, 6000)
     assert "the rest cannot be read: log.jsonl, line 6001: each record must be a JSON object" in shape.kind
     table.close()
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "first", "kind"),
+    [
+        ("# v2, by x\n#\na,b\n1,2\n3,4\n", ["a", "b"], ("1", "2"), "CSV, 2 lines of remarks (#) left out"),
+        (
+            "# by x\n#chrom,start\nchr1,1\nchr2,2\n",
+            ["chrom", "start"],
+            ("chr1", "1"),
+            "CSV, 1 line of remarks",
+        ),
+        ("#,name\n1,ann\n2,bob\n", ["#", "name"], ("1", "ann"), "CSV"),
+        ("#,name\nx,ann\ny,bob\n", ["#", "name"], ("x", "ann"), "CSV"),
+        ("# x, y\na,b\nc,1\n", ["a", "b"], ("c", "1"), "CSV, 1 line of remarks (#) left out"),
+        ("#tag\n#one\n#two\n", ["#tag"], ("#one",), "CSV"),
+    ],
+)
+def test_remarks_above_a_table_are_left_out_unless_they_name_its_columns(
+    text: str,
+    names: list[str],
+    first: tuple[str, ...],
+    kind: str,
+    tmp_path: Path,
+    opened: Callable[..., TableFile],
+) -> None:
+    (tmp_path / "remarks.csv").write_text(text)
+    table = opened(tmp_path / "remarks.csv")
+    shape = table.shape(TableQuery())
+    assert [column.name for column in shape.columns] == names
+    assert cells(table, TableQuery())[0] == first
+    assert shape.kind.startswith(kind)
+
+
+@pytest.mark.parametrize(
+    ("value", "names", "rows"),
+    [
+        ({"a": {"0": 1, "1": 2}, "b": {"0": "x", "1": None}}, ["a", "b"], [("1", "x"), ("2", None)]),
+        (
+            {"columns": ["a", "b"], "index": [0, 1], "data": [[1, 2], [3, 4]]},
+            ["a", "b"],
+            [("1", "2"), ("3", "4")],
+        ),
+        ({"columns": [["a", "x"]], "data": [[1]]}, ["a, x"], [("1",)]),
+        (
+            {"ann": {"age": 3}, "bob": {"age": 4, "city": "Ulm"}},
+            ["column 1", "age", "city"],
+            [("ann", "3", None), ("bob", "4", "Ulm")],
+        ),
+        ([{"a": "\ud800x"}, {"a": "ok"}], ["a"], [("?x",), ("ok",)]),
+    ],
+)
+def test_json_as_pandas_writes_it_and_with_odd_texts(
+    value: object,
+    names: list[str],
+    rows: list[tuple[str | None, ...]],
+    tmp_path: Path,
+    opened: Callable[..., TableFile],
+) -> None:
+    (tmp_path / "frame.json").write_text(json.dumps(value))
+    table = opened(tmp_path / "frame.json")
+    assert [column.name for column in table.shape(TableQuery()).columns] == names
+    assert cells(table, TableQuery()) == rows
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 100_000 + "]" * 100_000, '{"a": {"x": 1}, "b": {"y": 2}}', '{"a": {"x": 1}}']
+)
+def test_json_that_is_no_table_says_so(text: str, tmp_path: Path) -> None:
+    (tmp_path / "other.json").write_text(text)
+    with pytest.raises(TableError, match=r"other\.json (cannot be read as|is not) a table"):
+        TableFile(tmp_path / "other.json")
+
+
+def test_a_database_may_have_texts_that_are_no_utf8_and_columns_that_it_computes(
+    tmp_path: Path, opened: Callable[..., TableFile]
+) -> None:
+    database = sqlite3.connect(tmp_path / "odd.db")
+    database.executescript(
+        "create table odd (a int, twice int generated always as (a * 2), t text);"
+        "insert into odd (a, t) values (4, cast(x'fffe41' as text)), (5, 'Köln');"
+    )
+    database.close()
+    table = opened(tmp_path / "odd.db")
+    assert [column.name for column in table.shape(TableQuery()).columns] == ["a", "twice", "t"]
+    assert cells(table, TableQuery(words="a > 3")) == [("4", "8", "\ufffd\ufffdA"), ("5", "10", "Köln")]
