@@ -52,6 +52,7 @@ Make = Callable[..., Computer]
         ("get_ipython().ast_node_interactivity", "'last_expr'\n"),
         ("import os\nos.path.basename(get_ipython().profile_dir.location)", "'profile_default'\n"),
         ("get_ipython().profile_dir.startup_dir.startswith(get_ipython().ipython_dir)", "True\n"),
+        ("try:\n    1/0\nexcept Exception:\n    gi_text = get_ipython().InteractiveTB.text(None, None, None)\ngi_text.splitlines()[-1]", "'ZeroDivisionError: division by zero'\n"),
         ("ip = get_ipython()\n'IPKernelApp' in ip.config or 'ZMQ' in str(type(ip))", "False\n"),
     ],
 )  # fmt: skip

@@ -221,6 +221,11 @@ def test_a_notebook_can_be_run(computer: Computer) -> None:
     assert run(computer, "%run n.ipynb\na") == "said\n1\n"
 
 
+def test_a_file_of_ipython_can_be_run_with_its_magics(computer: Computer) -> None:
+    (computer.cwd / "n.ipy").write_text("names =!printf 'a\\nb'\nfor name in names:\n    !echo $name\n%pwd\n")
+    assert run(computer, "%run n.ipy\nlen(names)") == "a\nb\n2\n"
+
+
 def test_what_was_captured_can_be_shown_later(computer: Computer) -> None:
     run(computer, "%%capture kept\nimport sys\nprint('out')\nprint('err', file=sys.stderr)\ndisplay(3)")
     assert run(computer, "kept.stdout, kept.stderr") == "('out\\n', 'err\\n')\n"

@@ -100,6 +100,7 @@ def test_a_printed_table_leaves_no_column_out(python: Computer) -> None:
         ("import sqlite3\nbase = sqlite3.connect(':memory:')\nbase.row_factory = sqlite3.Row\nbase.execute(\"select 1 a, 'x' b union select 2, null\").fetchall()", "list of Row: 2 rows by 2 columns\nColumns: a int, b str (1 missing)", "\n2,"),
         ("pandas.DataFrame()", "DataFrame: 0 rows by 0 columns", ""),
         ("pandas.DataFrame({'a': ['', None, 'x'], 'b': [1, 2, 3]})", "DataFrame: 3 rows by 2 columns", "\n0,\"\",1\n1,,2\n2,x,3"),
+        ("pandas.DataFrame([[1, 2]], columns=['x' * 10_000, 'b'])", "DataFrame: 1 row by 2 columns\nColumns: xxx", "xx… (10,000 characters) int64, b int64"),
         ("[df, pandas.DataFrame(numpy.zeros((50, 900)))]", "list of 2:\n\n[<DataFrame of 500 by 31: column_0, column_1, ", "column_28, column_29, name>, <DataFrame of 50 by 900: 0, 1, 2, "),
         ("[pandas.Series(range(2000)), list(range(2000))]", "list of 2:\n\n[<Series of 2,000>, [0, 1", ""),
     ],

@@ -556,6 +556,33 @@ def test_values_like_tables_open_as_tables(
     assert table.page(TableQuery(), 0, 1, 0, 9)[0].cells == cells
 
 
+def test_numbers_that_no_float_holds_are_compared(python: Computer) -> None:
+    code = "huge = pandas.DataFrame({'o': [10**400, 1, -(10**400)]})"
+    assert play(python, "python", code).state == "finished"
+    table = python.inspector.open_table("python", "huge")
+    assert table.shape(TableQuery(words="o > 0")).rows == 2
+    assert table.shape(TableQuery(words="o < 0")).rows == 1
+
+
+def test_a_field_of_an_array_that_is_an_array_itself_is_sorted_and_filtered(python: Computer) -> None:
+    code = "fields = numpy.array([(1, [1, 2]), (2, [0, 9])], dtype=[('a', 'i4'), ('v', 'i4', 2)])"
+    assert play(python, "python", code).state == "finished"
+    table = python.inspector.open_table("python", "fields")
+    assert [row.cells[1] for row in table.page(TableQuery(sort=1), 0, 9, 0, 2)] == ["[0, 9]", "[1, 2]"]
+    assert table.shape(TableQuery(words="v > 1")).rows == 0
+
+
+def test_polars_integers_that_numpy_has_no_type_for_are_filtered_and_described(python: Computer) -> None:
+    pytest.importorskip("polars", reason="polars is not installed")
+    code = (
+        "import polars\nwide = polars.DataFrame({'n': polars.Series([2**100, 1, None], dtype=polars.Int128)})"
+    )
+    assert play(python, "python", code).state == "finished"
+    table = python.inspector.open_table("python", "wide")
+    assert table.shape(TableQuery(words="n > 5")).rows == 1
+    assert ("missing", "1") in table.statistics(0).facts
+
+
 def test_a_column_of_lists_of_pyarrow_is_sorted_by_its_texts(python: Computer) -> None:
     pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     code = """import pyarrow

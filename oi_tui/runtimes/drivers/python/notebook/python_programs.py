@@ -38,6 +38,9 @@ def run(driver, words):
         source = file.read()
     if path.endswith(".ipynb"):
         return _run_notebook(driver, source)
+    if path.endswith(".ipy"):
+        # Among the variables of the cells, and with their lines that begin with % and !.
+        return driver.run_part(source.decode("utf-8-sig"))
     with _arguments([path, *words[1:]], os.path.dirname(os.path.abspath(path))):
         code = compile(source, path, "exec", dont_inherit=True)
         began = os.times()

@@ -318,6 +318,11 @@ class InteractiveShell:
         if error is not None:
             self._driver._print_error(error)
 
+    @property
+    def InteractiveTB(self):
+        """What writes errors as text."""
+        return import_quietly("python_shell_parts").TracebackFormatter()
+
     def enable_gui(self, gui=None):
         """Do nothing: windows run by themselves here."""
 

@@ -7,6 +7,8 @@ import builtins
 
 __builtins__ = dict(vars(builtins))
 
+import sys
+import traceback
 import types
 
 _METHODS = {
@@ -63,6 +65,34 @@ class Formatter:
             if name in self.deferred_printers:
                 return self.deferred_printers[name]
         raise KeyError(type(value))
+
+
+class TracebackFormatter:
+    """Writes errors as text, for libraries that ask `get_ipython().InteractiveTB` for it."""
+
+    mode = "Context"
+
+    def text(self, etype=None, value=None, tb=None, tb_offset=None, context=5):
+        """Return the text of an error; of the one that is being handled, without arguments."""
+        return self.stb2text(self.structured_traceback(etype, value, tb))
+
+    def structured_traceback(self, etype=None, evalue=None, etb=None, tb_offset=None, context=5):
+        """Return the lines of this text."""
+        if etype is None:
+            etype, evalue, etb = sys.exc_info()
+        lines = traceback.format_exception(etype, evalue, etb)
+        return "".join(lines).rstrip("\n").split("\n")
+
+    def stb2text(self, stb):
+        """Return lines as one text."""
+        return "\n".join(stb)
+
+    def set_mode(self, mode=None):
+        """Take a mode, which has no effect here."""
+        self.mode = mode or self.mode
+
+    def __call__(self, etype=None, evalue=None, etb=None, out=None, tb_offset=None):
+        print(self.text(etype, evalue, etb), file=out)
 
 
 class DisplayFormatter:

@@ -28,6 +28,8 @@ _CELL, _STRING, _MOST = 80, 400, 12_000
 _END = 2_000
 #: A value whose text is no longer than this is kept as it is.
 _SHORT = 1_500
+#: The longest name of a column.
+_NAME = 200
 #: The longest name of a type.
 _TYPE = 60
 #: Missing values are counted in tables of up to so many cells.
@@ -275,7 +277,7 @@ def format_table(name, rows, width, columns, lines, index="", counted=True, over
     all_one = len(kinds) == 1 and len(columns) >= _ONE_TYPE
     labels = ", ".join(
         "{}{}{}".format(
-            _quoted(label),
+            _bounded(_quoted(label)),
             "" if all_one or not kind else " " + kind,
             " ({:,} missing)".format(missing) if missing else "",
         )
@@ -330,6 +332,13 @@ def _cell(value):
     if len(text) > _CELL:
         return "{}… ({:,} characters)".format(text[:_CELL], len(text))
     return text
+
+
+def _bounded(name):
+    """A name of a column, with its length where it is too long to be given whole."""
+    if len(name) <= _NAME:
+        return name
+    return "{}… ({:,} characters)".format(name[:_NAME], len(name))
 
 
 def _label(label):

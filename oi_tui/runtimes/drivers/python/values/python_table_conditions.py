@@ -155,7 +155,8 @@ def _holds(test, item, value, number):
         return bool(test(bool(item), _TRUTH[value.lower()]))
     if number is not None and type(item).__module__ in _NUMBERS:
         try:
-            return bool(test(float(item), number))
+            # An integer may be too large for a float.
+            return bool(test(item if type(item) is int else float(item), number))
         except (TypeError, ValueError):
             return test is operator.ne
     return test(_MIDNIGHT.sub("", text_of(item, True) or ""), value)

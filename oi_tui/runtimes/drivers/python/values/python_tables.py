@@ -417,14 +417,14 @@ class _Polars(_Lists):
 
     def numbers(self, at):
         column = self.frame.to_series(at).drop_nulls()
-        whole = column.dtype.is_integer()
+        whole = column.dtype.is_integer() and not _is_huge(column.dtype)
         return column.to_numpy() if whole else column.cast(sys.modules["polars"].Float64).to_numpy()
 
     def array(self, at):
         column = self.frame.to_series(at)
         if "numpy" in sys.modules and str(column.dtype).startswith("Duration"):
             return column.to_numpy()
-        if "numpy" not in sys.modules or not column.dtype.is_numeric():
+        if "numpy" not in sys.modules or not column.dtype.is_numeric() or _is_huge(column.dtype):
             return None
         has_own = column.dtype.is_integer() and not column.null_count()
         return column.to_numpy() if has_own else column.cast(sys.modules["polars"].Float64).to_numpy()
@@ -435,6 +435,11 @@ class _Polars(_Lists):
             return super().sorted(at, descending)
         order = self.frame.to_series(at).arg_sort(descending=descending, nulls_last=True)
         return order.to_numpy() if "numpy" in sys.modules else order.to_list()
+
+
+def _is_huge(of):
+    """Whether a type of polars holds integers that numpy has no type for."""
+    return str(of).endswith("128")
 
 
 class _Arrow(_Lists):
@@ -506,7 +511,7 @@ class _Array(_Lists):
     def array(self, at):
         part = self._part(at)
         is_plain = type(part) is sys.modules["numpy"].ndarray
-        return part if is_plain and part.dtype.kind in tuple("iufbMm") else None
+        return part if is_plain and part.ndim == 1 and part.dtype.kind in tuple("iufbMm") else None
 
     def _part(self, at):
         return self.values[self.fields[at]] if self.fields else self.values[:, at]
