@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from starlette.requests import HTTPConnection, Request
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from oi_tui.server.guard import PROTOCOL, RequestGuard, RequestRefusedError
 from oi_tui.server.openai.completion_history import CompletionHistory
@@ -130,10 +130,16 @@ async def while_connected(socket: WebSocket, *work: Coroutine[Any, Any, None]) -
         for task in tasks:
             task.cancel()
         for result in await asyncio.gather(*tasks, return_exceptions=True):
-            if isinstance(result, Exception) and not isinstance(result, _LEFT):
+            if isinstance(result, Exception) and not _comes_from_leaving(result, socket):
                 _log.error("A connection failed", exc_info=result)
     with suppress(RuntimeError, *_LEFT):
         await socket.close()
+
+
+def _comes_from_leaving(error: Exception, socket: WebSocket) -> bool:
+    """Whether an error only says that the client has left: also that of what was sent after that."""
+    is_closed = socket.application_state is WebSocketState.DISCONNECTED
+    return isinstance(error, _LEFT) or (isinstance(error, RuntimeError) and is_closed)
 
 
 def subprotocol(socket: WebSocket) -> str | None:

@@ -2,8 +2,8 @@
 
 import asyncio
 import uuid
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -140,8 +140,8 @@ class KernelConnection:
         """Run the client's cells, one after the other."""
         while True:
             message = await self._cells.get()
-            async with self._kernel.turn:
-                await self._busy_while(message, self._execute(message))
+            async with self._kernel.turn, self._busy_while(message):
+                await self._execute(message)
 
     async def abort_waiting(self) -> None:
         """Drop the cells that wait now. A cell that arrives later still runs."""
@@ -219,9 +219,11 @@ class KernelConnection:
                 return await self._shut_down(message)
             case "comm_open" | "comm_msg":
                 closing = {"comm_id": str(content.get("comm_id", "")), "data": {}}
-                await self._busy_while(message, self._kernel.publish(message, "comm_close", closing))
+                async with self._busy_while(message):
+                    await self._kernel.publish(message, "comm_close", closing)
             case _ if kind.endswith("_request"):
-                await self._busy_while(message, self._answer(kind, message))
+                async with self._busy_while(message):
+                    await self._answer(kind, message)
         return True
 
     async def _refuse(self, kind: str, message: Mapping[str, Any], why: str) -> bool:
@@ -234,12 +236,15 @@ class KernelConnection:
             **_describe_error("ValueError", why),
             "execution_count": self._kernel.count,
         }
-        sending = self.send(message, f"{kind.removesuffix('_request')}_reply", reply, _read_channel(message))
-        await self._busy_while(message, sending)
+        async with self._busy_while(message):
+            await self._reply(kind, message, reply)
         return True
 
     async def _answer(self, kind: str, message: Mapping[str, Any]) -> None:
         reply = await asyncio.to_thread(self._answer_to, kind, message["content"])
+        await self._reply(kind, message, reply)
+
+    async def _reply(self, kind: str, message: Mapping[str, Any], reply: Mapping[str, Any]) -> None:
         await self.send(message, f"{kind.removesuffix('_request')}_reply", reply, _read_channel(message))
 
     def _answer_to(self, kind: str, content: Mapping[str, Any]) -> dict[str, Any]:
@@ -272,12 +277,14 @@ class KernelConnection:
 
     async def _abort(self, message: Mapping[str, Any]) -> None:
         aborted = {"status": "aborted", "execution_count": self._kernel.count}
-        await self._busy_while(message, self.send(message, "execute_reply", aborted, "shell"))
+        async with self._busy_while(message):
+            await self.send(message, "execute_reply", aborted, "shell")
 
-    async def _busy_while(self, message: Mapping[str, Any], work: Coroutine[Any, Any, None]) -> None:
+    @asynccontextmanager
+    async def _busy_while(self, message: Mapping[str, Any]) -> AsyncIterator[None]:
         await self._kernel.publish(message, "status", {"execution_state": "busy"})
         try:
-            await work
+            yield
         finally:
             await self._kernel.publish(message, "status", {"execution_state": "idle"})
 

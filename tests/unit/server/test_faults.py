@@ -102,6 +102,27 @@ def test_a_jupyter_client_may_break_off_at_every_step_and_the_kernel_goes_on(ser
         assert client.until(msg_type="execute_reply")[-1]["content"]["status"] == "ok"
 
 
+def test_a_jupyter_client_that_leaves_after_its_last_message_is_no_failure(
+    serve: Serve, caplog: pytest.LogCaptureFixture, recwarn: pytest.WarningsRecorder
+) -> None:
+    """Not even where that message is none, or asks for a cell that then has nobody to report to."""
+    running = serve(auto_run=True)
+    with running.http() as client:
+        kernel = client.post("/api/kernels", json={"name": "python3"}).json()["id"]
+    cell = {"header": {"msg_id": "1", "msg_type": "execute_request"}, "content": {"code": "print(1)"}}
+    refused = {"header": {"msg_id": "1", "msg_type": "comm_open"}, "content": {"comm_id": ["x"]}}
+    for frames in ([cell, cell, "["], [{**refused, "header": cell["header"]}, cell, "["], [cell, refused]):
+        for _ in range(20):
+            with running.socket(f"/api/kernels/{kernel}/channels") as client:
+                for frame in frames:
+                    client.send(frame)
+    clients = running.app.state.context.kernels[kernel].clients
+    assert processes.wait_until(lambda: not clients, 20)
+    still_works(running)
+    assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == []
+    assert [str(warning.message) for warning in recwarn if "never awaited" in str(warning.message)] == []
+
+
 def test_a_thousand_connects_leave_nothing_behind(serve: Serve) -> None:
     if not Path("/proc/self/fd").exists():
         pytest.skip("/proc is not here: open files cannot be counted")
