@@ -171,7 +171,8 @@ def _describe_progress(record: Mapping[str, Any]) -> str:
 
 
 def _format_amount(number: float) -> str:
-    return f"{number:,.0f}" if number == round(number) else f"{number:g}"
+    # A server may send an infinite amount, which cannot be rounded.
+    return f"{number:,.0f}" if float(number).is_integer() else f"{number:g}"
 
 
 def report_result(result: Mapping[str, Any]) -> Iterator[Report]:

@@ -343,6 +343,7 @@ class McpServers:
         # Of names that differ in capitals only, the first counts everywhere; one that was changed comes last.
         in_order = sorted(filter(None, read), key=lambda tool: bool(tool.original))
         with self._lock:
+            is_known = status.state == "changed" and status.offered == offered
             status.tools = tuple(_drop_duplicates(in_order, lambda tool: tool.language))
             status.notes = tuple(_describe_names(given, offered, read, status.tools))
             status.offered, status.used = offered, pinned
@@ -351,7 +352,7 @@ class McpServers:
         if is_new and not quiet:
             for note in status.notes:
                 self._say(f"The MCP server {status.server.name}: {note}")
-        if other and not quiet:
+        if other and not (quiet or is_known):
             names = one_line(", ".join(other), 200)
             self._say(
                 f"The MCP server {status.server.name} has changed these tools, which are not used until you "

@@ -4,12 +4,14 @@ The steps are initialize, tools/list and tools/call. The faults are close, silen
 and odd, which is wrong in parts; `deaf` ignores that its input ends, and that it is asked to end. With
 `names` it breaks no step, but its tools have unusual names; with `asks` it asks the person during each call;
 with `pesters` it asks for all that a client might have, and with `lies` its results do not fit their schema,
-which takes forever to find out.
+which takes forever to find out. With `storm` it says a hundred times after each list that its tools are
+others now, and a call tells how often they were listed; with `progress` a call reports odd amounts.
 """
 
 import json
 import signal
 import sys
+import time
 
 FAULT, STEP = sys.argv[1:]
 TOOL = {"name": "add", "description": "Adds.", "inputSchema": {"type": "object"}}
@@ -85,6 +87,19 @@ def pester() -> str:
     return "\n".join(answers)
 
 
+def report_progress(token: object) -> None:
+    for amount in ("1e999", "-1e999", "NaN", "true", '"x"', "null", "1e300", "-1", "0.5"):
+        for total in ("1e999", "NaN", "0", "-1", '"x"', "null"):
+            # As text: the module `json` writes no infinite number as other languages do.
+            amounts = f'{{"progressToken": {json.dumps(token)}, "progress": {amount}, "total": {total}}}'
+            send(f'{{"jsonrpc": "2.0", "method": "notifications/progress", "params": {amounts}}}')
+            # Only so many are shown in a second.
+            time.sleep(0.11)
+
+
+lists = 0
+if FAULT == "storm":
+    RESULTS["initialize"] = {**RESULTS["initialize"], "capabilities": {"tools": {"listChanged": True}}}
 NAMES = ("go on", "go_on", "say hello", "x" * 200, "tab\tand\nline", " ")
 if FAULT == "names":
     RESULTS["tools/list"] = {"tools": [{**TOOL, "name": name} for name in NAMES]}
@@ -105,6 +120,10 @@ for line in sys.stdin:
         while (answer := json.loads(sys.stdin.readline())).get("id") != "q":
             pass
         RESULTS[method] = {"content": [{"type": "text", "text": f"the person: {answer['result']['action']}"}]}
+    if FAULT == "storm" and method == "tools/call":
+        RESULTS[method] = {"content": [{"type": "text", "text": f"listed {lists} times"}]}
+    if FAULT == "progress" and method == "tools/call":
+        report_progress(request["params"]["_meta"]["progressToken"])
     if FAULT == "pesters" and method == "tools/call":
         RESULTS[method] = {"content": [{"type": "text", "text": pester()}]}
     if method == STEP:
@@ -114,5 +133,10 @@ for line in sys.stdin:
         send(json.dumps({"jsonrpc": "2.0", "id": number, "error": error}))
     elif method != STEP or FAULT in ("garbage", "deep"):
         send(json.dumps({"jsonrpc": "2.0", "id": number, "result": RESULTS[method]}))
+    if FAULT == "storm" and method == "tools/list":
+        lists += 1
+        RESULTS[method] = {"tools": [TOOL, {**TOOL, "name": "other"}]}
+        for _ in range(100):
+            send(json.dumps({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}))
 while FAULT == "deaf":
     signal.pause()

@@ -34,6 +34,8 @@ _ENDING = 5.0
 _LISTENING = 5.0
 #: Seconds between two reports of a call's progress.
 _BETWEEN = 0.1
+#: Seconds between two lists of tools, for a server that says again and again that they changed.
+_BETWEEN_LISTS = 1.0
 #: Pages of a list, and entries in all, that are read.
 _MOST_PAGES = 20
 _MOST_ENTRIES = 500
@@ -53,8 +55,8 @@ class ServerConnection:
         self._report = report
         self._client: Client | None = None
         self._end = ""
-        #: Whether changes of tools come by a subscription, and not as notifications alone.
-        self._listens = False
+        #: Set when the server says that its tools changed, until they are listed again.
+        self._changed = asyncio.Event()
         #: The calls in progress whose person can be asked, the newest last, each with its open question.
         self._asking: dict[int, asyncio.Future[dict[str, Any]] | None] = {}
         self._ended = asyncio.Event()
@@ -151,7 +153,10 @@ class ServerConnection:
                 client.session.validate_tool_result = _accept  # type: ignore[assignment]
                 self._client = client
                 listens = asyncio.Event()
-                listening = asyncio.create_task(self._listen(client, listens))
+                tasks = [
+                    asyncio.create_task(self._listen(client, listens)),
+                    asyncio.create_task(self._follow_changes(client)),
+                ]
                 try:
                     # Before the list is read, so that no change falls between the two.
                     with suppress(TimeoutError):
@@ -159,8 +164,9 @@ class ServerConnection:
                     self._ready.set_result(await _list_offers(client))
                     await self._ended.wait()
                 finally:
-                    listening.cancel()
-                    await asyncio.wait([listening])
+                    for task in tasks:
+                        task.cancel()
+                    await asyncio.wait(tasks)
         except BaseException as error:  # noqa: BLE001 -- whatever it is, it ends this server alone
             self._end = self._end or _describe_error(error)
         self._client = None
@@ -187,23 +193,27 @@ class ServerConnection:
                 return
             with suppress(MCPError, ListenNotSupportedError, SubscriptionLost, TimeoutError, OSError):
                 async with client.listen(tools_list_changed=True) as events:
-                    self._listens = True
                     listens.set()
                     async for _ in events:
-                        await self._list_again(client)
+                        self._changed.set()
         finally:
-            self._listens = False
             listens.set()
 
     async def _handle_notification(self, message: Any) -> None:
         method = getattr(message, "method", getattr(getattr(message, "root", None), "method", ""))
-        if method == "notifications/tools/list_changed" and self._client and not self._listens:
-            # Not awaited: the answer comes by the way that this notification came.
-            asyncio.create_task(self._list_again(self._client))  # noqa: RUF006 -- it reports by itself
+        if method == "notifications/tools/list_changed":
+            # The answer to a request comes by the way that this notification came.
+            self._changed.set()
 
-    async def _list_again(self, client: Client) -> None:
-        with suppress(MCPError, OSError, ValueError, RuntimeError):
-            self._report({"offered": await _list_offers(client)})
+    async def _follow_changes(self, client: Client) -> None:
+        """List the tools again after changes: once for all that a server reports in quick succession."""
+        await asyncio.shield(self._ready)
+        while True:
+            await self._changed.wait()
+            self._changed.clear()
+            with suppress(MCPError, OSError, ValueError, RuntimeError):
+                self._report({"offered": await _list_offers(client)})
+            await asyncio.sleep(_BETWEEN_LISTS)
 
 
 @asynccontextmanager

@@ -103,6 +103,24 @@ def test_a_server_that_asks_for_what_was_not_offered_gets_errors(open_workspace:
     assert answers == dict.fromkeys(("sampling/createMessage", "roots/list", "tools/call"), "error")
 
 
+def test_a_server_that_says_all_the_time_that_its_tools_changed_is_asked_now_and_then(
+    open_workspace: Open,
+) -> None:
+    workspace = open_workspace(CALL, [Text("Done.")], servers=[faulty("storm", "none")], auto_run=True)
+    assert workspace.mcp.tools()
+    assert wait_until(lambda: workspace.mcp.servers.status[0].state == "changed", _BOUND)
+    said = [event.text for event in work(workspace) if isinstance(event, Noticed)]
+    assert int(output(workspace).split()[1]) < 10
+    assert sum("has changed these tools" in text for text in said) == 1
+
+
+@pytest.mark.slow
+def test_odd_amounts_of_progress_are_no_failure(open_workspace: Open) -> None:
+    workspace = open_workspace(CALL, [Text("Done.")], servers=[faulty("progress", "none")], auto_run=True)
+    assert work(workspace)[-1] == TurnEnded("done")
+    assert "added" in output(workspace)
+
+
 @pytest.mark.parametrize("step", STEPS)
 def test_a_server_that_never_answers_holds_nothing_up(
     open_workspace: Open, monkeypatch: pytest.MonkeyPatch, step: str
