@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import errno
 import gc
 import logging
 import os
@@ -35,7 +34,7 @@ from oi_tui.system.environment import close_to_others
 from oi_tui.system.garbage import GarbageCollector
 from oi_tui.terminal.ansi16_filter import Ansi16Filter
 from oi_tui.terminal.contrast_filter import ContrastFilter
-from oi_tui.terminal.driver import TerminalDriver
+from oi_tui.terminal.driver import TerminalClosed, TerminalDriver
 from oi_tui.terminal.filter_chain import FilterChain
 from oi_tui.terminal.notifications import Notifier, run_tool
 from oi_tui.terminal.sanitize_filter import SanitizeFilter
@@ -44,6 +43,7 @@ from oi_tui.themes import DARK, LIGHT
 from oi_tui.widgets.idle import IdleClock
 from oi_tui.widgets.images.protocol import ImageSupportMixin
 from oi_tui.widgets.mouse import is_mouse_wanted
+from oi_tui.widgets.timer import schedule
 
 if TYPE_CHECKING:
     from oi_tui.engine.settings.profile import Profile
@@ -66,6 +66,8 @@ ENDING = (
 )
 #: How long handing the terminal back may take when nothing else is waited for any more, in seconds.
 _LAST_WRITE = 0.5
+#: How long after a key, a click or a change of its size the terminal is asked for its size, in seconds.
+_SIZE_CHECK = 1.0
 #: How much can go on beside the screen: a turn, a title, what a language is asked, a table, a check of a key.
 _THREADS = 64
 #: One of each: what was drawn is kept for the same filters.
@@ -131,6 +133,7 @@ class OiTui(ImageSupportMixin, IdleClock):
         self._resume = resume
         self._navigator = navigator
         self._filter_chain = FilterChain(())
+        self._size_check: asyncio.TimerHandle | None = None
         #: Signals that arrived before the event loop could handle them.
         self.early_signals: list[int] = []
         # The first screen of a mode, and not the default screen, which keys do not wait for.
@@ -178,8 +181,6 @@ class OiTui(ImageSupportMixin, IdleClock):
         if self.early_signals:
             self._end(self.early_signals[0])
         self.app_resume_signal.subscribe(self, self._come_back)
-        if not self.is_headless:
-            self.set_interval(1.0, self._note_size)
 
     def _make_first_screen(self) -> ChatScreen:
         self._chat = ChatScreen(self._open_workspace)
@@ -218,7 +219,7 @@ class OiTui(ImageSupportMixin, IdleClock):
             self.run_worker(self._chat.chat_view.host_cells.listen(), exit_on_error=False)
             garbage = GarbageCollector()
             garbage.take_over()
-            self.set_interval(1.0, lambda: garbage.tend(self.last_key))
+            self.run_worker(garbage.run(lambda: self.last_key), exit_on_error=False)
         else:
             gc.enable()
         self.show_images(self._wanted_images)
@@ -360,14 +361,24 @@ class OiTui(ImageSupportMixin, IdleClock):
         self.send_again()
         self.refresh(layout=True)
 
+    @on(TerminalClosed)
+    def handle_terminal_closed(self) -> None:
+        """End: the terminal is gone, and a program in between, such as make, kept the signal about it."""
+        self._end(signal.SIGHUP)
+
+    async def on_event(self, event: events.Event) -> None:
+        """Look at the size a moment after what a person does, then go on as usual."""
+        is_input = isinstance(event, events.InputEvent | events.AppFocus | events.Resize)
+        if is_input and self._size_check is None and not self.is_headless:
+            self._size_check = schedule(self, _SIZE_CHECK, self._note_size)
+        await super().on_event(event)
+
     def _note_size(self) -> None:
         """Read the terminal's size again, in case a resize signal was lost among many."""
+        self._size_check = None
         try:
             size = Size(*os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ else 1))
-        except (OSError, ValueError) as error:
-            if getattr(error, "errno", None) == errno.EIO:
-                # The terminal is gone, and a program in between, such as make, kept the signal about it.
-                self._end(signal.SIGHUP)
+        except (OSError, ValueError):
             return
         if size.area and size != self.size:
             self.post_message(events.Resize(size, size))

@@ -3,7 +3,7 @@
 import contextlib
 import json
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from oi_tui.engine.llm.base import Delta, ErrorInfo, LlmError, Request, Text, ToolCallPiece
@@ -255,6 +255,14 @@ class Computer:
     def take_losses(self) -> Sequence[VariablesLost]:
         losses, self.losses = self.losses, []
         return losses
+
+    def watch_losses(self, call: Callable[[], object]) -> None:
+        self.on_loss = call
+
+    def lose(self, loss: VariablesLost) -> None:
+        """End a language between runs."""
+        self.losses.append(loss)
+        self.on_loss()
 
     def send_input(self, text: str) -> None:
         self.typed.append(text)

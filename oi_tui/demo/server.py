@@ -1,9 +1,11 @@
 """Serves the demo model as a streaming chat-completions endpoint on this machine."""
 
+import contextlib
 import hmac
 import json
 import os
 import secrets
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -37,15 +39,21 @@ def start(tokens_per_second: float | None = None) -> Demo:
     if tokens_per_second is None:
         tokens_per_second = _find_pace(os.environ.get(environment_names.DEMO_TOKENS_PER_SECOND, ""))
     server = _Server(secrets.token_urlsafe(32), tokens_per_second)
-    # Polling only decides how soon `stop` is noticed.
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), name="demo-model", daemon=True)
+
+    def serve() -> None:
+        while not server.stopping.is_set():
+            server.handle_request()
+
+    thread = threading.Thread(target=serve, name="demo-model", daemon=True)
     thread.start()
 
     def stop() -> None:
         server.stopping.set()
-        server.shutdown()
-        server.server_close()
+        with contextlib.suppress(OSError):
+            # It waits for a request, and for nothing else.
+            socket.create_connection(("127.0.0.1", server.server_port), 1.0).close()
         thread.join()
+        server.server_close()
 
     return Demo(f"http://127.0.0.1:{server.server_port}/v1", server.key, stop)
 

@@ -119,6 +119,11 @@ class MessageLog:
             with self._lock:
                 self._messages = {item: m for item, m in self._messages.items() if item in before}
 
+    @property
+    def fails_to_save(self) -> bool:
+        """Whether saving failed, and it is not known yet that it works again."""
+        return self._trouble is not None
+
     def saves_again(self) -> bool:
         """Whether what could not be saved before is saved by now; true once."""
         recovered = self._trouble is not None and self._recorder.trouble is None

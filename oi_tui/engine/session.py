@@ -308,6 +308,11 @@ class Session:
         """What the interpreters keep from code that ran."""
         return self.execution.earlier
 
+    @property
+    def fails_to_save(self) -> bool:
+        """Whether saving failed, and it is not known yet that it works again."""
+        return self._log.fails_to_save
+
     def saves_again(self) -> bool:
         """Whether what could not be saved before is saved by now; true once."""
         return self._log.saves_again()

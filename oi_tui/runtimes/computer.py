@@ -328,6 +328,10 @@ class Computer:
         """The languages that ended between runs, with what they remembered; each is given once."""
         return self.targets.take_losses()
 
+    def watch_losses(self, call: Callable[[], object]) -> None:
+        """Call `call`, from any thread, whenever something ended between runs."""
+        self.targets.on_loss = call
+
     def note_loss(self, loss: VariablesLost) -> None:
         """Report that something ended between runs."""
         self.targets.note_loss(loss)

@@ -4,7 +4,7 @@ import contextlib
 import threading
 import time
 from collections import deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -80,6 +80,8 @@ class Targets:
         #: The size of a terminal, in columns and rows.
         self.size = 80, 24
         self._losses: deque[VariablesLost] = deque(maxlen=100)
+        #: Called after each loss, from any thread.
+        self.on_loss: Callable[[], object] = lambda: None
         #: Held while a connection is made, which `_closing` ends.
         self._connecting = threading.Lock()
         self._closing = threading.Event()
@@ -317,6 +319,7 @@ class Targets:
         """Record that a language ended between runs."""
         self.current.prepared.discard(loss.language)
         self._losses.append(loss)
+        self.on_loss()
 
     def take_losses(self) -> tuple[VariablesLost, ...]:
         """The languages that ended between runs since the last call."""

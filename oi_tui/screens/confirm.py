@@ -11,6 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.reactive import reactive
+from textual.timer import Timer
 from textual.widgets import Static
 
 from oi_tui.screens.dialog import Dialog, link_hints
@@ -39,6 +40,8 @@ class ConfirmDialog(Dialog[bool]):
         self._details = details
         self._quiet = KeyGuard()
         self._settle: TimerHandle | None = None
+        #: Ticks while no yes counts.
+        self._clock: Timer | None = None
         self._armed_at = math.inf
 
     def compose(self) -> ComposeResult:
@@ -50,10 +53,12 @@ class ConfirmDialog(Dialog[bool]):
     def on_mount(self) -> None:
         """Start the guard: the question counts from when it is visible."""
         self._quiet.begin()
-        self.set_interval(LOOK, self._arm_when_quiet)
+        self._clock = self.set_interval(LOOK, self._arm_when_quiet)
 
     def watch_armed(self) -> None:
         """Say what the keys answer."""
+        if self._clock and not self.armed:
+            self._clock.reset()
         self._armed_at = time.monotonic()
         answers = "y yes · n no" if self.armed else "y when you stop typing · n no"
         self.query_one("#confirm").border_subtitle = link_hints(answers)
@@ -91,7 +96,7 @@ class ConfirmDialog(Dialog[bool]):
             self.dismiss(True)
 
     def _arm_when_quiet(self) -> None:
-        if self.armed:
-            self._quiet.look()
-        else:
+        if not self.armed:
             self.armed = self._quiet.has_lasted(self.app)
+        elif self._clock:
+            self._clock.pause()

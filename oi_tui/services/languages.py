@@ -106,6 +106,9 @@ class Languages(protocols.CodeRunner, Protocol):
     def resize(self, columns: int, rows: int) -> None:
         """Tell programs how much room their output has."""
 
+    def watch_losses(self, call: Callable[[], object]) -> None:
+        """Call `call`, from any thread, whenever something ended between runs."""
+
     @property
     def sandbox(self) -> bool:
         """Whether programs are held in the working directory."""

@@ -1,12 +1,17 @@
 """Decides when Python collects garbage, so that no key waits for it."""
 
+import asyncio
 import gc
 import time
+from collections.abc import Callable, Mapping
+from typing import Any
 
 #: The number of new objects after which Python collects garbage among them.
 _NEW = 2_000
 #: The number of such collections after which a full one is due.
 _DUE = 10
+#: How often one looks whether keys are still pressed, in seconds.
+_AGAIN = 1.0
 #: Seconds without a key after which nobody waits.
 _AT_REST = 1.0
 #: The longest time between two full collections while keys are pressed, in seconds.
@@ -32,14 +37,44 @@ class GarbageCollector:
         gc.enable()
         self._overdue = time.monotonic() + _LONGEST
 
-    def tend(self, last_key: float) -> None:
-        """Make a full collection if one is due and holds up nobody who types; call it again and again."""
+    async def run(self, find_last_key: Callable[[], float]) -> None:
+        """Make the full collections that become due, until it is cancelled; without garbage nothing is done.
+
+        `find_last_key` returns when a key was pressed last.
+        """
+        loop, due = asyncio.get_running_loop(), asyncio.Event()
+
+        def note(phase: str, _: Mapping[str, Any]) -> None:
+            # Python calls this in any thread.
+            if phase == "stop" and not due.is_set() and is_due():
+                loop.call_soon_threadsafe(due.set)
+
+        gc.callbacks.append(note)
+        try:
+            while True:
+                await due.wait()
+                while not self.tend(find_last_key()):
+                    await asyncio.sleep(_AGAIN)
+                due.clear()
+        finally:
+            gc.callbacks.remove(note)
+
+    def tend(self, last_key: float) -> bool:
+        """Make a full collection if it holds up nobody who types. Return whether none is due now."""
         began = time.monotonic()
-        if gc.get_count()[2] < _DUE or began < self._next:
-            return
+        if not is_due():
+            return True
+        if began < self._next:
+            return False
         if began - last_key < _AT_REST and began < self._overdue:
-            return
+            return False
         gc.collect()
         now = time.monotonic()
         self._next = now + _PAUSE * (now - began)
         self._overdue = now + _LONGEST
+        return True
+
+
+def is_due() -> bool:
+    """Whether there may be garbage that only a full collection finds."""
+    return gc.get_count()[2] >= _DUE

@@ -21,8 +21,6 @@ from oi_tui.terminal.input_filter import InputFilter, InputUnit, Pasted, Termina
 from oi_tui.terminal.queries import Answers, TerminalQueries
 
 _log = logging.getLogger("oi_tui.terminal")
-#: How often the thread that reads looks whether it should end, in seconds.
-_TURN = 0.1
 #: What undoes all that was switched on: images aside, as Textual does it, and the alternate screen last.
 _HAND_BACK = "\x1b[?1000;1003;1006;1015;2004;2048;1004l\x1b[?7h\x1b[<u\x1b[?1049l\x1b[?25h"
 #: How long leaving waits for answers that would else be typed into the shell, in seconds.
@@ -35,6 +33,10 @@ class TerminalAnswered(Message):
     def __init__(self, answers: Answers) -> None:
         super().__init__()
         self.answers = answers
+
+
+class TerminalClosed(Message):
+    """The terminal is gone; nothing more can be typed."""
 
 
 class _KeyParser(XTermParser):
@@ -75,6 +77,8 @@ class TerminalDriver(LinuxDriver):
         self._replies = TerminalQueries(lambda answers: self.send_message(TerminalAnswered(answers)))
         self.restoring: Callable[[], str] = lambda: ""
         self._parser = _KeyParser()
+        #: What is written into the second wakes the thread that reads, so that it ends.
+        self._woken, self._wake = os.pipe()
 
     def ask(self) -> None:
         """Ask the terminal what it can show; each answer comes as `TerminalAnswered`."""
@@ -91,12 +95,14 @@ class TerminalDriver(LinuxDriver):
         units = InputFilter(lambda: self._replies.expected)
         early = True
         while not self.exit_event.is_set():
-            pause = 0.0 if early else _TURN if units.wait is None else min(units.wait, _TURN)
-            if select.select([self.fileno], [], [], pause)[0]:
+            readable = select.select([self.fileno, self._woken], [], [], 0.0 if early else units.wait)[0]
+            if self._woken in readable:
+                break
+            if readable:
                 data = os.read(self.fileno, 4096)
                 if not data:
-                    self.exit_event.wait(_TURN)
-                    continue
+                    self.send_message(TerminalClosed())
+                    break
                 text = decoder.decode(data)
                 self._dispatch(units.feed(_read_typed_early(text) if early else text))
             else:
@@ -136,7 +142,9 @@ class TerminalDriver(LinuxDriver):
         until = time.monotonic() + _LAST_ANSWERS
         while self._replies.expected and time.monotonic() < until and not self.exit_event.is_set():
             time.sleep(0.01)
+        os.write(self._wake, b"x")
         super().disable_input()
+        os.read(self._woken, 1)
 
     def stop_application_mode(self) -> None:
         """Hand the terminal back, without our pictures."""

@@ -1,6 +1,7 @@
 """A panel with the newest lines of the log."""
 
 from textual.content import Content
+from textual.timer import Timer
 from textual.widgets import Static
 
 from oi_tui.log import RecentLines
@@ -17,12 +18,23 @@ class LogPanel(Static):
         super().__init__(id=id, markup=False)
         self._recent = recent
         self._shown = -1
+        self._clock: Timer | None = None
         self.border_title = "Log"
         self.border_subtitle = "%verbose off hides this · %log shows all"
 
     def on_mount(self) -> None:
+        """Be ready to follow."""
+        self._clock = self.set_interval(_AGAIN, self._follow, pause=True)
+
+    def on_show(self) -> None:
         """Begin to follow."""
-        self.set_interval(_AGAIN, self._follow)
+        if self._clock:
+            self._clock.reset()
+
+    def on_hide(self) -> None:
+        """Stop following."""
+        if self._clock:
+            self._clock.pause()
 
     def on_resize(self) -> None:
         """Show as many lines as there is room for."""

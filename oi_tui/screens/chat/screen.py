@@ -172,7 +172,6 @@ class ChatScreen(BaseScreen[None]):
         chat_view.dispatch = self._take
         self.prompt.folder = chat_view.workspace.computer.cwd
         self.refresh_status()
-        self.set_interval(0.25, self.refresh_status)
         # The prompt stood elsewhere while the view took the place of the empty screen.
         self.call_after_refresh(self.prompt.place_caret)
         self.post_message(self.Ready())
@@ -254,6 +253,15 @@ class ChatScreen(BaseScreen[None]):
 
     def on_descendant_focus(self) -> None:
         """Show at once the keys of what has the keyboard now."""
+        self.refresh_status()
+
+    def on_screen_resume(self) -> None:
+        """Show what was changed on the screen before."""
+        self.refresh_status()
+
+    @on(Prompt.ViChanged)
+    def handle_vi_changed(self) -> None:
+        """Show the mode of vi."""
         self.refresh_status()
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
@@ -383,6 +391,7 @@ class ChatScreen(BaseScreen[None]):
             except CommandError as error:
                 self.prompt.put_back(text)
                 self.notify(str(error), severity="warning", markup=False)
+            self.refresh_status()
 
     def _show_home(self) -> None:
         """Update the home screen."""

@@ -17,7 +17,9 @@ from dataclasses import dataclass
 from textual import on
 from textual.app import ComposeResult
 from textual.message import Message as Notification
+from textual.timer import Timer
 from textual.widget import Widget
+from textual.worker import Worker
 
 from oi_tui import log
 from oi_tui.engine.events import Event, MessageRecorded, Noticed, TurnEnded
@@ -57,6 +59,9 @@ from oi_tui.widgets.prompt.queue import PromptQueue
 from oi_tui.widgets.prompt.stdin_bar import StdinBar
 from oi_tui.widgets.timer import schedule
 from oi_tui.workspace import Workspace
+
+#: How often one looks at what changes without an event while something goes on, in seconds.
+_TICK = 0.25
 
 
 class ChatView(Widget):
@@ -146,6 +151,8 @@ class ChatView(Widget):
         #: When events that can wait are taken next, and the timer for it.
         self._next_frame = 0.0
         self._frame: asyncio.TimerHandle | None = None
+        #: Ticks while something goes on; at rest nothing does.
+        self._clock: Timer | None = None
         turns.wake = lambda worker: self.post_message(self.EventsArrived(worker))
         turns.show = self.show
         turns.send_queued = lambda text: self.dispatch(text)
@@ -177,12 +184,14 @@ class ChatView(Widget):
         yield self.replace_line
 
     def on_mount(self) -> None:
-        """Show what there is, and keep telling what of the code is out of sight."""
+        """Show what there is, and what ended before anybody could look."""
         profile = self.workspace.profile
         self.log_panel.display = profile.verbose or profile.debug
         use_motion(self.app, profile.motion)
         self.show_session()
-        self.set_interval(0.25, self._look_again)
+        self._clock = self.set_interval(_TICK, self._tick, pause=True)
+        self.workspace.computer.watch_losses(lambda: self.call_later(self._look_again))
+        self._look_again()
 
     @property
     def session(self) -> Session:
@@ -231,6 +240,7 @@ class ChatView(Widget):
     def start(self, events: Iterator[Event], *, with_model: bool = False) -> None:
         """Work through a session's events in a thread; `with_model`: the model has a part in them."""
         self.turns.start(events, with_model=with_model)
+        self._run_clock()
 
     def stop(self) -> None:
         """Leave the editor, else stop what is in progress, else go to the prompt."""
@@ -330,6 +340,25 @@ class ChatView(Widget):
         """Put text on the clipboard and say by which way."""
         self.notify(what + copy(text, self.app), timeout=2, markup=False)
 
+    def _tick(self) -> None:
+        self._look_again()
+        self.post_message(self.Changed())
+
+    def _run_clock(self) -> None:
+        """Let the clock tick while a turn is at work, or saving fails."""
+        if self._clock is None:
+            return
+        if self.busy or self.session.fails_to_save:
+            self._clock.resume()
+        else:
+            self._clock.pause()
+
+    @on(Worker.StateChanged)
+    def handle_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """Show what work beside the turns has changed, such as the title of the conversation."""
+        if event.worker.is_finished:
+            self.post_message(self.Changed())
+
     def _look_again(self) -> None:
         """Tell what changes without an event: what of the code is out of sight, and whether saving works."""
         if self.session.saves_again():
@@ -337,6 +366,7 @@ class ChatView(Widget):
         for event in self.session.tell_losses():
             self.show(event)
         self.questions.note_hidden()
+        self._run_clock()
 
     # -- what the session tells ----------------------------------------------------------------
 

@@ -42,11 +42,7 @@ class KeyGuard:
 
     def begin(self) -> None:
         """Start to wait: the question is visible from now on."""
-        self._since = time.monotonic()
-
-    def look(self) -> None:
-        """Note that the screen is updated, while there is nothing to answer."""
-        self._looked = time.monotonic()
+        self._since = self._looked = time.monotonic()
 
     def has_lasted(self, app: App[Any]) -> bool:
         """Whether the question was visible, and keyboard and mouse quiet, for long enough."""

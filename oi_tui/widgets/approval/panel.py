@@ -8,6 +8,7 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.message import Message
 from textual.reactive import reactive
+from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input
 
@@ -89,6 +90,8 @@ class ApprovalPanel(Widget, can_focus=True):
         #: The place of the caret in the code while it is edited, in words.
         self._caret = ""
         self._quiet = KeyGuard()
+        #: Ticks while the guard is closed.
+        self._clock: Timer | None = None
         self._armed_at = math.inf
         self._too_early = False
         self._held = HeldKey(self._mark_answer, self._use_held_key)
@@ -120,8 +123,8 @@ class ApprovalPanel(Widget, can_focus=True):
         yield self._reason
 
     def on_mount(self) -> None:
-        """Look at the clock often enough that the guard is seen to open."""
-        self.set_interval(LOOK, self._arm_when_quiet)
+        """Be ready to look at the clock, often enough that the guard is seen to open."""
+        self._clock = self.set_interval(LOOK, self._arm_when_quiet, pause=True)
 
     def on_resize(self) -> None:
         """Fit the texts to the new width."""
@@ -223,6 +226,7 @@ class ApprovalPanel(Widget, can_focus=True):
         if self.is_running:  # on a slow machine it takes a while until the person sees it
             self.call_after_refresh(self._quiet.begin)
         self.armed = False
+        self._watch_clock()
         if self._held.key:
             self._pass_on("")
 
@@ -358,11 +362,13 @@ class ApprovalPanel(Widget, can_focus=True):
 
     def watch_stage(self) -> None:
         """Show the field in its stage only."""
+        self._watch_clock()
         for stage in (QuestionStage.EDITING, QuestionStage.WHY, QuestionStage.WORD, QuestionStage.ALWAYS):
             self.set_class(self.stage is stage, f"-{stage}")
 
     def watch_armed(self) -> None:
         """Say whether keys answer."""
+        self._watch_clock()
         if self._question:
             self._describe()
 
@@ -395,9 +401,19 @@ class ApprovalPanel(Widget, can_focus=True):
         self.dismiss()
         self.post_message(self.Answered(request, value))
 
+    @property
+    def _is_waiting(self) -> bool:
+        """Whether there is a question that no key answers yet."""
+        return not self.armed and self._question is not None and self.stage is QuestionStage.ASKING
+
+    def _watch_clock(self) -> None:
+        if self._clock and self._is_waiting:
+            self._clock.reset()
+
     def _arm_when_quiet(self) -> None:
-        if self.armed or self._question is None or self.stage is not QuestionStage.ASKING:
-            self._quiet.look()
+        if not self._is_waiting or self._question is None:
+            if self._clock:
+                self._clock.pause()
         elif self._quiet.has_lasted(self.app):
             if self._quiet.plans_run(self.app):
                 self._answer(Run(self._question.code))

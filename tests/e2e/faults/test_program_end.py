@@ -128,6 +128,14 @@ def test_closing_the_terminal_ends_everything(start: Start) -> None:
     assert processes.wait_until(lambda: not ours(), 40), ours()
 
 
+@pytest.mark.needs("setsid")
+def test_a_closed_terminal_ends_the_program_at_rest_that_no_signal_tells_of_it(workplace: Path) -> None:
+    with Program("--demo", command=("setsid", "-w", *PROGRAM), cwd=workplace) as program:
+        program.begin()
+        program.hang_up()
+        assert processes.wait_until(lambda: not ours(), 40), ours()
+
+
 @pytest.mark.parametrize("moment", ["idle", "streaming", "running", "dialog"])
 def test_ctrl_z_gives_the_shell_a_clean_terminal_and_fg_comes_back(
     workplace: Path, moment: str, monkeypatch: pytest.MonkeyPatch

@@ -57,6 +57,7 @@ async def test_the_state_is_what_it_is(settings: dict[str, object], words: str, 
         assert words in state
         assert absent not in state
         ui.view.session.auto_run = True
+        ui.chat.refresh_status()
         await ui.until(lambda: "AUTO" in shown(ui)[0])
 
 

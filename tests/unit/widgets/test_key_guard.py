@@ -65,12 +65,11 @@ def test_after_the_screen_stood_still_the_question_waits_again(clock: Clock) -> 
     assert lasted_after(guard, clock, 40) == [False]
 
 
-def test_a_screen_that_moves_while_nothing_is_to_be_answered_does_not_stand_still(clock: Clock) -> None:
+def test_the_time_in_which_nobody_looked_before_the_question_began_does_not_count(clock: Clock) -> None:
     guard = KeyGuard()
-    for _ in range(4):
-        clock.now += 20
-        guard.look()
-    assert lasted_after(guard, clock, 20) == [True]
+    clock.now += 80
+    guard.begin()
+    assert lasted_after(guard, clock, 20, 20, 10) == [False, False, True]
 
 
 def test_code_is_planned_to_run_until_somebody_types_or_it_is_cancelled(clock: Clock) -> None:

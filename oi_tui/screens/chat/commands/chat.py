@@ -87,7 +87,12 @@ class ChatCommands(ConversationActions):
 
     def run_then(self, work: Callable[[], T], then: Callable[[T], object]) -> None:
         """Run slow work in a thread, so that keys do not wait, and pass on its result."""
-        self.run_in_background(lambda: self._chat.app.call_later(then, work()))
+
+        def finish(result: T) -> None:
+            then(result)
+            self._view.post_message(self._view.Changed())
+
+        self.run_in_background(lambda: self._chat.app.call_later(finish, work()))
 
     def tell_of_no_model(self) -> None:
         """Say how to get a model, where there is none and no key for one."""
