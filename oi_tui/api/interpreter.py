@@ -1,5 +1,6 @@
 """The Python API: Open Interpreter's attributes and methods, on the engine of the application."""
 
+import inspect
 import warnings
 import weakref
 from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Sequence
@@ -431,6 +432,11 @@ class _ModelAccess:
 def _function(name: str, value: _F) -> _F:
     if value is not None and not callable(value):
         raise TypeError(f"{name} must be a function or None, not {value!r}")
+    if inspect.iscoroutinefunction(value):
+        raise TypeError(
+            f"{name} must be a plain function, because an async one is not awaited. With achat(), it may "
+            "call asyncio.run_coroutine_threadsafe(...).result()"
+        )
     return value
 
 

@@ -133,6 +133,8 @@ class ApprovalRequested:
 
     def edit(self, code: str) -> bool:
         """Run this code instead. Return False when the question was answered before."""
+        if not isinstance(code, str):
+            raise TypeError(f"the code must be text, not {type(code).__name__}")
         return self.reply(Run(code))
 
     def reject(self, reason: str = "", *, stop: bool = False) -> bool:

@@ -671,6 +671,41 @@ def test_a_function_that_does_not_decide_runs_nothing(decide: Any, make: Make, s
     assert interpreter.messages[-1]["state"] == "skipped"
 
 
+def test_an_async_function_is_refused_and_a_plain_one_may_wait_for_the_event_loop(
+    make: Make, served: server.ModelServer
+) -> None:
+    served.answer(calls("print(1)"), says("Done."))
+    interpreter = make()
+
+    async def decide(_: ApprovalRequested) -> bool:
+        await asyncio.sleep(0)
+        return True
+
+    for name in ("on_approval", "on_input"):
+        with pytest.raises(TypeError, match=f"{name} must be a plain function, because an async one"):
+            setattr(interpreter, name, decide)
+
+    async def work() -> None:
+        loop = asyncio.get_running_loop()
+        interpreter.on_approval = lambda question: asyncio.run_coroutine_threadsafe(
+            decide(question), loop
+        ).result()
+        async for _ in interpreter.achat("go"):
+            pass
+
+    asyncio.run(work())
+    assert any(message["content"] == "1\n" for message in interpreter.messages)
+
+
+def test_code_in_an_answer_is_text(make: Make, served: server.ModelServer) -> None:
+    served.answer(calls("print(1)"), says("Done."))
+    interpreter = make()
+    interpreter.on_approval = lambda question: question.edit(None)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="the code must be text, not NoneType"):
+        interpreter.chat("go", display=False)
+    assert interpreter.messages[-1]["state"] == "skipped"
+
+
 def test_events_are_typed_and_answered_by_their_methods(make: Make, served: server.ModelServer) -> None:
     served.answer(calls("print(1)"), says("Done."))
     interpreter = make()
