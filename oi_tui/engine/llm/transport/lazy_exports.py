@@ -9,9 +9,8 @@ import ast
 import importlib
 import sys
 from collections.abc import Sequence
-from importlib.abc import Loader, MetaPathFinder
+from importlib.abc import InspectLoader, Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -56,8 +55,10 @@ class _Finder(MetaPathFinder):
         if not fullname.startswith(_PACKAGES):
             return None
         spec = PathFinder.find_spec(fullname, path, target)
-        if spec and spec.origin and spec.submodule_search_locations:
-            exports = read_exports(Path(spec.origin).read_text(encoding="utf-8"))
+        if spec and spec.submodule_search_locations and isinstance(spec.loader, InspectLoader):
+            # None where only compiled files are installed.
+            source = spec.loader.get_source(fullname)
+            exports = read_exports(source) if source else None
             if exports is not None:
                 spec.loader = _Loader(exports)
         return spec
