@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from oi_tui.text import repair_surrogates
+
 #: A cell's text; None where the value is missing.
 Cell = str | None
 
@@ -125,7 +127,10 @@ class LiveTable:
     def shape(self, view: TableQuery) -> TableShape:
         """The current shape of the table."""
         answer = self._answer(do="shape", sort=view.sort, descending=view.descending, words=view.words)
-        columns = tuple(Column(str(n), str(t), bool(numeric)) for n, t, numeric in _list(answer, "columns"))
+        columns = tuple(
+            Column(repair_surrogates(str(name)), str(of), bool(numeric))
+            for name, of, numeric in _list(answer, "columns")
+        )
         rows, total = int(str(answer.get("rows", 0))), int(str(answer.get("total", 0)))
         self._known = total, [column.name for column in columns]
         return TableShape(str(answer.get("kind")), columns, rows, total, str(answer.get("index", "")))
@@ -139,7 +144,8 @@ class LiveTable:
         answer = self._answer(do="page", **order, **part)
         if self._known is not None:
             total, names = self._known
-            now = int(str(answer.get("total", total))), list(map(str, _list(answer, "names")))
+            read = [repair_surrogates(str(name)) for name in _list(answer, "names")]
+            now = int(str(answer.get("total", total))), read
             if now != (total, names[first : first + columns]):
                 raise TableChangedError(f"{self._name} has changed meanwhile")
         return [
@@ -159,7 +165,8 @@ def _list(answer: Mapping[str, object], name: str) -> list[Any]:
 
 
 def _parse_cell(value: object) -> Cell:
-    return None if value is None else str(value)
+    # Half of a character cannot be copied or written to a file.
+    return None if value is None else repair_surrogates(str(value))
 
 
 #: What stands for a missing value in a condition.

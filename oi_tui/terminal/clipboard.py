@@ -10,6 +10,7 @@ from pathlib import Path
 from textual.app import App
 
 from oi_tui import paths
+from oi_tui.text import repair_surrogates
 
 #: Terminals cut or drop longer sequences (xterm and tmux do), so longer text is not sent to them, in bytes.
 LONGEST = 100_000
@@ -26,9 +27,10 @@ def copy(text: str, app: App[object]) -> str:
     terminal is asked by OSC 52, which cannot tell whether it obeyed. What is too long for a terminal goes to
     a file of the person's own.
     """
+    text = repair_surrogates(text)
     if _is_local() and _with_a_tool(text):
         return "copied"
-    if len(text.encode("utf-8", "replace")) > LONGEST:
+    if len(text.encode()) > LONGEST:
         return _copy_into_tmux(text) or _write_to_file(text)
     if problem := _copy_into_tmux(text):
         return problem
@@ -55,7 +57,7 @@ def _offer(words: list[str], text: str, environment: Mapping[str, str] | None = 
     try:
         done = subprocess.run(
             words,
-            input=text.encode("utf-8", "replace"),
+            input=text.encode(),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             env=environment,
@@ -91,7 +93,7 @@ def _copy_into_tmux(text: str) -> str:
 def _through_screen(text: str, app: App[object]) -> None:
     """Ask the terminal around GNU screen, in pieces that screen passes on unchanged."""
     driver = app._driver
-    sequence = f"\x1b]52;c;{base64.b64encode(text.encode('utf-8', 'replace')).decode()}\x07"
+    sequence = f"\x1b]52;c;{base64.b64encode(text.encode()).decode()}\x07"
     pieces = (sequence[at : at + _SCREEN_PIECE] for at in range(0, len(sequence), _SCREEN_PIECE))
     if driver is not None:
         driver.write("".join(f"\x1bP{piece}\x1b\\" for piece in pieces))
@@ -103,7 +105,7 @@ def _write_to_file(text: str) -> str:
     try:
         path = paths.make_private(paths.state()) / "copied.txt"
         path.unlink(missing_ok=True)
-        paths.create_file(path, text.encode("utf-8", "replace"))
+        paths.create_file(path, text.encode())
     except OSError as error:
         return f"not copied: {size}, and no file could be written ({paths.explain_write_error(error)})"
     return f"{size}: written to {paths.shorten(Path(path))}"

@@ -4,10 +4,12 @@ import json
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from oi_tui.input.table_export import export
 from oi_tui.messages import Printed
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.tables import TableError, TableQuery
@@ -554,6 +556,14 @@ def test_values_like_tables_open_as_tables(
     table = python.inspector.open_table("python", "like")
     assert [column.name for column in table.shape(TableQuery()).columns] == columns
     assert table.page(TableQuery(), 0, 1, 0, 9)[0].cells == cells
+
+
+def test_half_of_a_character_in_a_table_can_be_written_to_a_file(python: Computer, tmp_path: Path) -> None:
+    code = "halves = [{'a': 'x\\ud800', '\\udfff': 1}, {'a': 'b', '\\udfff': 2}]"
+    assert play(python, "python", code).state == "finished"
+    table = python.inspector.open_table("python", "halves")
+    export(table, table.shape(TableQuery()), TableQuery(), tmp_path / "halves.csv")
+    assert (tmp_path / "halves.csv").read_text(encoding="utf-8") == "a,\ufffd\nx\ufffd,1\nb,2\n"
 
 
 def test_numbers_that_no_float_holds_are_compared(python: Computer) -> None:

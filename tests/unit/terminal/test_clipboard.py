@@ -50,6 +50,12 @@ def test_without_a_display_the_terminal_is_asked(bare: pytest.MonkeyPatch) -> No
     assert app.copied == ["x = '日本'\n"]
 
 
+def test_half_of_a_character_is_copied_as_the_sign_for_it(bare: pytest.MonkeyPatch) -> None:
+    app = Screen()
+    copy("a\ud800b \ud83d\ude00", app)
+    assert app.copied == ["a\ufffdb \U0001f600"]
+
+
 def test_with_a_display_a_tool_is_used_and_over_ssh_it_is_not(bare: pytest.MonkeyPatch) -> None:
     given: list[str] = []
     bare.setattr(pyperclip, "copy", given.append)
