@@ -66,7 +66,7 @@ class TableView(ScrollView, can_focus=True):
         self._pages: dict[PageKey, Sequence[TableRow]] = {}
         self._asked: set[PageKey] = set()
         self._widths: list[int] = []
-        self._label_width = 1
+        self._widest_label = 1
 
     def show(self, shape: TableShape, view: TableQuery) -> None:
         """Show a table, or the same one in another order; the selected cell stays if it is still there."""
@@ -75,7 +75,7 @@ class TableView(ScrollView, can_focus=True):
             self._left = 0
         self.shape, self.view = shape, view
         self._pages, self._asked = {}, set()
-        self._label_width = max(cell_len(shape.index[:_WIDEST]), len(f"{shape.total}"))
+        self._widest_label = max(cell_len(shape.index[:_WIDEST]), len(f"{shape.total}"))
         self.virtual_size = Size(0, shape.rows + _HEADER)
         self._select(self.row, self.column)
 
@@ -88,7 +88,7 @@ class TableView(ScrollView, can_focus=True):
             del self._pages[place]
             self._asked.discard(place)
         self.shape = shape
-        self._label_width = max(self._label_width, len(f"{shape.total}"))
+        self._widest_label = max(self._widest_label, len(f"{shape.total}"))
         self.virtual_size = Size(0, shape.rows + _HEADER)
         self.refresh()
 
@@ -118,7 +118,8 @@ class TableView(ScrollView, can_focus=True):
             self._asked.discard(oldest)
         self._pages[place] = rows
         for row in rows:
-            self._label_width = min(_WIDEST, max(self._label_width, cell_len(_make_one_line(row.label))))
+            label = cell_len(_make_one_line(row.label))
+            self._widest_label = min(_WIDEST, max(self._widest_label, label))
             for at, cell in enumerate(row.cells, place[1] * COLUMNS):
                 if at < len(self._widths):
                     width = min(_WIDEST, cell_len(_make_one_line(cell or "")))
@@ -173,8 +174,18 @@ class TableView(ScrollView, can_focus=True):
         while self._left < self.column and self._measure_columns(self._left, self.column) > self.size.width:
             self._left += 1
 
+    @property
+    def _label_width(self) -> int:
+        """The width of the labels: at most half of the window."""
+        return min(self._widest_label, max(1, self.size.width // 2))
+
+    def _measure(self, column: int) -> int:
+        """The width of a column: at most that of the window, so that numbers at its right are in sight."""
+        room = self.size.width - self._label_width - 2
+        return min(self._widths[column], max(_NARROWEST, room))
+
     def _measure_columns(self, first: int, last: int) -> int:
-        return self._label_width + sum(width + 2 for width in self._widths[first : last + 1])
+        return self._label_width + sum(self._measure(at) + 2 for at in range(first, last + 1))
 
     def on_resize(self) -> None:
         """Keep what is selected in sight."""
@@ -184,8 +195,8 @@ class TableView(ScrollView, can_focus=True):
     def on_click(self, event: events.Click) -> None:
         """Select the cell."""
         at, left = self._left, self._label_width + 2
-        while at < len(self._widths) - 1 and event.x >= left + self._widths[at] + 1:
-            left += self._widths[at] + 2
+        while at < len(self._widths) - 1 and event.x >= left + self._measure(at) + 1:
+            left += self._measure(at) + 2
             at += 1
         row = self.row if event.y < _HEADER else int(event.y - _HEADER + self.scroll_offset.y)
         self._select(row, at)
@@ -203,7 +214,7 @@ class TableView(ScrollView, can_focus=True):
     def _choose_columns(self) -> range:
         last, used = self._left, self._label_width
         while last < len(self._widths) and used < self.size.width:
-            used += self._widths[last] + 2
+            used += self._measure(last) + 2
             last += 1
         return range(self._left, last)
 
@@ -226,7 +237,7 @@ class TableView(ScrollView, can_focus=True):
             text = (_make_one_line(column.name) if y == 0 else column.type) + (mark if y == 0 else "")
             chosen = self._style("row") if at == self.column else Style()
             parts.append(
-                Segment("  " + _fit_to_width(text, self._widths[at], right=column.numeric), style + chosen)
+                Segment("  " + _fit_to_width(text, self._measure(at), right=column.numeric), style + chosen)
             )
         return parts
 
@@ -254,7 +265,7 @@ class TableView(ScrollView, can_focus=True):
     def _fit_cell(self, cell: Cell, at: int, *, here: bool) -> str:
         assert self.shape is not None
         text = _make_one_line(cell) if cell is not None else "NaN" if here else "…"
-        return _fit_to_width(text, self._widths[at], right=self.shape.columns[at].numeric)
+        return _fit_to_width(text, self._measure(at), right=self.shape.columns[at].numeric)
 
     def _request_page(self, place: PageKey) -> None:
         if place not in self._asked:

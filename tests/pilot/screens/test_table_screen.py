@@ -124,6 +124,28 @@ async def test_header_and_labels_stay_while_the_rest_scrolls(tmp_path: Path) -> 
         assert source.fetched <= 2000
 
 
+class Long(Numbers):
+    """One row, whose label and whose column have long names."""
+
+    total = 1
+
+    def shape(self, view: TableQuery) -> TableShape:
+        return TableShape("DataFrame", (Column("n" * 10_000, "int64", numeric=True),), 1, 1, "label")
+
+    def page(
+        self, view: TableQuery, start: int, count: int, first: int, columns: int, *, whole: bool = False
+    ) -> list[TableRow]:
+        return [TableRow("l" * 100, ("12345",))][start:]
+
+
+async def test_a_narrow_window_shows_the_numbers_of_a_wide_column(tmp_path: Path) -> None:
+    async with looking(tmp_path, Long) as (app, pilot, reached):
+        for width in (80, 30, 16):
+            await pilot.resize_terminal(width, 10)
+            await reached(lambda width=width: 0 < width - app.screen.query_one(TableView).size.width < 4)
+            await reached(lambda: app.shown.split("\n")[2].startswith("l") and "12345" in app.shown)
+
+
 async def test_a_column_is_sorted_both_ways_and_back(tmp_path: Path) -> None:
     source = Numbers()
     async with looking(tmp_path, lambda: source) as (app, pilot, reached):
