@@ -242,6 +242,20 @@ async def test_an_answer_pressed_in_the_conversation_counts_once_the_panel_is_ar
         assert app.answers == [Run(CODE)]
 
 
+async def test_a_sentence_that_begins_with_an_answer_pressed_in_the_conversation_is_text(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(held_key, "SETTLE", 30.0)
+    async with asked() as (app, pilot, panel):
+        await until(pilot, lambda: panel.armed)
+        app.query_one(Prompt).focus()
+        await pilot.pause()
+        panel.press("run")
+        await pilot.press(*"es but")
+        assert app.query_one(Prompt).text == "yes but"
+        assert app.answers == []
+
+
 async def test_what_the_code_does_is_reported_in_words() -> None:
     async with asked("import shutil\nshutil.rmtree('old')\nopen('a.csv', 'w')") as (_, pilot, panel):
         await pilot.pause()

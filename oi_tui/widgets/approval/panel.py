@@ -208,7 +208,6 @@ class ApprovalPanel(Widget, can_focus=True):
         """Hide the panel: the question is answered or gone."""
         self._question = None
         self.armed = False
-        self.styles.min_height = None
         self.display = False
 
     def is_answer(self, text: str) -> bool:
