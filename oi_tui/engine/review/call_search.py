@@ -37,7 +37,12 @@ _SYNTAX: dict[str, _Syntax] = {
         name=r"[A-Za-z_$][\w$]*",
         computed=r"\]\s*\(|(?<!\})\)\s*\(|[\])]\s*\"\"|\bset(?:Timeout|Interval)\s*\(\s*\"\"|\bthis\s*\[",
     ),
-    "ruby": _Syntax(name=r"[A-Za-z_]\w*[!?]?", command=r"[;{|=(]|\b(?:do|then|else)\b"),
+    "ruby": _Syntax(
+        name=r"[A-Za-z_]\w*[!?]?",
+        command=r"[;{|=(]|\b(?:do|then|else)\b",
+        # Where `require` looks for files.
+        computed=r"\$(?::|LOAD_PATH\b|LOADED_FEATURES\b)\s*(?:<<|=(?![=~])|\.)",
+    ),
     "perl": _Syntax(computed=r"->\s*\(|&\s*[{$]|\$\{|<\s*>|[$%@](?:ENV|SIG|ARGV|INC)\b"),
     "lua": _Syntax(joint=r"[.:]", computed=r"\]\s*\(|\)\s*\("),
     "r": _Syntax(

@@ -110,6 +110,8 @@ _QUOTING: dict[str, Quoting] = {
 _QUOTING["cpp"] = _QUOTING["c"]
 for _name in ("typescript", "react", "deno", "bun"):
     _QUOTING[_name] = _QUOTING["javascript"]
+#: What ends a line in some languages, and with it a comment.
+_LINE_END = re.compile("\r(?!\n)|[\u2028\u2029]")
 _CLOSING = {"{": "}", "(": ")"}
 #: Code in texts in code is read to this depth.
 _DEEPEST = 20
@@ -136,6 +138,7 @@ def strip(language: str, code: str) -> StrippedCode:
     reader = _Reader(code, quoting, escape="`" if language == "powershell" else "\\")
     reader.read(0, "", 0)
     bare, doubts = "".join(reader.parts), reader.doubts
+    doubts += [(_find_line(code, match.start()), "an unusual line end") for match in _LINE_END.finditer(code)]
     doubts += [(_find_line(bare, match.end()), match[0].strip()) for match in _find(quoting.doubtful, bare)]
     doubts += [
         (_find_line(code, match.start()), match[0].strip()) for match in _find(quoting.doubtful_raw, code)

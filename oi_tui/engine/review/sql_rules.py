@@ -262,6 +262,8 @@ def _explain_ambiguity(kind: str, text: str, after: str) -> str:
     """Return why databases may not agree on where the token ends; "" where they do."""
     if kind in ("text", "name") and "\\" in text:
         return "a backslash in quotation marks"
+    if kind == "comment" and text.startswith("--") and "\r" in text[:-1]:
+        return "a line end within a comment"
     if kind == "comment" and text.startswith("--"):
         return "" if text == "--" or text[2].isspace() else "-- without a space behind it"
     if kind == "comment" and (len(text) < 4 or not text.endswith("*/")):

@@ -1510,3 +1510,35 @@ def test_code_of_one_repeated_part_is_read_in_bounded_time(language: str, code: 
     began = time.process_time()
     look_through(language, code, folder)
     assert time.process_time() - began < 20
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        # DuckDB and PostgreSQL end a comment here, SQLite does not.
+        ("sql", "SELECT 1 -- hi \r; DROP TABLE a"),
+        ("r", "# hi \rSys.setlocale('a')"),
+        ("lua", "-- hi \rsomething('a')"),
+        ("javascript", "// hi \rsomething('a')"),
+        ("javascript", "// hi \u2028something('a')"),
+        ("typescript", "// hi \u2029something('a')"),
+        ("powershell", "# hi \rGet-Something"),
+        ("php", "// hi \rsomething('a');"),
+        # Here it ends none, so that the quotation mark begins no text.
+        ("perl", "# hi \r'\nsomething('a'); # '"),
+        ("ruby", "# hi \r'\nsomething('a') # '"),
+    ],
+)
+def test_a_comment_that_ends_in_some_languages_where_it_goes_on_in_others_is_not_checked(
+    language: str, code: str, folder: Path
+) -> None:
+    review = look_through(language, code, folder)
+    assert review.unchecked
+    assert not review.nothing_listed
+
+
+@pytest.mark.parametrize(
+    ("language", "code"), [("sql", "SELECT 1 -- hi\r\n, 2"), ("r", "# hi\r\nmean(1)\r\n")]
+)
+def test_line_ends_of_windows_are_ordinary(language: str, code: str, folder: Path) -> None:
+    assert look_through(language, code, folder).unchecked == ()

@@ -112,13 +112,51 @@ CALLS: dict[str, Kind] = {
         ("logging.handlers.RotatingFileHandler", "plistlib.dump", "os.write", "os.ftruncate"), "writes"
     ),
 }
+# Functions of the standard library that do the same by less usual names.
+CALLS |= {
+    **dict.fromkeys(("os.chroot", "os.unshare", "os.setns", "os.setpriority", "os.pidfd_open"), "system"),
+    **dict.fromkeys(("fcntl.ioctl", "termios.tcsetattr", "resource.prlimit"), "system"),
+    **dict.fromkeys(("signal.alarm", "signal.setitimer"), "processes"),
+    **dict.fromkeys(
+        ("distutils.spawn.spawn", "webbrowser.get", "multiprocessing.set_executable"), "programs"
+    ),
+    **dict.fromkeys(
+        ("sys.remote_exec", "concurrent.interpreters.", "_interpreters.", "_xxsubinterpreters."), "runs text"
+    ),
+    **dict.fromkeys(
+        ("codeop.compile_command", "pydoc.locate", "pkgutil.resolve_name", "unittest.main"), "runs text"
+    ),
+    **dict.fromkeys(
+        ("doctest.run_docstring_examples", "trace.Trace", "bdb.Bdb", "site.addsitedir"), "runs text"
+    ),
+    **dict.fromkeys(
+        ("zipimport.zipimporter", "importlib.metadata.entry_points", "logging.config.dictConfig"), "runs text"
+    ),
+    **dict.fromkeys(("wsgiref.simple_server.make_server", "urllib.robotparser."), "network"),
+    **dict.fromkeys(("readline.read_history_file", "_pyrepl.readline.read_history_file"), "secrets"),
+    **dict.fromkeys(
+        ("os.posix_fallocate", "os.copy_file_range", "os.sendfile", "os.pwrite", "os.writev"), "writes"
+    ),
+    **dict.fromkeys(
+        ("compileall.compile_dir", "compileall.compile_file", "py_compile.compile", "pydoc.writedocs"),
+        "writes",
+    ),
+    **dict.fromkeys(
+        ("zipfile.main", "tarfile.main", "venv.create", "mailbox.mbox", "mailbox.Maildir"), "writes"
+    ),
+    **dict.fromkeys(("dbm.dumb.open", "dbm.gnu.open", "dbm.ndbm.open", "dbm.sqlite3.open"), "writes"),
+}
 #: Where the file stands among the arguments of a call that writes one; the first otherwise.
 FILE_AT = {
     **dict.fromkeys(("shutil.copy", "shutil.copyfile", "shutil.copytree", "shutil.copy2"), 1),
     **dict.fromkeys(("os.symlink", "os.link", "joblib.dump", "torch.save", "pyarrow.parquet.write_table"), 1),
 }
 #: Calls that write to something opened elsewhere.
-NO_FILE = {"json.dump", "pickle.dump", "plistlib.dump", "os.write", "os.ftruncate"}
+NO_FILE = {
+    *("json.dump", "pickle.dump", "plistlib.dump", "os.write", "os.ftruncate", "os.pwrite", "os.writev"),
+    *("os.posix_fallocate", "os.copy_file_range", "os.sendfile", "zipfile.main", "tarfile.main"),
+    *("compileall.compile_dir", "compileall.compile_file", "py_compile.compile", "pydoc.writedocs"),
+}
 #: Methods of whatever object, by name. "replace" and "rename" belong to texts and tables too often.
 METHODS: dict[str, Kind] = {
     **dict.fromkeys(

@@ -18,7 +18,9 @@ CONTAINERS: Final = (
 _DISPLAY: Final = re.compile(
     r"display\.(?!encoding)[a-z_]+(?:\.[a-z_]+)*|max_rows|max_columns|max_colwidth|precision|float_format"
 )
-_PANDAS: Final = frozenset(("pandas.get_option", "pandas.reset_option", "pandas.set_option"))
+_PANDAS: Final = frozenset(
+    ("pandas.get_option", "pandas.option_context", "pandas.reset_option", "pandas.set_option")
+)
 _DEFAULTS: Final = frozenset(
     ("matplotlib.rcdefaults", "matplotlib.pyplot.rcdefaults", "seaborn.reset_defaults", "seaborn.reset_orig")
 )
@@ -31,7 +33,7 @@ def sets_looks(function: str, call: ast.Call) -> bool | None:
     """
     owner, _, name = function.rpartition(".")
     if function in _PANDAS:
-        options = call.args[:: 2 if name == "set_option" else 1]
+        options = call.args[:: 2 if name in ("option_context", "set_option") else 1]
         return (
             not call.keywords
             and bool(options)
