@@ -58,7 +58,12 @@ function connect() {
     ["oi-tui", `oi-tui.token.${token}`],
   );
   socket = made;
-  made.onopen = () => { wait = 500; setState(); };
+  made.onopen = () => {
+    wait = 500;
+    setState();
+    // An answer that was sent into the old connection may be lost; the server takes only one.
+    allowAnswers();
+  };
   made.onmessage = (event) => { if (made === socket) take(JSON.parse(event.data)); };
   made.onclose = async () => {
     if (made !== socket) return;
@@ -153,7 +158,10 @@ function act(event) {
       break;
     case "model.retry": note(`${event.reason} Trying again in ${Math.round(event.seconds)} s.`, "notice"); break;
     case "notice": note(event.text, event.severity === "error" ? "error" : "notice"); break;
-    case "error": note(event.message, "error"); break;
+    case "error":
+      note(event.message, "error");
+      allowAnswers();
+      break;
   }
 }
 
@@ -343,16 +351,28 @@ function openQuestion(asked) {
   setEditing(false);
   const cell = shown.get(asked.message_id);
   if (cell) draw(cell);
-  const buttons = [...panel.querySelectorAll("button")];
-  buttons.forEach((button) => { button.disabled = true; });
+  setAnswers(false);
   panel.hidden = false;
   byId("reading").scrollTop = 0;
   byId("code").rows = Math.min(asked.code.split("\n").length + 1, 40);
   byId("announcement").textContent = byId("title").textContent;
-  // Whoever is typing goes on typing; others find the question under their keys.
-  if (!byId("words").value && !(conversations.isOpen() || document.activeElement?.matches("#token"))) byId("title").focus({ preventScroll: true });
-  setTimeout(() => { if (question === asked) buttons.forEach((button) => { button.disabled = false; }); }, GUARD);
+  if (!isTyping()) byId("title").focus({ preventScroll: true });
+  allowAnswers();
   setState();
+}
+
+// Whoever is typing goes on typing; others find what waits for them under their keys.
+function isTyping() {
+  return byId("words").value || conversations.isOpen() || document.activeElement?.matches("#token");
+}
+
+function setAnswers(allowed) {
+  byId("question").querySelectorAll("button").forEach((button) => { button.disabled = !allowed; });
+}
+
+function allowAnswers() {
+  const asked = question;
+  if (asked) setTimeout(() => { if (question === asked) setAnswers(true); }, GUARD);
 }
 
 function closeQuestion() {
@@ -369,7 +389,7 @@ function closeQuestion() {
 function answer(decision, more = {}) {
   if (!question) return;
   if (!send({ do: "answer", question: question.id, hash: question.hash, decision, ...more })) return;
-  byId("question").querySelectorAll("button").forEach((button) => { button.disabled = true; });
+  setAnswers(false);
 }
 
 byId("run").onclick = () => {
@@ -414,13 +434,12 @@ function setInput(request) {
   byId("line").type = request && request.masked ? "password" : "text";
   if (!request) { byId("line").value = ""; return; }
   byId("input").querySelector("label").textContent = request.prompt || "The program is waiting for input";
-  byId("line").focus();
+  if (!isTyping()) byId("line").focus();
 }
 
 byId("input").onsubmit = (event) => {
   event.preventDefault();
-  send({ do: "input", text: byId("line").value });
-  setInput(null);
+  if (send({ do: "input", text: byId("line").value })) setInput(null);
 };
 byId("prompt").onsubmit = (event) => {
   event.preventDefault();

@@ -378,6 +378,54 @@ def test_a_program_that_waits_for_input_is_seen_to_wait(serve: Serve, browser: B
     assert running.computer.typed == ["Ada\n"]
 
 
+def test_whoever_types_a_message_goes_on_typing_when_a_program_waits_for_input(
+    serve: Serve, browser: Browser
+) -> None:
+    running = serve([call("ask")], [Text("Done.")])
+    opened(browser, running)
+    say(browser, "Hello")
+    browser.wait_for(QUESTION)
+    browser.type("#words", "And then")
+    browser.click("#run")
+    browser.click("#words")
+    browser.wait_for(f"{STATE} === 'waits for you' && !({QUESTION})")
+    browser.press_enter()
+    browser.call("Input.insertText", text=" this")
+    assert browser.value("document.getElementById('words').value") == "And then this"
+    assert running.computer.typed == []
+    browser.type("#line", "Ada")
+    browser.press_enter()
+    browser.wait_for(f"{STATE} === 'ready'")
+    assert running.computer.typed == ["Ada\n"]
+
+
+def test_an_answer_that_the_connection_lost_can_be_given_again(serve: Serve, browser: Browser) -> None:
+    """To a question and to a program."""
+    running = serve([call("ask")], [Text("Done.")])
+    count_sockets = "const Before = WebSocket; window.made = [];"
+    count_sockets += "window.WebSocket = class extends Before {"
+    count_sockets += "constructor(...given) { super(...given); window.made.push(this); } };"
+    browser.call("Page.addScriptToEvaluateOnNewDocument", source=count_sockets)
+    opened(browser, running)
+    say(browser, "Hello")
+    browser.wait_for(f"{QUESTION} && !document.getElementById('run').disabled")
+    browser.value("made.at(-1).send = () => {}")
+    browser.click("#run")
+    browser.wait_for("document.getElementById('run').disabled")
+    browser.value("made.at(-1).close()")
+    browser.wait_for("made.length === 2")
+    browser.click("#run")
+    browser.wait_for("!document.getElementById('input').hidden")
+    browser.type("#line", "Ada")
+    browser.value("made.at(-1).close(), document.getElementById('input').requestSubmit()")
+    browser.wait_for("made.length === 3 && made.at(-1).readyState === WebSocket.OPEN")
+    assert browser.value("document.getElementById('line').value") == "Ada"
+    browser.type("#line", "")
+    browser.press_enter()
+    browser.wait_for(f"{STATE} === 'ready' && {TEXT}.includes('Done.')")
+    assert running.computer.typed == ["Ada\n"]
+
+
 def test_a_page_with_scripts_is_offered_to_be_saved(
     serve: Serve, browser: Browser, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
