@@ -47,6 +47,8 @@ _EMBEDDING = (
     ("::/96", 0),
     ("2002::/16", 80),
 )
+#: Private addresses that do not look it: those of a site, and the service of Azure that gives out keys.
+_PRIVATE = ("fec0::/10", "168.63.129.16/32")
 Resolve = typing.Callable[[str, int], typing.List[str]]  # noqa: UP006 -- evaluated by Python 3.8
 
 
@@ -288,12 +290,12 @@ def _is_public(address: str) -> bool:
         ip = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
         return False
-    if not ip.is_global or ip.is_multicast:
+    if not ip.is_global or ip.is_multicast or any(ip in ipaddress.ip_network(item) for item in _PRIVATE):
         return False
     if ip.version == 4:
         return True
     embedded = [shift for network, shift in _EMBEDDING if ip in ipaddress.ip_network(network)]
-    return all(ipaddress.ip_address((int(ip) >> shift) & 0xFFFFFFFF).is_global for shift in embedded)
+    return all(_is_public(str(ipaddress.ip_address((int(ip) >> shift) & 0xFFFFFFFF))) for shift in embedded)
 
 
 def _wait_for_server(client: socket.socket, server: socket.socket) -> bool:
