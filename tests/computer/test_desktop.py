@@ -205,6 +205,16 @@ def test_a_form_is_filled_and_sent_with_mouse_and_keyboard(cells: ScreenCells) -
     assert cells.pressed() == []
 
 
+def test_caps_lock_of_the_person_changes_no_text_and_stays_on(cells: ScreenCells) -> None:
+    form = cells.form
+    subprocess.run(["xdotool", "key", "Caps_Lock"], check=True)
+    assert cells.eyes.set_caps_lock(True)
+    cells.run(f"computer.mouse.click{form.entry}\ncomputer.keyboard.write('Ann lEE 1! é я', delay=0)")
+    assert cells.eyes.set_caps_lock(True)
+    cells.run("computer.keyboard.press('tab', 'space')")
+    form.says("sent Ann lEE 1! é я")
+
+
 def test_pointer_clicks_drags_and_scrolls_where_it_should(cells: ScreenCells) -> None:
     x, y = cells.form.canvas
     assert (

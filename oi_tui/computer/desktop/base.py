@@ -84,6 +84,12 @@ class Desktop(Protocol):
     def key(self, code: int, down: bool) -> None:
         """Press or release a key by its number."""
 
+    def set_caps_lock(self, on: bool) -> bool:
+        """Turn caps lock on or off; return whether it was on.
+
+        False where it does not change what is typed.
+        """
+
     def wait_for_rest(self) -> None:
         """Wait until nobody uses mouse and keyboard, where input is noticed.
 

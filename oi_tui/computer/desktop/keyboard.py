@@ -77,11 +77,12 @@ class Keyboard(Tool):
             raise ComputerError(f"The character {wrong!r} cannot be typed. Nothing was typed.")
         desktop = open_session()
         time.sleep(delay)
-        for count, character in enumerate(text):
-            if count and interval:
-                time.sleep(interval)
-            _stroke(desktop, character)
-            desktop.log.typed()
+        with desktop.without_caps_lock():
+            for count, character in enumerate(text):
+                if count and interval:
+                    time.sleep(interval)
+                _stroke(desktop, character)
+                desktop.log.typed()
 
     def press(self, *args: str, presses: int = 1, interval: float = 0.1) -> None:
         """Press keys one after the other, such as "enter", "tab", "f5" or "a"."""

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NoReturn
 
@@ -126,6 +126,18 @@ class DesktopSession:
         if down:
             self._note_window("types", self._active())
         self._change("key", code, down)
+
+    @contextlib.contextmanager
+    def without_caps_lock(self) -> Iterator[None]:
+        """Turn caps lock off, and on again at the end if it was on. Raises Paused."""
+        self.check()
+        was_on = self.desktop.set_caps_lock(False)
+        try:
+            yield
+        finally:
+            if was_on:
+                with contextlib.suppress(ComputerError):
+                    self.desktop.set_caps_lock(True)
 
     def check(self) -> None:
         """Raise Paused when the person took over: the pointer is not where this cell put or found it."""

@@ -57,6 +57,8 @@ _LOCAL = frozenset(
 #: The property of the screen with what programs hold down, and what a part of it stands for.
 _HELD = "_OI_TUI_HELD"
 _KEY, _BUTTON = 0, 1
+#: The modifier of caps lock, and the keyboard that stands for all of them.
+_LOCK, _CORE_KEYBOARD = 2, 0x100
 _CARDINAL, _REPLACE = 6, 0
 
 
@@ -326,12 +328,16 @@ class X11:
 
     def position(self) -> tuple[int, int]:
         """Where the pointer is."""
+        return self._query_pointer()[:2]
+
+    def _query_pointer(self) -> tuple[int, int, int]:
+        """Where the pointer is, and which modifiers and buttons are on."""
         ids, numbers, mask = (c_ulong(), c_ulong()), (c_int(), c_int(), c_int(), c_int()), c_uint()
         with self._lock:
             self._x.XQueryPointer(
                 self._display, self._root, *map(byref, ids), *map(byref, numbers), byref(mask)
             )
-        return numbers[0].value, numbers[1].value
+        return numbers[0].value, numbers[1].value, mask.value
 
     def move(self, x: int, y: int) -> None:
         """Put the pointer somewhere."""
@@ -402,6 +408,15 @@ class X11:
         with self._lock:
             self._note_held(_KEY, code, down)
             self._fake(_KEY, code, down)
+
+    def set_caps_lock(self, on: bool) -> bool:
+        """Turn caps lock on or off; return whether it was on."""
+        was_on = bool(self._query_pointer()[2] & _LOCK)
+        if was_on != on:
+            with self._lock:
+                self._x.XkbLockModifiers(c_void_p(self._display), _CORE_KEYBOARD, _LOCK, _LOCK if on else 0)
+                self._x.XSync(self._display, 0)
+        return was_on
 
     def key_code(self, name: str) -> tuple[int, bool]:
         """The key for a name such as `Return` or a character; one that is on no key is put on a free one."""
