@@ -3,6 +3,7 @@
 # ruff: noqa: E501 - code of other languages, as it is
 
 import json
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -224,6 +225,19 @@ def test_a_notebook_can_be_run(computer: Computer) -> None:
 def test_a_file_of_ipython_can_be_run_with_its_magics(computer: Computer) -> None:
     (computer.cwd / "n.ipy").write_text("names =!printf 'a\\nb'\nfor name in names:\n    !echo $name\n%pwd\n")
     assert run(computer, "%run n.ipy\nlen(names)") == "a\nb\n2\n"
+
+
+def test_a_script_in_the_background_goes_on_while_cells_run(computer: Computer) -> None:
+    os.mkfifo(computer.cwd / "gate")
+    script = "%%bash --bg --proc job --out said\nread -r word < gate\necho $word; exit 3"
+    assert run(computer, script) == ""
+    assert run(computer, "job.poll()") == ""
+    assert (
+        run(computer, "open('gate', 'w').write('opened\\n'); job.wait(), said.read()")
+        == "(3, b'opened\\n')\n"
+    )
+    assert run(computer, "%%bash --bg --proc other\nexec sleep 600") == ""
+    assert run(computer, "%killbgscripts\nother.wait()") == "-15\n"
 
 
 def test_what_was_captured_can_be_shown_later(computer: Computer) -> None:

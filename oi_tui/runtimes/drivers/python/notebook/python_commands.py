@@ -7,10 +7,13 @@ import builtins
 
 __builtins__ = dict(vars(builtins))
 
+import atexit
+import contextlib
 import io
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -54,6 +57,8 @@ class Commands:
     def __init__(self, driver):
         self._driver = driver
         self._names = driver.module.__dict__
+        #: The processes of scripts in the background.
+        self._background = []
 
     def expanded(self, text):
         """The text with `{expression}` and `$name` filled in, where they mean something here."""
@@ -137,6 +142,39 @@ class Commands:
             if name:
                 self._names[name] = written.decode("utf-8", "replace")
         return done.returncode
+
+    def background_script(self, words, text, out="", err="", proc=""):
+        """Have a program run a text while cells go on; `out` and `err` name streams, `proc` the process."""
+        self._driver.streams.flush()
+        with tempfile.TemporaryFile() as file:
+            file.write((text if text.endswith("\n") else text + "\n").encode("utf-8"))
+            file.seek(0)
+            started = subprocess.Popen(
+                words,
+                stdin=file,
+                stdout=subprocess.PIPE if out else subprocess.DEVNULL,
+                stderr=subprocess.PIPE if err else subprocess.DEVNULL,
+                # What interrupts a cell does not reach it.
+                preexec_fn=os.setpgrp,
+            )
+        self._names.update(
+            {
+                name: value
+                for name, value in ((out, started.stdout), (err, started.stderr), (proc, started))
+                if name
+            }
+        )
+        if not self._background:
+            atexit.register(self.end_background_scripts)
+        self._background = [script for script in self._background if script.poll() is None] + [started]
+
+    def end_background_scripts(self):
+        """End the programs that run in the background."""
+        for script in self._background:
+            if script.poll() is None:
+                with contextlib.suppress(OSError):
+                    os.killpg(script.pid, signal.SIGTERM)
+        self._background = []
 
     def pip(self, words):
         """Install into the environment of this Python, also where that has no pip, as those that uv makes."""

@@ -28,7 +28,7 @@ _FILES = frozenset((__file__, python_error_words.__file__))
 
 #: What has no meaning here and does no harm where it is left out.
 _SILENT = frozenset(
-    "autoawait autoindent automagic autosave clear cls colors doctest_mode gui killbgscripts logoff "
+    "autoawait autoindent automagic autosave clear cls colors doctest_mode gui logoff "
     "logon logstart logstate logstop nbagg page rehashx subshell unload_ext".split()
 )
 _SHELLS = frozenset(("bash", "sh", "zsh"))

@@ -57,19 +57,30 @@ class ProgramWords:
         self._names[name.strip()] = lines if as_lines else lines.n
 
     def _script(self, name, rest, text):
-        words, options, wanted = shlex.split(rest), {}, None
+        words, options, wanted, is_background = shlex.split(rest), {}, None, False
         while words and words[0].startswith("--"):
             option, _, value = words.pop(0)[2:].partition("=")
-            if option in ("out", "err"):
+            if option in ("out", "err", "proc"):
                 options[option] = value or words.pop(0)
+            elif option == "bg":
+                is_background = True
             elif option == "no-raise-error":
                 wanted = 0
-            elif option not in ("raise-error", "bg"):
+            elif option != "raise-error":
                 raise ValueError("%%{}: --{} is not known here".format(name, option))
         program = {"script": [], "shell": ["bash"], "python": [sys.executable], "python3": [sys.executable]}
-        status = self._commands.script([*program.get(name, [name]), *words], text, **options)
+        words = [*program.get(name, [name]), *words]
+        if is_background:
+            self._commands.background_script(words, text, **options)
+            return
+        options.pop("proc", None)
+        status = self._commands.script(words, text, **options)
         if status and wanted is None:
             raise subprocess.CalledProcessError(status, name)
+
+    def _line_killbgscripts(self, rest):
+        """Ends the scripts that `--bg` started."""
+        self._commands.end_background_scripts()
 
     def _cell_system(self, rest, body):
         """Has the shell run the lines below it; their output, line by line."""
