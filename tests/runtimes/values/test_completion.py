@@ -158,6 +158,53 @@ numbers = [1, 2]
     assert texts(python, before)[: len(expected) or None] == expected
 
 
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        # What has the same columns has them after the call, too.
+        ("sales[sales['amount'] > 1].", ["amount", "region", "abs"]),
+        ("sales.head().", ["amount", "region", "abs"]),
+        ("sales.query('amount > (1').sort_values('amount').", ["amount", "region", "abs"]),
+        ("sales.loc[0:1].", ["amount", "region", "abs"]),
+        ("(sales\n .dropna()\n .", ["amount", "region", "abs"]),
+        ("sales.head().groupby('reg", ["region"]),
+        ("sales.describe().amou", []),
+        ("sales.describe().transpos", ["transpose"]),
+        ("sales.groupby('region').ngro", ["ngroup", "ngroups"]),
+        ("sales.groupby('region')['amount'].nlarg", ["nlargest"]),
+        ("sales.groupby('region').agg(fu", ["func="]),
+        ("pandas.read_csv('x').transpos", ["transpose"]),
+        ("sales.loc[:, 'region'].str.capital", ["capitalize"]),
+        ("Account('Bob').dep", ["deposit"]),
+        ("[1].app", ["append"]),
+        ("{n: 1 for n in rows}.upd", ["update"]),
+        ("'text'.upp", ["upper"]),
+        ("f'{sales.amo", ["amount"]),
+        ("f'{rows} {settings[\"co", ["colour", "contrast"]),
+        ('f"""{x}\n{sal', ["sales"]),
+        ("f'{{sales.amo", []),
+        ("f'{rows} sal", []),
+        ("'{sales.amo", []),
+        ("%timei", ["timeit"]),
+        ("%%bas", ["bash"]),
+        ("x = 1\n  %pw", ["pwd"]),
+        ("x = 1\n%%bas", []),
+        ("rows %sal", ["sales"]),
+    ],
+)
+def test_what_follows_calls_conditions_and_braces_is_offered(
+    python: Computer, before: str, expected: list[str]
+) -> None:
+    assert texts(python, before)[: len(expected) or None] == expected
+
+
+def test_fields_of_pydantic_are_arguments(python: Computer) -> None:
+    pytest.importorskip("pydantic", reason="pydantic is not installed")
+    code = "import pydantic\nclass Model(pydantic.BaseModel):\n    alpha: int\n    beta: str = 'x'"
+    assert play(python, "python", code).state == "finished"
+    assert texts(python, "Model(") == ["alpha=", "beta="]
+
+
 def test_no_code_of_the_program_runs_for_a_completion(python: Computer) -> None:
     for before in ("account.", "account.balance.", "account.nothing.", "account.deposit(", "account['"):
         complete(python, before)
@@ -170,6 +217,15 @@ def test_no_code_of_the_program_runs_for_a_completion(python: Computer) -> None:
         "nosy_owner.owner.",
         "nosy_owner.",
         "nosy.len(",
+        "nosy.items().",
+        "calls.append(1).",
+        "calls.append(1)[0].",
+        "account.deposit(1).",
+        "Account(1).balance.",
+        "Nosy(key=1).",
+        "Nosy(key=1)['",
+        "f'{account.balance.",
+        "f'{nosy.items().",
     ):
         complete(python, before)
     assert texts(python, "nosy['") == ["key"]

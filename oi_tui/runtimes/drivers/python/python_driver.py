@@ -142,7 +142,9 @@ class Driver:
                     variables = import_quietly("python_tables").answer(self.module.__dict__, request[2])
                     self.channel.send("table", nonce=request[1], **variables)
                 elif request[0] == "complete":
-                    variables = import_quietly("python_completion").answer(self.module.__dict__, request[2])
+                    variables = import_quietly("python_completion").answer(
+                        self.module.__dict__, request[2], self._list_magics
+                    )
                     self.channel.send("completions", nonce=request[1], **variables)
                 elif request[0] == "complete_sql":
                     self._complete_sql(request[1], request[2])
@@ -154,6 +156,10 @@ class Driver:
             except BaseException as error:
                 # Threads of the program's can raise what they like here.
                 self._print_error(error)
+
+    def _list_magics(self):
+        """The names of magics for lines, and of those for cells."""
+        return import_quietly("python_magics").magics_of(self).names()
 
     def _complete_sql(self, nonce, words):
         if self._sql_completer is None:

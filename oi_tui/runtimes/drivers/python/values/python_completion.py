@@ -21,6 +21,8 @@ import sys
 import types
 import warnings
 
+import python_call_results as results
+from python_records import fields_of
 from python_variables import _is_known, _name_of, _summary
 
 #: How many completions are listed, and how many keys or members of one value are looked at.
@@ -28,11 +30,11 @@ _MOST, _LOOKED_AT = 100, 5_000
 _LONGEST = 200
 _WORD = re.compile(r"[^\W\d]\w*\Z")
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
-#: What a value is read from: names, attributes, and keys that are written out.
-_EXPRESSION = re.compile(
-    r"""(?:[^\W\d]\w*|'[^'\\\n]*'(?=\.)|"[^"\\\n]*"(?=\.))
-    (?:\s*\.\s*[^\W\d]\w*|\[(?:-?\d+|'[^'\\\n]*'|"[^"\\\n]*")\])*\Z""",
-    re.X,
+#: The parts of code in which an expression is looked for; a number begins none, for it may go on.
+_TOKEN = re.compile(
+    r"""(?P<text>[rRbBuUfF]{0,2}(?:\'{3}.*?\'{3}|"{3}.*?"{3}|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"))
+    |(?P<name>[^\W\d]\w*)|(?P<number>\d[\w.]*)|(?P<space>\#[^\n]*)""",
+    re.X | re.S,
 )
 _IMPORT = re.compile(r"\s*import\s+(?:[\w.]+(?:\s+as\s+\w+)?\s*,\s*)*(?P<module>[\w.]*)\Z")
 _FROM = re.compile(r"\s*from\s+(?P<module>[\w.]*)\Z")
@@ -40,6 +42,10 @@ _FROM_IMPORT = re.compile(
     r"\s*from\s+(?P<module>[\w.]+)\s+import\s+\(?(?:\w+(?:\s+as\s+\w+)?\s*,\s*)*(?P<name>\w*)\Z"
 )
 _OPENING, _CLOSING = "([{", ")]}"
+#: What is before the quotation mark of a text with expressions in braces.
+_FORMATTED = re.compile(r"(?<!\w)(?:[fF][rR]?|[rR][fF])\Z")
+#: Names of magics that begin a line, or with `%%` the cell.
+_MAGIC = re.compile(r"\s*(%%?)(\w*)\Z")
 #: What stands for a data frame: its rows by label, and its groups.
 _ABOUT_A_FRAME = ("_LocIndexer", "_AtIndexer", "DataFrameGroupBy")
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
@@ -50,10 +56,11 @@ class _UnknownError(Exception):
     """The value cannot be read without running the program's code."""
 
 
-def answer(names, words):
+def answer(names, words, list_magics):
     """What completes the code before the caret, which is hexadecimal JSON, in the order of use.
 
-    `typed` is how many characters before the caret a completion takes the place of.
+    `typed` is how many characters before the caret a completion takes the place of. `list_magics` gives the
+    names of magics for lines, and of those for cells.
     """
     before = json.loads(bytes.fromhex(words).decode())["before"]
     typed, completions, note = "", [], ""
@@ -61,7 +68,7 @@ def answer(names, words):
         with warnings.catch_warnings():
             # Deprecation warnings belong to the run, not to the typing.
             warnings.simplefilter("ignore")
-            typed, completions, note = _Completer(names, before).found()
+            typed, completions, note = _Completer(names, before, list_magics).found()
     except Exception:
         # A library's value that is broken has no completions; whoever types goes on.
         pass
@@ -109,9 +116,10 @@ class _CaretContext:
 
 
 class _Completer:
-    def __init__(self, names, before):
+    def __init__(self, names, before, list_magics):
         self._names = names
         self._before = before
+        self._list_magics = list_magics
         self._place = _CaretContext(before)
         self._line = before[before.rfind("\n") + 1 :]
 
@@ -121,6 +129,9 @@ class _Completer:
             return "", [], ""
         if self._place.quote:
             return self._in_text()
+        magics = self._magics()
+        if magics is not None:
+            return (*magics, "")
         modules = self._modules()
         if modules is not None:
             return (*modules, "")
@@ -150,10 +161,10 @@ class _Completer:
 
     def _value_before(self, text):
         """The value of the expression at the end of the text. Raises _UnknownError."""
-        expression = _EXPRESSION.search(text)
-        if not expression or text[: expression.start()].rstrip(" \t")[-1:] in (".", "'", '"'):
+        node = expression_before(text)
+        if node is None:
             raise _UnknownError
-        return self._evaluate(ast.parse(expression.group(), mode="eval").body)
+        return self._evaluate(node)
 
     def _evaluate(self, node):
         if isinstance(node, ast.Constant):
@@ -167,15 +178,42 @@ class _Completer:
         elif isinstance(node, ast.Subscript):
             # Python 3.8 has the key in a node of its own.
             key = node.slice.value if type(node.slice).__name__ == "Index" else node.slice
-            value, key = self._evaluate(node.value), ast.literal_eval(key)
-            if type(value) in (dict, list, tuple, str) or _is_known(value):
-                return value[key]
+            return self._item(self._evaluate(node.value), key)
+        elif isinstance(node, ast.Call):
+            return self._result(node)
+        elif type(node) in _DISPLAYS:
+            return _DISPLAYS[type(node)]()
         raise _UnknownError
+
+    def _item(self, value, key):
+        """What brackets give: the value under a key that is written out, or a part of a table."""
+        try:
+            key = ast.literal_eval(key)
+        except ValueError:
+            return _known(results.part_of(value, key))
+        if type(value) in (dict, list, tuple, str):
+            return value[key]
+        if type(value) is results.Instance or type(key) is list:
+            return _known(results.part_of(value, key))
+        if _is_known(value):
+            return value[key]
+        raise _UnknownError
+
+    def _result(self, node):
+        """What a call returns, as far as its class is known without the call."""
+        owner = self._evaluate(node.func.value) if isinstance(node.func, ast.Attribute) else None
+        function = self._evaluate(node.func) if owner is None else attribute(owner, node.func.attr)
+        if _is(function, type):
+            return results.Instance(function)
+        return _known(results.result_of(function, owner))
 
     # -- in a text
 
     def _in_text(self):
         typed = self._before[self._place.text_from :]
+        inner = self._expression_in_text(typed)
+        if inner is not None:
+            return _Completer(self._names, inner, self._list_magics).found()
         if "\n" in typed:
             return "", [], ""
         keys = self._keys()
@@ -184,6 +222,14 @@ class _Completer:
         name = typed.rpartition("/")[2]
         return name, list(_files(typed)), ""
 
+    def _expression_in_text(self, typed):
+        """What is written of the expression in the last brace of an f-string; None where there is none."""
+        start = self._place.text_from - len(self._place.quote)
+        opened = typed.replace("{{", "  ").rfind("{")
+        if opened < 0 or "}" in typed[opened:] or not _FORMATTED.search(self._before[:start]):
+            return None
+        return typed[opened + 1 :]
+
     def _keys(self):
         """The keys or columns of the value in whose brackets the text is, or whose method is called.
 
@@ -191,18 +237,15 @@ class _Completer:
         """
         for bracket in reversed(self._place.brackets):
             head = self._before[:bracket].rstrip(" \t")
-            expression = _EXPRESSION.search(head)
-            if expression is None:
+            node = expression_before(head)
+            if node is None:
                 continue
-            owner = expression.group()
             is_call = self._before[bracket] == "("
-            if is_call and "." not in owner:
+            if is_call and not isinstance(node, ast.Attribute):
                 return None
             try:
-                value = self._value_before(
-                    head[: -len(owner)] + owner.rpartition(".")[0] if is_call else head
-                )
-            except _UnknownError:
+                value = self._evaluate(node.value if is_call else node)
+            except (_UnknownError, AttributeError, LookupError, TypeError, ValueError):
                 continue
             return _keys_of(value, called=is_call) or (None if is_call else [])
         return None
@@ -227,7 +270,16 @@ class _Completer:
         ]
         return named, _one_line(_name_of_function(function), parameters, _documentation(function))
 
-    # -- modules
+    # -- magics and modules
+
+    def _magics(self):
+        match = _MAGIC.match(self._line)
+        if not match:
+            return None
+        lines, cells = self._list_magics()
+        begins = self._before.strip() == self._line.strip()
+        names = lines if match.group(1) == "%" else cells if begins else ()
+        return match.group(2), _beginning(match.group(2), [(name, _MAGIC_WORD) for name in names])
 
     def _modules(self):
         line = self._line
@@ -260,13 +312,75 @@ class _Description:
 
 
 _KEYWORD, _WRITTEN, _MODULE = _Description("keyword"), _Description(""), _Description("module")
+_MAGIC_WORD = _Description("magic")
+#: What texts, lists and the like that are written out are, for their methods.
+_DISPLAYS = {
+    ast.JoinedStr: str,
+    ast.List: list,
+    ast.ListComp: list,
+    ast.Dict: dict,
+    ast.DictComp: dict,
+    ast.Set: set,
+    ast.SetComp: set,
+    ast.Tuple: tuple,
+}
+
+
+def _known(value):
+    """The value, if there is one. Raises _UnknownError."""
+    if value is None:
+        raise _UnknownError
+    return value
+
+
+def expression_before(text):
+    """The expression at the end of the text: names, attributes, items and calls; None for other texts."""
+    starts, start, at, is_joined = [], None, 0, False
+    while at < len(text):
+        if token := _TOKEN.match(text, at):
+            word = token.group()
+            if token.lastgroup == "name":
+                if keyword.iskeyword(word) and word not in ("None", "True", "False"):
+                    start = None
+                elif not is_joined:
+                    start = at
+                is_joined = False
+            elif token.lastgroup == "text":
+                start, is_joined = at, False
+            elif token.lastgroup != "space":
+                start, is_joined = None, False
+            at = token.end()
+            continue
+        character = text[at]
+        if character == ".":
+            is_joined = start is not None
+        elif character in _OPENING:
+            starts.append(at if start is None or character == "{" else start)
+            start = None
+        elif character in _CLOSING:
+            start, is_joined = starts.pop() if starts else None, False
+        elif not character.isspace() or (character == "\n" and not starts):
+            start, is_joined = None, False
+        at += 1
+    if start is None or is_joined:
+        return None
+    try:
+        return ast.parse("({}\n)".format(text[start:]), mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
+
+
 _FILE, _FOLDER = _Description("file"), _Description("folder")
 
 
 def members(value):
     """The attributes of a value with what they hold, columns first; no code of the program runs."""
     found, first = {}, {}
-    if _is(value, type):
+    if type(value) is results.Instance:
+        found = dict.fromkeys(fields_of(value.kind), _WRITTEN)
+        for kind in type.__dict__["__mro__"].__get__(value.kind):
+            found = {**_names_of_class(kind), **found}
+    elif _is(value, type):
         for kind in type.__dict__["__mro__"].__get__(value):
             found = {**_names_of_class(kind), **found}
     elif issubclass(type(value), types.ModuleType):
@@ -287,6 +401,8 @@ def members(value):
 
 def attribute(value, name):
     """The value of an attribute. Raises _UnknownError where the program's code would have to run for it."""
+    if type(value) is results.Instance:
+        return _known(results.attribute_of(value, name))
     if _is_known(value) and not _is(value, type):
         return getattr(value, name)
     found = _static(value, name)
@@ -405,6 +521,9 @@ def _submodules(package):
 def _parameters(function):
     """The parameters of a function, without `self`. Raises ValueError or TypeError for unknown ones."""
     if _is(function, type):
+        fields = fields_of(function) if "pydantic" in sys.modules else []
+        if fields and "__pydantic_fields__" in _names_of_class(function):
+            return [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in fields]
         starter = _static(function, "__init__")
         if _is(starter, types.FunctionType):
             return list(_signature(starter).parameters.values())[1:]

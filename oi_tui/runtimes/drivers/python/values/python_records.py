@@ -78,7 +78,7 @@ def records_of(value):
         return _rows_of(kind, value) if rows else None
     if of in (list, tuple):
         return _rows_of(kind, value)
-    names = _fields_of(of)
+    names = fields_of(of)
     if not names:
         return None
     if issubclass(of, tuple):
@@ -158,7 +158,7 @@ def _is_vector(value):
     return numpy is not None and type(value) is numpy.ndarray and value.ndim == 1
 
 
-def _fields_of(of):
+def fields_of(of):
     """The names of the fields that a class of records declares and prints; none for other classes."""
     for entry in of.__mro__:
         own = type.__getattribute__(entry, "__dict__")

@@ -1,0 +1,103 @@
+"""What calls of libraries of tables return, by what these say of their functions: nothing is called."""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import builtins
+
+__builtins__ = dict(vars(builtins))
+
+import ast
+import inspect
+import sys
+import types
+
+from python_variables import _is_known
+
+#: Methods of tables that return one with the same columns, beside those that say so.
+_SAME = frozenset(
+    "sort_values sort_index dropna query reset_index drop_duplicates nlargest nsmallest round isna notna "
+    "where mask filter sort unique limit slice with_columns assign replace shift fill_null drop_nulls".split()
+)
+_TABLES = ("DataFrame", "Series", "LazyFrame")
+#: What a function calls the class of its own object.
+_SELF = ("Self", "NDFrameT", "FrameOrSeries")
+#: Parts of libraries that have classes which functions name without importing them, by the library.
+_MODULES = {
+    "pandas": ("pandas", "pandas.api.typing"),
+    "polars": ("polars", "polars.dataframe.group_by", "polars.lazyframe.group_by"),
+    "numpy": ("numpy",),
+}
+_MISSING = object()
+
+
+class Instance:
+    """An object of a class that was not made: only the class is known."""
+
+    def __init__(self, kind):
+        self.kind = kind
+
+
+def result_of(function, owner):
+    """What a function of a known library returns: an instance, or its owner for the same columns."""
+    if isinstance(function, types.MethodType):
+        owner, function = function.__self__, function.__func__
+    if type(function) is not types.FunctionType or _library(function) not in _MODULES:
+        return None
+    kind = type(owner) if type(owner) is not Instance else owner.kind
+    words = _first_word(function.__annotations__.get("return"))
+    if words in _SELF or (words == kind.__name__ and words in _TABLES and function.__name__ in _SAME):
+        return owner
+    return _instance(words, function)
+
+
+def attribute_of(instance, name):
+    """An attribute of an instance, as far as its class says what it is."""
+    found = inspect.getattr_static(instance.kind, name, _MISSING)
+    if type(found) is types.FunctionType:
+        return types.MethodType(found, instance)
+    accessor = getattr(found, "_accessor", None) if type(found).__module__.startswith("pandas.") else None
+    if isinstance(accessor, type):
+        return Instance(accessor)
+    getter = found.fget if type(found) is property else None
+    return result_of(getter, instance) if type(getter) is types.FunctionType else None
+
+
+def part_of(value, key):
+    """The part of a table that a condition, a list or a slice selects; of groups, those of a column."""
+    if type(value) is Instance:
+        if value.kind.__name__ == "DataFrameGroupBy":
+            return value if type(key) is list else _instance("SeriesGroupBy", None, "pandas")
+        return value if value.kind.__name__ in _TABLES and not isinstance(key, str) else None
+    if not _is_known(value):
+        return None
+    name = type(value).__name__
+    if name in ("_LocIndexer", "_iLocIndexer"):
+        if isinstance(key, ast.Tuple) and isinstance(key.elts[-1], ast.Constant):
+            column = key.elts[-1].value
+            return value.obj[column] if name == "_LocIndexer" and column in value.obj.columns else None
+        return value.obj
+    return value if name in _TABLES else None
+
+
+def _library(function):
+    module = function.__globals__.get("__name__")
+    return module.partition(".")[0] if type(module) is str else ""
+
+
+def _first_word(annotation):
+    """The first class that an annotation names."""
+    if isinstance(annotation, type):
+        return annotation.__name__
+    text = annotation if type(annotation) is str else ""
+    return text.partition("|")[0].partition("[")[0].strip().rpartition(".")[2]
+
+
+def _instance(name, function, library=""):
+    """An instance of the class with this name in the library of a function; None where there is none."""
+    places = [] if function is None else [function.__globals__]
+    for module in _MODULES[library or _library(function)]:
+        if module in sys.modules:
+            places.append(vars(sys.modules[module]))
+    kind = next((place[name] for place in places if isinstance(place.get(name), type)), None)
+    return None if kind is None else Instance(kind)
