@@ -86,6 +86,8 @@ class AttachedConversation:
         self._busy = True
         self._question: _Question | None = None
         self._input: InputRequested | None = None
+        #: What a program asked for, and was answered; the connection may have lost the answer.
+        self._sent_input: InputRequested | None = None
         self._language = ""
         self._echo = ExitStack()
         #: What was typed here; the server sends it to everybody, and it is on this screen already.
@@ -161,10 +163,14 @@ class AttachedConversation:
                 self._end_input()
             case {"event": "error", "message": problem}:
                 self._handler.note(str(problem))
+                self._allow_answer()
             case {"event": "connection.lost"}:
                 self._handler.note("The connection is lost. Connecting again; ctrl+d leaves.")
             case {"event": "connection.back"}:
                 self._handler.note("Connected again.")
+                self._allow_answer()
+                if self._sent_input:
+                    self._open_input(self._sent_input)
             case {"event": "connection.ended", "message": reason}:
                 self.ended = str(reason)
 
@@ -340,11 +346,18 @@ class AttachedConversation:
             # What was begun as an answer must not become a message.
             self._keyboard.set_typed_aside()
 
+    def _allow_answer(self) -> None:
+        """Ask again where an answer was refused, or may be lost. The server takes only one."""
+        if self._question:
+            self._question.sent = False
+
     # -- input for programs -----------------------------------------------------------------------
 
     def _ask_input(self, record: Mapping[str, Any]) -> None:
+        self._open_input(InputRequested(str(record.get("prompt") or ""), bool(record.get("masked"))))
+
+    def _open_input(self, request: InputRequested) -> None:
         self._end_input()
-        request = InputRequested(str(record.get("prompt") or ""), bool(record.get("masked")))
         if self._keyboard.is_terminal:
             self._keyboard.set_typed_aside()
         self._input = request
@@ -356,7 +369,8 @@ class AttachedConversation:
         self._handler.take_input(line, masked=request.masked)
         if self._send({"do": "input", "text": line}):
             self._end_input()
+            self._sent_input = request
 
     def _end_input(self) -> None:
-        self._input = None
+        self._input = self._sent_input = None
         self._echo.close()

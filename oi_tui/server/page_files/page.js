@@ -17,6 +17,8 @@ let last = null; // the number of the newest event
 let wait = 500;
 let question = null;
 let busy = false;
+let input = null; // what a program waits for
+let sentInput = null; // what a program was answered that no event has confirmed
 const conversations = makeNavigator({
   ask, open, session: () => session, mayAsk: () => token !== "", fail: (text) => note(text, "error"),
 });
@@ -61,8 +63,9 @@ function connect() {
   made.onopen = () => {
     wait = 500;
     setState();
-    // An answer that was sent into the old connection may be lost; the server takes only one.
+    // What was sent into the old connection may be lost; the server takes only one answer.
     allowAnswers();
+    if (sentInput) setInput(sentInput);
   };
   made.onmessage = (event) => { if (made === socket) take(JSON.parse(event.data)); };
   made.onclose = async () => {
@@ -429,6 +432,7 @@ byId("reason").onkeydown = (event) => {
 // -- forms --------------------------------------------------------------------------------------
 
 function setInput(request) {
+  [input, sentInput] = [request, null];
   byId("input").hidden = !request;
   setState();
   byId("line").type = request && request.masked ? "password" : "text";
@@ -439,7 +443,10 @@ function setInput(request) {
 
 byId("input").onsubmit = (event) => {
   event.preventDefault();
-  if (send({ do: "input", text: byId("line").value })) setInput(null);
+  const request = input;
+  if (!send({ do: "input", text: byId("line").value })) return;
+  setInput(null);
+  sentInput = request;
 };
 byId("prompt").onsubmit = (event) => {
   event.preventDefault();

@@ -2,9 +2,10 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,8 @@ pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed h
 
 from oi_tui import paths
 from oi_tui.engine.llm.base import Text
+from oi_tui.server import native
+from oi_tui.server.hosted_session import HostedSession
 from tests.fakes import call
 from tests.ports import choose_port
 from tests.processes import wait_until
@@ -201,6 +204,36 @@ def test_a_lost_connection_is_made_again_and_nothing_is_shown_twice(serve: Serve
     screen = terminal.wait_for("Second answer.")
     assert screen.count("First answer.") == 1
     assert "elsewhere" not in screen
+
+
+def test_answers_that_the_connection_lost_can_be_given_again(
+    serve: Serve, attach: Attach, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To a question and to a program."""
+    running = serve([call("ask")], [Text("All done.")])
+    lost: list[str] = []
+
+    def lose_first(session: HostedSession, action: str, body: Mapping[str, Any]) -> None:
+        if action in lost or action == "say":
+            act(session, action, body)
+            return
+        lost.append(action)
+        for connection in list(running.server.server_state.connections):
+            connection.transport.abort()
+
+    act = native.act
+    monkeypatch.setattr(native, "act", lose_first)
+    terminal = attach(running)
+    terminal.ready()
+    terminal.say("Hello")
+    for place, (question, answer) in enumerate(((QUESTION, "y"), ("is waiting for input", "Ada"))):
+        terminal.wait_for(question)
+        terminal.say(answer)
+        terminal.wait_for(lambda screen, count=place + 1: screen.count("Connected again.") == count)
+        terminal.wait_for(lambda screen, words=question: screen.count(words) == 2)
+        terminal.say(answer)
+    terminal.wait_for("All done.")
+    assert (lost, running.computer.typed) == (["answer", "input"], ["Ada\n"])
 
 
 def test_a_program_gets_its_input_from_the_attached_terminal(serve: Serve, attach: Attach) -> None:

@@ -420,7 +420,13 @@ def test_an_answer_that_the_connection_lost_can_be_given_again(serve: Serve, bro
     browser.value("made.at(-1).close(), document.getElementById('input').requestSubmit()")
     browser.wait_for("made.length === 3 && made.at(-1).readyState === WebSocket.OPEN")
     assert browser.value("document.getElementById('line').value") == "Ada"
+    browser.value("made.at(-1).send = () => {}")
     browser.type("#line", "")
+    browser.press_enter()
+    browser.wait_for("document.getElementById('input').hidden")
+    browser.value("made.at(-1).close()")
+    browser.wait_for("!document.getElementById('input').hidden")
+    browser.type("#line", "Ada")
     browser.press_enter()
     browser.wait_for(f"{STATE} === 'ready' && {TEXT}.includes('Done.')")
     assert running.computer.typed == ["Ada\n"]
