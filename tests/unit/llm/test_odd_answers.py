@@ -462,6 +462,9 @@ def test_an_odd_call_is_a_call(models: ModelProcess, served: ModelServer, calls:
     [
         *({key: "hm"} for key in ("reasoning_content", "reasoning", "thinking", "reasoning_text", "thought")),
         {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}]},
+        {"content": [{"type": "reasoning", "summary": [{"type": "summary_text", "text": "hm"}]}]},
+        {"reasoning_details": [{"type": "reasoning.summary", "summary": "hm"}]},
+        {"reasoning": {"content": "hm"}},
         {"content": [{"type": "reasoning", "text": "hm"}, {"type": "text", "text": ""}]},
     ],
 )

@@ -77,7 +77,7 @@ def join_text(content: Any) -> str:
             return content
         case list():
             return "".join(map(join_text, content))
-        case {"text": text} | {"thinking": text}:
+        case {"text": text} | {"thinking": text} | {"summary": text} | {"content": text}:
             return join_text(text)
         case dict():
             return ""
