@@ -23,6 +23,11 @@ const keywords = (
   'async await break case catch class const continue debugger default delete do else export extends false finally for function if ' +
   'import in instanceof let new null of return static super switch this throw true try typeof undefined var void while yield'
 ).split(' ');
+// What the platform gives by getters of its own, which are no code of the program.
+const platform = new Map(
+  ['process', 'Buffer', 'crypto', 'performance'].map((name) => [name, own(globalThis, name)]).filter(([, found]) => found && found.get),
+);
+const environment = 'variable of the environment';
 // What has the properties of values that are no objects.
 const prototypes = {
   string: String.prototype,
@@ -46,6 +51,12 @@ module.exports = function completing({ find, list, describe }) {
     return [];
   }
 
+  function global(name) {
+    const found = own(globalThis, name);
+    const known = platform.get(name);
+    return found && known && found.get === known.get ? [globalThis[name]] : property(globalThis, name);
+  }
+
   // The value that `a.b[0].c` stands for, in a list; an empty one where it is not known without running code.
   function resolve(chain) {
     let found = null;
@@ -53,7 +64,7 @@ module.exports = function completing({ find, list, describe }) {
       const wanted = name || index.replace(/^['"]|['"]$/g, '');
       if (found === null) {
         found = find(wanted);
-        if (!found.length) found = property(globalThis, wanted);
+        if (!found.length) found = global(wanted);
       } else {
         const [value] = found;
         const object = (typeof value === 'object' && value !== null) || typeof value === 'function';
@@ -77,7 +88,8 @@ module.exports = function completing({ find, list, describe }) {
         if (found.has(name) || name.startsWith('__') || (name === 'constructor' && !typed)) continue;
         const described = own(each, name);
         let facts = '';
-        if (described && 'value' in described) facts = describe(described.value)[1];
+        if (each === process.env) facts = environment;
+        else if (described && 'value' in described) facts = describe(described.value)[1];
         found.set(name, facts);
       }
     }

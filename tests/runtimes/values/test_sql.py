@@ -61,6 +61,36 @@ def test_data_frames_are_tables_by_their_names(python: Computer) -> None:
     assert play(python, "python", "sales.loc[0, 'amount'] = 1.5").state == "finished"
 
 
+def test_records_columns_and_lists_by_name_are_tables_too(python: Computer) -> None:
+    code = """
+import dataclasses
+@dataclasses.dataclass
+class Town:
+    name: str
+    size: int
+towns = [Town("Ulm", 3), Town("Bonn", None)]
+orders = [{"id": 1, "n": "a"}, {"id": 2, "n": None}, {"id": 3}]
+sums = {"step": [1, 2, 3], "loss": (0.5, 0.25, None)}
+amounts = sales["amount"]
+odd = [{"a": {"b": 1}}, {"a": [1]}]
+periods = pandas.DataFrame({"year": pandas.period_range("2024", periods=2, freq="Y"), "n": [1, 2]})
+"""
+    assert play(python, "python", code).state == "finished"
+    for query, expected in (
+        ("select name from towns where size > 2", "[('Ulm',)]"),
+        ("select count(n), max(id) from orders", "[(1, 3)]"),
+        ("select count(*), sum(step), sum(loss) from sums", "[(3, 6, 0.75)]"),
+        ("select t.name, o.n from towns t join orders o on o.id = t.size - 2", "[('Ulm', 'a')]"),
+        ("select max(amount) from amounts", "[(2.0,)]"),
+        ("select count(*) from odd", "[(2,)]"),
+        ("select year, n from periods where n = 2", "[('2025', 2)]"),
+        # A word that is no table stays what it is.
+        ("select 1 as orders, 2 as odd", "[(1, 2)]"),
+    ):
+        rows = f"rows = %sql {query}\n[tuple(row) for row in rows.values.tolist()] == {expected}"
+        assert text(python, rows) == "True", query
+
+
 def test_a_cell_of_statements_shows_the_rows_of_the_last_one_as_a_table(python: Computer) -> None:
     code = "%%sql\ncreate table kept (a integer, b text); -- a comment; with a semicolon\n"
     code += "insert into kept values (1, 'x;y'), (2, 'z');\n\nselect * from kept order by a"

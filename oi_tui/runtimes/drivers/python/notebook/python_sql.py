@@ -17,6 +17,7 @@ import sys
 import threading
 
 from python_model_view import kind_of
+from python_records import has_names, records_of
 
 _TARGET = re.compile(r"(?P<name>[^\W\d]\w*)\s*<<(?:\s+|\Z)")
 _TRIGGER = re.compile(r"\s*create\s+(?:temp\w*\s+)?trigger\b", re.I)
@@ -354,8 +355,7 @@ class _DuckDb(DatabaseConnection):
         try:
             own = {row[0].lower() for row in self._connection.execute(_LIST_DUCKDB).fetchall()}
             for name, value in _frames(statement, names):
-                if name.lower() not in own and kind_of(value)[1] != "Series":
-                    self._connection.register(name, value)
+                if name.lower() not in own and self._register(name, value):
                     registered.append(name)
             columns, rows = interruptible(lambda: self._fetch(statement, most), self._connection.interrupt)
             # What a statement without rows returns, too.
@@ -370,6 +370,26 @@ class _DuckDb(DatabaseConnection):
         finally:
             for name in registered:
                 self._connection.unregister(name)
+
+    def _register(self, name, value):
+        """Have a value of the program as a table while a statement runs. Returns whether it is one."""
+        library, kind = kind_of(value)
+        if library:
+            value = value.to_frame(_column_of(value)) if kind == "Series" else value
+            self._connection.register(name, _with_texts(value) if library == "pandas" else value)
+            return True
+        try:
+            import pandas
+        except ImportError:
+            # It may be no table at all: a column can have the name, too.
+            return False
+        records = records_of(value)
+        frame = pandas.DataFrame({column: records.column(column) for column in records.names})
+        try:
+            self._connection.register(name, frame)
+        except self._error:
+            self._connection.register(name, frame.astype("string"))
+        return True
 
     @staticmethod
     def _named(line, error):
@@ -423,15 +443,44 @@ def interruptible(work, interrupt):
 
 
 def _frames(statement, names):
-    """The program's data frames that a statement names."""
+    """The program's tables that a statement names: data frames, their columns, and records."""
     for word in dict.fromkeys(_WORD.findall(statement)):
-        if word in names and kind_of(names[word])[1] in ("DataFrame", "Table", "RecordBatch"):
+        if word in names and is_table(names[word]):
             yield word, names[word]
+
+
+def is_table(value):
+    """Whether a value of the program is a table of SQL by its name."""
+    if kind_of(value)[1]:
+        return True
+    records = records_of(value) if type(value) is not tuple else None
+    return records is not None and has_names(records) and len(records) * len(records.names) <= _COPIED
+
+
+def _column_of(series):
+    """The name that a column has as a table."""
+    return "value" if series.name in (None, "") else series.name
+
+
+def _with_texts(frame):
+    """A frame of pandas with texts in place of values that DuckDB has no type for."""
+    odd = {
+        name: "string"
+        for name, of in frame.dtypes.items()
+        if str(of).startswith(("period", "interval", "complex"))
+    }
+    return frame.astype(odd) if odd else frame
 
 
 def _contents(value):
     """The names of the columns, the rows and their number."""
-    library = kind_of(value)[0]
+    library, kind = kind_of(value)
+    if not library:
+        records = records_of(value)
+        rows = (records.row(number, records.names) for number in range(len(records)))
+        return list(records.names), (tuple(map(_plain, row)) for row in rows), len(records)
+    if kind == "Series":
+        value = value.to_frame(_column_of(value))
     if library == "pandas":
         columns = [str(name) for name in value.columns]
         rows = value.astype(object).where(value.notna(), None).itertuples(index=False, name=None)

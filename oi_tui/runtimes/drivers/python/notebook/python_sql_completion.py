@@ -15,6 +15,8 @@ import os
 import re
 
 from python_model_view import kind_of
+from python_records import records_of
+from python_sql import is_table
 
 _MOST = 100
 _NAME = r'(?:"[^"\n]*"|`[^`\n]*`|[^\W\d]\w*)'
@@ -121,7 +123,7 @@ class SqlCompleter:
 
 
 def _frames(names):
-    """The data frames of the program, with their columns."""
+    """The data frames and records of the program, with their columns."""
     found = {}
     for name, value in list(names.items()):
         library, kind = kind_of(value)
@@ -129,6 +131,8 @@ def _frames(names):
             columns = value.schema.names if library == "pyarrow" else list(value.columns)
             kinds = value.schema.types if library == "pyarrow" else list(value.dtypes)
             found[name] = [(str(column), str(of).lower()) for column, of in zip(columns, kinds)]
+        elif not library and not name.startswith("_") and type(value) in (list, dict) and is_table(value):
+            found[name] = [(column, "") for column in records_of(value).names]
     return found
 
 
