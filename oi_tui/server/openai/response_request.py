@@ -19,7 +19,9 @@ Item = dict[str, Any]
 #: Fields that would change what happens, and cannot be honoured here.
 _UNSUPPORTED = {
     "conversation": "use previous_response_id",
+    "max_tool_calls": "leave it out, and approve each piece of code",
     "prompt": "send the words of the prompt as input",
+    "top_logprobs": "leave it out",
 }
 _ROLES = ("user", "assistant", "system", "developer")
 _MOST_ITEMS = 10_000
@@ -49,7 +51,7 @@ def read_request(body: Mapping[str, Any]) -> ResponseRequest:
     """Read and check the body of a request. Raises RequestRefusedError, which names the field."""
     check_fields(body, request_fields.RESPONSE)
     for name, instead in _UNSUPPORTED.items():
-        if body.get(name) is not None:
+        if body.get(name) not in (None, 0):
             raise RequestRefusedError(400, f"{name} is not supported: {instead}.", param=name)
     background, store = body.get("background") is True, body.get("store") is not False
     if background and not store:
@@ -57,6 +59,10 @@ def read_request(body: Mapping[str, Any]) -> ResponseRequest:
             400, "background needs store: a response that is not kept cannot be fetched."
         )
     _check_format(body.get("text"))
+    if body.get("tool_choice") == "none" and body.get("tools"):
+        raise RequestRefusedError(
+            400, "tool_choice none is not supported: code runs where you approve it.", param="tool_choice"
+        )
     return ResponseRequest(
         items=_read_items(body.get("input")),
         model=body.get("model") or MODEL,

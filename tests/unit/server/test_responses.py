@@ -238,6 +238,12 @@ def test_errors_have_the_form_of_openai(serve: Serve) -> None:
             "item_reference",
         ),
         ({"background": True, "store": False}, "background needs store"),
+        ({"max_tool_calls": 1}, "max_tool_calls is not supported"),
+        ({"top_logprobs": 2}, "top_logprobs is not supported"),
+        (
+            {"tools": [{"type": "code_interpreter", "container": {"type": "auto"}}], "tool_choice": "none"},
+            "tool_choice none is not supported",
+        ),
         ({"stream": "yes"}, "stream must be true or false"),
         ({"instructions": 1}, "instructions must be text"),
         ({"metadata": {"a": 1}}, "metadata must be an object of at most 16 texts"),
