@@ -102,7 +102,8 @@ async def with_permissions(pilot: Pilot[None]) -> None:
     ):
         chat_view(pilot).session.permissions.give(grant)
     state = pilot.app.screen.query_one("#home-state", Static)
-    # What lies behind follows four times a second.
+    # What lies behind follows the events of turns, and here there was none.
+    pilot.app.screen.refresh_status()
     await until(pilot, lambda: "%permissions" in str(state.render()))
     pilot.app.screen.commands.screens.open_permissions()
     await until(pilot, lambda: isinstance(pilot.app.screen, PermissionsScreen))

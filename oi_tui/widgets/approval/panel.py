@@ -388,7 +388,7 @@ class ApprovalPanel(Widget, can_focus=True):
 
     def _pass_on(self, text: str) -> None:
         text = self._held.release() + text
-        self.armed = False
+        self.armed = self._too_early = False
         if self.stage is QuestionStage.ALWAYS:
             self.stage = QuestionStage.ASKING
         self.post_message(self.KeysPassedOn(text))

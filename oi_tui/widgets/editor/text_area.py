@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual import events
+from textual.geometry import Region
 from textual.message import Message
+from textual.strip import Strip
 from textual.widgets import TextArea
 
 if TYPE_CHECKING:
@@ -26,6 +28,21 @@ class StableTextArea(TextArea):
 
     #: The modes of vi, if its keys are wanted.
     vi: "Vi | None" = None
+    #: The theme and the style of the text for which the styles of caret, gutter and so on were made last.
+    _styled_for: tuple[object, object] = (None, None)
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Draw lines, with the styles as they are. Textual's own makes them anew with every key."""
+        wanted = (self._theme, self.rich_style)
+        if self._styled_for[0] is not wanted[0] or self._styled_for[1] != wanted[1]:
+            self._theme.apply_css(self)
+            self._styled_for = wanted
+        return super(TextArea, self).render_lines(crop)
+
+    def notify_style_update(self) -> None:
+        """Make the styles anew: a rule, the focus or the theme changed."""
+        self._styled_for = (None, None)
+        super().notify_style_update()
 
     def take_vi_key(self, event: events.Key) -> bool:
         """Give vi a key; whether it had a meaning there."""
