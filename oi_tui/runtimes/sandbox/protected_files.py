@@ -30,6 +30,17 @@ READ_ONLY = frozenset(
         *(".gnupg", ".mcp.json", ".claude", ".cursor", ".codex", ".gemini", ".windsurf", ".aider.conf.yml"),
         *(".cargo", ".bazelrc", ".octaverc", ".zed", ".helix", "lefthook.yml", ".lefthook.yml"),
         *("ipython_config.py", "jupyter_server_config.py"),
+        *(
+            ".opencode",
+            "opencode.json",
+            "opencode.jsonc",
+            ".crush.json",
+            "crush.json",
+            ".vibe",
+            ".qwen",
+            ".kiro",
+        ),
+        *(".roo", ".continue", ".factory", ".amp", ".goosehints", ".clinerules", ".junie"),
     }
 )
 #: Run by a person's next usual command; people and programs write them every day.
@@ -38,6 +49,9 @@ REPORTED = frozenset(
         *("Makefile", "makefile", "GNUmakefile", "Justfile", "justfile", "Rakefile", "CMakeLists.txt"),
         *("package.json", "pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "noxfile.py", "conftest.py"),
         *("pytest.ini", "Dockerfile", "docker-compose.yml", "docker-compose.yaml", "compose.yaml"),
+        *("Taskfile.yml", "Taskfile.yaml", ".justfile", "Gemfile", "Cargo.toml", "build.rs", "pom.xml"),
+        *("build.gradle", "build.gradle.kts", "gradlew", "Procfile", "flake.nix", "shell.nix", "pixi.toml"),
+        *("docker-compose.override.yml", "compose.override.yaml", "pyvenv.cfg"),
         *("Vagrantfile", ".gitlab-ci.yml", "Jenkinsfile", ".gitattributes", ".gitmodules", "binding.gyp"),
     }
 )
@@ -172,7 +186,7 @@ class ProtectedFileWatch:
             return not path.is_dir()
         if not self._run_by_git.isdisjoint((path, path.parent)):
             return True
-        return name in _READ_ONLY or name in _REPORTED or name.endswith(".pth")
+        return name in _READ_ONLY or name in _REPORTED or name.endswith(".pth") or _is_of_environment(path)
 
 
 def _run_by_git(cwd: Path, entries: Sequence[tuple[Path, os.stat_result]]) -> Iterator[Path]:
@@ -218,6 +232,12 @@ def _is_read_only(path: Path) -> bool:
     if name in _GIT:
         return _is_git(path.parent)
     return name in _READ_ONLY or (name == ".git" and not path.is_dir())
+
+
+def _is_of_environment(path: Path) -> bool:
+    """Whether it is a program of a virtual environment of Python, or what activates that."""
+    folder = path.parent
+    return folder.name in ("bin", "Scripts") and (folder.parent / "pyvenv.cfg").is_file()
 
 
 def _is_git(folder: Path) -> bool:

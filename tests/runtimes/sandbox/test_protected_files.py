@@ -147,6 +147,20 @@ def test_what_python_runs_by_itself_is_watched_in_an_environment(tmp_path: Path)
     assert "created .venv/lib/python3.11/site-packages/evil.pth" in (watch.changed() or "")
 
 
+def test_programs_of_an_environment_are_watched(tmp_path: Path) -> None:
+    for folder in (tmp_path / ".venv", tmp_path / "tool"):
+        (folder / "bin").mkdir(parents=True)
+        (folder / "bin" / "activate").write_text("")
+    (tmp_path / ".venv" / "pyvenv.cfg").write_text("")
+    watch = protected_files.ProtectedFileWatch(tmp_path)
+    for folder in (".venv", "tool"):
+        (tmp_path / folder / "bin" / "activate").write_text("touch /tmp/x\n")
+    (tmp_path / ".venv" / "bin" / "python").write_text("")
+    changed = watch.changed()
+    assert changed
+    assert changed.startswith("changed .venv/bin/activate, created .venv/bin/python: programs outside")
+
+
 @walls
 def test_a_person_lets_single_ones_through(make: Make, project: Path) -> None:
     walled = make(cwd=project, sandbox=True, writable=(".git/hooks", ".envrc"))
