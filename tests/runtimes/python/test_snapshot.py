@@ -90,6 +90,37 @@ def test_variables_functions_and_classes_come_back_as_they_were(
     assert (lent.text == "None\n") is (owner == "oi-tui")
 
 
+def test_classes_with_methods_of_all_kinds_come_back_and_an_odd_value_spoils_nothing(
+    make: Make, kept: Path
+) -> None:
+    computer = make()
+    code = """\
+import typing
+class Box(typing.Generic[typing.TypeVar("T")]):
+    size = 1
+    def __init__(self, item): self.item = item
+    @classmethod
+    def double(cls, item): return cls([item] * 2)
+    @staticmethod
+    def empty(): return Box(None)
+    @property
+    def first(self): return self.item[0]
+class Leaves:
+    def __reduce__(self): raise SystemExit(3)
+box, leaves = Box.double("a"), Leaves()
+"""
+    assert play(computer, "python", code).state == "finished"
+    saved = play(computer, "python", f"%snapshot save {kept}")
+    assert saved.state == "finished"
+    assert saved.text.splitlines()[1:3] == ["Not kept:", "  leaves: Leaves: 3"]
+    computer.reset()
+    assert play(computer, "python", f"%snapshot load {kept}").state == "finished"
+    shown = play(
+        computer, "python", "print(box.first, Box.empty().item, type(box) is Box, Box[int].double(1).item)"
+    )
+    assert shown.text == "a None True [1, 1]\n"
+
+
 def test_without_cloudpickle_data_is_kept(make: Make, kept: Path, bare_python: Callable[..., str]) -> None:
     computer = make(python=bare_python("unset OI_TUI_CLOUDPICKLE"))
     play(computer, "python", DEFINED)

@@ -170,7 +170,7 @@ def _write_what_can_be(wanted, file, bounds):
     part = None if bounds.until is None else now + (bounds.until - now) / 3
     try:
         _write(wanted, {}, file, _Bounds(bounds.size, part))
-    except Exception:
+    except (Exception, SystemExit):
         kept, left_out = _choose(wanted, bounds)
     else:
         return wanted, {}
@@ -212,7 +212,7 @@ def _choose(wanted, bounds):
             left_out[name] = "larger than {}".format(_megabytes(bounds.size))
         except _TooSlowError:
             left_out[name] = "there was no time for it"
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             left_out[name] = "{}: {}".format(type(value).__name__, _reason(error))
         else:
             costs[name] = counted.written, time.monotonic() - before
@@ -309,7 +309,9 @@ def _pickler(file):
 
         def reducer_override(self, value):
             made = super().reducer_override(value)
-            if made is not NotImplemented or not _is_of_the_program(value):
+            # For class methods, type variables and others there are functions of their own.
+            is_known = type(value) in self.dispatch_table
+            if made is not NotImplemented or is_known or not _is_of_the_program(value):
                 return made
             if type(value) is functools._lru_cache_wrapper and hasattr(value, "cache_parameters"):
                 return make_cached, (value.__wrapped__, value.cache_parameters())
