@@ -51,6 +51,19 @@ if os.fork():
 Path("fork").write_text(str(os.getpid()))
 time.sleep(600)
 """
+#: An application whose first thread ends while another one stays: this is how the kernel shows a process that
+#: was killed while one of its threads waits for a disk.
+ENDING = """
+import ctypes, os, threading
+from pathlib import Path
+from oi_tui.runtimes import Computer
+
+computer = Computer(cwd=Path.cwd())
+list(computer.run("python", "import os; open('python', 'w').write(str(os.getpid()))"))
+threading.Thread(target=input).start()
+exit_thread = 60 if os.uname().machine == "x86_64" else 93
+ctypes.CDLL(None).syscall(exit_thread, 0)
+"""
 #: Code of a program that cannot be brought to an end in order.
 STUCK = "import atexit, time\natexit.register(time.sleep, 600)\nimport os\nprint(os.getpid())"
 
@@ -82,6 +95,17 @@ def test_a_fork_of_an_application_that_was_killed_keeps_no_language(tmp_path: Pa
         assert is_there(int(fork.read_text()))
     finally:
         os.kill(int(fork.read_text()), signal.SIGKILL)
+
+
+def test_an_application_that_ends_but_for_one_thread_keeps_no_language(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", ENDING], cwd=tmp_path, stdin=subprocess.PIPE) as application:
+        try:
+            python = tmp_path / "python"
+            until(lambda: python.exists() and python.read_text())
+            until(lambda: not is_there(int(python.read_text())))
+            assert application.poll() is None
+        finally:
+            application.kill()
 
 
 def is_there(pid: int) -> bool:

@@ -12,10 +12,11 @@ WRAPPED is `-`, or the numbers of inherited descriptors, with commas, that a wra
 PROGRAM is: the language itself begins inside of it, takes the terminal itself, and reports on a socket, whose
 number stands for the argument REPORT. As the kernel says who wrote there, N is its number as it is seen here.
 
-When standard input ends, because the application closed it or is no more, or the guard gets another parent,
-the program has a moment to leave by itself: the end of its requests tells it to. After that, or at once when
-standard input brings the word `kill`, the guard ends everything that the program ever started. On Linux that
-includes what left the session: the guard is the subreaper, so orphans become its own.
+When standard input ends, because the application closed it or has ended, or the guard gets another parent, or
+its parent is a zombie, the program has a moment to leave by itself: the end of its requests tells it to.
+After that, or at once when standard input brings the word `kill`, the guard ends everything that the program
+ever started. On Linux that includes what left the session: the guard is the subreaper, so orphans become its
+own.
 
 R that is killed cannot remove its temporary folder. Its driver wrote the path into the file `temporary` of
 FOLDER, and the guard removes it, unless R runs in a wrapper, out of which it must delete nothing.
@@ -158,7 +159,7 @@ def _watch(child: int, awake: int, application: int) -> "tuple[int, bool]":
         if left <= 0:
             return int(signal.SIGKILL), True
         ready = select.select(read, [], [], left)[0]
-        if until is None and os.getppid() != application:
+        if until is None and (os.getppid() != application or _is_ending(application)):
             read, until = [awake], time.monotonic() + _GRACE
             continue
         for number in ready:
@@ -174,6 +175,19 @@ def _watch(child: int, awake: int, application: int) -> "tuple[int, bool]":
         status = _reap(child)
         if status is not None:
             return status, until is not None
+
+
+def _is_ending(pid: int) -> bool:
+    """Whether the process has ended but for a thread, such as one that waits for a disk and cannot be killed.
+
+    Until that thread has ended the process is still our parent, and its descriptors are open.
+    """
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[0] in (b"Z", b"X")
+    except (OSError, IndexError):
+        # Not Linux, or without /proc.
+        return False
 
 
 def _reap(child: int) -> "int | None":
