@@ -45,7 +45,7 @@ SETTLED = {
 }
 #: New objects before a look for garbage, and looks at one generation before one at the next. With Python's
 #: own 700 a worker that has drawn many screens spends half of its time on looking.
-GARBAGE = (20_000, 10, 10)
+GARBAGE = (100_000, 10, 10)
 #: A parameter of more characters does not stand in the name of its test.
 LONGEST_NAME = 200
 #: Files of tests that take long come first, so that no worker is alone with one of them at the end.
@@ -151,6 +151,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def own_world(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Give the test a home folder of its own, and see that no process outlives it."""
     mark = uuid.uuid4().hex
+    # An application that believes in its terminal has changed it for all later tests of this worker.
+    gc.set_threshold(*GARBAGE)
     # Beside the folders of `tmp_path`, pytest would look through all of them for each new one.
     home = tmp_path_factory.getbasetemp() / "homes" / str(next(_homes))
     home.mkdir(parents=True)

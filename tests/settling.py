@@ -8,6 +8,9 @@ time until the process uses no more time of a processor, twice for each key. Her
 it goes on once each widget waits for its next message, what a thread was given a moment ago is done, what is
 to happen in a moment has happened, and the screen is drawn.
 
+Until then a screen is drawn only a few times a second. Nobody sees what is drawn between a key and the rest
+that follows, and sixty frames a second were a sixth of what tests with a pilot cost.
+
 How long it waits is counted in time that this process could use. On a busy machine the threads of a test wait
 for a processor as long as the test does, so that the bounds below are as good there as elsewhere.
 """
@@ -21,6 +24,7 @@ from typing import Any
 
 import textual.app
 import textual.pilot
+import textual.screen
 from textual._queue import Queue
 from textual.pilot import Pilot
 
@@ -35,6 +39,9 @@ _THREAD = 0.15
 _LOOK = 0.004
 #: What a widget does so many seconds later belongs to the key: a return key that may be part of a paste.
 _SOON = 0.05
+
+#: How long a screen that is not at rest goes without a frame, in seconds.
+_FRAME = 0.125
 
 _put, _get, _one_pass = Queue.put_nowait, Queue.get, Pilot._wait_for_screen
 _submit = ThreadPoolExecutor.submit
@@ -142,5 +149,6 @@ def install() -> None:
     Queue.get = _noting_get  # type: ignore[method-assign]
     textual.app.wait_for_idle = textual.pilot.wait_for_idle = _go_on  # type: ignore[attr-defined]
     ThreadPoolExecutor.submit = _noting_submit  # type: ignore[method-assign,assignment]
+    textual.screen.UPDATE_PERIOD = _FRAME
     Pilot._wait_for_screen = settled  # type: ignore[method-assign]
     Pilot.press = press  # type: ignore[method-assign]

@@ -113,11 +113,11 @@ def test_a_language_that_is_started_first_says_so(computer: Computer, sample: Sa
     assert starts == [report for _, report in first[:2]] == [Starting(), Started()]
 
 
-def test_the_terminal_has_the_size_of_the_screen(computer: Computer, sample: Sample) -> None:
-    computer.resize(101, 30)
-    assert play(computer, sample.language, sample.width).text == "101\n"
-    computer.resize(63, 20)
-    assert play(computer, sample.language, sample.width).text == "63\n"
+def test_the_terminal_has_the_size_of_the_screen(shared: Computer, sample: Sample) -> None:
+    shared.resize(101, 30)
+    assert play(shared, sample.language, sample.width).text == "101\n"
+    shared.resize(63, 20)
+    assert play(shared, sample.language, sample.width).text == "63\n"
 
 
 def test_the_environment_is_passed_on_but_for_what_is_hidden(
@@ -212,15 +212,15 @@ def test_an_interrupt_when_nothing_runs_is_harmless(shared: Computer, sample: Sa
     assert play(shared, sample.language, sample.recall).text == "42\n"
 
 
-def test_interrupts_at_the_very_end_lose_nothing(computer: Computer, sample: Sample) -> None:
-    play(computer, sample.language, sample.remember)
+def test_interrupts_at_the_very_end_lose_nothing(shared: Computer, sample: Sample) -> None:
+    play(shared, sample.language, sample.remember)
     for n in range(12):
-        timer = threading.Timer(n * 0.0004, computer.interrupt)
+        timer = threading.Timer(n * 0.0004, shared.interrupt)
         timer.start()
-        state = play(computer, sample.language, sample.hello).state
+        state = play(shared, sample.language, sample.hello).state
         assert state in ("finished", "interrupted")
         timer.join()
-    assert play(computer, sample.language, sample.recall).text.endswith("42\n")
+    assert play(shared, sample.language, sample.recall).text.endswith("42\n")
 
 
 def test_a_run_that_nobody_follows_any_more_is_interrupted(shared: Computer, sample: Sample) -> None:
@@ -266,14 +266,14 @@ def test_a_daemon_neither_delays_the_end_nor_outlives_the_computer(make: Make, s
     assert marked(seconds) == []
 
 
-def test_what_a_child_prints_later_comes_with_the_next_run(computer: Computer, sample: Sample) -> None:
-    first = play(computer, sample.language, sample.late)
+def test_what_a_child_prints_later_comes_with_the_next_run(shared: Computer, sample: Sample) -> None:
+    first = play(shared, sample.language, sample.late)
     assert first.state == "finished"
     text = first.text
 
     def later() -> bool:
         nonlocal text
-        text += play(computer, sample.language, sample.hello).text
+        text += play(shared, sample.language, sample.hello).text
         return "late\n" in text
 
     until(later)
@@ -537,23 +537,23 @@ def test_what_a_signal_stopped_is_reported_and_can_be_interrupted(
     assert play(shared, sample.language, sample.recall).text == "42\n"
 
 
-def test_an_interrupted_run_leaves_the_signals_as_they_were(computer: Computer, sample: Sample) -> None:
+def test_an_interrupted_run_leaves_the_signals_as_they_were(shared: Computer, sample: Sample) -> None:
     children = {"script": "echo go\nexec sleep 60", "deaf": "trap '' INT TERM\necho go\nsleep 60\nsleep 60"}
-    play(computer, sample.language, sample.remember)
-    before = signals(computer, sample)
+    play(shared, sample.language, sample.remember)
+    before = signals(shared, sample)
     for how in ("sleep", "busy", "ask", "script", "deaf"):
-        (computer.cwd / "script").write_text(children.get(how, ""))
+        (shared.cwd / "script").write_text(children.get(how, ""))
         played = play(
-            computer,
+            shared,
             sample.language,
             sample.script if how in children else getattr(sample, how),
             stop_at=None if how == "ask" else "go\r\n",
             insists=how == "deaf",
-            on=(lambda report, _: asked_then_stop(computer, report)) if how == "ask" else None,
+            on=(lambda report, _: asked_then_stop(shared, report)) if how == "ask" else None,
         )
         assert played.state == "interrupted", how
-        assert play(computer, sample.language, sample.recall).text == "42\n", how
-        assert signals(computer, sample) == before, how
+        assert play(shared, sample.language, sample.recall).text == "42\n", how
+        assert signals(shared, sample) == before, how
 
 
 def signals(computer: Computer, sample: Sample) -> dict[str, str]:

@@ -4,6 +4,8 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+import textual.screen
+from textual import constants
 
 from oi_tui.engine.events import Event, MessageGrew, MessageStarted
 from oi_tui.engine.llm.base import Delta, Text
@@ -14,6 +16,12 @@ from tests.pilot.test_chat import ChatDriver, open_chat
 
 #: Each is two tokens, more or less.
 WORDS = 100_000
+
+
+@pytest.fixture(autouse=True)
+def real_frames(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many frames a second as a person sees: these tests are about drawing while nothing is at rest."""
+    monkeypatch.setattr(textual.screen, "UPDATE_PERIOD", 1 / constants.MAX_FPS)
 
 
 class Torrent:
