@@ -18,6 +18,8 @@ let wait = 500;
 let question = null;
 let busy = false;
 let input = null; // what a program waits for
+let sentWords = ""; // the message that no event has confirmed
+let restoredWords = ""; // the same, once it stands in the prompt again
 let sentInput = null; // what a program was answered that no event has confirmed
 const conversations = makeNavigator({
   ask, open, session: () => session, mayAsk: () => token !== "", fail: (text) => note(text, "error"),
@@ -65,6 +67,7 @@ function connect() {
     setState();
     // What was sent into the old connection may be lost; the server takes only one answer.
     allowAnswers();
+    restoreWords();
     if (sentInput) setInput(sentInput);
   };
   made.onmessage = (event) => { if (made === socket) take(JSON.parse(event.data)); };
@@ -164,6 +167,7 @@ function act(event) {
     case "error":
       note(event.message, "error");
       allowAnswers();
+      restoreWords();
       break;
   }
 }
@@ -188,6 +192,7 @@ function record(message) {
     byId("conversation").append(item.element);
   }
   item.message = message;
+  if (message.role === "user") confirmWords(message.content);
   draw(item);
 }
 
@@ -451,9 +456,24 @@ byId("input").onsubmit = (event) => {
 byId("prompt").onsubmit = (event) => {
   event.preventDefault();
   const words = byId("words");
-  if (!words.value.trim() || busy) return;
-  if (send({ do: "say", content: words.value })) words.value = "";
+  const text = words.value;
+  if (!text.trim() || busy || !send({ do: "say", content: text })) return;
+  [sentWords, words.value] = [text, ""];
 };
+
+// What was not taken can be sent again, unless something else stands there by now.
+function restoreWords() {
+  const words = byId("words");
+  if (!sentWords || words.value) return;
+  words.value = restoredWords = sentWords;
+  sentWords = "";
+}
+
+function confirmWords(text) {
+  const words = byId("words");
+  if (text === sentWords) sentWords = "";
+  else if (text === restoredWords && words.value === text) words.value = "";
+}
 byId("words").onkeydown = (event) => {
   if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
     event.preventDefault();

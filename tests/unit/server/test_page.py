@@ -21,6 +21,11 @@ from tests.unit.server.running import Running
 pytestmark = [pytest.mark.needs(PROGRAM), pytest.mark.slow]
 TEXT = "document.getElementById('conversation').innerText"
 STATE = "document.getElementById('state').textContent"
+#: Before the page: its connections, the newest last.
+KEEP_SOCKETS = (
+    "const Before = WebSocket; window.made = []; window.WebSocket = class extends Before {"
+    "constructor(...given) { super(...given); window.made.push(this); } };"
+)
 QUESTION = "!document.getElementById('question').hidden"
 
 
@@ -378,6 +383,35 @@ def test_a_program_that_waits_for_input_is_seen_to_wait(serve: Serve, browser: B
     assert running.computer.typed == ["Ada\n"]
 
 
+def test_a_message_that_was_not_taken_can_be_sent_again(serve: Serve, browser: Browser) -> None:
+    """Because the connection lost it, or because the session was busy by then."""
+    running = serve([Text("One.")], [call("print(1)")], auto_run=False)
+    browser.call("Page.addScriptToEvaluateOnNewDocument", source=KEEP_SOCKETS)
+    opened(browser, running)
+    browser.value("made.at(-1).send = () => {}")
+    say(browser, "Hello")
+    words = "document.getElementById('words').value"
+    browser.wait_for(f"{words} === ''")
+    browser.value("made.at(-1).close()")
+    browser.wait_for(f"made.length === 2 && {words} === 'Hello'")
+    say(browser, "")
+    browser.wait_for(f"{TEXT}.includes('One.') && {STATE} === 'ready'")
+    assert browser.value(words) == ""
+    # Another page begins a turn at the same moment, of which this page is told after it has sent its own.
+    browser.value(
+        "take = made.at(-1).onmessage, late = [], made.at(-1).onmessage = (event) => { late.push(event); }"
+    )
+    with running.socket("/v1/sessions/default/events") as other:
+        other.send({"do": "say", "content": "First"})
+        other.until(event="question.asked")
+        say(browser, "Second")
+        browser.wait_for("late.some((event) => JSON.parse(event.data).event === 'error')")
+        browser.value("late.forEach(take)")
+        browser.wait_for(f"{words} === 'Second' && {TEXT}.includes('busy')")
+        other.send({"do": "stop"})
+        other.until(event="turn.ended")
+
+
 def test_whoever_types_a_message_goes_on_typing_when_a_program_waits_for_input(
     serve: Serve, browser: Browser
 ) -> None:
@@ -402,10 +436,7 @@ def test_whoever_types_a_message_goes_on_typing_when_a_program_waits_for_input(
 def test_an_answer_that_the_connection_lost_can_be_given_again(serve: Serve, browser: Browser) -> None:
     """To a question and to a program."""
     running = serve([call("ask")], [Text("Done.")])
-    count_sockets = "const Before = WebSocket; window.made = [];"
-    count_sockets += "window.WebSocket = class extends Before {"
-    count_sockets += "constructor(...given) { super(...given); window.made.push(this); } };"
-    browser.call("Page.addScriptToEvaluateOnNewDocument", source=count_sockets)
+    browser.call("Page.addScriptToEvaluateOnNewDocument", source=KEEP_SOCKETS)
     opened(browser, running)
     say(browser, "Hello")
     browser.wait_for(f"{QUESTION} && !document.getElementById('run').disabled")
