@@ -299,7 +299,9 @@ def _read_sheet(reader: _Reader, path: Path, facts: Mapping[str, Any], table: st
         raise TableError(f"{path.name} has no sheet {table}; it has {', '.join(sheets)}.")
     rows = _drop_end(reader.rows())
     sample = list(islice(rows, _SAMPLE))
-    at = find_header(sample, max(map(len, sample), default=0))
+    # Columns beside the table may be empty.
+    used = {at for row in sample for at, value in enumerate(row) if value is not None}
+    at = find_header(sample, len(used))
     header = sample[at] if sample else []
     shown = table or sheets[0]
     return TableRecords(

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import datetime
 import json
+import re
 import sys
+import zipfile
 
 _BATCH = 1000
 
@@ -77,8 +79,39 @@ def _read_excel(_, path, table):
     _send({"sheets": sheets})
     if table and table not in sheets:
         return
-    for row in book[table or sheets[0]].iter_rows(values_only=True):
-        yield [_convert_date(value) for value in row]
+    shown = table or sheets[0]
+    rows = book[shown].iter_rows(values_only=True)
+    if not _has_formulas(path):
+        yield from ([_convert_date(value) for value in row] for row in rows)
+        return
+    # What no spreadsheet program has computed yet has a formula and no value.
+    written = openpyxl.load_workbook(path, read_only=True)[shown].iter_rows(values_only=True)
+    for row, formulas in zip(rows, written):
+        yield [
+            _find_formula(formula) if value is None else _convert_date(value)
+            for value, formula in zip(row, formulas)
+        ]
+
+
+def _has_formulas(path):
+    """Whether a cell of the workbook is a formula."""
+    with zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            if not name.startswith("xl/worksheets/") or not name.endswith(".xml"):
+                continue
+            with archive.open(name) as file:
+                before = b""
+                while part := file.read(1 << 20):
+                    if re.search(rb"<(?:\w+:)?f[ >]", before + part):
+                        return True
+                    before = part[-20:]
+    return False
+
+
+def _find_formula(written):
+    """The formula in a cell; None for a cell without one."""
+    text = getattr(written, "text", written)
+    return text if isinstance(text, str) and text.startswith("=") else None
 
 
 def _convert_date(value):

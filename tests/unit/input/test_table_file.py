@@ -368,6 +368,21 @@ def test_parquet_opens_where_its_library_is(tmp_path: Path, opened: Callable[...
         assert [column.type for column in table.shape(TableQuery()).columns] == ["int64", "string"]
 
 
+def test_a_sheet_shows_formulas_without_values_and_begins_anywhere(
+    tmp_path: Path, opened: Callable[..., TableFile]
+) -> None:
+    excel = pytest.importorskip("openpyxl", reason="openpyxl is not installed")
+    book = excel.Workbook()
+    for at, value in (("C4", "n"), ("D4", "twice"), ("C5", 2), ("D5", "=C5*2"), ("C6", 3), ("D6", 6)):
+        book.active[at] = value
+    book.save(tmp_path / "a.xlsx")
+    table = opened(tmp_path / "a.xlsx")
+    shape = table.shape(TableQuery())
+    assert shape.kind == "Excel sheet Sheet, begins at row 4"
+    assert [column.name for column in shape.columns] == ["column 1", "column 2", "n", "twice"]
+    assert cells(table, TableQuery()) == [(None, None, "2", "=C5*2"), (None, None, "3", "6")]
+
+
 def test_excel_opens_where_its_library_is(tmp_path: Path, opened: Callable[..., TableFile]) -> None:
     excel = pytest.importorskip("openpyxl", reason="openpyxl is not installed")
     book = excel.Workbook()
