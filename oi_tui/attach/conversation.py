@@ -136,8 +136,10 @@ class AttachedConversation:
             self._follow(record)
 
     def _show_message(self, message: Message) -> None:
-        if self._said and self._said[0] == message.content:
-            self._said.popleft()
+        if message.content in self._said:
+            # One before it was not taken, or the connection lost it.
+            while self._said.popleft() != message.content:
+                pass
         else:
             self._handler.note(f"\nYou, elsewhere: {message.content}")
 

@@ -15,7 +15,7 @@ pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed h
 from oi_tui import paths
 from oi_tui.engine.llm.base import Text
 from oi_tui.server import native
-from oi_tui.server.hosted_session import HostedSession
+from oi_tui.server.hosted_session import ConflictError, HostedSession
 from tests.fakes import call
 from tests.ports import choose_port
 from tests.processes import wait_until
@@ -234,6 +234,28 @@ def test_answers_that_the_connection_lost_can_be_given_again(
         terminal.say(answer)
     terminal.wait_for("All done.")
     assert (lost, running.computer.typed) == (["answer", "input"], ["Ada\n"])
+
+
+def test_after_a_message_that_was_not_taken_the_next_one_is_still_ones_own(
+    serve: Serve, attach: Attach, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = serve([Text("Here it is.")])
+    refused: list[str] = []
+
+    def refuse_first(session: HostedSession, action: str, body: Mapping[str, Any]) -> None:
+        if not refused:
+            refused.append(action)
+            raise ConflictError("The session is busy.")
+        act(session, action, body)
+
+    act = native.act
+    monkeypatch.setattr(native, "act", refuse_first)
+    terminal = attach(running)
+    terminal.ready()
+    terminal.say("first")
+    terminal.wait_for("The session is busy.")
+    terminal.say("second")
+    assert "elsewhere" not in terminal.wait_for("Here it is.")
 
 
 def test_a_program_gets_its_input_from_the_attached_terminal(serve: Serve, attach: Attach) -> None:
