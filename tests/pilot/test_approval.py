@@ -22,9 +22,11 @@ from oi_tui.messages import Message
 from oi_tui.widgets.approval import held_key, key_guard
 from oi_tui.widgets.approval.options import OptionLine
 from oi_tui.widgets.approval.panel import ApprovalPanel
-from oi_tui.widgets.approval.text import lay_out, list_risks
+from oi_tui.widgets.approval.text import QUICK_REASONS, lay_out, list_risks
 from oi_tui.widgets.idle import IdleClock
 from oi_tui.widgets.prompt.prompt import Prompt
+from tests.fakes import call
+from tests.pilot.test_chat import open_chat
 from tests.pilot.waiting import until
 
 CODE = "import os\nprint(1)"
@@ -541,6 +543,30 @@ async def test_no_answer_is_cut_off(size: tuple[int, int]) -> None:
             assert choice.region.right <= panel.content_region.right
             assert choice.region in panel.content_region
             assert choice.region in app.screen.region
+
+
+@pytest.mark.parametrize("size", [(40, 12), (60, 12), (44, 14), (80, 24)])
+async def test_no_offer_and_no_quick_reason_is_out_of_sight(size: tuple[int, int]) -> None:
+    async with open_chat([call("import shutil\nshutil.rmtree('a')")]) as ui:
+        await ui.pilot.resize_terminal(*size)
+        await ui.type("go")
+        await ui.asked()
+        panel = ui.view.approval
+        await ui.pilot.press("a")
+        await ui.until(lambda: panel.place == "granting")
+        offers = [line for line in panel.query(OptionLine) if line.display]
+        assert len(offers) == len(panel._question.offers) > 2
+        await ui.until(lambda: all(line.region in panel.content_region for line in offers))
+        assert panel.region in ui.app.screen.region
+        await ui.pilot.press("escape")
+        await ui.until(lambda: panel.armed)
+        await ui.pilot.press("n")
+        await ui.until(lambda: panel.place == "reason")
+        await ui.until(lambda: panel.query_one("#why").region in panel.content_region)
+        title = panel.query_one("#question")
+        assert all(reason in str(title.content) for reason in QUICK_REASONS)
+        assert title.region in panel.content_region
+        assert panel.region in ui.app.screen.region
 
 
 async def test_edited_code_runs_once_the_keyboard_is_quiet() -> None:

@@ -28,6 +28,9 @@ from oi_tui.widgets.approval.text import COLOURS
 
 #: What a person types to let everything run without a question.
 AUTO_WORD = "auto"
+#: What the field for a reason says while it is empty, and in a narrow terminal.
+_HINT = "reason or number (optional); enter rejects, esc rejects and stops"
+_SHORT_HINT = "reason (optional); enter rejects"
 #: The most that is ever offered to be granted.
 _MOST_OFFERS = 5
 
@@ -241,7 +244,7 @@ class ApprovalPanel(Widget, can_focus=True):
                 self.post_message(self.EditRequested(question.request))
             case "reject":
                 self._ask_for(
-                    QuestionStage.WHY, "reason or number (optional); enter rejects, esc rejects and stops"
+                    QuestionStage.WHY, _HINT if self.content_size.width > len(_HINT) else _SHORT_HINT
                 )
             case "always" if question.offers:
                 self.stage = QuestionStage.ALWAYS
@@ -429,6 +432,7 @@ class ApprovalPanel(Widget, can_focus=True):
         width = self.content_size.width or self.app.size.width - 4
         self._text.show(question, self.stage, width, self.app.size)
         self._answers.show(question, width)
+        self.set_class(self.app.size.height < LOW, "-low")
         self.border_subtitle = self._state
         for level in COLOURS:
             self.set_class(level == question.level, f"-{level}")

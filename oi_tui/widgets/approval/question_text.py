@@ -57,8 +57,8 @@ class QuestionText:
             )
         else:
             title, facts = describe_stage(stage, request, vi=self.in_vi)
-        if screen.height < LOW:
+        if screen.height < LOW and stage is not QuestionStage.WHY:
             # The answers come first; the other facts are in the conversation.
-            facts = facts[:1]
+            facts = [] if stage is QuestionStage.ALWAYS else facts[:1]
         colour = "$text-accent" if stage is QuestionStage.EDITING else COLOURS[level]
         return lay_out(title, facts, width, colour)
