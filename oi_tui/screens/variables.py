@@ -34,6 +34,7 @@ _TABLE_KEYS: Keys = (
     ("up/down", "choose"),
     ("f5", "refresh"),
 )
+_NONE = "No variables yet. They appear here once code has run."
 #: While something runs, what is remembered is asked for again after so many seconds.
 _AGAIN = 1.0
 
@@ -164,7 +165,7 @@ class VariablesScreen(Page[str | None]):
         self._list.display = bool(shown)
         nothing = self.query_one("#variables-none", Static)
         nothing.display = not shown
-        words = f"No variable matches “{one_line(sought, 40)}”." if sought else "No interpreter is running."
+        words = f"No variable matches “{one_line(sought, 40)}”." if sought else _NONE
         nothing.update(Content(words))
         self._list.show(shown)
         self._tell_keys()

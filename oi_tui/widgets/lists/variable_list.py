@@ -21,9 +21,9 @@ from oi_tui.widgets.truncate import fit
 
 #: What is shown of languages instead of their variables.
 _WORDS = {
-    "busy": "busy; variables are shown when it is done",
-    "starting": "starting; no variables yet",
-    "unstarted": "not started; no variables yet",
+    "busy": "busy, shown when done",
+    "starting": "starting, no variables yet",
+    "unstarted": "not started, no variables yet",
     "silent": "variables cannot be listed",
 }
 #: What stands for a value that is too long to be shown.
@@ -48,6 +48,8 @@ def make_rows(memories: Sequence[Memory], wanted: str) -> list[VariableRow]:
     """The lines for what is remembered, of the variables with all the words in their name or type."""
     words = wanted.lower().split()
     found: list[VariableRow] = []
+    if all(memory.state == "unstarted" for memory in memories):
+        return found
     for memory in memories:
         if memory.state != "known":
             continue
@@ -63,10 +65,10 @@ def make_rows(memories: Sequence[Memory], wanted: str) -> list[VariableRow]:
 
 
 def _without_variables(memories: Sequence[Memory]) -> Iterator[VariableRow]:
-    """Name the languages that list nothing, in one line for each reason."""
+    """Name the languages that list nothing, in one line for each reason. The names may be many."""
     for state, reason in _WORDS.items():
         if names := [memory.language for memory in memories if memory.state == state]:
-            yield VariableRow(names[0], f"{', '.join(names)}: {reason}", mute=True)
+            yield VariableRow(names[0], f"{reason}: {', '.join(names)}", mute=True)
 
 
 def _rank(language: str, variable: Variable) -> tuple[int, int]:

@@ -87,10 +87,16 @@ async def test_variables_stand_under_their_languages_and_silence_is_explained() 
         assert lines[4] == "shell: the 1 newest of 5,000"
         assert lines[6:] == [
             "r: nothing yet",
-            "ruby: busy; variables are shown when it is done",
-            "javascript, java: not started; no variables yet",
-            "perl: variables cannot be listed",
+            "busy, shown when done: ruby",
+            "not started, no variables yet: javascript, java",
+            "variables cannot be listed: perl",
         ]
+
+
+async def test_before_any_code_ran_the_languages_are_not_counted_up() -> None:
+    async with looking(*(Memory(name, "unstarted") for name in ("python", "shell", "r"))) as (app, _, until):
+        await until(lambda: "No variables yet" in app.shown)
+        assert "shell" not in app.shown
 
 
 async def test_typing_narrows_the_list_and_enter_names_the_variable() -> None:
