@@ -95,6 +95,8 @@ def _read_excel(_, path, table):
 
 def _has_formulas(path):
     """Whether a cell of the workbook is a formula."""
+    if not zipfile.is_zipfile(path):
+        return False
     with zipfile.ZipFile(path) as archive:
         for name in archive.namelist():
             if not name.startswith("xl/worksheets/") or not name.endswith(".xml"):
