@@ -20,9 +20,9 @@ WRONG = [
     ("TEXTUAL_DRIVER", "os:nonsense", "has no attribute 'nonsense'"),
     ("TEXTUAL_DRIVER", "os:path", "module:Class of a Textual driver"),
     ("TEXTUAL_DRIVER", "pathlib:Path", "module:Class of a Textual driver"),
-    ("TEXTUAL_LOG", "/nonexistent/textual.log", "a file in a folder that exists"),
+    ("TEXTUAL_LOG", "/dev/null/textual.log", "a file in a folder that exists"),
     ("TEXTUAL_LOG", "/", "a file in a folder that exists"),
-    ("TEXTUAL_SCREENSHOT_LOCATION", "/nonexistent", "a folder that exists"),
+    ("TEXTUAL_SCREENSHOT_LOCATION", "/dev/null/pictures", "a folder that exists"),
 ]
 
 
