@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, settings
 
 from oi_tui.engine.credentials import redaction
 from tests import parsed_styles, processes, programs, settling
+from tests.quick_starts import fork_server
 
 # How fast a machine is at the moment is no fault of what is tried.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -184,6 +185,14 @@ def own_world(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
         remaining = left()
         processes.kill(remaining)
         pytest.fail("left behind: " + "; ".join(map(str, remaining)))
+
+
+@pytest.fixture(scope="session")
+def models_at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The address at which model processes start at once."""
+    address = tmp_path_factory.mktemp("models") / "socket"
+    with fork_server.run("models", address):
+        yield address
 
 
 @pytest.fixture

@@ -17,14 +17,6 @@ CALM = {"TEXTUAL_ANIMATIONS": "none"}
 
 
 @pytest.fixture(scope="session")
-def models_at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The address at which model processes start at once."""
-    address = tmp_path_factory.mktemp("models") / "socket"
-    with fork_server.run("models", address):
-        yield address
-
-
-@pytest.fixture(scope="session")
 def quick_programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[QuickPrograms]:
     """Where the program starts in a fraction of its time."""
     address = tmp_path_factory.mktemp("programs") / "socket"

@@ -2,10 +2,12 @@
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from oi_tui.engine.llm.transport.client import ModelProcess
+from tests.quick_starts import fork_server
 from tests.servers import openai_server as server
 
 
@@ -25,6 +27,12 @@ def models() -> Iterator[ModelProcess]:
         process.start()
         process.facts("gpt-4o", timeout=100)
         yield process
+
+
+@pytest.fixture
+def quick_model(models_at: Path) -> dict[str, str]:
+    """The environment of a model process that starts at once: for tests of what it does, not of its start."""
+    return {**environment(), **fork_server.variables(fork_server.MODELS, models_at)}
 
 
 @pytest.fixture

@@ -16,7 +16,6 @@ from oi_tui.engine.credentials.redaction import redact
 from oi_tui.engine.llm.base import LlmError, Request
 from oi_tui.engine.llm.transport.client import ModelProcess
 from tests.servers import openai_server as server
-from tests.unit.conftest import environment
 
 
 class Ring:
@@ -244,10 +243,10 @@ def test_a_key_that_was_found_is_taken_out_of_errors() -> None:
 
 
 @pytest.mark.slow
-def test_a_kept_key_goes_with_the_request_and_is_not_in_its_error() -> None:
+def test_a_kept_key_goes_with_the_request_and_is_not_in_its_error(quick_model: dict[str, str]) -> None:
     with (
         server.ModelServer(server.error(401, "bad key sent-canary-8")) as running,
-        ModelProcess(environment(), keys=lambda _model, _base: "sent-canary-8") as models,
+        ModelProcess(quick_model, keys=lambda _model, _base: "sent-canary-8") as models,
     ):
         request = Request(
             model="openai/x", messages=[{"role": "user", "content": "hi"}], api_base=running.base

@@ -19,7 +19,6 @@ from oi_tui.engine.llm.request import make_tool
 from oi_tui.engine.llm.transport.client import ModelProcess
 from tests.servers import openai_server as server
 from tests.servers.openai_server import Answer, Call, ModelServer, Say
-from tests.unit.conftest import environment
 
 HTML = "<!DOCTYPE html><html><head><title>Welcome to nginx!</title></head><body>Hi</body></html>"
 
@@ -505,10 +504,10 @@ def test_a_call_that_was_begun_is_kept_when_the_stream_is_cut(
 
 
 @pytest.mark.slow
-def test_a_proxy_that_refuses(served: ModelServer) -> None:
+def test_a_proxy_that_refuses(served: ModelServer, quick_model: dict[str, str]) -> None:
     served.answer(server.refused(407, "Proxy Authentication Required", "text/plain"))
     proxy = {"HTTP_PROXY": served.root, "http_proxy": served.root}
-    with ModelProcess({**environment(), **proxy}) as models:
+    with ModelProcess({**quick_model, **proxy}) as models:
         _, fault = fails(models, api_base="http://model.invalid/v1")
     assert fault.kind == "network"
     assert "HTTP_PROXY" in fault.sentence

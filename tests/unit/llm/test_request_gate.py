@@ -27,7 +27,6 @@ from oi_tui.messages import Message
 from oi_tui.workspace import Workspace
 from tests.fakes import Computer, Llm
 from tests.servers.openai_server import ModelServer, refused
-from tests.unit.conftest import environment
 
 PACKAGE = Path(endpoint.__file__).parents[2]
 #: Who may call `reply`, and of what: the gate sends, the log passes on what the gate sent, and the process of
@@ -241,10 +240,12 @@ def test_what_may_be_sent_is_sent(space: Workspace, served: ModelServer) -> None
 # A host of the local network may be asked, and a proxy elsewhere must not get what is sent to it.
 @pytest.mark.slow
 @pytest.mark.parametrize("setting", ["offline", "local"])
-def test_what_stays_near_goes_through_no_proxy(setting: str, served: ModelServer) -> None:
+def test_what_stays_near_goes_through_no_proxy(
+    setting: str, served: ModelServer, quick_model: dict[str, str]
+) -> None:
     served.answer(refused(407, "Proxy Authentication Required", "text/plain"))
     names = ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
-    with ModelProcess({**environment(), **dict.fromkeys(names, served.root)}) as models:
+    with ModelProcess({**quick_model, **dict.fromkeys(names, served.root)}) as models:
 
         def send(profile: Profile) -> None:
             request = Request(

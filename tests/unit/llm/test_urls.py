@@ -17,7 +17,6 @@ from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.settings.setting import ProfileError
 from tests.servers import openai_server as server
 from tests.servers.openai_server import Answer, Exchange, ModelServer, Say
-from tests.unit.conftest import environment
 
 #: What is no address, and a word of what it must be.
 WRONG = {
@@ -114,13 +113,15 @@ VARIABLES = {
 
 
 @pytest.mark.slow
-def test_each_is_where_its_variable_says(served: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_is_where_its_variable_says(
+    served: ModelServer, quick_model: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     places = {name: f"{served.root}/{name.lower()}" for name in VARIABLES.values()}
     # The first of two that are set counts.
     places["OPENAI_API_BASE"] = places["ANTHROPIC_BASE_URL"] = f"{served.root}/other"
     for name, place in places.items():
         monkeypatch.setenv(name, place)
-    with ModelProcess({**environment(), **places}) as models:
+    with ModelProcess({**quick_model, **places}) as models:
         for model, name in VARIABLES.items():
             assert endpoint.find_base(Profile(model=model)) == places[name], model
             version = "2024-02-01" if model.startswith("azure") else None
