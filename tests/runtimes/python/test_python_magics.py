@@ -227,6 +227,13 @@ def test_a_file_of_ipython_can_be_run_with_its_magics(computer: Computer) -> Non
     assert run(computer, "%run n.ipy\nlen(names)") == "a\nb\n2\n"
 
 
+def test_a_script_takes_arguments_after_s(computer: Computer) -> None:
+    run(computer, "word = 'a b'")
+    assert run(computer, '%%bash -s "$word" {1 + 1}\necho "$1-$2"') == "a b-2\n"
+    assert run(computer, "%%sh -es x\necho $1; false; echo no").startswith("x\nTraceback")
+    assert run(computer, "%%bash -x\necho 1") == "+ echo 1\n1\n"
+
+
 def test_a_script_in_the_background_goes_on_while_cells_run(computer: Computer) -> None:
     os.mkfifo(computer.cwd / "gate")
     script = "%%bash --bg --proc job --out said\nread -r word < gate\necho $word; exit 3"

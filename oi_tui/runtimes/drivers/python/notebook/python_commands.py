@@ -30,6 +30,10 @@ _GIVEN = {"perl": "-e", "ruby": "-e", "node": "-e"}
 _INTERPRETERS = ("sh", "bash", "zsh", "dash", "ksh", "fish", "python", "pypy")
 
 
+#: Options with which a shell, or another interpreter, reads the code from its input.
+_READS_INPUT = re.compile(r"-|-[a-z]*s")
+
+
 class Lines(list):
     """The lines of a program's output, as IPython's: also `n`, one text, `s`, in one line, and `grep`."""
 
@@ -125,8 +129,10 @@ class Commands:
         if err:
             streams["stderr"] = subprocess.PIPE
         kind = os.path.basename(words[0])
-        if kind not in _GIVEN and not kind.startswith(_INTERPRETERS):
-            # Any other program, such as cat or sqlite3, reads the text.
+        is_interpreter = kind in _GIVEN or kind.startswith(_INTERPRETERS)
+        if not is_interpreter or any(map(_READS_INPUT.fullmatch, words[1:])):
+            # An interpreter reads the text with these options, as in `%%bash -s "$name"`. Any other program,
+            # such as cat or sqlite3, reads it anyway.
             with tempfile.TemporaryFile() as file:
                 file.write((text if text.endswith("\n") else text + "\n").encode("utf-8"))
                 file.seek(0)
