@@ -205,6 +205,20 @@ def test_a_form_is_filled_and_sent_with_mouse_and_keyboard(cells: ScreenCells) -
     assert cells.pressed() == []
 
 
+@pytest.mark.needs("xclip")
+def test_a_value_of_the_wrong_kind_is_named_in_a_sentence(cells: ScreenCells) -> None:
+    for code, sentence in (
+        ("computer.clipboard.copy(['a'])", "clipboard.copy needs a text, not ['a']."),
+        ("computer.clipboard.copy('a\\ud800')", "The text holds a character that is no text."),
+        ("computer.mouse.scroll('3')", "mouse.scroll needs a whole number, not '3'."),
+        ("computer.mouse.scroll(1.5)", "mouse.scroll needs a whole number, not 1.5."),
+    ):
+        text, ended = cells.tried(code)
+        assert ended.state == "failed"
+        assert f"ComputerError: {sentence}" in text
+    assert cells.run("computer.clipboard.copy(5)\nprint(computer.clipboard.view())") == "5"
+
+
 def test_caps_lock_of_the_person_changes_no_text_and_stays_on(cells: ScreenCells) -> None:
     form = cells.form
     subprocess.run(["xdotool", "key", "Caps_Lock"], check=True)

@@ -42,12 +42,18 @@ class Clipboard(Tool):
         """Return the text on the clipboard; "" where there is none. Passwords and keys are not returned."""
         return read("clipboard")
 
-    def copy(self, text: str | None = None) -> None:
-        """Put a text on the clipboard; without one, press ctrl+c in the active window."""
+    def copy(self, text: str | float | None = None) -> None:
+        """Put a text or number on the clipboard; without one, press ctrl+c in the active window."""
         if text is None:
             self._computer.keyboard.hotkey(_find_modifier(), "c")
-        else:
-            _run(_find_program()[1], "clipboard", text)
+            return
+        if not isinstance(text, (str, int, float)):
+            raise ComputerError(f"clipboard.copy needs a text, not {text!r:.80}.")
+        try:
+            str(text).encode()
+        except UnicodeEncodeError:
+            raise ComputerError("The text holds a character that is no text. Nothing was copied.") from None
+        _run(_find_program()[1], "clipboard", str(text))
 
     def paste(self) -> None:
         """Press ctrl+v in the active window."""

@@ -107,8 +107,12 @@ class Mouse(Tool):
         desktop.button(number, False)
         desktop.log.drag(start, points[-1])
 
-    def scroll(self, clicks: int, sideways: bool = False) -> None:
+    def scroll(self, clicks: float, sideways: bool = False) -> None:
         """Turn the wheel: up for a positive number, down for a negative one; `sideways` left and right."""
+        if isinstance(clicks, float) and clicks.is_integer():
+            clicks = int(clicks)
+        if not isinstance(clicks, int):
+            raise ComputerError(f"mouse.scroll needs a whole number, not {clicks!r:.80}.")
         desktop = open_session()
         forward, back = (_WHEEL_LEFT, _WHEEL_RIGHT) if sideways else (_WHEEL_UP, _WHEEL_DOWN)
         for _ in range(abs(clicks)):
