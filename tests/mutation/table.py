@@ -86,6 +86,7 @@ GROUPS: Mapping[str, Mapping[str, Sequence[str]]] = {
 }
 
 GUARD = "oi_tui/widgets/approval/key_guard.py"
+STOPPING = "oi_tui/runtimes/runs/stopping.py"
 RECENT = "oi_tui/engine/llm/recent_messages.py"
 APPEND = "oi_tui/engine/storage/append_file.py"
 EXECUTION = "oi_tui/engine/execution.py"
@@ -108,6 +109,12 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
     (RECENT, "for at in range(len(messages) - 1, -1, -1):", "1 => 0"): (
         "where to stop: the first message is where the search ends anyway"
     ),
+    (STOPPING, "self._next_at = 0.0", "removed: self._next_at = 0.0"): "it is set anew before it is read",
+    (
+        STOPPING,
+        "if self._stage is StopStage.INTERRUPTED and now >= self.interrupt.due:",
+        "now >= self.interrupt.due => now > self.interrupt.due",
+    ): "a clock reading is never exactly this",
     (LINE_RULES, "_LONGEST = 4_000", "4000 => 3999"): "pieces overlap; their length only bounds the time",
     (LINE_RULES, "_LONGEST = 4_000", "4000 => 4001"): "pieces overlap; their length only bounds the time",
     (SHELL_RULES, "_LONGEST = 20_000", "20000 => 19999"): "pieces overlap; their length only bounds the time",

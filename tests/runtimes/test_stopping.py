@@ -43,6 +43,10 @@ SWALLOWS = (
 )
 
 
+#: The patience of the program itself.
+REAL_PATIENCE = dict(stopping.PATIENCE)
+
+
 @pytest.fixture(autouse=True)
 def short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """What escalates by itself has done so long before `LONG` is over."""
@@ -197,6 +201,16 @@ def test_what_remembers_nothing_is_ended_by_itself(make: Make) -> None:
     played = play(make(declared=[forgetful]), "python", SWALLOWS, stop_at="go\r\n")
     assert played.steps[:2] == ["interrupt", "terminate"]
     assert played.seconds - played.when("go") < 5
+
+
+@pytest.mark.slow
+def test_a_program_has_about_a_second_to_clean_up(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stopping, "PATIENCE", REAL_PATIENCE)
+    forgetful = replace(python.LANGUAGE, keeps="")
+    played = play(make(declared=[forgetful]), "python", SWALLOWS, stop_at="go\r\n")
+    at = {report.step: seconds for seconds, report in played.reports if isinstance(report, Stopping)}
+    assert at["terminate"] - at["interrupt"] > 0.9
+    assert played.seconds - at["terminate"] > 0.7
 
 
 def test_a_run_that_nobody_follows_is_ended_by_itself(
