@@ -24,6 +24,8 @@ ASKED = 600.0
 LAST_WORDS = 0.5
 #: How much of what was printed before the far end began is kept, in bytes, to say why it did not.
 _GREETING = 64 * 1024
+#: More than this is printed by something that does not end, and no greeting, in bytes.
+_MOST_PRINTED = 16 * 1024 * 1024
 #: How much of the standard error is kept, in bytes.
 _ERRORS = 8 * 1024
 _GLANCE = 0.1
@@ -104,7 +106,7 @@ class ConnectingProgram:
 
     def _greet(self, stopped: StopSignal) -> bytes:
         """Wait until the far end's Python speaks; what came after its first line."""
-        received = b""
+        received, count = b"", 0
         until = time.monotonic() + self.patience
         while time.monotonic() < until and not stopped.is_set():
             if not select.select([self.output], [], [], _GLANCE)[0]:
@@ -116,14 +118,22 @@ class ConnectingProgram:
                     "Connecting was stopped." if stopped.is_set() else self._explain_failure(received)
                 )
             received += piece
+            count += len(piece)
             at = received.find(MARK + b" ")
             if at >= 0 and b"\n" in received[at:]:
                 line, _, rest = received[at:].partition(b"\n")
                 self._check(line.decode("ascii", "replace").split(maxsplit=2)[1:])
                 return rest
-            if at < 0:
+            if count > _MOST_PRINTED:
+                raise TargetError(
+                    f"{self._target.title} printed more than {_MOST_PRINTED >> 20} MB, and Python did not "
+                    f"begin there.{_quote_last_line(received)} See what its login shell runs at the start."
+                )
+            if at < 0 or len(received) - at > _GREETING:
                 received = received[-_GREETING:]
-        raise TargetError("Connecting was stopped." if stopped.is_set() else self.no_answer())
+        if stopped.is_set():
+            raise TargetError("Connecting was stopped.")
+        raise TargetError(self.no_answer() + _quote_last_line(received))
 
     def _check(self, words: list[str]) -> None:
         match words:
@@ -210,6 +220,12 @@ class ConnectingProgram:
     def join(self, seconds: float) -> None:
         """Wait until nothing reads what it prints."""
         self._error_reader.join(seconds)
+
+
+def _quote_last_line(printed: bytes) -> str:
+    """Return a sentence with the last line that was printed; "" where none was."""
+    lines = _list_reasons(printed[-_ERRORS:].decode("utf-8", "replace"))
+    return f' It printed last: "{lines[-1][:_LONGEST_LINE]}".' if lines else ""
 
 
 def _list_reasons(printed: str) -> list[str]:

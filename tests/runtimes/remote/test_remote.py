@@ -20,7 +20,7 @@ import pytest
 from oi_tui.engine.review.permissions import Permission, Permissions
 from oi_tui.messages import Displayed, Printed, Report, RunEnded, Stopping
 from oi_tui.runtimes import Computer
-from oi_tui.runtimes.remote import askpass, bundle, far, known_targets, ssh_hosts, wire
+from oi_tui.runtimes.remote import askpass, bundle, connecting, far, known_targets, ssh_hosts, wire
 from oi_tui.runtimes.remote.place import RemotePlace
 from oi_tui.runtimes.remote.target import CONTAINER_PROGRAMS, TargetError, parse
 from tests.runtimes.playing import alive, children, holds_once, marked, play, until
@@ -709,6 +709,34 @@ def test_each_place_has_variables_of_its_own(make: Make, tmp_path: Path) -> None
     assert play(computer, "python", "print(memory)").text == "there\n"
     computer.reset()
     assert "NameError" in play(computer, "python", "memory").text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("prints", "reason"),
+    [
+        (
+            "yes hello",
+            r'printed more than 16 MB, and Python did not begin there\. It printed last: "hello"\.',
+        ),
+        (f"printf '{wire.MARK.decode()} '; yes hello | tr -d '\\n'", "printed more than 16 MB"),
+        (
+            "echo Welcome; echo Press enter to go on; read answer; sleep 60",
+            r'did not answer within 1 seconds\. It printed last: "Press enter to go on"\.',
+        ),
+    ],
+    ids=["without end", "one line without end", "a question"],
+)
+def test_what_a_place_prints_instead_of_an_answer_is_named(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prints: str, reason: str
+) -> None:
+    # The question takes one line of what is sent, as the start file of a shell would.
+    monkeypatch.setattr(connecting, "PATIENCE", 1.0 if "enter" in prints else 60.0)
+    script = tmp_path / "prints.sh"
+    script.write_text(f"#!/bin/sh\n{prints}\n")
+    script.chmod(0o700)
+    with pytest.raises(TargetError, match=reason):
+        make(target=f"command:{script}")
 
 
 def test_a_place_that_cannot_be_reached_leaves_all_as_it_was(make: Make) -> None:
