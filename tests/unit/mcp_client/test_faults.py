@@ -3,6 +3,7 @@
 import contextlib
 import json
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -106,11 +107,12 @@ def test_a_server_that_asks_for_what_was_not_offered_gets_errors(open_workspace:
 def test_a_server_that_says_all_the_time_that_its_tools_changed_is_asked_now_and_then(
     open_workspace: Open,
 ) -> None:
+    began = time.monotonic()
     workspace = open_workspace(CALL, [Text("Done.")], servers=[faulty("storm", "none")], auto_run=True)
     assert workspace.mcp.tools()
     assert wait_until(lambda: workspace.mcp.servers.status[0].state == "changed", _BOUND)
     said = [event.text for event in work(workspace) if isinstance(event, Noticed)]
-    assert int(output(workspace).split()[1]) < 10
+    assert int(output(workspace).split()[1]) < 5 + time.monotonic() - began
     assert sum("has changed these tools" in text for text in said) == 1
 
 
