@@ -34,7 +34,7 @@ _ENDING = 5.0
 _LISTENING = 5.0
 #: Seconds between two reports of a call's progress.
 _BETWEEN = 0.1
-#: Seconds between two lists of tools, for a server that says again and again that they changed.
+#: Seconds from the word that tools changed to the next list; a server may say so again and again.
 _BETWEEN_LISTS = 1.0
 #: Pages of a list, and entries in all, that are read.
 _MOST_PAGES = 20
@@ -210,10 +210,11 @@ class ServerConnection:
         await asyncio.shield(self._ready)
         while True:
             await self._changed.wait()
+            # More changes may follow, and the first list is still on its way to the application.
+            await asyncio.sleep(_BETWEEN_LISTS)
             self._changed.clear()
             with suppress(MCPError, OSError, ValueError, RuntimeError):
                 self._report({"offered": await _list_offers(client)})
-            await asyncio.sleep(_BETWEEN_LISTS)
 
 
 @asynccontextmanager

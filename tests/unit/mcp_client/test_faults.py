@@ -111,9 +111,15 @@ def test_a_server_that_says_all_the_time_that_its_tools_changed_is_asked_now_and
     workspace = open_workspace(CALL, [Text("Done.")], servers=[faulty("storm", "none")], auto_run=True)
     assert workspace.mcp.tools()
     assert wait_until(lambda: workspace.mcp.servers.status[0].state == "changed", _BOUND)
-    said = [event.text for event in work(workspace) if isinstance(event, Noticed)]
+    events = work(workspace)
+
+    def notices() -> list[str]:
+        events.extend(workspace.session.tell_losses())
+        return [event.text for event in events if isinstance(event, Noticed)]
+
+    assert wait_until(notices, _BOUND)
     assert int(output(workspace).split()[1]) < 5 + time.monotonic() - began
-    assert sum("has changed these tools" in text for text in said) == 1
+    assert sum("has changed these tools" in text for text in notices()) == 1
 
 
 @pytest.mark.slow
