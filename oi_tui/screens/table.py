@@ -1,5 +1,6 @@
 """A full screen for a table: a data frame in a variable, or a file."""
 
+import logging
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -38,6 +39,8 @@ from oi_tui.widgets.pager.long_text import LongText
 
 if TYPE_CHECKING:
     from oi_tui.input.table_file import TableFile
+
+_log = logging.getLogger(__name__)
 
 _KEYS: Keys = (
     ("/", "filter"),
@@ -215,6 +218,11 @@ class TableScreen(Page[None]):
                 self.post_message(self.WorkFinished(lambda: self._tell_change(words)))
             except (TableError, OSError) as error:
                 words = str(error)
+                self.post_message(self.WorkFinished(lambda: self._tell_failure(words, failed)))
+            except Exception as error:  # noqa: BLE001
+                # Files and variables hold anything; a screen that waits for ever helps nobody.
+                _log.exception("A table cannot be read")
+                words = f"this table cannot be read: {type(error).__name__}: {error}; the log says where"
                 self.post_message(self.WorkFinished(lambda: self._tell_failure(words, failed)))
             else:
                 self.post_message(self.WorkFinished(lambda: then(answer)))

@@ -146,6 +146,23 @@ async def test_a_narrow_window_shows_the_numbers_of_a_wide_column(tmp_path: Path
             await reached(lambda: app.shown.split("\n")[2].startswith("l") and "12345" in app.shown)
 
 
+class Odd(Numbers):
+    """A table with which something goes wrong that nobody thought of."""
+
+    def shape(self, view: TableQuery) -> TableShape:
+        raise ZeroDivisionError("division by zero")
+
+
+async def test_an_unexpected_error_is_shown_and_in_the_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with looking(tmp_path, Odd) as (app, pilot, reached):
+        await reached(lambda: "cannot be read: ZeroDivisionError: division by zero" in app.head)
+        assert "Traceback" in caplog.text
+        await pilot.press("escape")
+        await reached(lambda: not isinstance(app.screen, TableScreen))
+
+
 async def test_a_column_is_sorted_both_ways_and_back(tmp_path: Path) -> None:
     source = Numbers()
     async with looking(tmp_path, lambda: source) as (app, pilot, reached):
