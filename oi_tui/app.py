@@ -134,6 +134,7 @@ class OiTui(ImageSupportMixin, IdleClock):
         self._navigator = navigator
         self._filter_chain = FilterChain(())
         self._size_check: asyncio.TimerHandle | None = None
+        self._tending: asyncio.Task[None] | None = None
         #: Signals that arrived before the event loop could handle them.
         self.early_signals: list[int] = []
         # The first screen of a mode, and not the default screen, which keys do not wait for.
@@ -182,6 +183,11 @@ class OiTui(ImageSupportMixin, IdleClock):
             self._end(self.early_signals[0])
         self.app_resume_signal.subscribe(self, self._come_back)
 
+    def on_unmount(self) -> None:
+        """Leave the garbage to Python."""
+        if self._tending:
+            self._tending.cancel()
+
     def _make_first_screen(self) -> ChatScreen:
         self._chat = ChatScreen(self._open_workspace)
         # It gets the present styles as it is mounted. Without this, Textual reads all style sheets twice.
@@ -219,7 +225,8 @@ class OiTui(ImageSupportMixin, IdleClock):
             self.run_worker(self._chat.chat_view.host_cells.listen(), exit_on_error=False)
             garbage = GarbageCollector()
             garbage.take_over()
-            self.run_worker(garbage.run(lambda: self.last_key), exit_on_error=False)
+            # No worker: those come to an end, and are waited for.
+            self._tending = asyncio.create_task(garbage.run(lambda: self.last_key))
         else:
             gc.enable()
         self.show_images(self._wanted_images)
