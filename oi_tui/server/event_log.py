@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
@@ -52,7 +53,7 @@ LogItem = Event | ApprovalQuestion | QuestionAnswered | MessagesReplaced
 
 @dataclass(frozen=True, slots=True)
 class LogEntry:
-    """An event and its number, counted from 1."""
+    """An event and its number, one more than that of the event before."""
 
     number: int
     item: LogItem
@@ -63,19 +64,24 @@ class GapError(Exception):
 
 
 class EventLog:
-    """Keeps the newest events, up to a number of bytes. Threads write it, tasks of an event loop read it."""
+    """Keeps the newest events, up to a number of bytes. Threads write it, tasks of an event loop read it.
+
+    The numbers begin with the time, in milliseconds: after a restart of the server they are greater than all
+    before, so that a client that comes back with an old one gets the whole state.
+    """
 
     def __init__(self, most_bytes: int) -> None:
         self._most = most_bytes
         self._lock = threading.Lock()
         self._entries: deque[tuple[LogEntry, int]] = deque()
         self._bytes = 0
-        self._last = 0
+        #: The number before the first.
+        self.start = self._last = time.time_ns() // 1_000_000
         self._readers: set[EventReader] = set()
 
     @property
     def last(self) -> int:
-        """The number of the newest event; 0 before the first."""
+        """The number of the newest event, or of the one that would come before the first."""
         return self._last
 
     @property
@@ -106,7 +112,7 @@ class EventLog:
         with self._lock:
             if number >= self._last:
                 return ()
-            first = self._entries[0][0].number
+            first = self._entries[0][0].number if self._entries else self._last + 1
             if number + 1 < first:
                 raise GapError
             start = number + 1 - first

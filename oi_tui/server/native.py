@@ -114,7 +114,11 @@ async def _stream_lines(session: HostedSession, after: int | None, seconds: floa
 async def _read_records(
     session: HostedSession, after: int | None, heartbeat: float | None = None
 ) -> AsyncIterator[dict[str, Any] | None]:
-    """Yield the events after `after`. Without it, or if they are not kept, the whole state comes first."""
+    """Yield the events after `after`. Without it, or if they are not kept, the whole state comes first.
+
+    0 stands for the beginning.
+    """
+    after = session.log.start if after == 0 else after
     known = after is not None and after <= session.log.last
     with EventReader(session.log, after if known else None) as reader:
         if not known:

@@ -6,7 +6,7 @@ import itertools
 import json
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -42,13 +42,19 @@ def asked(client: Socket) -> dict[str, Any]:
     return question
 
 
+def assert_no_gap(records: Sequence[dict[str, Any]]) -> None:
+    """Check that each record has the number after that of the one before."""
+    first = records[0]["number"]
+    assert [record["number"] for record in records] == list(range(first, first + len(records)))
+
+
 def test_a_turn_is_reported_as_numbered_events_after_the_state(serve: Serve) -> None:
     with serve([Text("Hi.")]).socket(EVENTS) as watcher:
         state = watcher.receive()
         assert (state["event"], state["messages"], state["busy"]) == ("state", [], False)
         watcher.send({"do": "say", "content": "Hello"})
         records = watcher.until(event="turn.ended")
-    assert [record["number"] for record in records] == list(range(1, len(records) + 1))
+    assert_no_gap(records)
     assert [record["event"] for record in records][:2] == ["turn.started", "message.recorded"]
     assert records[-1]["outcome"] == "done"
 
@@ -119,7 +125,7 @@ def test_a_client_that_comes_back_misses_nothing_and_gets_nothing_twice(serve: S
                 seen.append(watcher.receive())
                 if seen[-1]["event"] == "turn.ended":
                     break
-    assert [record["number"] for record in seen] == list(range(1, len(seen) + 1))
+    assert_no_gap(seen)
     assert texts(seen) == "".join(f"{number} " for number in range(200))
 
 
@@ -133,6 +139,18 @@ def test_whoever_is_too_late_for_the_events_gets_the_state(serve: Serve) -> None
         whole = client.get(ACTIONS).json()
     assert state == whole
     assert state["number"] > 1
+
+
+def test_a_number_of_an_earlier_server_gets_the_state(serve: Serve) -> None:
+    with serve([Text("Hi.")]).socket(EVENTS) as watcher:
+        watcher.send({"do": "say", "content": "Hello"})
+        last = watcher.until(event="turn.ended")[-1]["number"]
+    again = serve([Text("Hello."), *[Text(f"{number} ") for number in range(20)]])
+    with again.socket(EVENTS) as watcher:
+        watcher.send({"do": "say", "content": "Another conversation"})
+        watcher.until(event="turn.ended")
+    with again.socket(f"{EVENTS}?after={last}") as watcher:
+        assert watcher.receive()["event"] == "state"
 
 
 def test_the_state_has_a_message_that_is_being_written(serve: Serve) -> None:
@@ -166,8 +184,8 @@ def test_server_sent_events_are_the_same_and_resume(serve: Serve) -> None:
                 records.append(record)
                 if record["event"] == "turn.ended":
                     break
-        assert [record["number"] for record in records] == list(range(1, len(records) + 1))
-        with client.stream("GET", EVENTS, headers={"Last-Event-ID": "3"}) as response:
+        assert_no_gap(records)
+        with client.stream("GET", EVENTS, headers={"Last-Event-ID": str(records[2]["number"])}) as response:
             assert next(lines(response)) == records[3]
 
 
