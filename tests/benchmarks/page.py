@@ -86,6 +86,8 @@ def run(name: str, benchmark: Benchmark, seconds: float) -> Result:
     load, now, began = os.getloadavg()[0], datetime.now(UTC), time.monotonic()
     figures: Figures = {}
     failure = ""
+    # A program that was started in the background ignores interrupts, and so does what it starts.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     with (
         log.open("wb") as errors,
         subprocess.Popen(argv, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=errors) as process,
@@ -96,6 +98,7 @@ def run(name: str, benchmark: Benchmark, seconds: float) -> Result:
             failure = f"it took more than {seconds:.0f} seconds"
         finally:
             _end(process)
+            signal.signal(signal.SIGINT, before)
     if not failure and process.returncode:
         failure = _last_line(log) or f"exit code {process.returncode}"
     if not failure:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from oi_tui import paths
+from oi_tui.engine.open_interpreter import profiles
 from oi_tui.engine.open_interpreter.messages import convert_entry, is_odd, link_outputs, with_silent
 from oi_tui.engine.storage.records import JournalContents
 from oi_tui.engine.storage.store import Store
@@ -67,6 +68,11 @@ def list_folders() -> list[Path]:
     # Before 0.1.8, conversations were with the data. On macOS, that is the same folder.
     places.append(platformdirs.user_data_dir("Open Interpreter"))
     return [Path(place) / "conversations" for place in dict.fromkeys(places)]
+
+
+def list_all_folders() -> list[Path]:
+    """List the folders where Open Interpreter keeps conversations, with those that its profiles name."""
+    return list(dict.fromkeys([*list_folders(), *profiles.list_conversation_folders()]))
 
 
 def list_waiting(store: Store, sources: Sequence[Path]) -> list[Path]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from oi_tui import paths
-from oi_tui.engine.open_interpreter import conversations
 from oi_tui.engine.settings import migration, yaml_file
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.settings.setting import ProfileError
@@ -87,9 +86,8 @@ def list_profiles() -> list[Path]:
 
 
 def list_conversation_folders() -> list[Path]:
-    """The folders where Open Interpreter keeps conversations: its own, and those that its profiles name."""
-    named = [folder for path in list_profiles() if (folder := _read_conversation_folder(path))]
-    return list(dict.fromkeys([*conversations.list_folders(), *named]))
+    """List the folders for conversations that the original's profiles name."""
+    return [folder for path in list_profiles() if (folder := _read_conversation_folder(path))]
 
 
 def _read_conversation_folder(path: Path) -> Path | None:

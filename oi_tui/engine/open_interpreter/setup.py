@@ -130,7 +130,7 @@ def import_all(store: Store, folder: Path | None = None) -> Imported:
 def _list_conversation_folders(folder: Path | None) -> list[Path]:
     """Return where conversations may be; `folder` may be a whole folder of Open Interpreter, too."""
     more = [folder, folder / "conversations"] if folder else []
-    return list(dict.fromkeys([*profiles.list_conversation_folders(), *more]))
+    return list(dict.fromkeys([*conversations.list_all_folders(), *more]))
 
 
 def _open_store(path: Path) -> Store:

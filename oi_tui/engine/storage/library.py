@@ -7,7 +7,7 @@ from pathlib import Path
 
 from oi_tui import paths
 from oi_tui.engine.export import formats
-from oi_tui.engine.open_interpreter import conversations, profiles
+from oi_tui.engine.open_interpreter import conversations
 from oi_tui.engine.storage.listing import Listing, Summary
 from oi_tui.engine.storage.store import Store
 
@@ -75,7 +75,7 @@ class Library:
 
     def import_conversations(self, stopped: Callable[[], bool]) -> conversations.ImportReport:
         """Copy the conversations of Open Interpreter, and say what became of them."""
-        return conversations.import_conversations(self.store, profiles.list_conversation_folders(), stopped)
+        return conversations.import_conversations(self.store, conversations.list_all_folders(), stopped)
 
     def export(self, item: Summary, place: str) -> Path:
         """Write it as a document, of the kind that the file's name ends with. Replaces nothing."""

@@ -9,7 +9,7 @@ from textual.message import Message
 from textual.worker import get_current_worker
 
 from oi_tui import messages as lmc
-from oi_tui.engine.open_interpreter import conversations, profiles
+from oi_tui.engine.open_interpreter import conversations
 from oi_tui.engine.storage.full_text_index import FullTextIndex
 from oi_tui.engine.storage.library import Library
 from oi_tui.engine.storage.listing import Listing, Summary
@@ -66,7 +66,7 @@ class ConversationLoader:
     def list_conversations(self) -> None:
         """Read the list and post it as `Listed`."""
         store = self._library.store
-        waiting = len(conversations.list_waiting(store, profiles.list_conversation_folders()))
+        waiting = len(conversations.list_waiting(store, conversations.list_all_folders()))
         self._post(Listed(store.listing(), waiting, store.list_deleted()))
 
     def update_index(self) -> None:

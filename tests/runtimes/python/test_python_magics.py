@@ -107,7 +107,7 @@ EACH = r"[\d.e+]+ \w?s ± [\d.e+]+ \w?s per loop \(mean ± std. dev. of {} loops
         ("??", r"NAME\?  (.|\n)*"),
         ("d = {'k': ['a']}\nd['k'][0].upper?", r"Signature: +upper\(\)\n(.|\n)*"),
         ("x = 1\nfrom __future__ import annotations\ndef f(a: no_such_type): return a\nf(2)", "2\n"),
-        ("def g(a: no_such_type_either): return a\ng(3)", "3\n"),
+        (f"from __future__ import annotations{NEXT}def g(a: no_such_type_either): return a\ng(3)", "3\n"),
         ("_n = open('oi_run', 'w').write('a = 2')\n%run -n oi_run\na", "2\n"),
         ("_n = open('oi_time', 'w').write('a = 2')\n%run -t -N3 oi_time", r"\nIPython CPU timings \(estimated\):\nTotal runs performed: 3\n(.|\n)*"),
         ("%sc oi_said = echo said\noi_said", "'said'\n"),

@@ -20,6 +20,9 @@ BOTH = """from IPython.core.magic import register_line_cell_magic
 @register_line_cell_magic
 def both(line, cell=None): return (line, cell)
 %both a"""
+MINE = "get_ipython().register_magic_function(lambda line: line, 'line', 'mine')"
+#: Between two cells.
+NEXT = "\n# next cell\n"
 
 
 @pytest.fixture(scope="module")
@@ -51,18 +54,18 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Computer]:
         ("from IPython.display import Math\nMath('x')", "$\\displaystyle x$\n"),
         ("from IPython.display import JSON\nJSON({'a': 1})", '{\n  "a": 1\n}\n'),
         (LINE_MAGIC, "'abab'\n"),
-        ("get_ipython().register_magic_function(lambda line: line, 'line', 'mine')\n%mine abc", "'abc'\n"),
+        (f"{MINE}\n%mine abc", "'abc'\n"),
         (BOTH, "('a', None)\n"),
-        ("%%both a\nb", "('a', 'b\\n')\n"),
-        ("found = %both found\nfound", "('found', None)\n"),
-        ("get_ipython().find_magic('mine')('x')", "'x'\n"),
+        (f"{BOTH}{NEXT}%%both a\nb", "('a', None)\n('a', 'b\\n')\n"),
+        (f"{BOTH}\nfound = %both found\nfound", "('found', None)\n"),
+        (f"{MINE}\nget_ipython().find_magic('mine')('x')", "'x'\n"),
         ("get_ipython().find_cell_magic('nosuch')", ""),
     ],
 )
 def test_cells_end_as_in_a_kernel(python: Computer, code: str, text: str) -> None:
-    played = play(python, "python", code)
-    assert played.text == text
-    assert played.end.state == "finished"
+    played = [play(python, "python", cell) for cell in code.split(NEXT)]
+    assert "".join(cell.text for cell in played) == text
+    assert {cell.state for cell in played} == {"finished"}
 
 
 def test_a_drawing_as_svg_is_a_page(python: Computer) -> None:

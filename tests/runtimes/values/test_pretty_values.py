@@ -157,6 +157,8 @@ def test_no_ipython_is_needed_for_it(python: Computer, code: str, text: str) -> 
     hide = "import sys\nsys.modules['IPython'] = sys.modules['IPython.lib.pretty'] = None"
     assert play(python, "python", hide).state == "finished"
     assert play(python, "python", code).text == text
+    undo = "%precision\ndel sys.modules['IPython'], sys.modules['IPython.lib.pretty']"
+    assert play(python, "python", undo).text == ""
 
 
 def test_functions_of_the_program_print_values_within_others(python: Computer) -> None:

@@ -482,7 +482,6 @@ def test_a_request_is_not_taken_where_nobody_reads_it(capsys: pytest.CaptureFixt
         "--acp",
         "--mcp",
         "--profiles",
-        "--import",
         "--doctor=x",
         "--attach=127.0.0.1:1",
     ):
