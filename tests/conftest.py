@@ -183,8 +183,10 @@ def own_world(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
 
     if left() and not processes.wait_until(lambda: not left(), PATIENCE):
         remaining = left()
+        # Before they are killed: what they wait for says why they are there.
+        words = "; ".join(map(str, remaining))
         processes.kill(remaining)
-        pytest.fail("left behind: " + "; ".join(map(str, remaining)))
+        pytest.fail(f"left behind: {words}")
 
 
 @pytest.fixture(scope="session")

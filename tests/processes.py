@@ -4,6 +4,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,7 +25,8 @@ class Process:
     command: str = field(compare=False)
 
     def __str__(self) -> str:
-        return f"{self.pid} ({self.state}, child of {describe_threads(self.parent)}) {self.command}"
+        waits = f"{self.state} in {read_wait(self.pid)}"
+        return f"{self.pid} ({waits}, child of {describe_threads(self.parent)}) {self.command}"
 
 
 #: Processes that may outlive the test which started them: those that the tests of a worker share.
@@ -87,6 +89,13 @@ def wait_until(condition: Callable[[], object], seconds: float, pause: float = 0
             return False
         time.sleep(pause)
     return True
+
+
+def read_wait(pid: int) -> str:
+    """The function of the kernel that a process waits in, and its system call with its arguments."""
+    with suppress(OSError):
+        return " ".join(Path(f"/proc/{pid}/{name}").read_text().strip() for name in ("wchan", "syscall"))
+    return "?"
 
 
 def describe_threads(pid: int) -> str:
