@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import processes
+from tests import conftest, processes
 
 pytest_plugins = ["pytester"]
 SLEEPER = "[sys.executable, '-c', 'import time; time.sleep(60)']"
@@ -23,15 +23,16 @@ SLEEPER = "[sys.executable, '-c', 'import time; time.sleep(60)']"
     ids=["child", "session", "orphan"],
 )
 def test_a_test_that_leaves_a_process_fails_and_the_process_is_ended(
-    pytester: pytest.Pytester, start: str
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, start: str
 ) -> None:
-    pytester.makeconftest(
-        "import tests.conftest\ntests.conftest.PATIENCE = 0.2\nfrom tests.conftest import own_world\n"
-    )
+    pytester.makeconftest("from tests.conftest import own_world\n")
     pytester.makepyfile(f"import subprocess, sys\n\ndef test_leaves():\n    sys.leaked = {start}\n")
     plugins = ("asyncio", "cacheprovider", "textual-snapshot")
     without = [word for name in plugins for word in ("-p", f"no:{name}")]
-    result = pytester.runpytest("-n", "0", *without, "-W", "ignore")
+    # It runs in this process, whose later tests have the usual patience again.
+    with monkeypatch.context() as patch:
+        patch.setattr(conftest, "PATIENCE", 0.2)
+        result = pytester.runpytest("-n", "0", *without, "-W", "ignore")
     result.assert_outcomes(passed=1, errors=1)
     result.stdout.fnmatch_lines(["*left behind: *time.sleep(60)*"])
 
