@@ -24,6 +24,7 @@ from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.filter import LineFilter
 from textual.geometry import Size
+from textual.notifications import Notify, SeverityLevel
 
 from oi_tui import commands, log, paths
 from oi_tui.engine.credentials.redaction import redact
@@ -43,6 +44,7 @@ from oi_tui.themes import DARK, LIGHT
 from oi_tui.widgets.idle import IdleClock
 from oi_tui.widgets.images.protocol import ImageSupportMixin
 from oi_tui.widgets.mouse import is_mouse_wanted
+from oi_tui.widgets.notice import Notice
 from oi_tui.widgets.timer import schedule
 
 if TYPE_CHECKING:
@@ -271,10 +273,19 @@ class OiTui(ImageSupportMixin, IdleClock):
         for problem in problems:
             self._chat.commands.tell(f"In your profile: {problem}" if in_profile else problem, warning=True)
 
-    def notify(self, message: str, **more: Any) -> None:
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = True,
+    ) -> None:
         """Show a short notice, unless the same one is on the screen."""
         if all(notification.message != message for notification in self._notifications):
-            super().notify(message, **more)
+            seconds = self.NOTIFICATION_TIMEOUT if timeout is None else timeout
+            self.post_message(Notify(Notice(message, title, severity, seconds, markup=markup)))
 
     def action_command_palette(self) -> None:
         """Open the command palette, once."""
