@@ -9,9 +9,9 @@ _SHORTEST = 0.5
 class Notice(Notification):
     """A notice whose toast always goes away.
 
-    Textual gives a toast a timer of the time that is left. Where that has passed just as the toast is made, as
-    when a screen opens, the timer's time is negative. `Timer._run` then never ends, and the application stands
-    still. A timer of a very short time may never fire.
+    Textual gives a toast a timer of the time that is left. Where that has passed just as the toast is made,
+    as when a screen opens, the timer's time is negative. `Timer._run` then never ends, and the application
+    stands still. A timer of a very short time may never fire.
     """
 
     @property

@@ -57,7 +57,7 @@ class Attempt:
 
     @property
     def place(self) -> str:
-        """The address of the server, or the provider's name where there is none."""
+        """The address of the server, else the provider's name."""
         usual = _USUAL if self.provider.startswith("ollama") else ""
         base = self.api_base or os.environ.get("OLLAMA_API_BASE") or usual if usual else self.api_base
         return urlsplit(base or "").netloc.rpartition("@")[2] or self.provider

@@ -399,7 +399,7 @@ class ToolCallParser:
             self._begin(call.language)
 
     def _unwrap(self) -> bool:
-        """Read the code as a nested call. False if it is none."""
+        """Read the code as a nested call. Returns whether it is one."""
         text = "".join(self._call.held).strip().removeprefix("functions.execute(")
         inner = ToolCallParser(self._resolve, call=self._call_id, native=False)
         parts = inner.feed(text) + inner.finish(whole=True)

@@ -60,7 +60,7 @@ from oi_tui.widgets.prompt.stdin_bar import StdinBar
 from oi_tui.widgets.timer import schedule
 from oi_tui.workspace import Workspace
 
-#: How often one looks at what changes without an event while something goes on, in seconds.
+#: How often changes without an event are looked for while the clock ticks, in seconds.
 _TICK = 0.25
 
 
@@ -151,7 +151,7 @@ class ChatView(Widget):
         #: When events that can wait are taken next, and the timer for it.
         self._next_frame = 0.0
         self._frame: asyncio.TimerHandle | None = None
-        #: Ticks while something goes on; at rest nothing does.
+        #: Ticks only during a turn, and while saving fails.
         self._clock: Timer | None = None
         turns.wake = lambda worker: self.post_message(self.EventsArrived(worker))
         turns.show = self.show

@@ -94,7 +94,7 @@ def _first_word(annotation):
 
 
 def _instance(name, function, library=""):
-    """An instance of the class with this name in the library of a function; None where there is none."""
+    """Make an instance of the named class from the library of a function; None if there is no such class."""
     places = [] if function is None else [function.__globals__]
     for module in _MODULES[library or _library(function)]:
         if module in sys.modules:

@@ -223,7 +223,7 @@ class _Completer:
         return name, list(_files(typed)), ""
 
     def _expression_in_text(self, typed):
-        """What is written of the expression in the last brace of an f-string; None where there is none."""
+        """Return the unfinished expression in the last brace of an f-string; None outside of one."""
         start = self._place.text_from - len(self._place.quote)
         opened = typed.replace("{{", "  ").rfind("{")
         if opened < 0 or "}" in typed[opened:] or not _FORMATTED.search(self._before[:start]):

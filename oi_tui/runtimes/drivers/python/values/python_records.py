@@ -18,9 +18,9 @@ import types
 
 from python_cell_text import is_enumerated
 
-#: Of a list without a named type, so many records are asked for their keys.
+#: The number of records of a list whose keys are read, where their type names none.
 _ASKED = 1000
-#: A list of at least so many records, of at most so many fields, is shown as a table if all values are of
+#: A list is shown as a table if it has at least so many records, at most so many fields, and only values of
 #: these types.
 _FEWEST, _MOST_FIELDS = 3, 60
 _SIMPLE = (
