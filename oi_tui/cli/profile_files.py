@@ -89,7 +89,7 @@ def import_all(folder: str) -> int:
     place = paths.expand_typed(folder) if folder else None
     if place and not place.is_dir():
         raise ProfileError(
-            f"--import takes a folder with conversations, which {one_line(folder, 200)} is not"
+            f"--import expects a folder with conversations; {one_line(folder, 200)} is not a folder"
         )
     imported = setup.import_all(_open_store(), place)
     lines = [str(imported)] if str(imported) else ["Nothing new was found in Open Interpreter's folders."]

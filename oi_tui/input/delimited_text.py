@@ -87,7 +87,7 @@ def read(ending: str, opener: Callable[[], IO[bytes]]) -> TableRecords:
         first.insert(0, names_in_remark)
         remarks -= 1
     if remarks:
-        notes.append(f"{remarks:,} line{'s' * (remarks != 1)} of remarks (#) left out")
+        notes.append(f"{remarks:,} line{'s' * (remarks != 1)} of comments (#) skipped")
     at = find_header(first, width) if width > 1 else 0
     names, body = _split(first, at, width)
     if at:

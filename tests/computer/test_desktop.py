@@ -209,7 +209,7 @@ def test_a_form_is_filled_and_sent_with_mouse_and_keyboard(cells: ScreenCells) -
 def test_a_value_of_the_wrong_kind_is_named_in_a_sentence(cells: ScreenCells) -> None:
     for code, sentence in (
         ("computer.clipboard.copy(['a'])", "clipboard.copy needs a text, not ['a']."),
-        ("computer.clipboard.copy('a\\ud800')", "The text holds a character that is no text."),
+        ("computer.clipboard.copy('a\\ud800')", "The text has an invalid character, so nothing was copied."),
         ("computer.mouse.scroll('3')", "mouse.scroll needs a whole number, not '3'."),
         ("computer.mouse.scroll(1.5)", "mouse.scroll needs a whole number, not 1.5."),
     ):

@@ -52,7 +52,7 @@ class Clipboard(Tool):
         try:
             str(text).encode()
         except UnicodeEncodeError:
-            raise ComputerError("The text holds a character that is no text. Nothing was copied.") from None
+            raise ComputerError("The text has an invalid character, so nothing was copied.") from None
         _run(_find_program()[1], "clipboard", str(text))
 
     def paste(self) -> None:

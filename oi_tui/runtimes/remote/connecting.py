@@ -127,7 +127,7 @@ class ConnectingProgram:
             if count > _MOST_PRINTED:
                 raise TargetError(
                     f"{self._target.title} printed more than {_MOST_PRINTED >> 20} MB, and Python did not "
-                    f"begin there.{_quote_last_line(received)} See what its login shell runs at the start."
+                    f"start there.{_quote_last_line(received)} Check the start files of its login shell."
                 )
             if at < 0 or len(received) - at > _GREETING:
                 received = received[-_GREETING:]

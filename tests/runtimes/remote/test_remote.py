@@ -719,7 +719,7 @@ def test_each_place_has_variables_of_its_own(make: Make, tmp_path: Path) -> None
     [
         (
             "yes hello",
-            r'printed more than 16 MB, and Python did not begin there\. It printed last: "hello"\.',
+            r'printed more than 16 MB, and Python did not start there\. It printed last: "hello"\.',
         ),
         (f"printf '{wire.MARK.decode()} '; yes hello | tr -d '\\n'", "printed more than 16 MB"),
         (

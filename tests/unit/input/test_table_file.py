@@ -487,16 +487,16 @@ def test_the_rows_before_a_damaged_part_are_shown(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "names", "first", "kind"),
     [
-        ("# v2, by x\n#\na,b\n1,2\n3,4\n", ["a", "b"], ("1", "2"), "CSV, 2 lines of remarks (#) left out"),
+        ("# v2, by x\n#\na,b\n1,2\n3,4\n", ["a", "b"], ("1", "2"), "CSV, 2 lines of comments (#) skipped"),
         (
             "# by x\n#chrom,start\nchr1,1\nchr2,2\n",
             ["chrom", "start"],
             ("chr1", "1"),
-            "CSV, 1 line of remarks",
+            "CSV, 1 line of comments",
         ),
         ("#,name\n1,ann\n2,bob\n", ["#", "name"], ("1", "ann"), "CSV"),
         ("#,name\nx,ann\ny,bob\n", ["#", "name"], ("x", "ann"), "CSV"),
-        ("# x, y\na,b\nc,1\n", ["a", "b"], ("c", "1"), "CSV, 1 line of remarks (#) left out"),
+        ("# x, y\na,b\nc,1\n", ["a", "b"], ("c", "1"), "CSV, 1 line of comments (#) skipped"),
         ("#tag\n#one\n#two\n", ["#tag"], ("#one",), "CSV"),
     ],
 )

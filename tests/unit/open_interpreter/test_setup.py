@@ -151,4 +151,4 @@ def test_a_folder_given_by_hand_is_read_too(tmp_path: Path, capsys: pytest.Captu
     assert capsys.readouterr().out == "2 conversations of Open Interpreter imported.\n"
     assert list_titles(paths.conversations()) == ["below", "plain"]
     assert main.main(["--import", str(tmp_path / "none")]) == 2
-    assert "--import takes a folder with conversations, which" in capsys.readouterr().err
+    assert "--import expects a folder with conversations; " in capsys.readouterr().err
