@@ -63,19 +63,24 @@ _SYNTAX: dict[str, _Syntax] = {
             r"|\$_(?:ENV|SERVER|GET|POST|FILES|COOKIE)\b|\$GLOBALS\b"
         ),
     ),
-    "octave": _Syntax(joint=r"\.", computed=r"\)\s*\(|\)\s*\{"),
+    "octave": _Syntax(joint=r"\.", computed=r"\)\s*\(|\)\s*\{|\}\s*\("),
     "java": _Syntax(),
     "julia": _Syntax(name=r"@?[A-Za-z_]\w*!?", computed=r"\)\s*\(|\]\s*\(|`|^[ \t]*\][ \t]*\w+"),
     "powershell": _Syntax(
         joint=r"(?:\.|::)",
         name=r"[$]?[A-Za-z_][\w-]*",
         command=r"[|;{(=]",
-        computed=r"(?:^|[|;{(=])[^\S\n]*[&.]\s*(?=[({$'\"\w])|\]::",
+        computed=(
+            r"(?:^|[|;{(=])[^\S\n]*[&.]\s*(?=[({$'\"\w.~/\\])|\]::"
+            # A program or script by its path, and what brings one in.
+            r"|(?:^|[|;{(=])[^\S\n]*(?:\.\.?|~)?[/\\][^\s;|)}]+|^[ \t]*using[ \t]+(?:module|assembly)\b[^\n]*"
+        ),
         caseless=True,
     ),
     "fish": _Syntax(
         command=r"[|;(]|\b(?:and|or|not|begin|if|while|else)\b",
-        computed=r"(?:^|[|;(])[^\S\n]*\$|\bset(?:[ \t]+-\w*)?[ \t]*(?=$|[;|)])|\bset[ \t]+-\w*[xUe]\w*",
+        computed=r"(?:^|[|;(&]|\b(?:and|or|not|begin|if|while|else)\b)[^\S\n]*(?:\.\.?|~)?/[^\s;|)]+"
+        r"|(?:^|[|;(])[^\S\n]*\$|\bset(?:[ \t]+-\w*)?[ \t]*(?=$|[;|)])|\bset[ \t]+-\w*[xUe]\w*",
     ),
 }
 _SYNTAX["cpp"] = _SYNTAX["c"]
@@ -111,10 +116,10 @@ _LOOKED_UP = re.compile(
 _STAYS_DEFINED = re.compile(r"^(?:const|let|class|(?:async\s+)?function\*?)\s+([\w$]+)", re.MULTILINE)
 _WITH_OPEN_LIBRARY = frozenset(("javascript", "typescript", "react", "lua", "ruby"))
 #: Methods that are harmless for the collections of a language, and not for other objects.
-_HARMLESS_FOR_KNOWN = frozenset(("get", "delete", "call", "apply", "bind"))
+_HARMLESS_FOR_KNOWN = frozenset(("get", "delete", "call", "apply", "bind", "truncate"))
 _JAVASCRIPT = frozenset(("javascript", "typescript", "react"))
 #: Texts, also put together, that name something.
-_PIECE = r"(?:'\w+'|\"\w+\"|`\w+`)"
+_PIECE = r"(?:'[\w.]+'|\"[\w.]+\"|`[\w.]+`)"
 _PIECES = re.compile(rf"{_PIECE}(?:\s*\+\s*{_PIECE})*")
 _PARAMETERS = re.compile(r"\b(?:function|fn|func|sub|def)\b[^(\n]{0,80}\(([^)]{0,300})\)")
 #: Functions that are given the name of a package, or of a function that they call.
@@ -130,7 +135,14 @@ _IMPORTS = {
 _IMPORTS["cpp"] = _IMPORTS["c"]
 _IMPORTS["typescript"] = _IMPORTS["react"] = _IMPORTS["javascript"]
 _COMPUTED = "a call of a computed function"
-_GOES_ON = re.compile(r"\s*(?:\(|!\()")
+_GOES_ON = re.compile(r"\s*(?:\(|!\(|\?\.\s*\()")
+#: Where a function is called with each element, as `f.(xs)` of Julia, or as `f.(x)` of Ruby.
+_GOES_ON_WITH_DOT = re.compile(r"\.\(")
+_WITH_DOT_CALLS = frozenset(("julia", "ruby"))
+#: A function behind one of them is called with what stands before.
+_PIPES = ("|>", "%>%")
+#: Languages in which functions can be reached by their names in texts.
+_CALLING_BY_TEXT = frozenset(("r", "octave"))
 #: Lines of AppleScript that only compute and show.
 _SCRIPT_LINE = re.compile(
     r"(?:set \w+ to [^¬]*|return\b[^¬]*|log\b.*|display (?:dialog|alert|notification)\b.*|if\b.*\bthen"
@@ -174,7 +186,9 @@ class _Search:
         self._harmless, self._reaching = HARMLESS[language], REACHING[language]
         flags = re.DOTALL | re.MULTILINE
         self._computed = re.compile(syntax.computed, flags)
-        self._path = re.compile(rf"(?<![\w$@%]){syntax.name}(?:\s*{syntax.joint}\s*{syntax.name})*")
+        # Octave writes a function that is not called yet with this sign.
+        signs = "$%" if language == "octave" else "$@%"
+        self._path = re.compile(rf"(?<![\w{signs}]){syntax.name}(?:\s*{syntax.joint}\s*{syntax.name})*")
         self._joint = re.compile(rf"\s*{syntax.joint}\s*")
         self._command = re.compile(rf"(?:^|{syntax.command})\s*$") if syntax.command else None
         self._own: set[str] = set()
@@ -210,14 +224,13 @@ class _Search:
 
     def _names_in_texts(self, code: str) -> Iterator[tuple[int, str]]:
         """Names in texts, by which functions can be reached."""
-        if self._language != "r" and self._language not in _JAVASCRIPT:
+        by_text = self._language in _CALLING_BY_TEXT
+        if not by_text and self._language not in _JAVASCRIPT:
             return
         for found in _PIECES.finditer(code):
-            name = re.sub(r"\W", "", found[0])
+            name = re.sub(r"[^\w.]", "", found[0])
             whole = len(name) == len(found[0]) - 2
-            if name in ("constructor", "__proto__") or (
-                name in self._reaching and (not whole or self._language == "r")
-            ):
+            if name in ("constructor", "__proto__") or (name in self._reaching and (not whole or by_text)):
                 yield code.count("\n", 0, found.start()) + 1, f"the text {name}"
 
     def _define(self, bare: str) -> None:
@@ -248,7 +261,7 @@ class _Search:
         if (len(names) > 1 and shown in self._reaching) or any(map(self._reaches, names)):
             return shown
         last, first = names[-1], names[0]
-        called = bool(_GOES_ON.match(after)) or last.endswith("!") or self._is_tag(after)
+        called = last.endswith("!") or self._is_called(before, after)
         if len(names) > 1 and self._changes_library(first, after):
             return f"{shown} = …"
         if before.rstrip().endswith((".", "->", "::", "&.", "?.")) and not before.rstrip().endswith(".."):
@@ -259,6 +272,17 @@ class _Search:
         if called or (len(names) > 1 and self._is_call(called, after)):
             return "" if self._known_call(names) else f"{shown}(…)"
         return shown if self._is_command(first, before, after) and not self._known(first) else ""
+
+    def _is_called(self, before: str, after: str) -> bool:
+        """Whether a name is called, by what stands on both sides of it."""
+        return (
+            bool(_GOES_ON.match(after))
+            or self._is_tag(after)
+            or before.rstrip().endswith(_PIPES)
+            or (self._language in _WITH_DOT_CALLS and bool(_GOES_ON_WITH_DOT.match(after)))
+            or (self._language == "lua" and bool(re.match(r"\s*\{", after)))
+            or (self._language == "octave" and before.endswith("@"))
+        )
 
     def _reaches(self, name: str) -> bool:
         return name in self._reaching and name not in self._replaced
@@ -280,7 +304,11 @@ class _Search:
         """Whether the function of this path is known to be harmless."""
         if len(names) == 1:
             return self._known(names[0])
-        if self._language in _JAVASCRIPT and names[-1] in _HARMLESS_FOR_KNOWN and not self._known(names[0]):
+        if (
+            (self._language in _JAVASCRIPT or self._language == "ruby")
+            and names[-1] in _HARMLESS_FOR_KNOWN
+            and not self._known(names[0])
+        ):
             return False
         return self._known_member(names[-1])
 
@@ -300,11 +328,11 @@ class _Search:
         )
 
     def _is_call(self, called: bool, after: str) -> bool:
-        """Whether a member is called; in Ruby and with braces or texts behind it without a parenthesis."""
+        """Whether a member is called; in Ruby, in Perl, and with texts behind it without a parenthesis."""
         return (
             called
-            or self._language == "ruby"
-            or bool(re.match(r"\s*(?:\"\"|\{)", after) and self._language == "lua")
+            or self._language in ("ruby", "perl")
+            or bool(re.match(r"\s*\"\"", after) and self._language == "lua")
         )
 
     def _is_command(self, name: str, before: str, after: str) -> bool:
@@ -312,13 +340,17 @@ class _Search:
         if name.startswith(("$", "@")) or before.rstrip().endswith(("$", "@", "%", "'")):
             return name.startswith("@")
         if self._language in _BARE_WORDS:
+            if re.search(r"\b(?:use|no)\s", before):
+                return True
             plain = re.match(r"\s*(?:=>|\})", after) is None and not re.search(
-                r"\b(?:use|package|sub|no)\s+$", before
+                r"\b(?:package|sub)\s+$", before
             )
-            return (plain and not before.endswith(("{", "'"))) or "use " in before
+            return plain and not before.endswith(("{", "'"))
         if self._language == "ruby" and name[:1].isupper():
             return True
-        if self._language in ("lua", "octave") and re.match(r"\s*\"\"|[ \t]+[\w./~*-]+\s*(?:\n|\Z|;)", after):
+        if self._language in ("lua", "octave") and re.match(
+            r"\s*\"\"|[ \t]+(?=\S*\w)[\w./~*-]+(?:[ \t]+[\w./~*-]+)*\s*(?:\n|\Z|;)", after
+        ):
             return not before.strip()
         if self._command is None or not self._command.search(before):
             return False
