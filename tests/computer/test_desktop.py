@@ -229,6 +229,29 @@ def test_caps_lock_of_the_person_changes_no_text_and_stays_on(cells: ScreenCells
     form.says("sent Ann lEE 1! é я")
 
 
+@pytest.mark.needs("setxkbmap")
+@pytest.mark.parametrize(
+    ("layout", "group"),
+    [("de", 0), ("fr", 0), ("ru", 0), ("us,ru", 0), ("us,ru", 1), ("ru,us", 1), ("de,gr,fr", 2)],
+)
+def test_text_is_typed_as_it_is_with_each_layout_of_the_keyboard(
+    cells: ScreenCells, layout: str, group: int
+) -> None:
+    form = cells.form
+    subprocess.run(["setxkbmap", layout], check=True)
+    cells.eyes.set_layout(group)
+    text = "Zy 19 éß Жук @{~^} λ"
+    cells.run(f"computer.mouse.click{form.entry}\ncomputer.keyboard.write({text!r}, delay=0)")
+    cells.run("computer.keyboard.press('tab', 'space')")
+    form.says(f"sent {text}")
+    # On to the entry, where this key goes to the beginning.
+    cells.run("computer.keyboard.press('tab', 'tab')\ncomputer.keyboard.hotkey('ctrl', 'a')")
+    cells.run("computer.keyboard.press('y', 'tab', 'space')")
+    form.says(f"sent y{text}")
+    assert cells.pressed() == []
+    assert cells.eyes.set_layout(0) == group
+
+
 def test_pointer_clicks_drags_and_scrolls_where_it_should(cells: ScreenCells) -> None:
     x, y = cells.form.canvas
     assert (

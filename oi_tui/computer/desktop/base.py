@@ -84,6 +84,12 @@ class Desktop(Protocol):
     def key(self, code: int, down: bool) -> None:
         """Press or release a key by its number."""
 
+    def set_layout(self, number: int) -> int:
+        """Switch to one of the keyboard's layouts, from 0; return the one that was on.
+
+        0 where it does not change what is typed.
+        """
+
     def set_caps_lock(self, on: bool) -> bool:
         """Turn caps lock on or off; return whether it was on.
 

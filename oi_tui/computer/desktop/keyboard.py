@@ -77,7 +77,7 @@ class Keyboard(Tool):
             raise ComputerError(f"The character {wrong!r} cannot be typed. Nothing was typed.")
         desktop = open_session()
         time.sleep(delay)
-        with desktop.without_caps_lock():
+        with desktop.plain_keyboard():
             for count, character in enumerate(text):
                 if count and interval:
                     time.sleep(interval)
@@ -90,7 +90,9 @@ class Keyboard(Tool):
             for index, name in enumerate(args):
                 if count or index:
                     time.sleep(interval)
-                _stroke(open_session(), name)
+                desktop = open_session()
+                with desktop.plain_keyboard(caps_lock=True):
+                    _stroke(desktop, name)
                 if len(name) == 1:
                     # It may be a part of a password.
                     open_session().log.typed()
@@ -107,19 +109,21 @@ class Keyboard(Tool):
             raise ComputerError('keyboard.hotkey needs keys, such as "ctrl", "s".')
         desktop = open_session()
         keys = [_find_code(desktop, name)[0] for name in args]
-        try:
-            for index, code in enumerate(keys):
-                if index:
-                    time.sleep(interval)
-                desktop.key(code, True)
-        finally:
-            desktop.release()
+        with desktop.plain_keyboard(caps_lock=True):
+            try:
+                for index, code in enumerate(keys):
+                    if index:
+                        time.sleep(interval)
+                    desktop.key(code, True)
+            finally:
+                desktop.release()
         desktop.log.pressed("+".join(args))
 
     def down(self, key: str) -> None:
         """Press a key and hold it."""
         desktop = open_session()
-        desktop.key(_find_code(desktop, key)[0], True)
+        with desktop.plain_keyboard(caps_lock=True):
+            desktop.key(_find_code(desktop, key)[0], True)
         desktop.log.pressed(f"{key} and hold")
 
     def up(self, key: str) -> None:

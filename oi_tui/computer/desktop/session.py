@@ -128,16 +128,22 @@ class DesktopSession:
         self._change("key", code, down)
 
     @contextlib.contextmanager
-    def without_caps_lock(self) -> Iterator[None]:
-        """Turn caps lock off, and on again at the end if it was on. Raises Paused."""
+    def plain_keyboard(self, *, caps_lock: bool = False) -> Iterator[None]:
+        """Use the first layout of the keyboard, and no caps lock unless `caps_lock`. Raises Paused.
+
+        Both are again as the person had them at the end.
+        """
         self.check()
-        was_on = self.desktop.set_caps_lock(False)
+        layout = self.desktop.set_layout(0)
+        was_locked = not caps_lock and self.desktop.set_caps_lock(False)
         try:
             yield
         finally:
-            if was_on:
-                with contextlib.suppress(ComputerError):
+            with contextlib.suppress(ComputerError):
+                if was_locked:
                     self.desktop.set_caps_lock(True)
+                if layout:
+                    self.desktop.set_layout(layout)
 
     def check(self) -> None:
         """Raise Paused when the person took over: the pointer is not where this cell put or found it."""

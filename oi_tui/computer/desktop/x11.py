@@ -232,6 +232,17 @@ class X11:
                 self._x.XSync(self._display, 0)
         return was_on
 
+    def set_layout(self, number: int) -> int:
+        """Switch to one of the keyboard's layouts, from 0; return the one that was on."""
+        state = (c_ubyte * 18)()
+        with self._lock:
+            self._x.XkbGetState(c_void_p(self._display), _CORE_KEYBOARD, state)
+            was_on = state[0]
+            if was_on != number:
+                self._x.XkbLockGroup(c_void_p(self._display), _CORE_KEYBOARD, number)
+                self._x.XSync(self._display, 0)
+        return was_on
+
     def key_code(self, name: str) -> tuple[int, bool]:
         """The key for a name such as `Return` or a character; one that is on no key is put on a free one."""
         symbol = self._symbol(name)

@@ -100,6 +100,10 @@ class Wayland:
         with self._lock, self._activity.expect_own_input():
             self._keys.key(code, down)
 
+    def set_layout(self, number: int) -> int:
+        """Nothing to do: those of the person are on another keyboard."""
+        return 0
+
     def set_caps_lock(self, on: bool) -> bool:
         """Nothing to do: that of the person is one of another keyboard."""
         return False
