@@ -17,6 +17,7 @@ from oi_tui.computer import bridge
 from oi_tui.computer.desktop.guard import InputGuard
 from oi_tui.computer.desktop.session import DesktopSession
 from oi_tui.computer.desktop.x11 import X11
+from oi_tui.computer.desktop.x11_connection import load_library
 from oi_tui.computer_api import ComputerApi
 from oi_tui.engine.events import TurnEnded
 from oi_tui.engine.llm.base import Text
@@ -135,6 +136,37 @@ def test_a_screen_that_closes_fails_the_code_keeps_its_variables_and_can_come_ba
         api.close()
         server.kill()
         server.wait()
+
+
+class _ScreenParts(ctypes.Structure):
+    """XRRScreenResources, as far as it is used."""
+
+    _fields_ = [
+        *(("timestamp", ctypes.c_ulong), ("changed", ctypes.c_ulong)),
+        *(("count", ctypes.c_int), ("parts", ctypes.POINTER(ctypes.c_ulong))),
+    ]
+
+
+def _resize(desktop: X11, width: int, height: int) -> None:
+    """Give the screen another size, as when a monitor is unplugged."""
+    randr = load_library("Xrandr")
+    assert randr is not None
+    display, root = ctypes.c_void_p(desktop._display), ctypes.c_ulong(desktop._root)
+    randr.XRRGetScreenResources.restype = ctypes.POINTER(_ScreenParts)
+    parts = randr.XRRGetScreenResources(display, root)
+    nothing = ctypes.c_ulong(0)
+    randr.XRRSetCrtcConfig(
+        display, parts, ctypes.c_ulong(parts[0].parts[0]), nothing, 0, 0, nothing, 1, None, 0
+    )
+    randr.XRRSetScreenSize(display, root, width, height, 400, 300)
+    desktop._x.XSync(desktop._display, 0)
+
+
+def test_a_screen_that_gets_smaller_is_seen_whole(cells: ScreenCells) -> None:
+    assert cells.run("print(computer.display.size)") == "(1280, 800)"
+    _resize(cells.eyes, 1000, 700)
+    code = "seen = computer.display.view(screen=-1, active_app_only=False, show=False)\n"
+    assert cells.run(f"{code}print(computer.display.size, seen.width, seen.height)") == "(1000, 700) 1000 700"
 
 
 @pytest.mark.slow

@@ -76,10 +76,9 @@ class X11:
     def size(self) -> tuple[int, int]:
         """The size of the whole screen."""
         with self._lock:
-            return (
-                self._x.XDisplayWidth(self._display, self._screen),
-                self._x.XDisplayHeight(self._display, self._screen),
-            )
+            # What the library keeps is the size when the display was opened.
+            region = self._region(self._root)
+        return (region.width, region.height) if region else (0, 0)
 
     def monitors(self) -> list[Region]:
         """Where each monitor lies; the whole screen where that is not known."""

@@ -27,8 +27,6 @@ _LOCAL = frozenset(
             "XDestroyImage",
             "XDefaultRootWindow",
             "XDefaultScreen",
-            "XDisplayWidth",
-            "XDisplayHeight",
         ),
         *("XStringToKeysym", "XDisplayKeycodes"),
         *("XTestFakeMotionEvent", "XTestFakeButtonEvent", "XTestFakeKeyEvent"),
@@ -266,8 +264,7 @@ def _declare_type(x: Any) -> Any:
     x.XInternAtom.argtypes = [c_void_p, c_char_p, c_int]
     for name in ("XFree", "XDestroyImage", "XDefaultRootWindow", "XDefaultScreen", "XConnectionNumber"):
         getattr(x, name).argtypes = [c_void_p]
-    for name in ("XDisplayWidth", "XDisplayHeight", "XSync"):
-        getattr(x, name).argtypes = [c_void_p, c_int]
+    x.XSync.argtypes = [c_void_p, c_int]
     x.XQueryKeymap.argtypes = [c_void_p, c_void_p]
     x.XDisplayKeycodes.argtypes = [c_void_p, c_void_p, c_void_p]
     return x
