@@ -1,5 +1,6 @@
 """Imports the profiles of Open Interpreter (0.1 to 0.4.3) from this machine."""
 
+import ast
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -91,15 +92,38 @@ def list_conversation_folders() -> list[Path]:
 
 
 def _read_conversation_folder(path: Path) -> Path | None:
-    """The folder that a profile names for conversations; None for none, and for a Python profile."""
-    if path.suffix == ".py":
-        return None
+    """The folder that a profile names for conversations; None for none."""
     try:
         text = yaml_file.read_text(path)
-        entry = yaml_file.parse(text, path).get(_CONVERSATIONS) if _CONVERSATIONS in text else None
+        if _CONVERSATIONS not in text:
+            return None
+        if path.suffix == ".py":
+            name: object = _find_assigned_folder(text)
+        else:
+            entry = yaml_file.parse(text, path).get(_CONVERSATIONS)
+            name = entry.value if entry else None
     except (ProfileError, OSError):
         return None
-    return paths.expand_typed(entry.value) if entry and entry.value and isinstance(entry.value, str) else None
+    return paths.expand_typed(name) if isinstance(name, str) and name else None
+
+
+def _find_assigned_folder(code: str) -> str:
+    """Return the folder that the text of a Python profile sets; "" where it shows none. It is not run."""
+    from oi_tui.engine.review.python.references import References  # seldom wanted, and reads large tables
+
+    try:
+        nodes = list(ast.walk(ast.parse(code)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+    references = References()
+    references.learn(nodes)
+    found = ""
+    for node in nodes:
+        match node:
+            case ast.Assign([ast.Attribute(attr=name)], value) | ast.keyword(name, value):
+                if name == _CONVERSATIONS:
+                    found = references.text(value)
+    return found
 
 
 def _list_files(place: Path, suffixes: Sequence[str]) -> list[Path]:

@@ -129,6 +129,46 @@ def test_conversations_in_a_folder_that_a_profile_names_are_found(original: Path
     assert "work" in list_titles(paths.conversations())
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "interpreter.conversation_history_path = '{}'",
+        "interpreter.conversation_history_path = os.path.expanduser('{}')",
+        "interpreter.conversation_history_path = str(Path('{}'))",
+        "folder = '{}'\ninterpreter.conversation_history_path = f'{{folder}}/'",
+        "interpreter = OpenInterpreter(conversation_history_path='{}')",
+    ],
+)
+def test_a_python_profile_names_a_folder_of_conversations_without_being_run(
+    tmp_path: Path, line: str
+) -> None:
+    theirs.find_folder().mkdir(parents=True)
+    write_conversation(tmp_path / "script talks", "mine")
+    begin = f"import os\nfrom pathlib import Path\nPath('{tmp_path}/ran').touch()\n"
+    (theirs.find_folder() / "mine.py").write_text(begin + line.format(tmp_path / "script talks"))
+    assert setup.look(Store(paths.conversations())).conversations == 1
+    assert main.main(["--import"]) == 0
+    assert list_titles(paths.conversations()) == ["mine"]
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("value", ["", "1", "make()", "(", "Path.home() / 'nothing here'", "'\\0'"])
+def test_a_python_profile_whose_folder_cannot_be_told_is_imported_alone(value: str) -> None:
+    theirs.find_folder().mkdir(parents=True)
+    (theirs.find_folder() / "mine.py").write_text(f"interpreter.conversation_history_path = {value}\n")
+    found = setup.look(Store(paths.conversations()))
+    assert (len(found.profiles), found.conversations) == (1, 0)
+    assert main.main(["--import"]) == 0
+
+
+def test_the_home_in_a_python_profile_is_that_of_the_person() -> None:
+    theirs.find_folder().mkdir(parents=True)
+    write_conversation(Path.home() / "talks", "mine")
+    code = "from pathlib import Path\ninterpreter.conversation_history_path = str(Path.home() / 'talks')\n"
+    (theirs.find_folder() / "mine.py").write_text(code)
+    assert setup.look(Store(paths.conversations())).conversations == 1
+
+
 def test_conversations_go_where_the_new_default_profile_looks_for_them(
     original: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -299,6 +299,15 @@ def test_a_file_outside_of_the_folder_is_named_as_such_and_as_overwritten(place:
     assert findings.level == "danger"
 
 
+@pytest.mark.parametrize(
+    "path", ["Path.home() / 'prices.csv'", "os.path.join(str(Path.home()), 'prices.csv')"]
+)
+def test_a_file_in_the_home_is_named(path: str, place: Path) -> None:
+    (Path.home() / "prices.csv").write_text("1")
+    found = look_through("python", f"{PATHS}open({path}, 'w')", place).found
+    assert ("overwrites", "~/prices.csv") in [(item.kind, item.what) for item in found]
+
+
 def test_files_that_a_target_did_not_list_are_not_said_to_be_overwritten(place: Path) -> None:
     facts: dict[str, object] = {
         "real": str(place),

@@ -89,6 +89,10 @@ class References:
                 return self.text(value)[::-1]
             case ast.Call(ast.Attribute(owner, "expanduser" | "resolve" | "absolute"), [], []):
                 return self.text(owner)
+            case ast.Call(ast.Attribute(ast.Name("Path") | ast.Attribute(_, "Path"), "home"), [], []):
+                return "~"
+            case ast.Call(ast.Name("str") | ast.Attribute(_, "fspath"), [argument], []):
+                return self.text(argument)
             case ast.Call(ast.Name(name) | ast.Attribute(_, name), [_, *_]) if name in _PATHS:
                 return self._path(node.args)
             case ast.Call(ast.Attribute(ast.Attribute(_, "path"), "join"), [_, *_]):
