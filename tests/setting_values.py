@@ -62,7 +62,7 @@ def wrong_texts(setting: Setting) -> list[str]:
 
 def wrong_yaml(setting: Setting) -> list[str]:
     """Values of a file that are wrong: of another kind, out of bounds, or no choice."""
-    found = WRONG_YAML[setting.kind]
+    found = [text for text in WRONG_YAML[setting.kind] if not (setting.true_means and text == "true")]
     if setting.kind is str:
         found = [
             *found,

@@ -6,6 +6,7 @@ The package's own transport takes a line of any length, and ends with a line tha
 import asyncio
 import json
 import threading
+from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Any, BinaryIO
 
@@ -68,8 +69,15 @@ class LineTransport:
         with suppress(ConnectionError):
             self._wait_for(self.send(error))
 
-    def _wait_for(self, work: Any) -> None:
-        asyncio.run_coroutine_threadsafe(work, self._loop).result()
+    def _wait_for(self, work: Coroutine[Any, Any, None]) -> None:
+        """Have the loop do something. Raises RuntimeError when the loop has ended."""
+        try:
+            doing = asyncio.run_coroutine_threadsafe(work, self._loop)
+        except RuntimeError:
+            # Otherwise Python warns on standard error that it was never awaited.
+            work.close()
+            raise
+        doing.result()
 
 
 def _find_id(message: Any) -> str | int | None:

@@ -6,6 +6,7 @@ import hmac
 import json
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
 from contextlib import suppress
+from http import HTTPStatus
 from time import monotonic
 from typing import Any
 
@@ -76,9 +77,10 @@ _ERRORS = {
 def make_error_body(
     status: int, message: str, param: str | None = None, code: str | None = None
 ) -> dict[str, Any]:
-    """Return the body of an answer that reports an error, in OpenAI's form."""
+    """Return the body of an answer that reports an error, in OpenAI's form and in Jupyter's."""
     kind = _ERRORS.get(status, "server_error" if status >= 500 else "invalid_request_error")
-    return {"error": {"message": message, "type": kind, "param": param, "code": code}}
+    error = {"message": message, "type": kind, "param": param, "code": code}
+    return {"error": error, "message": message, "reason": HTTPStatus(status).phrase}
 
 
 class RequestGuard:

@@ -60,6 +60,7 @@ class ExecutionSettings:
         section="Running code",
         flags=("-safe", "--safe"),
         choices=("off", "ask", "auto"),
+        true_means="ask",
     )
     target: str = setting(
         "local",

@@ -25,6 +25,9 @@ _MODEL = (
 MOVED = {
     **{name: f"llm.{name}" for name in _MODEL},
     **{f"llm_{name}": f"llm.{name}" for name in _MODEL},
+    # The documentation of 0.2 has these two.
+    "llm.llm_supports_functions": "llm.supports_functions",
+    "llm.llm_supports_vision": "llm.supports_vision",
     "llm.max_output": "max_output",
     "llm.custom_instructions": "custom_instructions",
     "computer.max_output": "max_output",

@@ -88,6 +88,8 @@ class Setting:
     limits: bool = False
     #: A text that false in a file stands for: no text at all.
     may_be_false: bool = False
+    #: The choice that true stands for, if any; false stands for off.
+    true_means: str = ""
     #: It takes effect at the next start, or with the next conversation; empty where it does at once.
     later: str = ""
 
@@ -115,10 +117,9 @@ class Setting:
                 return ""
             if isinstance(value, bool) and self.choices:
                 # YAML takes a bare off for false.
-                value = "on" if value else "off"
-                if value in self.choices:
-                    return value
-                value = value == "on"
+                choice = self.true_means if value else "off"
+                if choice in self.choices:
+                    return choice
             if isinstance(value, str):
                 return self._check_text(value)
         elif self.kind is tuple:

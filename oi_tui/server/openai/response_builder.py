@@ -177,6 +177,8 @@ class ResponseBuilder:
     def _catch_up(self, message: Message) -> Iterator[LogItem]:
         """Update a message to its current content, without its end."""
         if message.type == "image":
+            # An image is whole, and has its place between what is printed.
+            yield MessageRecorded(message)
             return
         if message.id in self._before:
             if message.id not in self._items and message.state in _RAN:

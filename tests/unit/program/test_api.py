@@ -157,7 +157,6 @@ def test_a_group_cannot_be_replaced_and_a_method_only_by_a_function(interpreter:
         ("offline", 1),
         ("offline", None),
         ("safe_mode", "always"),
-        ("safe_mode", True),
         ("max_budget", "abc"),
         ("max_budget", float("nan")),
         ("max_budget", float("inf")),
@@ -179,6 +178,20 @@ def test_a_wrong_value_is_refused_at_once(path: str, value: object, interpreter:
     with pytest.raises(ProfileError, match="expected"):
         setattr(place, name, value)
     assert getattr(place, name) == before
+
+
+def test_a_safe_mode_that_is_on_asks(interpreter: OpenInterpreter) -> None:
+    # Many scripts have this, and mean it to be careful.
+    interpreter.safe_mode = True
+    assert interpreter.safe_mode == "ask"
+    interpreter.safe_mode = False
+    assert interpreter.safe_mode == "off"
+
+
+def test_the_names_of_the_documentation_of_0_2_are_known(interpreter: OpenInterpreter) -> None:
+    interpreter.llm.llm_supports_functions = True
+    interpreter.llm.llm_supports_vision = False
+    assert (interpreter.llm.supports_functions, interpreter.llm.supports_vision) == (True, False)
 
 
 def test_settings_are_arguments_too_and_unknown_ones_are_refused() -> None:

@@ -157,6 +157,9 @@ def test_kernels_are_listed_described_restarted_and_ended(serve: Serve) -> None:
         assert client.get(path).status_code == 404
         refused = client.post("/api/kernels", json={"name": "cobol"})
         assert refused.json()["error"]["message"].endswith("Kernels: python3, bash.")
+        # Where JupyterLab, and a Jupyter server in between, look.
+        assert refused.json()["message"] == refused.json()["error"]["message"]
+        assert refused.json()["reason"] == "Bad Request"
 
 
 def test_a_kernel_whose_session_was_deleted_says_so(serve: Serve) -> None:

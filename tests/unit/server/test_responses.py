@@ -15,6 +15,10 @@ pytest.importorskip("starlette", reason="starlette (extra server) is not install
 pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed here")
 
 from oi_tui.engine.llm.base import ErrorInfo, Text, Usage
+from oi_tui.messages import Message
+from oi_tui.server.hosted_session import Snapshot
+from oi_tui.server.openai.response_builder import ResponseBuilder
+from oi_tui.server.openai.response_request import read_request
 from oi_tui.server.options import ServerLimits
 from tests.fakes import Gate, call
 from tests.unit.server.conftest import Serve
@@ -106,6 +110,21 @@ def test_a_response_is_whole_also_where_events_of_its_session_are_gone(serve: Se
     whole = answers()
     assert [kind for kind, _ in whole] == ["response.completed"] * 4
     assert answers(limits=ServerLimits(history_bytes=1)) == whole
+
+
+def test_an_image_keeps_its_place_where_its_event_and_those_after_it_are_gone() -> None:
+    builder = ResponseBuilder("r", read_request({"input": "Go"}))
+    messages = [
+        Message(role="assistant", type="code", format="python", content="x", id="c", state="running"),
+        Message(role="computer", type="console", content="before", id="1", parent="c"),
+        Message(role="computer", type="image", format="base64.png", content="iVBO", id="2", parent="c"),
+        Message(role="computer", type="console", content="after", id="3", parent="c"),
+    ]
+    now = Snapshot(9, messages, frozenset({"c", "3"}), None, None, None)
+    for item in builder.rebuild_missed(now):
+        list(builder.take(item))
+    outputs = builder.response["output"][0]["outputs"]
+    assert [output.get("logs", "image") for output in outputs] == ["before", "image", "after"]
 
 
 def test_a_conversation_goes_on_by_the_id_of_the_last_response(serve: Serve) -> None:

@@ -75,7 +75,7 @@ def test_languages_are_restricted_in_every_manner(statement: str, languages: tup
         ("interpreter.ofline = True", "line 2: ofline: is not a setting; did you mean offline?"),
         ("interpreter.llm.max_budgett = 1", "llm.max_budgett: is not a setting; did you mean"),
         ("interpreter.safemode = 'ask'", "line 2: safemode: is not a setting; did you mean safe_mode?"),
-        ("interpreter.safe_mode = True", "line 2: safe_mode: expected one of off, ask, auto"),
+        ("interpreter.safe_mode = 1", "line 2: safe_mode: expected one of off, ask, auto"),
         ("interpreter.max_budget = float('nan')", "line 2: llm.max_budget: expected a number of at least 0"),
         ("interpreter.max_budget = float('inf')", "line 2: llm.max_budget: expected a number of at least 0"),
         ("interpreter.max_budget = -1", "line 2: llm.max_budget: expected a number of at least 0"),
@@ -119,6 +119,11 @@ def test_a_setting_that_is_given_by_two_names_never_widens(
 ) -> None:
     profile = made(f"from interpreter import interpreter as i\n{statements}")
     assert {name: getattr(profile, name) for name in values} == values
+
+
+@pytest.mark.parametrize(("value", "mode"), [("True", "ask"), ("False", "off"), ("'auto'", "auto")])
+def test_a_safe_mode_that_is_on_asks(value: str, mode: str) -> None:
+    assert made(f"{_IMPORT}interpreter.safe_mode = {value}\n").safe_mode == mode
 
 
 def test_a_list_that_is_changed_in_place_counts() -> None:
