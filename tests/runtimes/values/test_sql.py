@@ -91,6 +91,32 @@ periods = pandas.DataFrame({"year": pandas.period_range("2024", periods=2, freq=
         assert text(python, rows) == "True", query
 
 
+@pytest.mark.parametrize("kind", ["table", "temp table", "view"])
+def test_a_table_that_a_cell_makes_is_found_before_the_data_frame_of_its_name(
+    python: Computer, kind: str
+) -> None:
+    play(python, "python", "stock = pandas.DataFrame({'a': [1, 2, 3]})")
+    # A query before it has the frame as a table.
+    first = "select count(*) as n from stock;\n" if kind == "temp table" else ""
+    code = f"%%sql made <<\n{first}create {kind} stock as select 7 as b;\nselect * from stock"
+    assert text(python, code) == ""
+    assert text(python, "made.values.tolist()") == "[[7]]"
+    assert text(python, "again = %sql select b from stock\nagain.values.tolist()") == "[[7]]"
+    # When it is dropped, the frame is found again.
+    end = f"%%sql rest <<\ndrop {kind.split()[-1]} stock;\nselect sum(a) as s from stock"
+    assert text(python, end) == ""
+    assert text(python, "int(rest.s[0])") == "6"
+
+
+@pytest.mark.parametrize("kind", ["table", "temp table"])
+def test_a_data_frame_can_be_kept_as_a_table_of_its_name(python: Computer, kind: str) -> None:
+    play(python, "python", "shelf = pandas.DataFrame({'a': [1, 2, 3]})")
+    code = f"%%sql kept <<\ncreate {kind} shelf as select a * 2 as b from shelf;\nselect sum(b) as s from shelf"
+    assert text(python, code) == ""
+    assert text(python, "int(kept.s[0])") == "12"
+    assert text(python, "%%sql\ndrop table shelf") == ""
+
+
 def test_a_cell_of_statements_shows_the_rows_of_the_last_one_as_a_table(python: Computer) -> None:
     code = "%%sql\ncreate table kept (a integer, b text); -- a comment; with a semicolon\n"
     code += "insert into kept values (1, 'x;y'), (2, 'z');\n\nselect * from kept order by a"

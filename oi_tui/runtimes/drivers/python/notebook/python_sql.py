@@ -33,6 +33,8 @@ BACKSLASHES = re.compile(_PIECE.format(r"""'(?:[^'\\]|''|\\.)*'|"(?:[^"\\]|""|\\
 _DELIMITER = re.compile(r"delimiter[ \t]+(\S+)[ \t]*(?=\n|\Z)", re.I)
 #: The largest data frame that is copied for SQLite, in cells. DuckDB reads data frames in place.
 _COPIED = 5_000_000
+#: The database in memory that has the copies for SQLite.
+_COPIES = "python_frames"
 #: SQLite looks for an interrupt each time after this many steps.
 _STEPS = 10_000
 _LIST_TABLES = "select name, type from sqlite_master where name not like 'sqlite_%' order by name"
@@ -255,6 +257,9 @@ class _Sqlite(DatabaseConnection):
         self._connection = sqlite3.connect(path, isolation_level=None)
         # In this call Python handles an interrupt, which it cannot while SQLite works.
         self._connection.set_progress_handler(lambda: 0, _STEPS)
+        # Data frames are copied there, and not into `temp`: of two tables of a name, SQLite takes that of `temp`
+        # or `main` first, so that a table which the program makes is found before the frame of its name.
+        self._connection.execute("attach ':memory:' as {}".format(_COPIES))
         self.words = "SQLite, {}".format(path)
 
     def close(self):
@@ -297,21 +302,34 @@ class _Sqlite(DatabaseConnection):
         frames = dict(_frames(statement, names))
         if not frames:
             return
-        tables = "select lower(name) from sqlite_master where type in ('table', 'view')"
-        own = {name for (name,) in self._connection.execute(tables)}
+        own = self._own_tables()
         for name, value in frames.items():
             if name.lower() not in own:
                 self._copy(name, value)
+            else:
+                # Before a table of another file, SQLite would take an earlier copy.
+                self._connection.execute('drop table if exists {}."{}"'.format(_COPIES, name))
+
+    def _own_tables(self):
+        """The names of all tables and views that are no copies of frames, in small letters."""
+        databases = [name for _, name, _ in self._connection.execute("pragma database_list")]
+        tables = "select lower(name) from \"{}\".sqlite_master where type in ('table', 'view')"
+        return {
+            name
+            for database in databases
+            if database != _COPIES
+            for (name,) in self._connection.execute(tables.format(database.replace('"', '""')))
+        }
 
     def _copy(self, name, value):
         columns, rows, count = _contents(value)
         if count * len(columns) > _COPIED:
             raise SqlError("{} is too large for SQLite: %pip install duckdb, and restart".format(name))
         quoted = ['"{}"'.format(column.replace('"', '""')) for column in columns]
-        self._connection.execute('drop table if exists temp."{}"'.format(name))
-        self._connection.execute('create temp table "{}" ({})'.format(name, ", ".join(quoted)))
+        self._connection.execute('drop table if exists {}."{}"'.format(_COPIES, name))
+        self._connection.execute('create table {}."{}" ({})'.format(_COPIES, name, ", ".join(quoted)))
         places = ", ".join("?" * len(columns))
-        insert = 'insert into temp."{}" values ({})'.format(name, places)
+        insert = 'insert into {}."{}" values ({})'.format(_COPIES, name, places)
         # Within a transaction of the program's own the rows are part of that.
         begins = not self._connection.in_transaction
         if begins:
@@ -351,13 +369,11 @@ class _DuckDb(DatabaseConnection):
             raise self._named(line, error) from None
 
     def fetch(self, statement, line, names, most=None):
-        registered = []
         try:
-            own = {row[0].lower() for row in self._connection.execute(_LIST_DUCKDB).fetchall()}
-            for name, value in _frames(statement, names):
-                if name.lower() not in own and self._register(name, value):
-                    registered.append(name)
-            columns, rows = interruptible(lambda: self._fetch(statement, most), self._connection.interrupt)
+            frames = {name: self._frame_of(value) for name, value in _frames(statement, names)}
+            columns, rows = interruptible(
+                lambda: self._fetch(statement, frames, most), self._connection.interrupt
+            )
             # What a statement without rows returns, too.
             if not columns or (columns in (["Success"], ["Count"]) and not _READS.match(statement)):
                 changes = statement.lstrip().lower().startswith(_CHANGES) and columns == ["Count"]
@@ -367,29 +383,25 @@ class _DuckDb(DatabaseConnection):
             if "interrupted" in str(error).lower():
                 raise KeyboardInterrupt from None
             raise self._named(line, error) from None
-        finally:
-            for name in registered:
-                self._connection.unregister(name)
 
-    def _register(self, name, value):
-        """Have a value of the program as a table while a statement runs. Returns whether it is one."""
+    def _frame_of(self, value):
+        """A value of the program as DuckDB reads it; as it is where that cannot be."""
         library, kind = kind_of(value)
         if library:
             value = value.to_frame(_column_of(value)) if kind == "Series" else value
-            self._connection.register(name, _with_texts(value) if library == "pandas" else value)
-            return True
+            return _with_texts(value) if library == "pandas" else value
         try:
             import pandas
         except ImportError:
             # It may be no table at all: a column can have the name, too.
-            return False
+            return value
         records = records_of(value)
         frame = pandas.DataFrame({column: records.column(column) for column in records.names})
         try:
-            self._connection.register(name, frame)
+            self._connection.from_df(frame)
         except self._error:
-            self._connection.register(name, frame.astype("string"))
-        return True
+            return frame.astype("string")
+        return frame
 
     @staticmethod
     def _named(line, error):
@@ -397,8 +409,10 @@ class _DuckDb(DatabaseConnection):
         named = _LINE.search(text)
         return SqlError("line {}: {}".format(named.group(1) if named else line, text))
 
-    def _fetch(self, statement, most):
-        result = self._connection.execute(statement)
+    def _fetch(self, statement, frames, most):
+        # DuckDB takes a variable of its caller for a table where it has none of the name.
+        run = {"__run__": self._connection.execute, "__statement__": statement}
+        result = eval("__run__(__statement__)", frames, run)
         columns = [column[0] for column in result.description or ()]
         return columns, take(result, most) if columns else []
 
