@@ -1,8 +1,6 @@
 """Reads CSV and its relatives as they are found: delimiters, encodings, titles, bad rows, open quotes."""
 
-import codecs
 import csv
-import importlib.util
 import io
 import re
 from collections import Counter
@@ -12,18 +10,14 @@ from itertools import chain, islice
 from typing import IO, Any
 
 from oi_tui.input.table_records import TableRecords, find_header
+from oi_tui.input.text_encoding import detect_encoding
 
 _SAMPLE_BYTES, _SAMPLE_LINES = 64 * 1024, 200
+#: Of a file with very long lines, so many bytes are looked at until there are some lines, and so many cells.
+_WIDE_BYTES, _WIDE_LINES, _SAMPLE_CELLS = 4 * 1024 * 1024, 5, 500_000
 _DELIMITERS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 #: No text has this character: the file has one column.
 _NONE = "\x1f"
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
 #: Bytes that are no UTF-8, as `surrogateescape` keeps them, and what they are in Windows-1252.
 _ESCAPED = re.compile("[\udc80-\udcff]")
 _WINDOWS = {
@@ -61,9 +55,9 @@ def read(ending: str, opener: Callable[[], IO[bytes]]) -> TableRecords:
     """Find out how the file is written, and begin to read it."""
     csv.field_size_limit(_LIMIT)
     with opener() as file:
-        sample = file.read(_SAMPLE_BYTES)
+        sample = _read_sample(file)
         complete = not file.read(1)
-    encoding = _detect_encoding(sample)
+    encoding = detect_encoding(sample)
     text = sample.decode(encoding, "surrogateescape" if encoding.startswith("utf-8") else "replace")
     lines = io.StringIO(text, newline="").readlines()
     if not complete and len(lines) > 1:
@@ -79,7 +73,8 @@ def read(ending: str, opener: Callable[[], IO[bytes]]) -> TableRecords:
         next(source, None)
     last_remark = list(islice(source, remarks))[-1:]
     rows = _read_rows(source, form, notes)
-    first = list(islice(rows, _SAMPLE_LINES))
+    first = list(islice(rows, 1))
+    first += islice(rows, min(_SAMPLE_LINES, _SAMPLE_CELLS // max(1, *map(len, first), 1)))
     widths = Counter(len(row) for row in first)
     width = max(widths, key=lambda many: (widths[many], many), default=0)
     names_in_remark = _find_names(next(form.reader(last_remark), []), first, width)
@@ -97,6 +92,17 @@ def read(ending: str, opener: Callable[[], IO[bytes]]) -> TableRecords:
         kind += f" with {_DELIMITERS.get(form.delimiter, repr(form.delimiter))}"
     comma = form.delimiter != "," and _has_decimal_commas(body, certain=form.delimiter == ";")
     return TableRecords(kind, names, chain(body, rows), comma=comma, notes=notes)
+
+
+def _read_sample(file: IO[bytes]) -> bytes:
+    """The beginning of the file: more of it where its lines are very long."""
+    sample = file.read(_SAMPLE_BYTES)
+    while sample.count(b"\n") < _WIDE_LINES and len(sample) < _WIDE_BYTES:
+        more = file.read(len(sample))
+        if not more:
+            break
+        sample += more
+    return sample
 
 
 def _count_remarks(lines: Sequence[str]) -> int:
@@ -143,31 +149,6 @@ def _is_data(row: Sequence[str]) -> bool:
 
 
 # -- encodings
-
-
-def _detect_encoding(sample: bytes) -> str:
-    for mark, encoding in _MARKS:
-        if sample.startswith(mark):
-            return encoding
-    pairs = sample[:2000]
-    if len(pairs) > 3 and pairs.count(0) * 3 > len(pairs):
-        return "utf-16-le" if pairs[1::2].count(0) > pairs[::2].count(0) else "utf-16-be"
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(sample)
-    except UnicodeDecodeError:
-        return _guess(sample)
-    return "utf-8"
-
-
-def _guess(sample: bytes) -> str:
-    """Another encoding where many letters are not Latin, else UTF-8 with single bytes that are not."""
-    high, letters = len(re.findall(rb"[\x80-\xff]", sample)), len(re.findall(rb"[A-Za-z]", sample))
-    if high < 32 or high * 3 < letters or importlib.util.find_spec("charset_normalizer") is None:
-        return "utf-8"
-    from charset_normalizer import from_bytes
-
-    best = from_bytes(sample[:16_000]).best()
-    return best.encoding.replace("_", "-") if best else "utf-8"
 
 
 def _read_lines(opener: Callable[[], IO[str]], notes: list[str]) -> Iterator[str]:

@@ -8,7 +8,7 @@ import re
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -56,9 +56,12 @@ _COLUMN_KINDS = {
         rf"(?:\d{{4}}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?{_END})+"
     ),
 }
-#: The most columns that SQLite takes by default.
-_COLUMNS = 2000
-_LONGEST, _BINS, _BATCH = 200, 10, 1000
+#: The most columns that a table of SQLite takes by default, and the most tables that it joins. Wider files
+#: are kept in several tables, of which each has all rows.
+_PART, _PARTS = 2000, 64
+_LONGEST, _BINS = 200, 10
+#: The most rows, and the most cells, that are copied at once.
+_BATCH, _BATCH_CELLS = 1000, 500_000
 #: What reading a damaged file raises, beside TableError.
 _UNREADABLE = (OSError, EOFError, ValueError, RecursionError, sqlite3.Error, csv.Error)
 
@@ -131,7 +134,6 @@ class TableFile:
         # SQLite keeps a database without a name in a file that no longer has one: nothing of it outlives us.
         self._database = sqlite3.connect("", check_same_thread=False)
         records = table_readers.read(path, table, self._pythons)
-        self._table = "rows"
         self.tables, self.table = records.tables, records.table
         self._records = records
         self._rest = self._fill(records)
@@ -191,6 +193,7 @@ class TableFile:
         names = records.names
         self._names = []
         self._kinds: list[str] = []
+        self._described: tuple[list[str], list[str]] | None = None
         # Columns without a type keep each text as it is in the file: 007 stays 007.
         self._database.execute("PRAGMA journal_mode=OFF")
         self._database.execute("PRAGMA synchronous=OFF")
@@ -213,7 +216,7 @@ class TableFile:
                 elif many < len(names) and many:
                     shorter += not records.types
                 batch.append(row)
-            if row is None or len(batch) == _BATCH:
+            if row is None or len(batch) >= min(_BATCH, _BATCH_CELLS // len(self._names) or 1):
                 self._insert(batch, comma=records.comma)
                 batch = []
                 if row is not None:
@@ -232,6 +235,9 @@ class TableFile:
         names = [*records.names, *[""] * (len(self._names) - len(records.names))]
         if not records.names and not self._kinds[0]:
             names = []
+        if self._described == (names, self._kinds):
+            return
+        self._described = (names, list(self._kinds))
         columns = []
         for at, (name, kind) in enumerate(zip(names, self._kinds, strict=False)):
             shown, numeric = kind or "empty", kind in _NUMERIC
@@ -244,20 +250,26 @@ class TableFile:
         self._shape = tuple(columns)
 
     def _widen(self, many: int) -> None:
-        if many > _COLUMNS:
+        if many > _PART * _PARTS:
             raise TableError(
-                f"The file has {many:,} columns; at most {_COLUMNS:,} can be opened. Read it "
+                f"The file has {many:,} columns; at most {_PART * _PARTS:,} can be opened. Read it "
                 "with code, and open the data frame."
             )
-        added = [f"c{at}" for at in range(len(self._names), many)]
-        if not self._names:
-            self._database.execute("DROP TABLE IF EXISTS rows")
-            self._database.execute(f"CREATE TABLE rows ({', '.join(added)})")
-        else:
-            for name in added:
-                self._database.execute(f"ALTER TABLE rows ADD COLUMN {name}")
-        self._names += added
-        self._kinds += [""] * len(added)
+        at = len(self._names)
+        while at < many:
+            if at % _PART:
+                self._database.execute(f"ALTER TABLE {self._part_of(at)} ADD COLUMN c{at}")
+                at += 1
+                continue
+            last = min(many, at + _PART)
+            added = ", ".join(f"c{column}" for column in range(at, last))
+            self._database.execute(f"CREATE TABLE {self._part_of(at)} ({added})")
+            if at:
+                empty = f"INSERT INTO {self._part_of(at)} (c{at}) SELECT NULL FROM {self._part_of(0)}"
+                self._database.execute(empty)
+            at = last
+        self._kinds += [""] * (many - len(self._names))
+        self._names += [f"c{at}" for at in range(len(self._names), many)]
 
     def _insert(self, batch: list[Sequence[object]], *, comma: bool) -> None:
         many = len(self._names)
@@ -267,16 +279,31 @@ class TableFile:
         for at, column in enumerate(zip(*rows, strict=True)):
             values, self._kinds[at] = _learn(column, self._kinds[at], comma=comma)
             rows_kept.append(values)
-        places = ", ".join("?" * many)
-        insert = f"INSERT INTO rows VALUES ({places})"
         try:
-            self._database.executemany(insert, zip(*rows_kept, strict=True))
+            self._insert_columns(rows_kept)
         except UnicodeEncodeError:
             # JSON can have half of a character, which no database takes.
-            self._database.execute("DELETE FROM rows WHERE rowid > ?", [self._total])
-            rows_kept = [[_without_halves(value) for value in column] for column in rows_kept]
-            self._database.executemany(insert, zip(*rows_kept, strict=True))
+            for at in range(0, many, _PART):
+                self._database.execute(f"DELETE FROM {self._part_of(at)} WHERE rowid > ?", [self._total])
+            self._insert_columns([[_without_halves(value) for value in column] for column in rows_kept])
         self._total += len(batch)
+
+    def _insert_columns(self, columns: Sequence[Sequence[object]]) -> None:
+        for at in range(0, len(columns), _PART):
+            part = columns[at : at + _PART]
+            places = ", ".join("?" * len(part))
+            self._database.executemany(
+                f"INSERT INTO {self._part_of(at)} VALUES ({places})", zip(*part, strict=True)
+            )
+
+    def _part_of(self, column: int) -> str:
+        """The table that has the column."""
+        return f"rows{column // _PART}" if self._records else _quote(self._table)
+
+    def _join_parts(self, columns: Iterable[int]) -> str:
+        """The tables that have the columns, as what SELECT reads from."""
+        first, *others = sorted({self._part_of(at) for at in columns}) or [self._part_of(0)]
+        return first + "".join(f" JOIN {part} ON {part}.rowid = {first}.rowid" for part in others)
 
     def open_other(self, table: str) -> "TableFile":
         """Open another table of the same file. Raises TableError."""
@@ -296,18 +323,20 @@ class TableFile:
             except sqlite3.Error as error:
                 raise TableError(f"{self.name} cannot be read: {error}") from error
 
-    def _build_where(self, view: TableQuery) -> tuple[str, list[object]]:
+    def _build_where(self, view: TableQuery) -> tuple[str, list[object], Iterable[int]]:
+        """The condition of a view, its values, and the columns that it needs."""
         if not view.words:
-            return "", []
+            return "", [], ()
         if (condition := self._build_condition(view.words)) is not None:
             return condition
         escaped = re.sub(r"([\\%_])", r"\\\1", view.words)
-        tests = [f"{_quote(name)} LIKE ? ESCAPE '\\'" for name in self._names]
-        # A deep expression is refused, so the tests stand side by side in groups.
-        groups = ["(" + " OR ".join(tests[at : at + 50]) + ")" for at in range(0, len(tests), 50)]
-        return " WHERE " + " OR ".join(groups), [f"%{escaped}%"] * len(tests)
+        tests = [f"{_quote(name)} LIKE ?1 ESCAPE '\\'" for name in self._names]
+        # A deep expression is refused, so the tests stand side by side in groups of groups.
+        for _ in range(2):
+            tests = ["(" + " OR ".join(tests[at : at + 50]) + ")" for at in range(0, len(tests), 50)]
+        return " WHERE " + " OR ".join(tests), [f"%{escaped}%"], range(len(self._names))
 
-    def _build_condition(self, words: str) -> tuple[str, list[object]] | None:
+    def _build_condition(self, words: str) -> tuple[str, list[object], Iterable[int]] | None:
         """The rows where a column has a value, as `price > 5` or `city = missing`; None for other words."""
         condition = read_condition(words, [column.name for column in self._shape])
         if condition is None:
@@ -315,13 +344,13 @@ class TableFile:
         at, sign, value = condition
         name = _quote(self._names[at])
         if value == MISSING and sign in ("=", "!="):
-            return f" WHERE {name} IS {'NOT ' * (sign == '!=')}NULL", []
+            return f" WHERE {name} IS {'NOT ' * (sign == '!=')}NULL", [], (at,)
         number = find_number(value)
         if number is None or (sign in ("=", "!=") and not self._shape[at].numeric):
-            return f" WHERE {name} IS NOT NULL AND {name} {sign} ?", [value]
+            return f" WHERE {name} IS NOT NULL AND {name} {sign} ?", [value], (at,)
         # Of a column with texts among its numbers, only the numbers are compared.
         is_number = f"({name} GLOB '[0-9]*' OR {name} GLOB '[-+.0-9]*[0-9]*')"
-        return f" WHERE {is_number} AND {self._build_number(name)} {sign} ?", [number]
+        return f" WHERE {is_number} AND {self._build_number(name)} {sign} ?", [number], (at,)
 
     def _build_number(self, name: str) -> str:
         """What reads the number in a column."""
@@ -334,8 +363,8 @@ class TableFile:
 
     def shape(self, view: TableQuery) -> TableShape:
         """The table as it was when it was opened."""
-        where, values = self._build_where(view)
-        table = _quote(self._table)
+        where, values, needed = self._build_where(view)
+        table = self._join_parts(needed)
         total = self._total if self._records else self._ask(f"SELECT count(*) FROM {table}")[0][0]
         rows = self._ask(f"SELECT count(*) FROM {table}{where}", values)[0][0] if where else total
         return TableShape(self.kind, self._shape, rows, total, reading=not self._is_whole)
@@ -344,23 +373,31 @@ class TableFile:
         self, view: TableQuery, start: int, count: int, first: int, columns: int, *, whole: bool = False
     ) -> list[TableRow]:
         """Some rows and columns of the view."""
-        where, values = self._build_where(view)
-        names = [_quote(name) for name in self._names[first : first + columns]]
+        where, values, needed = self._build_where(view)
         order = ""
         if view.sort is not None:
+            needed = {*needed, view.sort}
             name = _quote(self._names[view.sort])
             key = self._build_number(name) if self._shape[view.sort].numeric else name
             order = f" ORDER BY {name} IS NULL, {key}{' DESC' if view.descending else ''}"
-        words = (
-            f"SELECT {', '.join(names) or 'NULL'} FROM {_quote(self._table)}{where}{order} LIMIT ? OFFSET ?"
-        )
-        answer = self._ask(words, [*values, count, start])
-        cells = (tuple(_render(value, whole=whole) for value in row) for row in answer)
-        return [TableRow(str(start + at + 1), row) for at, row in enumerate(cells)]
+        last = min(first + columns, len(self._names))
+        rows: list[list[Cell]] = []
+        # A part of the columns after the other: an answer of SQLite is not wider than a table.
+        for begin in range(first, last, _PART) or (first,):
+            shown = range(begin, min(begin + _PART, last))
+            table = self._join_parts({*needed, *shown})
+            names = ", ".join(_quote(self._names[at]) for at in shown) or "NULL"
+            ties = f", {table.split()[0]}.rowid" if order and self._records else ""
+            words = f"SELECT {names} FROM {table}{where}{order}{ties} LIMIT ? OFFSET ?"
+            answer = self._ask(words, [*values, count, start])
+            rows = rows or [[] for _ in answer]
+            for row, more in zip(rows, answer, strict=True):
+                row += [_render(value, whole=whole) for value in more]
+        return [TableRow(str(start + at + 1), tuple(row)) for at, row in enumerate(rows)]
 
     def statistics(self, column: int) -> Statistics:
         """One column of all rows, in figures."""
-        name, table = _quote(self._names[column]), _quote(self._table)
+        name, table = _quote(self._names[column]), self._part_of(column)
         ((total, there, distinct),) = self._ask(
             f"SELECT count(*), count({name}), count(DISTINCT {name}) FROM {table}"
         )

@@ -44,6 +44,7 @@ _log = logging.getLogger(__name__)
 
 _KEYS: Keys = (
     ("/", "filter"),
+    ("f", "find column"),
     ("s", "sort"),
     ("i", "statistics"),
     ("c", "copy cell"),
@@ -79,6 +80,9 @@ class TableScreen(Page[None]):
         Binding("escape,q", "leave", "Back", id="table.leave", show=False),
         # Done before the next key is given to a widget: that one may be for the field already.
         Binding("slash,ctrl+f", "filter", "Filter rows", id="table.filter", show=False, priority=True),
+        Binding(
+            "f", "find_column", "Find a column by its name", id="table.find_column", show=False, priority=True
+        ),
         Binding("s", "sort", "Sort by this column", id="table.sort", show=False),
         Binding("i", "statistics", "Column statistics", id="table.statistics", show=False),
         Binding("c", "copy_cell", "Copy the cell", id="table.copy_cell", show=False),
@@ -117,7 +121,11 @@ class TableScreen(Page[None]):
         self._head = Static(Content(f"{one_line(self._called, 80)}  loading…"), id="table-head", markup=False)
         # A key may come before the parts are on the screen, and an answer after they have gone.
         self._field = Input(id="table-field")
-        self._exporting = self._is_reading = False
+        self._is_reading = False
+        #: What is done with the text of the field.
+        self._then: Callable[[str], object] = self._filter
+        #: The text by which a column was found last.
+        self._column_words = ""
         #: The name of the column that was sorted by last.
         self._sorted_by = ""
         #: How many questions the source has not answered.
@@ -414,35 +422,56 @@ class TableScreen(Page[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
         """Leave letters to the field while it is open."""
-        return not (action in ("filter", "export") and self._field.display)
+        return not (action in ("filter", "find_column", "export") and self._field.display)
 
     def action_filter(self) -> None:
         """Ask which text the rows contain."""
-        self._ask_for("show rows that contain this text; empty shows all", self._table.view.words)
+        words = "show rows that contain this text; empty shows all"
+        self._ask_for(words, self._table.view.words, self._filter)
+
+    def _filter(self, words: str) -> None:
+        self._say("filtering…")
+        self._show(replace(self._table.view, words=words))
+
+    def action_find_column(self) -> None:
+        """Ask for the name of a column, or a part of it."""
+        self._ask_for("go to the next column with this in its name", self._column_words, self._find_column)
+
+    def _find_column(self, words: str) -> None:
+        """Select the column of this name, else the next one whose name contains it."""
+        table, wanted = self._table, words.casefold()
+        if table.shape is None or not words:
+            return
+        self._column_words = words
+        names = [column.name.casefold() for column in table.shape.columns]
+        order = [*range(table.column + 1, len(names)), *range(table.column + 1)]
+        found = [at for at in order if names[at] == wanted] or [at for at in order if wanted in names[at]]
+        if not found:
+            self._say(f"No column has {one_line(words, 60)} in its name.")
+            return
+        table.select_column(found[0])
+        many = sum(wanted in name for name in names)
+        self._say(f"{many:,} columns have it in their names; f and enter go to the next." if many > 1 else "")
 
     def action_export(self) -> None:
         """Ask for the name of the file."""
         if not self._is_complete("Export the table"):
             return
-        self._ask_for("file name", f"{Path(self._called.split()[0]).stem}_export.csv", exporting=True)
+        self._ask_for("file name", f"{Path(self._called.split()[0]).stem}_export.csv", self._export)
         self._say("The ending of the name is the format: .csv, .parquet or .xlsx")
 
-    def _ask_for(self, words: str, value: str, *, exporting: bool = False) -> None:
+    def _ask_for(self, words: str, value: str, then: Callable[[str], object]) -> None:
         if self._table.shape is None:
             return
-        self._exporting = exporting
+        self._then = then
         field = self._field
         field.placeholder, field.value, field.display = words, value, True
         self.set_focus(field)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Filter, or export."""
+        """Filter, find a column, or export."""
         self._close_field()
-        if self._exporting:
-            self._export(event.value.strip())
-        else:
-            self._say("filtering…")
-            self._show(replace(self._table.view, words=event.value.strip()))
+        self._then(event.value.strip())
 
     def _close_field(self) -> None:
         self._field.display = False

@@ -81,9 +81,10 @@ class TableView(ScrollView, can_focus=True):
 
     def grow(self, shape: TableShape) -> None:
         """Show the same table with more rows below, and perhaps more columns; full pages stay."""
-        fits = [_fit(column.name, column.type) for column in shape.columns]
-        known = self._widths + [0] * (len(fits) - len(self._widths))
-        self._widths = [max(pair) for pair in zip(fits, known, strict=True)]
+        if self.shape is None or shape.columns is not self.shape.columns:
+            fits = [_fit(column.name, column.type) for column in shape.columns]
+            known = self._widths + [0] * (len(fits) - len(self._widths))
+            self._widths = [max(pair) for pair in zip(fits, known, strict=True)]
         for place in [place for place, rows in self._pages.items() if len(rows) < ROWS]:
             del self._pages[place]
             self._asked.discard(place)
@@ -155,6 +156,10 @@ class TableView(ScrollView, can_focus=True):
         """Select the first or the last row."""
         self._select(-1 if by < 0 or self.shape is None else self.shape.rows, self.column)
 
+    def select_column(self, column: int) -> None:
+        """Select another cell of the row."""
+        self._select(self.row, column)
+
     def _select(self, row: int, column: int) -> None:
         if self.shape is None:
             return
@@ -171,8 +176,12 @@ class TableView(ScrollView, can_focus=True):
         if not top <= self.row < top + room:
             self.scroll_to(y=self.row if self.row < top else self.row - room + 1, animate=False, force=True)
         self._left = min(self._left, self.column)
-        while self._left < self.column and self._measure_columns(self._left, self.column) > self.size.width:
-            self._left += 1
+        # From the selected column to the left: there may be many thousands before it.
+        first, used = self.column, self._label_width + self._measure(self.column) + 2 if self._widths else 0
+        while first > self._left and used + self._measure(first - 1) + 2 <= self.size.width:
+            first -= 1
+            used += self._measure(first) + 2
+        self._left = first
 
     @property
     def _label_width(self) -> int:
@@ -183,9 +192,6 @@ class TableView(ScrollView, can_focus=True):
         """The width of a column: at most that of the window, so that numbers at its right are in sight."""
         room = self.size.width - self._label_width - 2
         return min(self._widths[column], max(_NARROWEST, room))
-
-    def _measure_columns(self, first: int, last: int) -> int:
-        return self._label_width + sum(self._measure(at) + 2 for at in range(first, last + 1))
 
     def on_resize(self) -> None:
         """Keep what is selected in sight."""

@@ -1,6 +1,7 @@
 """A table on a screen of its own."""
 
 import sqlite3
+import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
@@ -122,6 +123,56 @@ async def test_header_and_labels_stay_while_the_rest_scrolls(tmp_path: Path) -> 
         await reached(lambda: "r9999999" in app.shown and str(9_999_999 * 89) in app.shown)
         assert "c89" in app.shown.split("\n")[0]
         assert source.fetched <= 2000
+
+
+class Genes(Numbers):
+    """More columns than anyone passes one by one."""
+
+    total = 3
+
+    def shape(self, view: TableQuery) -> TableShape:
+        columns = tuple(Column(f"gene{at}", "int64", numeric=True) for at in range(20_000))
+        return TableShape("DataFrame", columns, self.total, self.total)
+
+    def page(
+        self, view: TableQuery, start: int, count: int, first: int, columns: int, *, whole: bool = False
+    ) -> list[TableRow]:
+        last = min(first + columns, 20_000)
+        return [TableRow(f"r{n}", tuple(self.cell(n, at) for at in range(first, last))) for n in range(3)]
+
+
+async def test_the_last_of_many_thousand_columns_is_there_at_once(tmp_path: Path) -> None:
+    async with looking(tmp_path, Genes) as (app, pilot, reached):
+        await reached(lambda: "r0" in app.shown)
+        assert "20,000 columns" in app.head
+        began = time.process_time()
+        await pilot.press("end")
+        await reached(lambda: str(2 * 19_999) in app.shown)
+        # Measuring all columns before it again and again took minutes.
+        assert time.process_time() - began < 10
+        names = app.shown.split("\n")[0].split()
+        assert names[-1] == "gene19999"
+        assert "gene19995" in names
+        await pilot.press("left", *["left"] * 5)
+        assert app.shown.split("\n")[0].split()[0] == "gene19993"
+
+
+async def test_a_column_is_found_by_its_name(tmp_path: Path) -> None:
+    async with looking(tmp_path, Genes) as (app, pilot, reached):
+        await reached(lambda: "r0" in app.shown)
+        view = app.screen.query_one(TableView)
+        await pilot.press("f", *"GENE777", "enter")
+        await reached(lambda: view.column == 777)
+        await reached(lambda: "gene777" in app.shown and str(2 * 777) in app.shown)
+        assert "11 columns have it" in app.foot
+        # A part of a name goes on to the next.
+        await pilot.press("f", *"1999", "enter")
+        await reached(lambda: view.column == 1999)
+        await pilot.press("f", "enter")
+        await reached(lambda: view.column == 11999)
+        await pilot.press("f", *"x9", "enter")
+        await reached(lambda: "No column has x9 in its name" in app.foot)
+        assert view.column == 11999
 
 
 class Long(Numbers):

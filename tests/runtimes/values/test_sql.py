@@ -111,7 +111,9 @@ def test_a_table_that_a_cell_makes_is_found_before_the_data_frame_of_its_name(
 @pytest.mark.parametrize("kind", ["table", "temp table"])
 def test_a_data_frame_can_be_kept_as_a_table_of_its_name(python: Computer, kind: str) -> None:
     play(python, "python", "shelf = pandas.DataFrame({'a': [1, 2, 3]})")
-    code = f"%%sql kept <<\ncreate {kind} shelf as select a * 2 as b from shelf;\nselect sum(b) as s from shelf"
+    code = (
+        f"%%sql kept <<\ncreate {kind} shelf as select a * 2 as b from shelf;\nselect sum(b) as s from shelf"
+    )
     assert text(python, code) == ""
     assert text(python, "int(kept.s[0])") == "12"
     assert text(python, "%%sql\ndrop table shelf") == ""

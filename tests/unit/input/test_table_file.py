@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from oi_tui.input.table_file import TableFile
+from oi_tui.input.text_encoding import detect_encoding
 from oi_tui.runtimes.tables import TableError, TableQuery
 
 CSV = 'name,zip,price\nAnna,00123,10\nBob,00077,9.5\n"Zoë, the 1st",10115,\nDan,00001,100\n'
@@ -110,6 +111,60 @@ def test_a_filter_may_be_a_condition_on_a_column(
     table = opened(tmp_path / "dirty.csv")
     assert " ".join(row[0] or "" for row in cells(table, TableQuery(words=words))) == rows
     assert table.shape(TableQuery(words=words)).rows == len(rows.split())
+
+
+WIDE = 4100
+
+
+@pytest.fixture
+def wide(tmp_path: Path, opened: Callable[..., TableFile]) -> TableFile:
+    """A file with more columns than a table of SQLite has; the last row has another three."""
+    rows = [f"s{row},{','.join(str(row * WIDE + at) for at in range(1, WIDE))}" for row in range(3)]
+    names = ",".join(f"gene {at}" for at in range(WIDE))
+    (tmp_path / "genes.csv").write_text("\n".join([names, *rows, f"s3{',' * (WIDE + 2)}x"]), encoding="utf-8")
+    return opened(tmp_path / "genes.csv")
+
+
+def test_a_file_may_have_many_thousand_columns(wide: TableFile) -> None:
+    shape = wide.shape(TableQuery())
+    assert len(shape.columns) == WIDE + 3
+    assert [shape.columns[at].name for at in (0, 2000, WIDE - 1, WIDE)] == [
+        *("gene 0", "gene 2000", f"gene {WIDE - 1}"),
+        f"column {WIDE + 1}",
+    ]
+    assert shape.columns[4000].numeric
+    # A page across two of the tables, and a whole row.
+    page = wide.page(TableQuery(), 1, 1, 1990, 20)
+    assert page[0].cells == tuple(str(WIDE + at) for at in range(1990, 2010))
+    (last,) = wide.page(TableQuery(), 3, 1, 0, WIDE + 3)
+    assert (len(last.cells), last.cells[0], last.cells[-1]) == (WIDE + 3, "s3", "x")
+    assert set(last.cells[1:-1]) == {None}
+
+
+def test_a_wide_file_is_sorted_filtered_and_described_by_any_column(wide: TableFile) -> None:
+    backwards = TableQuery(sort=4050, descending=True)
+    assert [row.cells for row in wide.page(backwards, 0, 9, 0, 1)] == [("s2",), ("s1",), ("s0",), ("s3",)]
+    for words, rows in (
+        ("gene 4050 > 5000", ["s1", "s2"]),
+        ("gene 2001 = missing", ["s3"]),
+        (str(2 * WIDE + 4060), ["s2"]),
+        ("nowhere", []),
+    ):
+        view = TableQuery(words=words, sort=2500)
+        assert [row.cells[0] for row in wide.page(view, 0, 9, 0, 1)] == rows, words
+        assert wide.shape(view).rows == len(rows)
+        assert [row.cells for row in wide.page(view, 0, 9, WIDE + 2, 1)] == [
+            ("x" if row == "s3" else None,) for row in rows
+        ]
+    assert dict(wide.statistics(4050).facts)["max"] == str(2 * WIDE + 4050)
+
+
+def test_more_columns_than_can_be_opened_are_refused_with_their_number(
+    tmp_path: Path, opened: Callable[..., TableFile]
+) -> None:
+    (tmp_path / "a.csv").write_text("," * 128_000 + "\n", encoding="utf-8")
+    with pytest.raises(TableError, match="128,001 columns; at most 128,000"):
+        opened(tmp_path / "a.csv")
 
 
 def test_a_column_in_figures(prices: TableFile) -> None:
@@ -214,21 +269,60 @@ def test_odd_files_are_read_as_they_are_meant(
         table.statistics(column)
 
 
+#: A few lines, as they stand in a short file, by their encoding.
+SHORT_TEXTS = {
+    "cp932": ("都市,人口", "東京,1400", "大阪,880"),
+    "euc-jp": ("商品,価格", "りんご,100"),
+    "cp949": ("도시,인구", "서울,1000", "부산,300"),
+    "gb18030": ("姓名,年龄", "张伟,30", "王芳,25"),
+    "cp950": ("城市,人口", "臺北,260", "高雄,270"),
+    "cp1251": ("город,население", "Москва,12", "Казань,1"),
+    "koi8-r": ("город,население", "Москва,12"),
+    "cp866": ("город,население", "Москва,12"),
+    "mac-roman": ("Name,Ort", "Müller,Köln", "René,Orléans"),
+    "cp850": ("Name,Ort", "Müller,Köln", "Jürgen,Düsseldorf"),
+    "cp1250": ("imię,miasto", "Łukasz,Łódź", "Joanna,Gdańsk"),
+    "cp1253": ("Όνομα,Πόλη", "Γιώργος,Αθήνα"),
+    "cp1255": ("שם,עיר", "דוד,ירושלים"),
+    "cp1256": ("الاسم,المدينة", "محمد,القاهرة"),
+    "cp874": ("ชื่อ,เมือง", "สมชาย,กรุงเทพ"),
+}
+
+
+@pytest.mark.parametrize("encoding", SHORT_TEXTS)
+def test_encodings_from_before_utf_8_are_found_in_short_files(
+    tmp_path: Path, opened: Callable[..., TableFile], encoding: str
+) -> None:
+    lines = SHORT_TEXTS[encoding]
+    (tmp_path / "a.csv").write_bytes("\n".join(lines).encode(encoding))
+    table = opened(tmp_path / "a.csv")
+    read = [[column.name for column in table.shape(TableQuery()).columns]]
+    read += [[cell or "" for cell in row] for row in cells(table, TableQuery())]
+    assert [",".join(row) for row in read] == list(lines)
+    assert encoding.upper() in table.kind
+
+
 @pytest.mark.parametrize(
-    ("encoding", "words"),
+    "text",
     [
-        ("cp1251", "Иван Петров,Москва\nОльга,Санкт-Петербург\n"),  # noqa: RUF001
-        ("shift_jis", "山田太郎,東京都新宿区\n鈴木一郎,大阪府大阪市\n"),
+        *(
+            "nom,ville\nRené,Orléans\n",
+            "Müller;Köln\n",
+            "price\n£5\n10€\n",
+            "temp\n20°C\n",
+            "crème brûlée,5\n",
+        ),
+        *("it’s,“quoted” – yes\n", "Þór,Ísafjörður\n", "Øresund,Æble,Å\n", "¿Qué?,Mañana\n", "µm,²,±3\n"),  # noqa: RUF001
+        *("Määrä,Hyvää yötä\n", "São Paulo,Ação\n", "l’été,œuvre\n"),  # noqa: RUF001
     ],
 )
-def test_encodings_of_other_scripts_are_found(
-    tmp_path: Path, opened: Callable[..., TableFile], encoding: str, words: str
-) -> None:
-    pytest.importorskip("charset_normalizer", reason="charset_normalizer is not installed")
-    (tmp_path / "a.csv").write_bytes(f"a,b\n{words * 20}".encode(encoding))
-    assert [
-        ",".join(cell or "" for cell in row) for row in cells(opened(tmp_path / "a.csv"), TableQuery())[:2]
-    ] == words.splitlines()
+def test_a_short_text_in_windows_1252_is_taken_for_nothing_else(text: str) -> None:
+    # It is read as UTF-8, in which each single byte that is none is a letter of Windows-1252.
+    assert detect_encoding(text.encode("cp1252")) == "utf-8"
+
+
+def test_a_broken_byte_leaves_utf_8_what_it_is() -> None:
+    assert detect_encoding("東京,1400\n大阪,880\n".encode() + b"\xe4\xba") == "utf-8"
 
 
 def test_numbers_with_commas_are_sorted_and_added_as_numbers(

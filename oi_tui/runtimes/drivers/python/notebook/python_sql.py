@@ -257,7 +257,7 @@ class _Sqlite(DatabaseConnection):
         self._connection = sqlite3.connect(path, isolation_level=None)
         # In this call Python handles an interrupt, which it cannot while SQLite works.
         self._connection.set_progress_handler(lambda: 0, _STEPS)
-        # Data frames are copied there, and not into `temp`: of two tables of a name, SQLite takes that of `temp`
+        # Data frames are copied there, not into `temp`: of two tables of a name, SQLite takes that of `temp`
         # or `main` first, so that a table which the program makes is found before the frame of its name.
         self._connection.execute("attach ':memory:' as {}".format(_COPIES))
         self.words = "SQLite, {}".format(path)

@@ -1,0 +1,197 @@
+"""Finds out in which encoding a text is written, also a short one in an encoding from before UTF-8."""
+
+import codecs
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+#: So many bytes of the lines that are no ASCII tell enough.
+_ENOUGH = 4000
+#: Half-width Katakana, and Hiragana with Katakana.
+_HALF_WIDTH, _KANA = re.compile("[\uff61-\uff9f]"), re.compile("[\u3041-\u30fe]")
+#: What stands in texts beside letters, and never within a word.
+_SIGNS = frozenset("€£§°–—‘’“”„…«»•·®©™µ½¼²³±×№ºª¿¡¢¥\xa0")  # noqa: RUF001
+_OPENING, _CLOSING, _DASHES = "“‘„«¿¡", "”’»", "–—"  # noqa: RUF001
+_APOSTROPHE = "’"  # noqa: RUF001
+_WESTERN = "éèàüöäßçñáíóúåøæêôâãõÉÖÜÄ"
+_LESS_WESTERN = "îïëûùìòœÅØÇÀÈÁÍÓÚÑÂÊÎÔ"
+
+
+@dataclass(frozen=True)
+class _Letters:
+    """An encoding of one byte a letter: the letters that its languages use most, and those they also use."""
+
+    encoding: str
+    common: str
+    others: str = ""
+
+
+@dataclass(frozen=True)
+class _Characters:
+    """An encoding of two bytes a character: the most used ones, and the first bytes of those in daily use.
+
+    `daily` is the encoding to which these first bytes belong.
+    """
+
+    encoding: str
+    common: str
+    daily: str
+    first: range
+    has_kana: bool = False
+
+
+_ONE_BYTE = (
+    # The first of two that fit equally well is taken.
+    _Letters("cp1252", _WESTERN, _LESS_WESTERN),
+    _Letters("mac-roman", _WESTERN, _LESS_WESTERN),
+    _Letters("cp850", _WESTERN, _LESS_WESTERN),
+    _Letters("cp1250", "ąćęłńóśźżáčéíňřšťúůýžőűöüäôăâîșț", "ěďľĺŕĄĆĘŁŃÓŚŹŻÁČĎÉĚÍŇŘŠŤÚŮÝŽßŐŰÖÜÄşţŞŢ"),
+    _Letters("cp1251", "оеаинтсрвлкмдпуяіїєў"),
+    _Letters("koi8-r", "оеаинтсрвлкмдпуя"),
+    _Letters("cp866", "оеаинтсрвлкмдпуя"),
+    _Letters("mac-cyrillic", "оеаинтсрвлкмдпуя"),
+    _Letters("cp1253", "αοιετσνηυρπκμλςάίόέήύώ"),
+    _Letters("cp1255", "יוהלאמרתבשנם"),
+    _Letters("cp1256", "ايلمنورتبةعدسفهكقح"),
+    _Letters("cp874", "านรอกเงมยลวดทสตะปบคหแ่้ีิั์"),
+)
+_TWO_BYTES = (
+    _Characters("cp932", "", "euc-jp", range(0xB0, 0xD0), has_kana=True),
+    _Characters("euc-jp", "", "euc-jp", range(0xB0, 0xD0), has_kana=True),
+    _Characters(
+        "gb18030",
+        "的一是不了在人有我他这中大来上国个到说们为子和你地出道也时年得就要下以生会自着去之过家学对可她里后小么心多"
+        "天而能好都然没日于起还发成事只作当想看文无开手十用主行方又如前所本见经头面公同三已老从动两长知民样现分将外"
+        "但身些与高意进把法此实回二理美点月明其种声全工己话儿者向情部正名定女问力机给等几很业最间新什打便位因重走电"
+        "四门相次东政海口使教西再平真听世气信北少关并内加化由代军产入山五水万市体别处总场书比住员九通目华报立马命张"
+        "数量价格姓性日期城市区省县编号类型金额地址职务备注产品订单客户单价合计广州深圳京上南王李刘陈杨黄赵周吴",
+        "gb2312",
+        range(0xB0, 0xD8),
+    ),
+    _Characters(
+        "cp949",
+        "이다의는에가을한하고지를로사자은시기리도서인대그어나라아일제정주수전부상구조보장성국여해원경스마면과오동관공"
+        "만비우신용무화선안세소모유연있들것으니었적년생내위때문중간음치학계분방물발업회민세반미거재당통강양교실개외영"
+        "단금월름이격날짜울산남북광역별번호명코드합품목김박최순철희영준현민지",
+        "euc-kr",
+        range(0xB0, 0xC9),
+    ),
+    _Characters(
+        "cp950",
+        "的一是不了在人有我他這中大來上國個到說們為子和你地出道也時年得就要下以生會自著去之過家學對可她里後小麼心多"
+        "天而能好都然沒日於起還發成事只作當想看文無開手十用主行方又如前所本見經頭面公同三已老從動兩長知民樣現分將外"
+        "但身些與高意進把法此實回二理美點月明其種聲全工己話者向情部正名定女問力機給等幾很業最間新什打便位因重走電"
+        "數量價格姓性日期城市區省縣編號類型金額地址備註產品訂單客戶合計臺灣北高雄台南王李劉陳楊黃趙周吳",
+        "big5",
+        range(0xA4, 0xC7),
+    ),
+)
+
+
+def detect_encoding(sample: bytes) -> str:
+    """The encoding of a text, by its beginning; "utf-8" also where single bytes of it are none."""
+    for mark, encoding in _MARKS:
+        if sample.startswith(mark):
+            return encoding
+    pairs = sample[:2000]
+    if len(pairs) > 3 and pairs.count(0) * 3 > len(pairs):
+        return "utf-16-le" if pairs[1::2].count(0) > pairs[::2].count(0) else "utf-16-be"
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(sample)
+    except UnicodeDecodeError:
+        return _guess(sample)
+    return "utf-8"
+
+
+def _guess(sample: bytes) -> str:
+    """The encoding whose letters make the most usual text; "utf-8" for Windows-1252, which is read so too."""
+    lines = b"\n".join(line for line in sample.splitlines() if not line.isascii())[:_ENOUGH]
+    escaped = len(re.findall("[\udc80-\udcff]", as_utf8 := lines.decode("utf-8", "surrogateescape")))
+    if sum(not character.isascii() for character in as_utf8) - escaped > escaped:
+        return "utf-8"
+    scores = {each.encoding: _score_letters(lines, each) for each in _ONE_BYTE}
+    scores |= {each.encoding: _score_characters(lines, each) for each in _TWO_BYTES}
+    # One is by far the most frequent, and one hardly used: in the small letters it is like Windows-1251.
+    scores["cp1252"] = scores["cp1252"] * 1.2 + 0.8
+    scores["mac-cyrillic"] *= 0.95
+    best = max(scores, key=lambda encoding: scores[encoding])
+    return "utf-8" if best == "cp1252" or scores[best] <= 0 else best
+
+
+def _score_letters(text: bytes, form: _Letters) -> float:
+    """How usual the text is, a byte at a time: at most 1 for each that is no ASCII."""
+    decoded = text.decode(form.encoding, "replace")
+    return sum(_score_letter(decoded, at, form) for at in _find_high(decoded))
+
+
+def _find_high(text: str) -> Iterator[int]:
+    return (found.start() for found in re.finditer(r"[^\x00-\x7f]", text))
+
+
+def _score_letter(text: str, at: int, form: _Letters) -> float:
+    letter = text[at]
+    before, after = text[at - 1 : at], text[at + 1 : at + 2]
+    if letter in _SIGNS:
+        within = before.isalpha() and after.isalpha()
+        if within:
+            return 1.0 if letter == _APOSTROPHE else -1.0
+        is_mark = (letter in _OPENING and after.isalpha()) or (letter in _CLOSING and before.strip())
+        return 1.0 if is_mark or (letter in _DASHES and before == after) else 0.4
+    if not (letter.isalpha() or "\u0e30" <= letter <= "\u0e4e"):
+        return -1.0
+    is_latin = letter < "\u0250"
+    beside = [other for other in (before, after) if other.isalpha()]
+    if any((other < "\u0250") != is_latin for other in beside):
+        return -1.0
+    if (letter.isupper() and before.islower()) or (before + after).isdigit():
+        return -1.0
+    if is_latin and not (before + letter + after).strip().isascii():
+        # Few languages have three letters with accents in a row.
+        if before > "\x7f" and after > "\x7f" and before.isalpha() and after.isalpha():
+            return -1.0
+    elif not is_latin and not beside:
+        return 0.1
+    if letter in form.common:
+        return 1.0
+    return 0.8 if letter.lower() in form.common else 0.7 if letter in form.others else 0.2
+
+
+def _score_characters(text: bytes, form: _Characters) -> float:
+    """How usual the text is, two bytes at a time: at most 2 for each character that is no ASCII."""
+    decoded = text.decode(form.encoding, "replace")
+    has_kana = form.has_kana and _KANA.search(decoded) is not None
+    return sum(_score_character(decoded, at, form, has_kana=has_kana) for at in _find_high(decoded))
+
+
+def _score_character(text: str, at: int, form: _Characters, *, has_kana: bool) -> float:
+    # Within a word of Latin letters it is more likely a letter with an accent and the letter behind it.
+    beside = text[at - 1 : at] + text[at + 1 : at + 2]
+    share = 0.3 if re.search("[A-Za-z]", beside) else 1.0
+    return share * _rate_character(text[at], form, has_kana=has_kana)
+
+
+def _rate_character(character: str, form: _Characters, *, has_kana: bool) -> float:
+    if character == "\ufffd" or "\ue000" <= character <= "\uf8ff":
+        return -2.0
+    if character in form.common:
+        return 2.0
+    if _KANA.match(character):
+        return 2.0 if form.has_kana else 0.4
+    if _HALF_WIDTH.match(character):
+        return 0.5 if form.has_kana else 0.0
+    if "\u3000" <= character <= "\u303f" or "\uff01" <= character <= "\uff60":
+        return 1.0
+    try:
+        first = character.encode(form.daily)[0]
+    except UnicodeEncodeError:
+        return 0.1
+    if first not in form.first:
+        return 0.2
+    return 1.0 if not form.has_kana else 1.4 if has_kana or form.encoding == "cp932" else 0.8
