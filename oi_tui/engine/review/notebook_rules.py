@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from oi_tui.engine.review import sql_rules
-from oi_tui.engine.review.findings import Finding, Kind, find_hosts
+from oi_tui.engine.review.findings import Finding, Kind, find_hosts, find_private
 from oi_tui.engine.review.line_rules import PATTERNS, look_for_patterns
 from oi_tui.engine.review.python.call_table import LOADING_VARIABLES
 from oi_tui.engine.review.shell import rules as shell_rules
@@ -178,6 +178,11 @@ def _look_at_magic(text: str) -> Iterator[Finding]:
             yield Finding("writes", _find_file(after), 0)
     elif name in ("env", "set_env") and re.split(r"[=\s]", rest)[0] in LOADING_VARIABLES:
         yield Finding("system", re.split(r"[=\s]", rest)[0], 0)
+    elif name in ("load", "loadpy"):
+        for host in find_hosts(rest):
+            yield Finding("network", host, 0)
+        if private := find_private(rest):
+            yield Finding("secrets", private, 0)
     elif name == "pastebin":
         yield Finding("network", "", 0)
     elif name == "snapshot":

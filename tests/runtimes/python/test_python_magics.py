@@ -2,9 +2,12 @@
 
 # ruff: noqa: E501 - code of other languages, as it is
 
+import functools
+import http.server
 import json
 import os
 import re
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,6 +28,31 @@ def run(computer: Computer, code: str) -> str:
 NEXT = "\n# next cell\n"
 TIMES = r"CPU times: user .*, sys: .*, total: .*\nWall time: [\d.e+]+ \wi?s\n"
 EACH = r"[\d.e+]+ \w?s ± [\d.e+]+ \w?s per loop \(mean ± std. dev. of {} loops? each\)\n"
+
+
+def test_load_shows_a_file_or_an_address_or_a_part_of_it(computer: Computer, tmp_path: Path) -> None:
+    source = "# coding: latin-1\nimport os\n\n@os.fspath\ndef first():\n    return 'é'\n\nclass Second:\n    pass\n"
+    (tmp_path / "mine.py").write_text(source, encoding="latin-1")
+    serving = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(tmp_path))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), serving) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        whole = run(computer, f"%load {tmp_path}/mine.py").replace("\r", "")
+        assert whole == source
+        assert run(computer, f"%load {tmp_path}/mine").replace("\r", "") == source
+        assert "class Second" in run(computer, f"%load {address}/mine.py")
+        assert run(computer, f"%load -r 2,8- {address}/mine.py").replace("\r", "") == (
+            "import os\nclass Second:\n    pass\n"
+        )
+        second = "class Second:\n    pass\n\n\n@os.fspath\ndef first():\n    return 'é'\n"
+        assert run(computer, f"%load -s Second,first {tmp_path}/mine.py").replace("\r", "") == second
+        for code, words in (
+            (f"%load {address}/nowhere.py", f"{address}/nowhere.py cannot be loaded: HTTP Error 404"),
+            (f"%load -s third {tmp_path}/mine.py", "%load: there is no definition of third"),
+            ("%load", "%load: name one file or address"),
+        ):
+            assert words in run(computer, code), code
+        server.shutdown()
 
 
 @pytest.mark.parametrize(

@@ -164,3 +164,47 @@ def test_records_of_libraries_are_tables(python: Computer, library: str) -> None
     shown = show(python, "rows")
     assert shown is not None
     assert "hidden" not in (shown.table or "")
+
+
+def test_a_long_dictionary_of_lists_opens_without_a_look_at_all_its_rows(computer: Computer) -> None:
+    size = 3_000_000
+    code = f"""
+long = {{"a": list(range({size})), "b": [None, *range({size} - 1)], "c": ["x"] * {size}}}
+def visit():
+    import time
+    began = time.process_time()
+    for column in long.values():
+        for item in column: pass
+    return time.process_time() - began
+def open_page():
+    import json, sys, time
+    asked = dict(name="long", do="page", start={size} - 50, count=50, first=0, columns=9, whole=False)
+    began = time.process_time()
+    answer = sys.modules["python_tables"].answer({{"long": long}}, json.dumps(asked).encode().hex())
+    return time.process_time() - began, answer["page"][-1][1]
+"""
+    assert play(computer, "python", code).state == "finished"
+    (printed,) = [
+        report.table
+        for _, report in play(computer, "python", "long").reports
+        if isinstance(report, Printed) and report.table
+    ]
+    assert [column[1:] for column in json.loads(printed)["columns"]] == [
+        *(["int", True], ["int", True], ["str", False]),
+    ]
+    seen = play(
+        computer, "python", "time, row = open_page(); print(row, min(visit() for _ in range(3)) > time)"
+    ).text
+    assert seen.strip() == f"['{size - 1}', '{size - 2}', 'x'] True"
+
+
+def test_a_text_far_below_among_numbers_is_described_with_them(computer: Computer) -> None:
+    assert play(
+        computer, "python", "odd = {'a': [*range(100_001)], 'b': [0] * 100_001}; odd['a'][3] = 'x'"
+    ).state == ("finished")
+    table = computer.inspector.open_table("python", "odd")
+    assert table.shape(TableQuery()).columns[0].type == "mixed"
+    assert play(computer, "python", "odd['a'][3] = 3; odd['a'][90_001] = 'far below'").state == "finished"
+    assert table.shape(TableQuery()).columns[0].type == "int"
+    assert dict(table.statistics(0).facts)["distinct"] == "100,001"
+    assert table.page(TableQuery(sort=0), 0, 2, 0, 1)[0].cells

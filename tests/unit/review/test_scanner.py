@@ -66,6 +66,8 @@ def found(language: str, code: str) -> set[tuple[str, str]]:
         ("%sql drop table a", ("deletes", "table a")),
         ("%run a.py", ("runs text", "a.py")),
         ("%load_ext a", ("runs text", "a")),
+        ("%load -r 1-5 http://example.org/a.py", ("network", "example.org")),
+        ("%load ~/.ssh/id_rsa", ("secrets", ".ssh")),
         ("%save -f ~/.profile 1", ("writes outside", "~/.profile")),
         ("%snapshot save a", ("writes", "a")),
         ("%store a", ("writes", "a")),

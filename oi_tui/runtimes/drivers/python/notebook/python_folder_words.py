@@ -7,9 +7,12 @@ import builtins
 
 __builtins__ = dict(vars(builtins))
 
+import ast
+import getopt
 import os
 import re
 import shlex
+import tokenize
 
 from python_history_words import whole_number
 
@@ -136,11 +139,59 @@ class FolderWords:
     _cell_file = _cell_writefile
 
     def _line_load(self, rest):
-        """Shows a file."""
-        with open(os.path.expanduser(rest), encoding="utf-8") as file:
-            print(file.read(), end="")
+        """Shows what is in a file or at an address; `-r 1-5` some lines, `-s NAME` a definition of it."""
+        options, words = getopt.gnu_getopt(shlex.split(rest), "r:s:yn")
+        options = dict(options)
+        if len(words) != 1:
+            raise ValueError("%load: name one file or address")
+        text = _read_source(words[0])
+        if "-r" in options:
+            lines = text.splitlines(keepends=True)
+            text = "".join(lines[at] for part in options["-r"].split(",") for at in _lines(part, len(lines)))
+        if "-s" in options:
+            text = _definitions(text, options["-s"].split(","))
+        print(text, end="")
 
     _line_loadpy = _line_load
+
+
+def _read_source(name):
+    """The text of a file, also without its ending .py, or at an address."""
+    if re.match(r"https?://", name, re.I):
+        import urllib.error
+        import urllib.request
+
+        try:
+            with urllib.request.urlopen(name, timeout=30) as page:
+                return page.read().decode(page.headers.get_content_charset() or "utf-8", "replace")
+        except urllib.error.URLError as error:
+            raise OSError("{} cannot be loaded: {}".format(name, error)) from None
+    path = os.path.expanduser(name)
+    if not os.path.exists(path) and os.path.exists(path + ".py"):
+        path += ".py"
+    # As Python reads it: a coding line says how it is written.
+    with tokenize.open(path) as file:
+        return file.read()
+
+
+def _lines(part, many):
+    """The numbers of the lines that `3`, `2-5`, `2-` or `-5` names, from 0 on."""
+    first, mark, last = part.strip().partition("-")
+    begin = int(first or 1)
+    return range(begin - 1, min(many, int(last or many) if mark else begin))
+
+
+def _definitions(text, names):
+    """The definitions with these names, in their order. Raises ValueError for one that is missing."""
+    found = {}
+    for node in ast.parse(text).body:
+        first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
+        lines = text.splitlines()[first - 1 : node.end_lineno]
+        found[getattr(node, "name", "")] = "\n".join(lines) + "\n"
+    missing = [name for name in names if name not in found]
+    if missing:
+        raise ValueError("%load: there is no definition of {}".format(", ".join(missing)))
+    return "\n\n".join(found[name] for name in names)
 
 
 def _short(folder):

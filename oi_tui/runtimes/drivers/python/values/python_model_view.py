@@ -34,6 +34,8 @@ _NAME = 200
 _TYPE = 60
 #: Missing values are counted in tables of up to so many cells.
 _COUNTED = 20_000_000
+#: The same where each is looked at by Python, and not by a library.
+_COUNTED_BY_PYTHON = 2_000_000
 #: Classes of tables.
 _KINDS = ("DataFrame", "Series", "Table", "RecordBatch")
 #: The rows of a query of SQL (python_sql_cells.py), a class of our own.
@@ -253,19 +255,18 @@ def _of_records(value):
     records = records_of(value) if type(value) is not tuple else None
     if records is None or len(records) < 4 or not has_names(records) or not has_same_fields(value):
         return None
-    columns = []
-    for name in records.names[:_COLUMNS]:
-        items = records.column(name)
+    names, columns = records.names[:_COLUMNS], []
+    counted = len(records) * len(names) <= _COUNTED_BY_PYTHON
+    for name in names:
+        items = records.column(name) if counted else records.sample(name)
         found = next((item for item in items if item is not None), None)
         kind = "" if found is None else type(found).__name__
-        columns.append((name, kind, sum(item is None for item in items)))
+        columns.append((name, kind, sum(item is None for item in items) if counted else 0))
 
     def lines(start, stop):
-        return (
-            records.row(number, records.names[:_COLUMNS]) for number in range(start, min(stop, len(records)))
-        )
+        return (records.row(number, names) for number in range(start, min(stop, len(records))))
 
-    return format_table(records.kind, len(records), len(records.names), columns, lines)
+    return format_table(records.kind, len(records), len(records.names), columns, lines, counted=counted)
 
 
 def format_table(name, rows, width, columns, lines, index="", counted=True, over="", named=False):

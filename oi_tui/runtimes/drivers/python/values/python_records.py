@@ -20,6 +20,8 @@ from python_cell_text import is_enumerated
 
 #: The number of records of a list whose keys are read, where their type names none.
 _ASKED = 1000
+#: Of more rows than this, about so many are looked at for the types of their values.
+_SAMPLED = 20_000
 #: A list is shown as a table if it has at least so many records, at most so many fields, and only values of
 #: these types.
 _FEWEST, _MOST_FIELDS = 3, 60
@@ -58,6 +60,27 @@ class Records:
     def column(self, name):
         """The values under a name."""
         return [self.cell(row, name) for row in self.rows]
+
+    def sample(self, name):
+        """The values under a name, of many rows only some from all parts."""
+        return [self.cell(row, name) for row in self.rows[:: len(self.rows) // _SAMPLED or 1]]
+
+
+class Columns(Records):
+    """The columns of a dictionary, which are lists, or arrays of numpy with one dimension."""
+
+    def __init__(self, columns, length):
+        super().__init__("dict of lists", range(length), list(columns), self._item)
+        self._columns = columns
+
+    def _item(self, row, name):
+        column = self._columns[name]
+        return column[row] if type(column) in (list, tuple) else column[row : row + 1].tolist()[0]
+
+    def column(self, name):
+        """The values under a name."""
+        column = self._columns[name]
+        return column if type(column) in (list, tuple) else column.tolist()
 
 
 def records_of(value):
@@ -102,7 +125,7 @@ def is_shown_as_table(value):
     return has_same_fields(value) and all(
         type(item) in _SIMPLE or is_enumerated(item)
         for name in records.names
-        for item in records.column(name)
+        for item in records.sample(name)
     )
 
 
@@ -147,10 +170,7 @@ def _columns_of(value):
     lengths = {len(column) for column in columns.values()}
     if len(lengths) != 1 or not min(lengths):
         return None
-    columns = {
-        name: column if type(column) in (list, tuple) else column.tolist() for name, column in columns.items()
-    }
-    return Records("dict of lists", range(min(lengths)), list(columns), lambda row, name: columns[name][row])
+    return Columns(columns, min(lengths))
 
 
 def _is_vector(value):

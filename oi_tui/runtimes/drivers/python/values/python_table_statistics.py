@@ -8,6 +8,7 @@ import builtins
 __builtins__ = dict(vars(builtins))
 
 import collections
+import decimal
 import math
 import statistics
 
@@ -41,7 +42,8 @@ def describe(table, at):
     if table.rows > _LISTED:
         raise TableReadError("The column is too long for statistics; compute them with code.")
     values = [value for value in table.column(at) if not is_missing(value)]
-    if is_numeric:
+    # Of a long list, not all values were looked at when it was taken for numbers.
+    if is_numeric and all(isinstance(value, (int, float, decimal.Decimal)) for value in values):
         return _of_numbers([float(value) for value in values], table.rows)
     kinds = {type(value) for value in values}
     pairs = collections.Counter(text_of(value, False) for value in values).most_common()

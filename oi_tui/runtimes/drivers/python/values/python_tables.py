@@ -532,7 +532,7 @@ class _Records(_Lists):
             self.columns.append((_name(name), label, label in ("int", "float") and self._is_all(name)))
 
     def _is_all(self, name):
-        return all(type(item) in (int, float, type(None)) for item in self.records.column(name))
+        return all(type(item) in (int, float, type(None)) for item in self.records.sample(name))
 
     def read(self, numbers, first, last):
         names = self.records.names[first:last]
