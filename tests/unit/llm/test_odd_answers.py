@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from oi_tui.engine.llm.base import Delta, ErrorInfo, Finish, LlmError, Reasoning, Request, Text, ToolCallPiece
+from oi_tui.engine.llm.transport.chunk_repair import IMAGE_NOT_SHOWN
 from oi_tui.engine.llm.transport.client import ModelProcess
 from tests.servers import openai_server as server
 from tests.servers.openai_server import Answer, Exchange, ModelServer
@@ -323,6 +324,7 @@ def test_an_odd_answer_ends_in_a_sentence(models: ModelProcess, served: ModelSer
         assert never not in fault.sentence
 
 
+IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
 #: Streams and bodies that are odd but hold a reply, with its words.
 REPLIES: dict[str, tuple[Answer, str]] = {
     "comments": (events(b": hi\n\n", b": OPENROUTER PROCESSING\n\n", BEGUN, b": x\n", END, DONE), "begun "),
@@ -412,6 +414,15 @@ REPLIES: dict[str, tuple[Answer, str]] = {
     "two choices at once": (
         events(record({"choices": [{"index": i, "delta": {"content": f"{i}"}} for i in (0, 1)]}), END, DONE),
         "0",
+    ),
+    "an image": (
+        events(CHUNK({"content": "", "images": [IMAGE]}), CHUNK({"content": " Done"}), END, DONE),
+        f"{IMAGE_NOT_SHOWN} Done",
+    ),
+    "an image alone": (events(CHUNK({"images": [IMAGE]}), END, DONE), IMAGE_NOT_SHOWN),
+    "an image among parts": (
+        events(CHUNK({"content": [{"type": "text", "text": "Look: "}, IMAGE]}), END, DONE),
+        f"Look: {IMAGE_NOT_SHOWN}",
     ),
     "a role of tools": (events(CHUNK({"role": "tool", "content": "z"}), END, DONE), "z"),
     "a delta of null": (events(choice(delta=None), BEGUN, END, DONE), "begun "),

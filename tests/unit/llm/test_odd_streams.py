@@ -264,6 +264,9 @@ def test_lines_end_at_newlines_only(models: ModelProcess, served: ModelServer, n
         ("openai", "stop", "network_error", "given_up"),
         ("deepseek", "stop", "insufficient_system_resource", "given_up"),
         ("openrouter", "stop", "error", "given_up"),
+        ("openrouter", "stop", "max_output_tokens", "length"),
+        ("openai", "stop", "safety", "content_filter"),
+        ("openai", "stop", "recitation", "content_filter"),
     ],
 )
 @pytest.mark.parametrize("words", ["one two ", ""])

@@ -7,6 +7,9 @@ from typing import Any
 
 #: Where servers put thoughts, beside the two places that clients know.
 _THOUGHTS = ("thinking", "reasoning_details", "reasoning_text", "thought", "thoughts")
+_KINDS_OF_IMAGES = frozenset(("image", "image_url", "output_image"))
+#: Stands in a reply for an image.
+IMAGE_NOT_SHOWN = "[The model sent an image, which cannot be shown.]"
 _KINDS_OF_THOUGHTS = ("thinking", "reasoning", "thought")
 
 
@@ -205,6 +208,7 @@ def _repair_choice(choice: dict[str, Any]) -> bool:
 
 def _repair_delta(delta: dict[str, Any]) -> bool:
     changed = _take_thoughts_out(delta)
+    changed = _name_images(delta) or changed
     for key in ("content", "reasoning_content", "reasoning"):
         if not isinstance(delta.get(key), str | None):
             delta[key] = join_text(delta[key])
@@ -233,6 +237,21 @@ def _repair_function_call(delta: dict[str, Any]) -> bool:
         del delta["function_call"]
         return True
     return _repair_arguments(function)
+
+
+def _name_images(delta: dict[str, Any]) -> bool:
+    """Say in the text that images came with it, which would be left out without a word."""
+    content = delta.get("content")
+    parts = content if isinstance(content, list) else []
+    images = [part for part in parts if isinstance(part, dict) and part.get("type") in _KINDS_OF_IMAGES]
+    sent = delta.get("images")
+    count = len(images) + (len(sent) if isinstance(sent, list) else 0)
+    if not count:
+        return False
+    text = join_text([part for part in parts if part not in images] if parts else content)
+    delta["content"] = text + count * IMAGE_NOT_SHOWN
+    delta.pop("images", None)
+    return True
 
 
 def _take_thoughts_out(delta: dict[str, Any]) -> bool:

@@ -27,6 +27,12 @@ from oi_tui.engine.llm.transport.sse_filter import SseFilter
 #: What the providers' own words for the end of a reply mean where it is not complete.
 _INCOMPLETE = {
     "model_context_window_exceeded": "length",
+    "max_output_tokens": "length",
+    "safety": "content_filter",
+    "recitation": "content_filter",
+    "blocklist": "content_filter",
+    "prohibited_content": "content_filter",
+    "spii": "content_filter",
     "malformed_function_call": "malformed",
     "malformed_response": "malformed",
     "unexpected_tool_call": "malformed",
