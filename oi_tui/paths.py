@@ -117,11 +117,14 @@ def find_outside(path: Path, folder: Path) -> Path | None:
     return None if Path(os.path.realpath(folder)) in (target, *target.parents) else target
 
 
-def replace_file(path: Path, text: str) -> None:
-    """Write the file again, for its owner only: it has the old content or the new one, never half of it."""
+def replace_file(path: Path, text: str, *, follows_link: bool = True) -> None:
+    """Write the file again, for its owner only: it has the old content or the new one, never half of it.
+
+    Where the path is a link, what it leads to is written, or without `follows_link` the link is replaced.
+    """
     import tempfile  # costs as much as all of this module, and is not wanted at the start
 
-    target = Path(os.path.realpath(path))
+    target = Path(os.path.realpath(path)) if follows_link else path
     with writing(target):
         descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
         try:

@@ -58,7 +58,7 @@ class DocumentActions:
                 target = _find_unused(target / make_file_name(title, suffix))
             if target.suffix == "":
                 target = target.with_name(target.name + suffix)
-            if target.exists():
+            if os.path.lexists(target):
                 self._ui.tell(f"{target} already exists; choose another name.", warning=True)
                 return
             written = export(chosen, title, messages, target.absolute())
@@ -93,4 +93,4 @@ def _describe_result(words: str) -> str:
 def _find_unused(path: Path) -> Path:
     """The path, or the first one with a number that names no file yet."""
     numbered = (path.with_stem(f"{path.stem}-{number}") for number in itertools.count(2))
-    return next(item for item in itertools.chain((path,), numbered) if not item.exists())
+    return next(item for item in itertools.chain((path,), numbered) if not os.path.lexists(item))

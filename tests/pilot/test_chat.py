@@ -484,6 +484,13 @@ async def test_a_conversation_is_written_as_a_document_and_never_over_a_file(
         await ui.type("%export script mine")
         await ui.pilot.pause()
         assert (tmp_path / "mine.py").read_text() == "precious"
+        # A link that leads to no file yet may have been put there by code that can write nowhere else.
+        (tmp_path / "link.md").symlink_to(tmp_path / "elsewhere")
+        (tmp_path / "go-3.md").symlink_to(tmp_path / "elsewhere")
+        for command in ("%export link.md", "%markdown"):
+            await ui.type(command)
+        await ui.until((tmp_path / "go-4.md").exists)
+        assert not (tmp_path / "elsewhere").exists()
         for named in ("a.html", "My report.IPYNB", "md b", "Html c.txt"):
             await ui.type(f"%export {named}")
         await ui.until((tmp_path / "c.txt").exists)

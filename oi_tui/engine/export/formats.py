@@ -2,6 +2,7 @@
 
 import errno
 import json
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -124,7 +125,9 @@ def export(format: Format, title: str, messages: Sequence[Message], path: Path) 
 
 def _write(path: Path, text: str) -> None:
     # Half of a character (a lone surrogate) cannot stand in a file.
-    paths.replace_file(path, remove_secrets(text).encode("utf-8", "replace").decode())
+    document = remove_secrets(text).encode("utf-8", "replace").decode()
+    # Code in the sandbox could put a link here, so that its own words become a file somewhere else.
+    paths.replace_file(path, document, follows_link=False)
 
 
 def _find_free_path(path: Path, language: str) -> Path:
@@ -134,7 +137,7 @@ def _find_free_path(path: Path, language: str) -> Path:
         f"{path.stem}-{_describe_word(language)}",
         *(f"{path.stem}-{n}" for n in range(2, 1000)),
     )
-    return next((free_path for stem in stems if not (free_path := path.with_stem(stem)).exists()), path)
+    return next((free_path for stem in stems if not os.path.lexists(free_path := path.with_stem(stem))), path)
 
 
 def _describe_word(text: str) -> str:

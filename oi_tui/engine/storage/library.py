@@ -1,6 +1,7 @@
 """Renames, deletes and restores saved conversations."""
 
 import errno
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -82,7 +83,7 @@ class Library:
         path = paths.expand_typed(place).absolute()
         if path.is_dir():
             path /= formats.make_file_name(item.title, ".md")
-        if path.exists():
+        if os.path.lexists(path):
             raise FileExistsError(17, f"the file {paths.shorten(path)} already exists")
         kind = formats.find_format(path)
         if kind is None:

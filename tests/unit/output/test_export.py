@@ -180,6 +180,19 @@ def test_every_format_is_written_for_its_owner_only_and_takes_anything(
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
+def test_a_link_in_the_place_of_an_export_leads_nowhere(talk: list[Message], tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.write_text("precious")
+    for target in (outside, tmp_path / "new"):
+        path = tmp_path / "x.md"
+        path.unlink(missing_ok=True)
+        path.symlink_to(target)
+        formats.export(FORMATS["markdown"], "t", talk, path)
+        assert not path.is_symlink()
+    assert outside.read_text() == "precious"
+    assert not (tmp_path / "new").exists()
+
+
 @pytest.mark.parametrize(
     ("title", "name"),
     [
