@@ -25,6 +25,10 @@ REPLY_DELAY = 0.6
 TORN = 1.0
 #: After this many seconds without input a paste has ended, even where the terminal did not say so.
 PASTE_SILENCE = 3.0
+#: So many characters at once are a paste, even where the terminal did not say so.
+UNMARKED_PASTE = 256
+#: After this many seconds without input such a paste has ended.
+UNMARKED_SILENCE = 0.05
 #: Longer control sequences are not valid; longer strings are cut to this length.
 _LONGEST = 256
 #: The largest terminal that a size report may claim, in columns and rows.
@@ -36,6 +40,8 @@ _BEGINS = re.compile("[\x1b\x90\x98\x9b\x9d\x9e\x9f]")
 _EIGHT_BIT = {"\x90": "P", "\x98": "X", "\x9b": "[", "\x9d": "]", "\x9e": "^", "\x9f": "_"}
 #: What ends a string as it should.
 _COMPLETE = ("\x1b\\", "\x07", "\x9c")
+#: Keys that send a control character. Tabs and ends of lines may stand in a paste as well.
+_CONTROL = re.compile("([\x00-\x08\x0b\x0c\x0e-\x1f\x7f])")
 #: Up to three parameters with their sub-parameters, each of which may be empty.
 _NUMBERS = re.compile(r"[0-9]{0,7}(?::[0-9]{0,7})*(?:;[0-9]{0,7}(?::[0-9]{0,7})*){0,2}")
 #: The letters that begin a string: DCS, SOS, OSC, PM, APC.
@@ -65,7 +71,7 @@ _CONTROL_KEYS = (9, 13, 27)
 
 @dataclass(frozen=True, slots=True)
 class Pasted:
-    """Text between the two marks of a bracketed paste."""
+    """Text between the two marks of a bracketed paste, or so much at once that nobody typed it."""
 
     text: str
 
@@ -102,6 +108,8 @@ class InputFilter:
         #: What ends the string or the overlong sequence that is being read; None outside of one.
         self._until: re.Pattern[str] | None = None
         self._paste: list[str] | None = None
+        #: A paste without marks.
+        self._unmarked: list[str] = []
         #: When the last input arrived.
         self._fed = 0.0
 
@@ -115,6 +123,8 @@ class InputFilter:
     def _limit(self) -> float | None:
         if self._paste is not None:
             return PASTE_SILENCE
+        if self._unmarked:
+            return UNMARKED_SILENCE
         if self._until or len(self._held) > 2:
             return TORN
         if not self._held:
@@ -133,15 +143,15 @@ class InputFilter:
             elif self._until:
                 at = self._read_string(text, at, self._until, units)
             elif begins := _BEGINS.search(text, at):
-                if begins.start() > at:
-                    units.append(text[at : begins.start()])
+                self._read_text(text[at : begins.start()], units)
+                self._end_unmarked(units)
                 if letter := _EIGHT_BIT.get(begins[0]):
                     text, at = f"\x1b{letter}{text[begins.end() :]}", 0
                 else:
                     at = begins.start()
                 at = self._read_sequence(text, at, units)
             else:
-                units.append(text[at:])
+                self._read_text(text[at:], units)
                 at = len(text)
         return units
 
@@ -154,6 +164,10 @@ class InputFilter:
         if self._paste is not None:
             pasted, self._paste = Pasted("".join((*self._paste, held))), None
             return [pasted]
+        if self._unmarked:
+            units: list[InputUnit] = []
+            self._end_unmarked(units)
+            return units
         # More than two characters are a torn report, and no key.
         return [held] if 0 < len(held) <= 2 else []
 
@@ -161,6 +175,28 @@ class InputFilter:
         """Keep what is unfinished for the next input; return where to go on, which is the end."""
         self._held = text[at:]
         return len(text)
+
+    def _read_text(self, text: str, units: list[InputUnit]) -> None:
+        """Read text outside of sequences: keys, or a paste without marks, which would be slow as keys."""
+        for part in filter(None, _CONTROL.split(text)):
+            if _CONTROL.match(part):
+                self._end_unmarked(units)
+                units.append(part)
+            # A key that is held down sends one character over and over.
+            elif self._unmarked or (len(part) >= UNMARKED_PASTE and part.strip(part[0])):
+                self._unmarked.append(part)
+            else:
+                units.append(part)
+
+    def _end_unmarked(self, units: list[InputUnit]) -> None:
+        """End a paste without marks; an enter after its only line is a key."""
+        if not self._unmarked:
+            return
+        text, self._unmarked = "".join(self._unmarked).replace("\r\n", "\n").replace("\r", "\n"), []
+        is_line = text.endswith("\n") and text.count("\n") == 1
+        units.append(Pasted(text.removesuffix("\n") if is_line else text))
+        if is_line:
+            units.append("\r")
 
     def _read_paste(self, text: str, at: int, units: list[InputUnit]) -> int:
         assert self._paste is not None

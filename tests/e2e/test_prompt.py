@@ -55,6 +55,15 @@ def test_a_long_paste_is_folded_on_the_screen_and_whole_in_the_message(program: 
     assert words() == [f"see {LONG}".rstrip()]
 
 
+def test_a_long_paste_of_a_terminal_that_does_not_mark_it_is_folded_too(program: Program) -> None:
+    program.send(LONG.replace("\n", "\r"))
+    program.wait_for("> [pasted 214 lines]")
+    program.press("enter")
+    program.wait_for("I am the demo model")
+    program.idle()
+    assert words() == [LONG.rstrip()]
+
+
 @pytest.mark.parametrize("keys", ["\x1b[27u\x1b[27u", "\x03"])
 def test_text_that_is_typed_right_after_a_key_that_clears_the_prompt_stays(
     program: Program, keys: str

@@ -49,6 +49,15 @@ def test_modules_that_a_conversation_does_not_need_are_not_loaded() -> None:
     assert not {"openai.types.beta.assistant", "openai.resources.images"} & set(loaded)
 
 
+@pytest.mark.slow
+def test_the_command_line_of_httpx_is_not_loaded_with_litellm() -> None:
+    code = (
+        "from oi_tui.engine.llm.transport.provider import _import_litellm as load; load(); "
+        "import httpx, sys; assert httpx.AsyncClient and callable(httpx.main); print(*sys.modules)"
+    )
+    assert not {"httpx._main", "rich.console", "pygments"} & set(run(code).split())
+
+
 @pytest.mark.parametrize(
     "source",
     [

@@ -7,7 +7,16 @@ import pytest
 from textual import events
 
 from oi_tui.terminal.driver import _KeyParser, _read_typed_early
-from oi_tui.terminal.input_filter import PASTE_SILENCE, TORN, InputFilter, InputUnit, Pasted, TerminalReply
+from oi_tui.terminal.input_filter import (
+    PASTE_SILENCE,
+    TORN,
+    UNMARKED_PASTE,
+    UNMARKED_SILENCE,
+    InputFilter,
+    InputUnit,
+    Pasted,
+    TerminalReply,
+)
 
 
 class Clock:
@@ -184,6 +193,27 @@ def test_no_input_whatever_is_more_than_the_parser_can_read() -> None:
     terminal.wait(5.0)
     terminal.events.clear()
     assert terminal.send("y") == ["y"]
+
+
+def test_much_text_at_once_is_a_paste_until_a_key_or_silence() -> None:
+    typed, lines = Input(), "some words\r" * UNMARKED_PASTE
+    assert typed.send(lines, lines, "end") == []
+    assert typed.filter.wait == UNMARKED_SILENCE
+    whole = (lines * 2 + "end").replace("\r", "\n")
+    assert typed.wait(UNMARKED_SILENCE + 0.01) == [Pasted(whole)]
+    assert typed.send(lines, "end\x03") == [Pasted(whole), Pasted(whole[-len(lines) - 3 :]), "ctrl+c"]
+    assert typed.send(lines, "\x1b[A")[-2:] == [Pasted(whole[: len(lines)]), "up"]
+
+
+def test_an_enter_after_much_text_in_one_line_is_a_key() -> None:
+    typed = Input()
+    typed.send("word " * UNMARKED_PASTE + "\r")
+    assert typed.wait(UNMARKED_SILENCE + 0.01) == [Pasted("word " * UNMARKED_PASTE), "enter"]
+
+
+def test_a_key_that_was_held_down_for_long_is_no_paste() -> None:
+    assert Input().send("j" * UNMARKED_PASTE) == ["j"] * UNMARKED_PASTE
+    assert Input().send("a b" * (UNMARKED_PASTE // 3 - 1)).count("a") == UNMARKED_PASTE // 3 - 1
 
 
 def test_enter_typed_before_the_first_frame_sends_and_a_paste_does_not() -> None:

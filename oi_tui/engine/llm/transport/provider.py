@@ -6,6 +6,7 @@ LiteLLM is imported here and nowhere else, in a process of its own.
 import asyncio
 import gc
 import os
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -44,6 +45,7 @@ def _import_litellm() -> Any:
     """
     import pydantic
 
+    _load_httpx()
     lazy_exports.install()
     pydantic.BaseModel.model_config["defer_build"] = True
     gc.disable()
@@ -53,6 +55,21 @@ def _import_litellm() -> Any:
         gc.freeze()
         gc.enable()
     return litellm
+
+
+def _load_httpx() -> None:
+    """Load httpx without its command line, which would load rich and pygments: a fifteenth of the whole."""
+    command_line = "httpx._main"
+    # An import of a module that is None fails, as it does where the packages of the command line are missing.
+    sys.modules.setdefault(command_line, None)  # type: ignore[arg-type]
+    try:
+        import httpx  # noqa: F401
+    except ImportError:
+        # Another version that needs it: LiteLLM imports all of it.
+        pass
+    finally:
+        if sys.modules[command_line] is None:
+            del sys.modules[command_line]
 
 
 def _load_openai() -> None:
