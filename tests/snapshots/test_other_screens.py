@@ -42,6 +42,8 @@ TALKS = (
 class Stage(App[None]):
     """One screen in the application's own look."""
 
+    TITLE = "oi-tui"
+
     CSS_PATH = [*OiTui.CSS_PATH, *OiTui.LATER_CSS]
 
     def __init__(self, shown: Screen, theme: str) -> None:
