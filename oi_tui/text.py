@@ -140,7 +140,7 @@ _LOOK_ALIKES = {
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-def look_alikes(identifier: str) -> set[str]:
+def find_lookalikes(identifier: str) -> set[str]:
     """Return the letters of an identifier that pass for Latin ones, such as a Cyrillic a in "paypal".
 
     Letters that Python itself reads as Latin (fullwidth, mathematical: PEP 3131 normalises to NFKC) always

@@ -194,7 +194,7 @@ class Computer:
     def read_memories(self) -> tuple[Memory, ...]:
         return self.remembered
 
-    def look_at(self, language: str, name: str) -> Detail | None:
+    def inspect(self, language: str, name: str) -> Detail | None:
         return self.details.get((language, name))
 
     def open_table(self, language: str, name: str) -> TableSource:

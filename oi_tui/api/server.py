@@ -8,7 +8,7 @@ from oi_tui.computer import ComputerError
 from oi_tui.engine.events import ApprovalRequested, Event, MessageRecorded, TurnEnded
 from oi_tui.engine.open_interpreter.chunks import convert_message, to_message
 from oi_tui.engine.review.findings import Findings
-from oi_tui.engine.review.scanner import look_through
+from oi_tui.engine.review.scanner import scan_code
 from oi_tui.engine.session import Prompt
 from oi_tui.engine.settings.profile import list_settings
 from oi_tui.engine.storage.listing import Summary
@@ -119,7 +119,7 @@ class InterpreterBackend:
     def scan(self, language: str, code: str) -> Findings:
         """Return what the scan finds in code."""
         earlier = self._interpreter.computer.earlier
-        return look_through(self.computer.resolve(language) or language, code, self.computer.cwd, earlier)
+        return scan_code(self.computer.resolve(language) or language, code, self.computer.cwd, earlier)
 
     def interrupt(self) -> None:
         """Stop what goes on."""

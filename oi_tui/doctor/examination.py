@@ -70,7 +70,7 @@ def examine(parts: Sequence[Check], patience: float = PATIENCE) -> Iterator[tupl
     findings: list[list[Diagnosis]] = [[] for _ in parts]
     # Daemons: what hangs must not keep the program from ending.
     threads = [
-        threading.Thread(target=_look, args=(part, results), name=f"doctor-{part.title}", daemon=True)
+        threading.Thread(target=_run, args=(part, results), name=f"doctor-{part.title}", daemon=True)
         for part, results in zip(parts, findings, strict=True)
     ]
     for thread in threads:
@@ -84,9 +84,9 @@ def examine(parts: Sequence[Check], patience: float = PATIENCE) -> Iterator[tupl
             yield part.title, results
 
 
-def _look(part: Check, results: list[Diagnosis]) -> None:
+def _run(part: Check, results: list[Diagnosis]) -> None:
     try:
-        for finding in part.look():
+        for finding in part.run():
             results.append(finding)
     except Exception as error:  # noqa: BLE001 -- the end of a worker; it reports
         words = f"could not be checked: {type(error).__name__}: {error}"

@@ -18,7 +18,7 @@ class Diagnosis:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A part of the examination, under a title. `look` may be slow, and may fail: that is reported too."""
+    """A part of the examination, under a title. `run` may be slow, and may fail: that is reported too."""
 
     title: str
-    look: Callable[[], Iterable[Diagnosis]]
+    run: Callable[[], Iterable[Diagnosis]]

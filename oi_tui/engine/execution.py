@@ -29,7 +29,7 @@ from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.folder import ListedFolder, read_listing
 from oi_tui.engine.review.model_calls import ModelCalls
 from oi_tui.engine.review.permissions import Permission, Permissions
-from oi_tui.engine.review.scanner import look_through
+from oi_tui.engine.review.scanner import scan_code
 from oi_tui.engine.review.window_actions import GrantedWindow
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.tools import (
@@ -308,7 +308,7 @@ class Execution:
         """Return why `safe_mode` asks although nothing else would: a sentence, or ""."""
         if profile.safe_mode == "off":
             return ""
-        findings = look_through(language, code, self._computer.cwd, self.earlier)
+        findings = scan_code(language, code, self._computer.cwd, self.earlier)
         if not findings.readable:
             return "safe_mode asks because this code cannot be scanned for risks."
         if not findings.risks:

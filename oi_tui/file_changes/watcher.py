@@ -153,7 +153,7 @@ class FileWatcher:
     def before(self, stopped: Callable[[], bool] = lambda: False) -> None:
         """Look at the folder; code is about to run."""
         with self._lock:
-            self._before = self._look(stopped)
+            self._before = self._list_folder(stopped)
 
     def after(self, id: str, stopped: Callable[[], bool] = lambda: False) -> ChangeSet | None:
         """Look again: what changed while the code with this id ran; None when nothing did."""
@@ -162,7 +162,7 @@ class FileWatcher:
             if before is None:
                 return None
             known = dict(self._known)
-            now = self._look(stopped)
+            now = self._list_folder(stopped)
             changes = self._find_changes(before, known, now)
             note = "" if before.whole and now.whole else self._partly(now)
             if len(changes) > MOST_CHANGES:
@@ -184,7 +184,7 @@ class FileWatcher:
                     )
             return change_set
 
-    def _look(self, stopped: Callable[[], bool]) -> FolderListing:
+    def _list_folder(self, stopped: Callable[[], bool]) -> FolderListing:
         listing = scan(self.folder, stopped, avoid=paths.data(), shallow=self._shallow)
         end = time.monotonic() + KEEP_SECONDS
         known: dict[str, _FileState] = {}

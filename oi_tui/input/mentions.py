@@ -25,7 +25,7 @@ _LONGEST_DROP = 8000
 class FileLookup(Protocol):
     """The files of another machine."""
 
-    def look(self, path: str) -> object | None:
+    def stat(self, path: str) -> object | None:
         """What is there; None for nothing."""
 
 
@@ -148,7 +148,7 @@ class _Meanings:
             self._memories = list(self._known.read_memories())
         found_variable = None
         for language, variable in _find_variables(name, self._memories):
-            if detail := self._known.look_at(language, variable):
+            if detail := self._known.inspect(language, variable):
                 words = one_line(detail.description, 1500)
                 self.notes[f"(`{variable}` is a {language} variable: {words})"] = None
                 found_variable = variable
@@ -164,7 +164,7 @@ class _Meanings:
         return uri
 
     def _find_file(self, name: str) -> str | None:
-        if self._files is not None and self._files.look(name):
+        if self._files is not None and self._files.stat(name):
             return f'"{name}"' if re.search(r"\s", name) else name
         path = _find_path(name, self._root)
         if path is None:

@@ -285,7 +285,7 @@ class HostTools:
         if window:
             found = await window.call("inspect", language=language, name=name)
         elif is_name(name):
-            detail = await asyncio.to_thread(self._workspace.computer.inspector.look_at, language, name)
+            detail = await asyncio.to_thread(self._workspace.computer.inspector.inspect, language, name)
             found = {"description": detail.description, "preview": detail.preview} if detail else {}
         if not found:
             raise ToolCallError(

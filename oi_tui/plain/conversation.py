@@ -18,7 +18,7 @@ from oi_tui.engine.events import (
     TurnEnded,
 )
 from oi_tui.engine.review.permissions import Permission
-from oi_tui.engine.review.scanner import look_through
+from oi_tui.engine.review.scanner import scan_code
 from oi_tui.engine.tools import describe_tool, is_tool
 from oi_tui.input.history import PromptHistory
 from oi_tui.input.multiline import is_open, remove_quotes
@@ -270,7 +270,7 @@ class PlainConversation:
         """Say what is recognised in the code, as the screen does."""
         computer = self._workspace.computer
         language = computer.resolve(language) or language
-        findings = look_through(language, self._code, computer.cwd, self._workspace.session.earlier)
+        findings = scan_code(language, self._code, computer.cwd, self._workspace.session.earlier)
         lines = [one_line(words, 200) for words in (*findings.sentences, findings.conclusion) if words]
         self.handler.note(f"What it does: {'; '.join(lines)}.")
 

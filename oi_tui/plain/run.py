@@ -67,7 +67,7 @@ def converse(
             profile, profile_path, stack, notes=say, reads=True, open_workspace=open_workspace
         )
         workspace.warm_up()
-        workspace.model.look_for_key()
+        workspace.model.find_key()
         _greet(conversation, workspace)
         if resume:
             conversation.commands.open_conversation(resume, returning_to=come_back)
@@ -184,7 +184,7 @@ def _greet(conversation: PlainConversation, workspace: Workspace) -> None:
         + (f" It runs {one_line(workspace.computer.where, 200)}." if workspace.computer.where else "")
         + "\n%help lists the commands; ctrl+d quits."
     )
-    if workspace.is_new and setup.look(workspace.store):
+    if workspace.is_new and setup.detect(workspace.store):
         conversation.handler.note("Open Interpreter was found on this machine. oi-tui --import imports it.")
     if not workspace.model.is_chosen:
         conversation.handler.note(

@@ -30,7 +30,7 @@ class GuestRuntime:
         """Return the variables that the language reports."""
         return self.host.read_memory(self.language)
 
-    def look_at(self, name: str) -> Detail | None:
+    def inspect(self, name: str) -> Detail | None:
         """Return None: single values are those of the host."""
 
     def complete(self, before: str) -> CompletionSet | None:

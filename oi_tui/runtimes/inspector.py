@@ -43,10 +43,10 @@ class Inspector:
                 memories.append(Memory(language.name, "unstarted"))
         return tuple(memories)
 
-    def look_at(self, language: str, name: str) -> Detail | None:
+    def inspect(self, language: str, name: str) -> Detail | None:
         """Describe a variable's value; None where it is not reported."""
         runtime = self._find_runtime(language)
-        return runtime.look_at(name) if runtime else None
+        return runtime.inspect(name) if runtime else None
 
     def find_folder(self, language: str) -> Path | None:
         """The folder in which a language of this machine is, or would start; None where that is not known."""

@@ -69,7 +69,7 @@ class Runtime(Protocol):
     def read_memory(self) -> Memory:
         """The variables of the language, as far as it reports them."""
 
-    def look_at(self, name: str) -> Detail | None:
+    def inspect(self, name: str) -> Detail | None:
         """The value of one variable; None where it is not reported."""
 
     def complete(self, before: str) -> CompletionSet | None:
@@ -100,7 +100,7 @@ class RuntimeWithoutTerminal:
         """Nothing is reported."""
         return Memory(self.language.name, "silent")
 
-    def look_at(self, name: str) -> Detail | None:  # noqa: ARG002
+    def inspect(self, name: str) -> Detail | None:  # noqa: ARG002
         """Nothing is reported."""
         return None
 

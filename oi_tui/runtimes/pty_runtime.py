@@ -234,7 +234,7 @@ class PtyRuntime:
         count = max(total, len(shown)) if isinstance(total, int) else len(shown)
         return Memory(name, "known", shown, count, is_over=not language.keeps)
 
-    def look_at(self, name: str) -> Detail | None:
+    def inspect(self, name: str) -> Detail | None:
         """The value of one variable; None where it is not reported, or does not exist."""
         request = self.language.variable_request
         answer = self._ask("variable", request, name) if request and is_name(name) else None

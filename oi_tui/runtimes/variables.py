@@ -84,7 +84,7 @@ class VariableSource(Protocol):
     def read_memories(self) -> tuple[Memory, ...]:
         """The variables of each language; may take a moment."""
 
-    def look_at(self, language: str, name: str) -> Detail | None:
+    def inspect(self, language: str, name: str) -> Detail | None:
         """Return the reported value of one variable."""
 
 

@@ -20,7 +20,7 @@ from oi_tui.system.opener import find_opener, view
 from oi_tui.terminal.clipboard import copy
 from oi_tui.text import one_line
 from oi_tui.widgets.conversation.rows import RowImage
-from oi_tui.widgets.conversation.styles import Styles, look_of
+from oi_tui.widgets.conversation.styles import Styles, get_styles
 from oi_tui.widgets.footer import KeyFooter
 from oi_tui.widgets.images.image import ImageRow
 from oi_tui.widgets.images.protocol import find_image_support
@@ -72,7 +72,7 @@ class Frame(Widget, can_focus=True):
         """The styles to draw with, with pictures as high as the screen."""
         if self._look is None:
             image_support = find_image_support(self.app).limit_to(self.size.height, whole=True)
-            self._look = look_of(
+            self._look = get_styles(
                 self.app.current_theme, colourful=not self.app.no_color, image_support=image_support
             )
         return self._look

@@ -221,7 +221,7 @@ class VariablesScreen(Page[str | None]):
             self._open_table(language, name)
             return
         self.run_worker(
-            lambda: self.post_message(self.DetailLoaded(language, name, self._known.look_at(language, name))),
+            lambda: self.post_message(self.DetailLoaded(language, name, self._known.inspect(language, name))),
             thread=True,
             group="look",
             exclusive=True,

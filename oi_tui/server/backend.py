@@ -11,7 +11,7 @@ from oi_tui.engine.events import Event, Noticed
 from oi_tui.engine.llm import images
 from oi_tui.engine.open_interpreter.chunks import convert_messages, find_unknown_part, split_parts, to_message
 from oi_tui.engine.review.findings import Findings
-from oi_tui.engine.review.scanner import look_through
+from oi_tui.engine.review.scanner import scan_code
 from oi_tui.engine.session import Prompt
 from oi_tui.engine.settings.migration import MOVED
 from oi_tui.engine.settings.profile import Profile, list_settings
@@ -139,7 +139,7 @@ class WorkspaceBackend:
     def scan(self, language: str, code: str) -> Findings:
         """Return what the scan finds in code."""
         computer, earlier = self._workspace.computer, self._workspace.session.earlier
-        return look_through(computer.resolve(language) or language, code, computer.cwd, earlier)
+        return scan_code(computer.resolve(language) or language, code, computer.cwd, earlier)
 
     def interrupt(self) -> None:
         """Stop the turn in progress."""

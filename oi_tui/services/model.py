@@ -68,7 +68,7 @@ class ModelService:
         at_hand = self._key_found or os.environ.get("OPENAI_API_KEY")
         return bool(chosen or at_hand or not self.is_reached_by_process)
 
-    def look_for_key(self) -> bool:
+    def find_key(self) -> bool:
         """Look for the model's key where keys are kept, which may be slow; whether there is a model."""
         if not self.is_chosen:
             self._key_found = find_key_source(self._profile, self._secrets).found

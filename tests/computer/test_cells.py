@@ -15,7 +15,7 @@ from oi_tui.computer.documentation import document_computer
 from oi_tui.computer.tool import TOOLS
 from oi_tui.computer_api import ComputerApi, QuestionRefusedError
 from oi_tui.engine.llm.base import Text, Usage
-from oi_tui.engine.review.scanner import look_through
+from oi_tui.engine.review.scanner import scan_code
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Printed, RunEnded
 from oi_tui.runtimes import Computer
@@ -187,7 +187,7 @@ WHOLE = "uses mouse and keyboard: the whole object computer (line {})"
     ],
 )
 def test_the_person_sees_what_a_cell_would_touch(tmp_path: Path, code: str, words: str) -> None:
-    assert look_through("python", code, tmp_path).risk_sentences == [words]
+    assert scan_code("python", code, tmp_path).risk_sentences == [words]
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_the_person_sees_what_a_cell_would_touch(tmp_path: Path, code: str, word
     ],
 )
 def test_what_touches_nothing_is_no_risk(tmp_path: Path, code: str) -> None:
-    assert look_through("python", code, tmp_path).risk_sentences == []
+    assert scan_code("python", code, tmp_path).risk_sentences == []
 
 
 def test_questions_of_code_count_for_the_budget_of_the_conversation(own_world: Path) -> None:

@@ -17,7 +17,7 @@ from textual.pilot import Pilot
 from oi_tui import paths
 from oi_tui.engine.events import ApprovalRequested, Reject, Run
 from oi_tui.engine.review.permissions import offers
-from oi_tui.engine.review.scanner import look_through
+from oi_tui.engine.review.scanner import scan_code
 from oi_tui.messages import Message
 from oi_tui.widgets.approval import held_key, key_guard
 from oi_tui.widgets.approval.options import OptionLine
@@ -59,7 +59,7 @@ class Question(IdleClock):
             self.request,
             where="Python 3.11",
             code=edited,
-            findings=look_through("python", code, Path("/work")),
+            findings=scan_code("python", code, Path("/work")),
             offers=offers("python", code, Path("/work")),
         )
 
@@ -608,7 +608,7 @@ async def test_after_a_dangerous_question_the_answers_have_their_usual_order_aga
 @pytest.mark.parametrize("width", [50, 60, 76, 100])
 def test_what_a_risky_line_does_is_cut_after_its_code(width: int) -> None:
     code = "sudo systemctl restart nginx --and --a --rather --long --line --of --options\n"
-    rows = list_risks(look_through("shell", code, Path("/work")), code, width, 4).plain.splitlines()
+    rows = list_risks(scan_code("shell", code, Path("/work")), code, width, 4).plain.splitlines()
     assert all(cell_len(row) <= width for row in rows)
     if width >= 76:
         assert rows[0].rstrip().endswith("acts as administrator: sudo, changes the system: systemctl")

@@ -182,7 +182,7 @@ async def mentioned(stage: Stage, text: str) -> None:
     stage.view.completer.files.refresh()
     stage.chat.prompt.text = "@da"
     stage.chat.prompt.move_cursor(stage.chat.prompt.document.end)
-    stage.chat.prompt._look()
+    stage.chat.prompt._find_offers()
     await stage.settle()
     if path.is_file():
         path.unlink()

@@ -37,12 +37,12 @@ class LoggedAction:
 class ActionLog:
     """Keeps the actions of a cell, and shows them at its end. No typed text is kept: it may be a password.
 
-    `look` takes a picture of a part of the screen, or returns None where it may show passwords.
+    `capture` takes a picture of a part of the screen, or returns None where it may show passwords.
     """
 
-    def __init__(self, desktop: Desktop, look: Callable[[Region], Picture | None]) -> None:
+    def __init__(self, desktop: Desktop, capture: Callable[[Region], Picture | None]) -> None:
         self._desktop = desktop
-        self._look = look
+        self._capture = capture
         self._actions: list[LoggedAction] = []
         self._left_out = 0
         self._before: Picture | None = None
@@ -125,7 +125,7 @@ class ActionLog:
 
     def _take_picture(self) -> Picture | None:
         try:
-            picture = self._look(self._region) if self._region and cells.are_counted() else None
+            picture = self._capture(self._region) if self._region and cells.are_counted() else None
         except ComputerError:
             return None
         return picture.fitted(_SIDE) if picture else None

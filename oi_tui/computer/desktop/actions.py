@@ -13,7 +13,7 @@ from typing import Any
 
 from oi_tui.computer.desktop.action_parameters import Parameters
 from oi_tui.computer.desktop.base import Region
-from oi_tui.computer.desktop.display import look
+from oi_tui.computer.desktop.display import capture
 from oi_tui.computer.desktop.pictures import Picture
 from oi_tui.computer.errors import ComputerError
 
@@ -218,7 +218,7 @@ def _screenshot(_: Parameters) -> Run:
 
 def _zoom(parameters: Parameters) -> Run:
     left, top, right, bottom = parameters.region()
-    return lambda _: look(Region(left, top, right - left, bottom - top))
+    return lambda _: capture(Region(left, top, right - left, bottom - top))
 
 
 #: For each action, the parameters that it may have, and what reads them.

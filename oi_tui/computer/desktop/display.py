@@ -95,7 +95,7 @@ class Display(Tool):
     ) -> Picture:
         """Take a picture; the same as `view`."""
         region = self._region(screen, quadrant, active_app_only, combine_screens)
-        picture = look(region)
+        picture = capture(region)
         if show:
             self._show(picture, region)
         return picture
@@ -151,7 +151,7 @@ class Display(Tool):
 
     def _lines(self, screenshot: Picture | None) -> list[list[RecognizedWord]]:
         if screenshot is None:
-            screenshot = look(Region(0, 0, *self.size))
+            screenshot = capture(Region(0, 0, *self.size))
         return read_words(screenshot.png())
 
     def _region(
@@ -203,11 +203,11 @@ class Display(Tool):
             print(error)
 
 
-def look(region: Region) -> Picture:
-    """Take a picture of a part of the screen in which fields for passwords are black; see `masking.look`."""
+def capture(region: Region) -> Picture:
+    """Take a picture of a part of the screen, with password fields black; see `masking.capture`."""
     if limits := open_session().limits():
         limits.refuse_picture()
-    return masking.look(open_session().desktop, region)
+    return masking.capture(open_session().desktop, region)
 
 
 def _is_in(window: Window, element: Element) -> bool:

@@ -53,7 +53,7 @@ class InputGuard:
                 # was moved by hand.
                 if self._has_moved() and not self._read(source, 0):
                     self._stop(TAKEN_OVER)
-                self._look()
+                self._check_keys()
                 self._read(source, _INTERVAL)
         self.release()
 
@@ -113,7 +113,7 @@ class InputGuard:
         else:
             self._held.pop(key, None)
 
-    def _look(self) -> None:
+    def _check_keys(self) -> None:
         """Interrupt when the person, not the code, pressed escape twice."""
         down, before = self._desktop.escape_is_down(), self._down
         self._down = down

@@ -20,7 +20,7 @@ _UNMASKED = (
 )
 
 
-def look(desktop: Desktop, region: Region, *, ask: bool = True) -> Picture:
+def capture(desktop: Desktop, region: Region, *, ask: bool = True) -> Picture:
     """Take a picture of a part of the screen in which fields for passwords are black.
 
     Raises ComputerError where it is not known where these are, unless the person lets pictures be taken.
@@ -36,7 +36,7 @@ def look(desktop: Desktop, region: Region, *, ask: bool = True) -> Picture:
 
 
 def _find_passwords(desktop: Desktop, region: Region, ask: bool) -> list[Region]:
-    """Where fields for passwords are; see `look`."""
+    """Where fields for passwords are; see `capture`."""
     if not desktop.knows_places:
         if not bridge.allows_unmasked(_NO_PLACES if ask else ""):
             raise ComputerError(_UNMASKED.format(_NO_PLACES))

@@ -56,16 +56,16 @@ _SETTLING_SECONDS = 0.005
 
 
 #: Takes a picture of a part of the screen; None where it may show passwords.
-Look = Callable[[Region], "Picture | None"]
+Capture = Callable[[Region], "Picture | None"]
 
 
 class DesktopSession:
     """A desktop, with a guard process that releases keys and buttons when this process ends."""
 
-    def __init__(self, desktop: Desktop, look: Look | None = None) -> None:
+    def __init__(self, desktop: Desktop, capture: Capture | None = None) -> None:
         self.desktop = desktop
         #: What the cell did so far.
-        self.log = ActionLog(desktop, look or (lambda _: None))
+        self.log = ActionLog(desktop, capture or (lambda _: None))
         self._held: dict[tuple[str, int], None] = {}
         #: The cell that uses mouse and keyboard, and where the pointer was put or found by it.
         self._cell: int | None = None
@@ -355,7 +355,7 @@ def open_session() -> DesktopSession:
     key = os.getpid(), os.environ.get("DISPLAY", ""), os.environ.get("WAYLAND_DISPLAY", "")
     if key not in _sessions or _sessions[key].desktop.is_closed:
         desktop = open_desktop()
-        _sessions[key] = DesktopSession(desktop, lambda region: masking.look(desktop, region, ask=False))
+        _sessions[key] = DesktopSession(desktop, lambda region: masking.capture(desktop, region, ask=False))
     return _sessions[key]
 
 

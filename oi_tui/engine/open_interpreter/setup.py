@@ -93,7 +93,7 @@ class Imported:
         return "\n".join([*map(str, self.profiles), *self.lines])
 
 
-def look(store: Store, folder: Path | None = None) -> Setup:
+def detect(store: Store, folder: Path | None = None) -> Setup:
     """Find what Open Interpreter left and what is not here yet; also the conversations in `folder`."""
     ours = paths.profiles()
     waiting = tuple(path for path in profiles.list_profiles() if not _is_here(path, ours))
@@ -107,7 +107,7 @@ def import_all(store: Store, folder: Path | None = None) -> Imported:
     Where a profile becomes the default one, conversations go to the folder that it names, because they are
     looked for there from then on. Raises OSError where our folders cannot be written to.
     """
-    setup, target = look(store, folder), paths.profiles()
+    setup, target = detect(store, folder), paths.profiles()
     # Of two old versions, the settings of the newer one count.
     imported = tuple(profiles.import_profiles(setup.profiles, target))
     names = {item.name for item in imported}

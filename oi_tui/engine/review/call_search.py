@@ -156,14 +156,14 @@ _SCRIPT_REACHES = re.compile(
 )
 
 
-def look_for_calls(language: str, code: str) -> list[Finding]:
+def find_unknown_calls(language: str, code: str) -> list[Finding]:
     """List the calls in the code that are not known to be harmless, each once for a line."""
     if len(code) > _LONGEST:
         return [Finding("not understood", "code of this length", 0)]
     if language == "applescript":
         found = _list_script_lines(code)
     elif language in _SYNTAX:
-        found = _Search(language).look(code)
+        found = _Search(language).scan(code)
     else:
         return [Finding("not understood", f"all of the {language}", 0)]
     listed = [Finding("not understood", what[:40], line) for line, what in sorted(dict.fromkeys(found))]
@@ -196,7 +196,7 @@ class _Search:
         #: What the language comes with under these names is out of reach.
         self._replaced: set[str] = set()
 
-    def look(self, code: str) -> Iterator[tuple[int, str]]:
+    def scan(self, code: str) -> Iterator[tuple[int, str]]:
         """Yield each part with its line."""
         stripped = strip(self._language, code)
         yield from stripped.doubts

@@ -189,7 +189,7 @@ PATTERNS["bun"] = (
 )
 
 
-def look_for_patterns(language: str, code: str) -> list[Finding]:
+def find_patterns(language: str, code: str) -> list[Finding]:
     """Read code line by line, by what such lines look like.
 
     "overwrites" is what it replaces if it is there.
@@ -198,7 +198,7 @@ def look_for_patterns(language: str, code: str) -> list[Finding]:
     findings: list[Finding] = []
     for number, line in enumerate(lines, 1):
         for piece in split_line(line, _LONGEST):
-            findings += [Finding(kind, what, number) for kind, what in _look(language, piece)]
+            findings += [Finding(kind, what, number) for kind, what in _match_line(language, piece)]
     written = list(find_written(language, code))
     named = Counter(item.line for item in written if item.what and item.kind == "writes")
     unnamed = [
@@ -215,7 +215,7 @@ def _count_writing(language: str, line: str) -> int:
     return max(len(pattern.findall(line[:_LONGEST])) for pattern in patterns) or 1
 
 
-def _look(language: str, text: str) -> Iterator[tuple[Kind, str]]:
+def _match_line(language: str, text: str) -> Iterator[tuple[Kind, str]]:
     for kind, pattern in (*_COMMON, *PATTERNS[language]):
         if pattern.search(text):
             yield kind, ""

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from oi_tui.engine.review import sql_rules
 from oi_tui.engine.review.findings import Finding, Kind, find_hosts, find_private
-from oi_tui.engine.review.line_rules import PATTERNS, look_for_patterns
+from oi_tui.engine.review.line_rules import PATTERNS, find_patterns
 from oi_tui.engine.review.python.call_table import LOADING_VARIABLES
 from oi_tui.engine.review.shell import rules as shell_rules
 
@@ -72,13 +72,13 @@ def take_out(code: str) -> tuple[str, list[Finding]]:
             if (inner := _MEASURED.match(words[1])) and _is_python(inner[1]):
                 lines[index] = line[: len(line) - len(line.lstrip())] + inner[1]
                 continue
-            findings_here = list(_look_at_magic(words[1]))
+            findings_here = list(_check_magic(words[1]))
         elif command := _COMMAND.match(line):
             sign, rest = command.groups()
             if sign == "%" and (inner := _MEASURED.match(rest)) and _is_python(inner[1]):
                 lines[index] = line[: len(line) - len(line.lstrip())] + inner[1]
                 continue
-            findings_here = list(_look_at_magic(rest) if sign == "%" else _look_at_program(rest))
+            findings_here = list(_check_magic(rest) if sign == "%" else _check_program(rest))
         else:
             continue
         lines[index] = line[: len(line) - len(line.lstrip())] + "pass"
@@ -111,17 +111,17 @@ def open_cell(code: str) -> tuple[str, list[Finding]]:
     if name == "script":
         name, _, rest = rest.partition(" ")
         if name not in _SHELLS and name not in _OTHERS and name not in PATTERNS:
-            return "", [replace(item, line=1) for item in _look_at_program(f"{name} {rest}")]
+            return "", [replace(item, line=1) for item in _check_program(f"{name} {rest}")]
     findings: list[Finding] = []
     if name in _SHELLS:
-        findings = shell_rules.look(body)
+        findings = shell_rules.scan(body)
     elif name in ("writefile", "file"):
         file, adds = _find_file(rest), rest.startswith(("-a", "--append"))
         return "", [Finding("writes", file, 1), *([] if adds else [Finding("overwrites", file, 1)])]
     elif name == "sql":
-        findings = sql_rules.look(body)[0]
+        findings = sql_rules.scan(body)[0]
     elif (language := _OTHERS.get(name, name)) in PATTERNS and name not in _SHOWN:
-        findings = [Finding("programs", name, 0), *look_for_patterns(language, body)]
+        findings = [Finding("programs", name, 0), *find_patterns(language, body)]
     elif name in _SHOWN:
         findings = [Finding("network", host, 0) for host in find_hosts(body)]
     else:
@@ -140,26 +140,26 @@ def _is_python(line: str) -> bool:
     return True
 
 
-def _look_at_program(words: str) -> Iterator[Finding]:
+def _check_program(words: str) -> Iterator[Finding]:
     """Review a shell command."""
     name = words.split(maxsplit=1)[0] if words.split() else ""
     yield Finding("programs", name, 0)
-    yield from shell_rules.look(words)
+    yield from shell_rules.scan(words)
 
 
-def _look_at_magic(text: str) -> Iterator[Finding]:
+def _check_magic(text: str) -> Iterator[Finding]:
     """Review what follows `%`."""
     name, _, rest = text.strip().partition(" ")
     rest = rest.strip()
     kind: Kind
     if _IS_PROGRAM.match(text.strip()):
-        yield from _look_at_program(text.strip())
+        yield from _check_program(text.strip())
     elif name in ("sx", "system"):
-        yield from _look_at_program(rest)
+        yield from _check_program(rest)
     elif name in ("sc", "alias"):
-        yield from _look_at_program(rest.partition("=" if name == "sc" else " ")[2])
+        yield from _check_program(rest.partition("=" if name == "sc" else " ")[2])
     elif name == "sql":
-        yield from sql_rules.look(rest)[0]
+        yield from sql_rules.scan(rest)[0]
     elif name in ("run", "load_ext", "reload_ext", "macro", "rerun"):
         yield Finding("runs text", rest, 0)
     elif name == "store" and rest:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.findings import Findings
-from oi_tui.engine.review.scanner import look_through
+from oi_tui.engine.review.scanner import scan_code
 from oi_tui.engine.review.window_actions import (
     WORDS,
     ActedWindow,
@@ -102,7 +102,7 @@ class Permission:
             case "count":
                 return self.left > 0
             case "unremarkable":
-                return _is_unremarkable(code, look_through(language, code, cwd, earlier))
+                return _is_unremarkable(code, scan_code(language, code, cwd, earlier))
             case "language":
                 return True
             case "everything":
@@ -127,7 +127,7 @@ def offers(
     scanned: long code takes a while.
     """
     if findings is None:
-        findings = look_through(language, code, cwd, earlier)
+        findings = scan_code(language, code, cwd, earlier)
     kinds = list_kinds(language, code, cwd, earlier) if window else frozenset()
     return (
         Permission("code", language, code),

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from oi_tui.engine import cell_target
 from oi_tui.engine.review import sql_rules
-from oi_tui.engine.review.call_search import look_for_calls
+from oi_tui.engine.review.call_search import find_unknown_calls
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.findings import Finding, Findings
 from oi_tui.engine.review.folder import Folder, LocalFolder, make_unknown
 from oi_tui.engine.review.folder_changes import find_folder_changes
-from oi_tui.engine.review.line_rules import PATTERNS, look_for_patterns
+from oi_tui.engine.review.line_rules import PATTERNS, find_patterns
 from oi_tui.engine.review.python import checker as python_checker
 from oi_tui.engine.review.python import rules as python_rules
 from oi_tui.engine.review.shell import checker as shell_checker
@@ -24,7 +24,7 @@ _LONGEST = 400_000
 _MOST_PLACES = 8
 
 
-def look_through(language: str, code: str, cwd: Path, earlier: EarlierCode | None = None) -> Findings:
+def scan_code(language: str, code: str, cwd: Path, earlier: EarlierCode | None = None) -> Findings:
     """List what a person should see of code that would run in the folder `cwd`, after `earlier` code.
 
     Dangerous things are recognised, and what is not known to be harmless is listed as not checked.
@@ -42,32 +42,32 @@ def look_through(language: str, code: str, cwd: Path, earlier: EarlierCode | Non
     places = _list_places(changes)
     match language.lower():
         case "python":
-            result = python_rules.look(code)
-            unchecked = [*python_checker.look(code, folder, earlier), *_list_tools("python", code, earlier)]
+            result = python_rules.scan(code)
+            unchecked = [*python_checker.check(code, folder, earlier), *_list_tools("python", code, earlier)]
         case "shell" | "bash" | "zsh" | "sh":
-            result = shell_rules.look(code)
-            unchecked = list(shell_checker.look(code, folder))
+            result = shell_rules.scan(code)
+            unchecked = list(shell_checker.check(code, folder))
             if earlier is not None and earlier.is_unclear("shell"):
                 unchecked.append(Finding("not understood", "what earlier code left behind", 0))
         case "sql":
-            result, unchecked = sql_rules.look(code)
+            result, unchecked = sql_rules.scan(code)
             commands = sql_rules.list_shell_lines(code)
-            result += shell_rules.look(commands)
-            unchecked += shell_checker.look(commands, folder)
+            result += shell_rules.scan(commands)
+            unchecked += shell_checker.check(commands, folder)
         case "fish":
-            result, unchecked, parsed = shell_rules.look(code), look_for_calls("fish", code), False
-            unchecked += [item for item in shell_checker.look(code, folder) if item.kind == "reads"]
+            result, unchecked, parsed = shell_rules.scan(code), find_unknown_calls("fish", code), False
+            unchecked += [item for item in shell_checker.check(code, folder) if item.kind == "reads"]
         case "deno" | "bun":
             # They have libraries of their own, so nothing in their code is known to be harmless.
-            found = look_for_patterns(language.lower(), code)
+            found = find_patterns(language.lower(), code)
             return Findings(tuple(_locate(found, folder, elsewhere, places)), readable=False)
         case name if name in PATTERNS:
-            result, parsed = [*look_for_patterns(name, code), *_list_tools(name, code, earlier)], False
-            unchecked = look_for_calls(name, code)
+            result, parsed = [*find_patterns(name, code), *_list_tools(name, code, earlier)], False
+            unchecked = find_unknown_calls(name, code)
         case _:
             return Findings(readable=False)
     if result is None:
-        findings = [*look_for_patterns("python", code), *_list_tools("python", code, earlier)]
+        findings = [*find_patterns("python", code), *_list_tools("python", code, earlier)]
         return Findings(tuple(_locate(findings, folder, elsewhere, places)), readable=False)
     if elsewhere and earlier is not None and earlier.listing is None:
         place = elsewhere.rpartition("\n")[2]

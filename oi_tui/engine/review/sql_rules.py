@@ -181,7 +181,7 @@ class _Reader:
         self.unchecked.append(Finding("not understood", what[:_LONGEST_NAME], line))
 
 
-def look(code: str) -> tuple[list[Finding], list[Finding]]:
+def scan(code: str) -> tuple[list[Finding], list[Finding]]:
     """Return what the code does beside reading tables, and the parts not known to be plain reads.
 
     The commands of `.shell` lines are for the rules of shells (`list_shell_lines`).
@@ -189,9 +189,9 @@ def look(code: str) -> tuple[list[Finding], list[Finding]]:
     reader = _Reader([], [])
     code = code.replace("\r\n", "\n")
     for statement in _split_statements(_read_tokens(code, reader)):
-        _look_at(statement, reader)
+        _check_statement(statement, reader)
     for line, name, rest in list_commands(code):
-        _look_at_command(line, name, rest, reader)
+        _check_command(line, name, rest, reader)
     return reader.found, reader.unchecked
 
 
@@ -224,7 +224,7 @@ def list_commands(code: str) -> Iterator[tuple[int, str, str]]:
             yield number, match.group(1), match.group(2).strip()
 
 
-def _look_at_command(line: int, name: str, rest: str, reader: _Reader) -> None:
+def _check_command(line: int, name: str, rest: str, reader: _Reader) -> None:
     if name in _SHELLS:
         reader.add("programs", rest.split(None, 1)[0] if rest else "", line)
     elif name == "read":
@@ -292,13 +292,13 @@ def _split_statements(tokens: Iterable[_Token]) -> Iterator[list[_Token]]:
         yield statement
 
 
-def _look_at(tokens: list[_Token], reader: _Reader) -> None:
+def _check_statement(tokens: list[_Token], reader: _Reader) -> None:
     """Review one statement."""
     first = tokens[0]
     if first.word == "explain":
         rest = _cut_explain(tokens)
         if rest:
-            _look_at(rest, reader)
+            _check_statement(rest, reader)
         return
     opened = next((at for at, token in enumerate(tokens) if token.text != "("), len(tokens))
     tokens = tokens[opened:]
@@ -307,19 +307,19 @@ def _look_at(tokens: list[_Token], reader: _Reader) -> None:
     first = tokens[0]
     for token in tokens:
         if token.kind in ("text", "name"):
-            _look_at_text(token, reader)
+            _check_text(token, reader)
     if first.word == "pragma":
-        _look_at_pragma(tokens, reader)
+        _check_pragma(tokens, reader)
         return
     if first.word == "copy" or first.word in ("export", "import"):
-        _look_at_copy(tokens, reader)
+        _check_copy(tokens, reader)
     elif first.word in _STATEMENTS:
         _name_statement(tokens, reader)
     elif first.word in _HARMLESS:
         return
     elif first.word not in _READS:
         reader.doubt(first.text, first.line)
-    _look_within(tokens, reader)
+    _check_words(tokens, reader)
 
 
 def _cut_explain(tokens: list[_Token]) -> list[_Token]:
@@ -348,14 +348,14 @@ def _name_statement(tokens: list[_Token], reader: _Reader) -> None:
     reader.add(kind, named, first.line)
 
 
-def _look_at_pragma(tokens: list[_Token], reader: _Reader) -> None:
+def _check_pragma(tokens: list[_Token], reader: _Reader) -> None:
     names = [token.word for token in tokens[1:] if token.kind == "word"]
     known = any(name in _PRAGMAS for name in names[:2])
     if not known or any(token.text == "=" for token in tokens):
         reader.doubt(" ".join(token.text for token in tokens[:3]), tokens[0].line)
 
 
-def _look_at_copy(tokens: list[_Token], reader: _Reader) -> None:
+def _check_copy(tokens: list[_Token], reader: _Reader) -> None:
     """`copy`, `export` and `import`: to and from files, or programs."""
     first, words = tokens[0], [token.word for token in tokens]
     if "program" in words:
@@ -372,22 +372,22 @@ def _look_at_copy(tokens: list[_Token], reader: _Reader) -> None:
         reader.add("database", " ".join(token.plain for token in tokens[:2]), first.line)
 
 
-def _look_within(tokens: list[_Token], reader: _Reader) -> None:
+def _check_words(tokens: list[_Token], reader: _Reader) -> None:
     """The words and functions of a statement."""
     for at, token in enumerate(tokens):
         before = tokens[at - 1] if at else None
         calls = at + 1 < len(tokens) and tokens[at + 1].text == "("
         if calls and token.kind in ("word", "name"):
-            _look_at_call(tokens, at, reader)
+            _check_call(tokens, at, reader)
         elif calls and token.text == "]":
             # For SQLite the brackets are quotation marks around the name of a function.
             reader.doubt("a name in brackets before a parenthesis", token.line)
         elif token.word == "into":
-            _look_at_into(tokens, at, reader)
+            _check_into(tokens, at, reader)
         elif at and token.word in _CHANGING and not (before and before.text == "."):
             reader.add(_CHANGING[token.word], token.text, token.line)
     for at in _find_table_places(tokens):
-        _look_at_table(tokens, at, reader)
+        _check_table(tokens, at, reader)
 
 
 def _find_table_places(tokens: list[_Token]) -> Iterator[int]:
@@ -407,7 +407,7 @@ def _find_table_places(tokens: list[_Token]) -> Iterator[int]:
             yield at
 
 
-def _look_at_into(tokens: list[_Token], at: int, reader: _Reader) -> None:
+def _check_into(tokens: list[_Token], at: int, reader: _Reader) -> None:
     """`into`: of `insert into`, else where the rows of a query go."""
     if at and tokens[at - 1].word in ("insert", "replace", "merge", "ignore", "abort", "fail", "rollback"):
         return
@@ -419,7 +419,7 @@ def _look_at_into(tokens: list[_Token], at: int, reader: _Reader) -> None:
         reader.add("database", " ".join(["into", *(item.plain for item in after[:1])]), token.line)
 
 
-def _look_at_table(tokens: list[_Token], at: int, reader: _Reader) -> None:
+def _check_table(tokens: list[_Token], at: int, reader: _Reader) -> None:
     """Review a table that DuckDB takes for a file: a text, a name like a path, or a word with a suffix."""
     token, after = tokens[at], tokens[at + 1 : at + 3]
     name = token.plain
@@ -429,7 +429,7 @@ def _look_at_table(tokens: list[_Token], at: int, reader: _Reader) -> None:
         reader.add("reads", f"{name}.{after[1].plain}", token.line)
 
 
-def _look_at_text(token: _Token, reader: _Reader) -> None:
+def _check_text(token: _Token, reader: _Reader) -> None:
     for host in find_hosts(token.plain):
         reader.add("network", host, token.line)
     if re.match(r"(?:s3|gcs|gs|az|hf|r2)://", token.plain):
@@ -438,7 +438,7 @@ def _look_at_text(token: _Token, reader: _Reader) -> None:
         reader.add("secrets", part, token.line)
 
 
-def _look_at_call(tokens: list[_Token], at: int, reader: _Reader) -> None:
+def _check_call(tokens: list[_Token], at: int, reader: _Reader) -> None:
     """Review a name before a parenthesis: a keyword, a table with its columns, or a function."""
     token, name = tokens[at], tokens[at].plain.lower()
     before = tokens[at - 1].word if at else ""

@@ -11,7 +11,7 @@ from typing import Literal
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.folder import make_unknown
 from oi_tui.engine.review.python import checker as python_checker
-from oi_tui.engine.review.scanner import find_folder, look_through
+from oi_tui.engine.review.scanner import find_folder, scan_code
 from oi_tui.text import list_hidden_characters
 
 #: What code may be granted to do in a window.
@@ -58,7 +58,7 @@ def list_kinds(
         or (earlier is not None and "computer" in earlier.names)
     ):
         return frozenset()
-    findings = look_through(language, code, cwd, earlier)
+    findings = scan_code(language, code, cwd, earlier)
     tree = _parse_tree(code)
     if tree is None or not (findings.readable and findings.parsed):
         return frozenset()

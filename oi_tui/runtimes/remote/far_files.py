@@ -66,7 +66,7 @@ def _read_facts(path: Path, status: "os.stat_result") -> FileFacts:
     )
 
 
-def _look(_: Frame, path: Path) -> FileFacts:
+def _stat(_: Frame, path: Path) -> FileFacts:
     return _read_facts(path, path.stat())
 
 
@@ -239,7 +239,7 @@ def _find_part_path(path: Path, key: str) -> Path:
 
 
 _REQUESTS = {
-    "look": _look,
+    "look": _stat,
     "names": _complete_names,
     "read": _read,
     "sum": _compute_sum,

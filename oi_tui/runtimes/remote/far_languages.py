@@ -231,7 +231,7 @@ class FarLanguages:
         elif runtime and message["do"] == "complete":
             value = runtime.complete(message["code"])
         elif runtime:
-            value = runtime.look_at(message["name"])
+            value = runtime.inspect(message["name"])
         packed = None if value is None else pack(value)
         self._outbox.send(**{"is": "answer", "id": message["id"], "value": packed})
 

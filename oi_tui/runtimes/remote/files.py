@@ -132,7 +132,7 @@ class PlaceFiles:
 
     # -- facts and names
 
-    def look(self, path: str) -> FileFacts | None:
+    def stat(self, path: str) -> FileFacts | None:
         """What is there; None where nothing is, or where nobody answers soon."""
         answer = self._glance("look", path)
         return answer if isinstance(answer, FileFacts) else None

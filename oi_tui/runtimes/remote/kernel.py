@@ -353,7 +353,7 @@ class KernelRuntime:
         """A kernel tells no variables without running code in it."""
         return Memory(self.language.name, "silent")
 
-    def look_at(self, name: str) -> Detail | None:  # noqa: ARG002 -- as the interface has it
+    def inspect(self, name: str) -> Detail | None:  # noqa: ARG002 -- as the interface has it
         """A kernel tells no variables without running code in it."""
         return None
 

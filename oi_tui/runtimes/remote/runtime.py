@@ -181,7 +181,7 @@ class RemoteRuntime:
         answer = None if self._run else link.ask("memory", _PATIENCE, language=name)
         return answer if isinstance(answer, Memory) and answer.language == name else Memory(name, "busy")
 
-    def look_at(self, name: str) -> Detail | None:
+    def inspect(self, name: str) -> Detail | None:
         """The value of one variable; None where it is not reported."""
         link = self._link
         if link is None or self._run:

@@ -41,7 +41,7 @@ class ActiveLine:
         if self._read:
             self.due = time.monotonic()
 
-    def look(self, now: float) -> None:
+    def check(self, now: float) -> None:
         """Report the line, if it is another one."""
         if self._read and now >= self.due:
             self.due = now + FRAME

@@ -70,14 +70,14 @@ class InputWatch:
         #: Looks in a row that saw it read, and looks in a row that saw it stopped.
         self._sighted = 0
         self._still = 0
-        self._look_at = 0.0
+        self._check_at = 0.0
 
     @property
     def due(self) -> float:
         """When `look` has something to see next."""
         if self._state is Waiting.REPORTED:
             return float("inf")
-        return max(self._look_at, self._output.last_at + _QUIET)
+        return max(self._check_at, self._output.last_at + _QUIET)
 
     def begin(self, event: Event) -> None:
         """Take from the driver that the program waits."""
@@ -95,7 +95,7 @@ class InputWatch:
             self._output.flush()
             self._process.terminal.take_any_line(False)
             self._state = Waiting.NO
-            self._look_at = time.monotonic() + 0.02
+            self._check_at = time.monotonic() + 0.02
             self._report(InputReceived())
 
     def typed(self, text: str) -> None:
@@ -106,27 +106,27 @@ class InputWatch:
         if max(map(len, text.encode("utf-8", "replace").split(b"\n"))) > _LONGEST_LINE:
             self._process.terminal.take_any_line()
         self._typed_at = time.monotonic()
-        self._look_at = self._typed_at + 0.01
+        self._check_at = self._typed_at + 0.01
 
     def printed(self) -> None:
         """Note that a program that was seen to wait may have gone on: something was printed."""
         if self._state is Waiting.SEEN:
-            self._look_at = 0.0
+            self._check_at = 0.0
 
-    def look(self, now: float, *, finished: bool) -> None:
+    def check(self, now: float, *, finished: bool) -> None:
         """See whether the program waits for the keyboard, where it does not say so itself."""
-        if now < self._look_at or now - self._output.last_at < _QUIET:
+        if now < self._check_at or now - self._output.last_at < _QUIET:
             return
-        self._look_at = now + (0.1 if now - self._began < 5 else 0.25)
+        self._check_at = now + (0.1 if now - self._began < 5 else 0.25)
         if self._state is Waiting.REPORTED:
             self._interrupt.repeat_for_question(self._asked_at, now)
         if self._state is Waiting.REPORTED or finished:
             return
         group = self._process.terminal.foreground
         if group and self._process.pid and not self._interrupt.ask_if_idle():
-            self._look_at_group(now, group)
+            self._check_group(now, group)
 
-    def _look_at_group(self, now: float, group: int) -> None:
+    def _check_group(self, now: float, group: int) -> None:
         terminal = self._process.terminal
         device = terminal.device
         pids = process_table.list_foreground(self._process.pid, group)
@@ -147,7 +147,7 @@ class InputWatch:
             # A program that says so itself does it within moments, and with its prompt; so look twice, and
             # longer where no prompt has come yet: a busy terminal hands over late.
             self._sighted += 1
-            self._look_at = now + 0.03
+            self._check_at = now + 0.03
             return
         self._sighted = 0
         if asks:

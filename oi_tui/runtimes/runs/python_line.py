@@ -117,7 +117,7 @@ class PythonLine:
             self._codes.clear()
         for _ in range(_LOOKS):
             try:
-                line = self._look()
+                line = self._sample()
             except _TornError:
                 continue
             self._missed = 0 if line is not None else self._missed + 1
@@ -128,7 +128,7 @@ class PythonLine:
         """Let the memory go."""
         self._memory.close()
 
-    def _look(self) -> int | None:
+    def _sample(self) -> int | None:
         frame = self._word(self._thread + self._places.thread)
         if self._places.frame_of is not None:
             frame = self._word(frame + self._places.frame_of)

@@ -152,8 +152,8 @@ class CellRun:
             self._see_end(now)
         if not self.ended:
             self._output.flush_if_due(now)
-            self._line.look(now)
-            self._input.look(now, finished=self._phase is Phase.FINISHED)
+            self._line.check(now)
+            self._input.check(now, finished=self._phase is Phase.FINISHED)
 
     def collect(self) -> list[Report]:
         """The reports that are due; each is given once."""

@@ -356,7 +356,7 @@ def _make_settings(wanted: SandboxRequest) -> tuple[str, str]:
 
 
 def _directly(wanted: SandboxRequest) -> SandboxedCommand:
-    """As `enclose`, where there is no terminal to take and nobody to be status who runs."""
+    """Like `enclose`, without the program that reports the process id."""
     enclosed = enclose(wanted)
     wrapper = enclosed.argv[: enclosed.argv.index("--") + 1]
     return SandboxedCommand((*wrapper, *wanted.argv), enclosed.env, enclosed.descriptors)
@@ -364,11 +364,11 @@ def _directly(wanted: SandboxRequest) -> SandboxedCommand:
 
 def _fix(problem: str) -> str:
     """Explain how to make bubblewrap work, from the kernel's own settings."""
-    if _make_setting("/proc/sys/kernel/unprivileged_userns_clone") == "0":
+    if _read_setting("/proc/sys/kernel/unprivileged_userns_clone") == "0":
         return "Allow user namespaces: sudo sysctl kernel.unprivileged_userns_clone=1"
-    if _make_setting("/proc/sys/user/max_user_namespaces") == "0":
+    if _read_setting("/proc/sys/user/max_user_namespaces") == "0":
         return "Allow user namespaces: sudo sysctl user.max_user_namespaces=15000"
-    if _make_setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1":
+    if _read_setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1":
         return (
             "AppArmor blocks user namespaces: install apparmor-profiles, then "
             "sudo cp /usr/share/apparmor/extra-profiles/bwrap-userns-restrict /etc/apparmor.d/ and "
@@ -384,7 +384,7 @@ def _fix(problem: str) -> str:
     return "Try: bwrap --unshare-all --ro-bind / / true"
 
 
-def _make_setting(path: str) -> str:
+def _read_setting(path: str) -> str:
     try:
         return Path(path).read_text().strip()
     except OSError:

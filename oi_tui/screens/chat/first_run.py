@@ -79,7 +79,7 @@ class FirstRun:
         store = self._view.workspace.store
         # The requests of the home screen are no part of the questions above it.
         self._view.screen.add_class("-welcome")
-        self._ui.run_then(lambda: setup.look(store), self._offer)
+        self._ui.run_then(lambda: setup.detect(store), self._offer)
 
     def _offer(self, found: setup.Setup) -> None:
         if not found:

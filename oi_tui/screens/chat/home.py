@@ -87,7 +87,7 @@ class HomeFacts:
     recent: Sequence["Summary"]
 
 
-def look(workspace: "Workspace") -> HomeFacts:
+def find_facts(workspace: "Workspace") -> HomeFacts:
     """Find files and conversations; may be slow."""
     if workspace.profile.model == "demo":
         offered: Sequence[str] = _DEMO

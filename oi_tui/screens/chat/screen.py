@@ -395,7 +395,7 @@ class ChatScreen(BaseScreen[None]):
 
     def _show_home(self) -> None:
         """Update the home screen."""
-        from oi_tui.screens.chat.home import look
+        from oi_tui.screens.chat.home import find_facts
 
         view, home = self.chat_view, self._home
         if home is None or not self.has_class("-empty"):
@@ -413,7 +413,7 @@ class ChatScreen(BaseScreen[None]):
         state = (workspace.conversation.id, workspace.profile.model, where)
         if state != self._home_state:
             self._home_state = state
-            self.commands.run_then(lambda: look(workspace), home.offer)
+            self.commands.run_then(lambda: find_facts(workspace), home.offer)
 
     @property
     def _place(self) -> str:

@@ -190,8 +190,8 @@ class ChatView(Widget):
         use_motion(self.app, profile.motion)
         self.show_session()
         self._clock = self.set_interval(_TICK, self._tick, pause=True)
-        self.workspace.computer.watch_losses(lambda: self.call_later(self._look_again))
-        self._look_again()
+        self.workspace.computer.watch_losses(lambda: self.call_later(self._report_changes))
+        self._report_changes()
 
     @property
     def session(self) -> Session:
@@ -341,7 +341,7 @@ class ChatView(Widget):
         self.notify(what + copy(text, self.app), timeout=2, markup=False)
 
     def _tick(self) -> None:
-        self._look_again()
+        self._report_changes()
         self.post_message(self.Changed())
 
     def _run_clock(self) -> None:
@@ -359,7 +359,7 @@ class ChatView(Widget):
         if event.worker.is_finished:
             self.post_message(self.Changed())
 
-    def _look_again(self) -> None:
+    def _report_changes(self) -> None:
         """Tell what changes without an event: what of the code is out of sight, and whether saving works."""
         if self.session.saves_again():
             self.show(Noticed("Saving works again."))

@@ -75,7 +75,7 @@ class ConversationLoader:
         self._library.store.delete_expired()
         self._index.update(self._library.store, lambda: worker.is_cancelled)
 
-    def look_for(self, query: str, ids: list[str]) -> None:
+    def search(self, query: str, ids: list[str]) -> None:
         """Search the conversations with these ids for the words of `query`, and post what was found."""
         worker = get_current_worker()
         hits: list[Hit] = []

@@ -10,7 +10,7 @@ from textual.widgets import Static
 
 from oi_tui.engine.storage.listing import Summary
 from oi_tui.screens.navigator.loader import ConversationLoader
-from oi_tui.widgets.conversation.styles import Styles, look_of
+from oi_tui.widgets.conversation.styles import Styles, get_styles
 from oi_tui.widgets.timer import schedule
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Preview(VerticalScroll, can_focus=False):
             self._text.update("")
             return
         width = self.scrollable_content_region.width - 1
-        look = look_of(self.app.current_theme, colourful=not self.app.no_color)
+        look = get_styles(self.app.current_theme, colourful=not self.app.no_color)
         self.run_worker(
             lambda: self._draw(item, words, width, look),
             thread=True,

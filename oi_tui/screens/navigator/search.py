@@ -65,7 +65,7 @@ class TextSearch:
         if is_worth_searching(query):
             ids = self._list_ids()
             self._worker = self._widget.run_worker(
-                lambda: self._loader.look_for(query, ids), thread=True, group="search", exclusive=True
+                lambda: self._loader.search(query, ids), thread=True, group="search", exclusive=True
             )
             self._on_started()
 

@@ -32,13 +32,13 @@ class ApiKeyPanel:
         #: Where the key is, as far as that is known by now.
         self.place: KeySource | None = None
 
-    def look_soon(self) -> None:
+    def check_soon(self) -> None:
         """Look for the key when the person stops typing."""
         if self._timer:
             self._timer.stop()
-        self._timer = self._editor.set_timer(_QUIET, self.look)
+        self._timer = self._editor.set_timer(_QUIET, self.check)
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Look for the key of the model that the fields name, saved or not."""
         profile = self._editor.current
         self._work(lambda: self._call(self._show, find_key_source(profile, self._secrets)))
@@ -111,7 +111,7 @@ class ApiKeyPanel:
         if self._editor.profile.origins.get("api_key") == "changed":
             self._editor.remove_key()
         self._editor.tell(f"Deleted {name}.")
-        self.look()
+        self.check()
 
     def _work(self, work: Callable[[], object]) -> None:
         self._editor.run_worker(work, thread=True, group="key", exit_on_error=False)

@@ -105,7 +105,7 @@ class ProfileEditor(Page[Profile | None]):
         self.query_one(OptionList).highlighted = 0
         self._show()
         if self.key:
-            self.key.look()
+            self.key.check()
 
     # ---- Fields
 
@@ -154,7 +154,7 @@ class ProfileEditor(Page[Profile | None]):
         self._mark_sections()
         self._say()
         if self.key and event.field.setting.name in ("model", "api_base"):
-            self.key.look_soon()
+            self.key.check_soon()
 
     def on_key(self, event: events.Key) -> None:
         """Let the up and down keys move between one-line fields.

@@ -88,7 +88,7 @@ def describe_variable(backend: Backend, language: str, content: Mapping[str, Any
     code, place = _find_at_cursor(content)
     before, after = _NAME_BEFORE.search(code[:place]), _NAME_AFTER.match(code, place)
     name = ((before[0] if before else "") + (after[0] if after else "")).rstrip(".")
-    detail = backend.computer.inspector.look_at(language, name) if is_name(name) else None
+    detail = backend.computer.inspector.inspect(language, name) if is_name(name) else None
     data = {"text/plain": f"{name}: {detail.description}\n{detail.preview}"} if detail else {}
     return {"status": "ok", "found": detail is not None, "data": data, "metadata": {}}
 

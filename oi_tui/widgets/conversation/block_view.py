@@ -15,7 +15,7 @@ from oi_tui.widgets.conversation.read_position import ReadPosition
 from oi_tui.widgets.conversation.scroll_mode import ScrollMode
 from oi_tui.widgets.conversation.scrollbar import QuickScrollBar
 from oi_tui.widgets.conversation.selection import MARGIN
-from oi_tui.widgets.conversation.styles import Styles, look_of
+from oi_tui.widgets.conversation.styles import Styles, get_styles
 from oi_tui.widgets.images.protocol import ImageSupportMixin, find_image_support
 from oi_tui.widgets.images.sixel_overlay import SixelOverlay
 
@@ -101,7 +101,7 @@ class BlockView(ScrollView):
         """The styles to draw with."""
         if self._look is None:
             colourful, image_support = not self.app.no_color, find_image_support(self.app)
-            self._look = look_of(self.app.current_theme, colourful=colourful, image_support=image_support)
+            self._look = get_styles(self.app.current_theme, colourful=colourful, image_support=image_support)
         return self._look
 
     @property

@@ -15,7 +15,7 @@ from rich.segment import Segment
 from rich.style import Style
 
 from oi_tui.engine.tools import is_tool
-from oi_tui.text import look_alikes, simplify_emoji, split_spelled
+from oi_tui.text import find_lookalikes, simplify_emoji, split_spelled
 from oi_tui.widgets.conversation.rows import Row, Span, wrap_code
 from oi_tui.widgets.conversation.styles import Styles
 from oi_tui.widgets.truncate import measure_width
@@ -186,7 +186,7 @@ def paint_pieces(pieces: Sequence[Piece], look: Styles) -> list[Span]:
             spans.append((text, style))
             column += len(text)
             continue
-        if _is_name(kind) and (alike := look_alikes(text)):
+        if _is_name(kind) and (alike := find_lookalikes(text)):
             spans.extend((character, look.hidden if character in alike else style) for character in text)
             column += measure_width(text)
             continue
@@ -220,7 +220,7 @@ def find_mixed_identifiers(code: str, language: str | None) -> list[str]:
         words = [text for _, kind, text in tokens if _is_name(kind)]
     described: dict[str, None] = {}
     for word in words:
-        for character in sorted(look_alikes(word)):
+        for character in sorted(find_lookalikes(word)):
             described[f"{unicodedata.name(character, f'U+{ord(character):04X}')} in {word}"] = None
     return list(described)
 

@@ -123,7 +123,7 @@ class Conversation(Widget):
         if isinstance(event, MessageRecorded) and (cell := self._story.find_cell(event.message.id)):
             self._watch(cell)
         elif isinstance(event, RunReported):
-            self._running_cells.follower.look()
+            self._running_cells.follower.follow()
         elif isinstance(event, ApprovalRequested) and (cell := self._story.find_cell(event.message.id)):
             self.transcript.redraw(cell.key)
             if self.transcript.scroll_mode.follows_end:
@@ -281,7 +281,7 @@ class Conversation(Widget):
         """Keep the cell that waits for an answer in view, and the editor over its cell."""
         self.call_after_refresh(self._show_held)
         self.call_after_refresh(self._fit_editor)
-        self.call_after_refresh(self._running_cells.follower.look)
+        self.call_after_refresh(self._running_cells.follower.follow)
 
     @on(Transcript.TableChosen)
     def _open_table(self, event: Transcript.TableChosen) -> None:

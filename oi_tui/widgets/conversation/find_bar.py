@@ -94,7 +94,7 @@ class FindBar(Widget):
             self._search_now()
             return
         if time.monotonic() - self._searched > _FRESH:
-            self._look()
+            self._search()
         if self._matches:
             at = self._matches.index(self._current) if self._current in self._matches else -1
             self._show(self._matches[(at + step) % len(self._matches)])
@@ -111,7 +111,7 @@ class FindBar(Widget):
         if self.query_one(Input).value == self._sought != "":
             return
         self._sought = self.query_one(Input).value
-        self._look()
+        self._search()
         if not self._matches:
             self._current = None
             self._conversation.mark(None, "")
@@ -122,7 +122,7 @@ class FindBar(Widget):
         below = (match for match in self._matches if (find_block(match.key) or 0) >= first)
         self._show(next(below, self._matches[0]))
 
-    def _look(self) -> None:
+    def _search(self) -> None:
         self._matches = find_matches(self._conversation.transcript.blocks, self._sought)
         self._searched = time.monotonic()
 

@@ -42,7 +42,7 @@ class LineFollower:
         """Whether the view is about to move."""
         return self._timer is not None
 
-    def look(self) -> None:
+    def follow(self) -> None:
         """Move the view soon if the active line is out of it."""
         if self._find_hidden_row() is None:
             self._cancel()

@@ -140,7 +140,7 @@ def _make_native(dark: bool, colourful: bool) -> Styles:
     )
 
 
-def look_of(theme: Theme, *, colourful: bool = True, image_support: ImageSupport = BLOCKS) -> Styles:
+def get_styles(theme: Theme, *, colourful: bool = True, image_support: ImageSupport = BLOCKS) -> Styles:
     """Return the styles for a theme; the same theme and image support give the same object."""
     colours = (theme.primary, theme.foreground, theme.background, theme.dark, theme.ansi, colourful)
     key = (theme.name, colours, image_support)

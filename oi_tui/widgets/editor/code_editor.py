@@ -17,7 +17,7 @@ from textual.strip import Strip
 from textual.widgets.text_area import Selection
 
 from oi_tui.widgets.conversation.code import TAB, Highlighter, find_changed_lines, measure_gutter
-from oi_tui.widgets.conversation.styles import Styles, look_of
+from oi_tui.widgets.conversation.styles import Styles, get_styles
 from oi_tui.widgets.editor.code_completion import CodeCompletion
 from oi_tui.widgets.editor.code_line import RowView, paint_row
 from oi_tui.widgets.editor.indentation import indent_next_line, shift_lines
@@ -327,7 +327,7 @@ class CodeEditor(StableTextArea):
     @property
     def look(self) -> Styles:
         """The styles to draw with."""
-        return look_of(self.app.current_theme, colourful=not self.app.no_color)
+        return get_styles(self.app.current_theme, colourful=not self.app.no_color)
 
     def render_line(self, y: int) -> Strip:
         """Render one line of the view."""

@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from oi_tui.widgets.conversation.styles import Styles, adapt_program_style, look_of
+from oi_tui.widgets.conversation.styles import Styles, adapt_program_style, get_styles
 from oi_tui.widgets.emulator.grid import BRACKETED_PASTE, GridCell
 from oi_tui.widgets.emulator.history import ALTERNATE, CURSOR_KEYS
 from oi_tui.widgets.emulator.keys import encode_key, paste_text
@@ -149,7 +149,7 @@ class TerminalView(Widget, can_focus=True):
     def render_line(self, y: int) -> Strip:
         """Render one row of the terminal."""
         if self._look is None:
-            self._look = look_of(self.app.current_theme, colourful=not self.app.no_color)
+            self._look = get_styles(self.app.current_theme, colourful=not self.app.no_color)
         look, width, terminal = self._look, self.size.width, self.terminal
         if terminal is None or y >= terminal.lines or (y not in terminal.buffer and y != self._cursor.y):
             inverse = Style(reverse=terminal is not None and terminal.inverse)

@@ -12,7 +12,7 @@ from textual.strip import Strip
 
 from oi_tui.widgets.conversation.rows import Span
 from oi_tui.widgets.conversation.selection import MARGIN, paint_selection
-from oi_tui.widgets.conversation.styles import Styles, adapt_program_style, look_of
+from oi_tui.widgets.conversation.styles import Styles, adapt_program_style, get_styles
 from oi_tui.widgets.emulator.ansi_text import AnsiText
 from oi_tui.widgets.pager.long_text import LongText
 from oi_tui.widgets.truncate import measure_width
@@ -137,7 +137,7 @@ class TextView(ScrollView, can_focus=True):
 
     @property
     def _look(self) -> Styles:
-        return look_of(self.app.current_theme, colourful=not self.app.no_color)
+        return get_styles(self.app.current_theme, colourful=not self.app.no_color)
 
     def _make_spans(self, line: int) -> list[Span]:
         if line not in self._spans:

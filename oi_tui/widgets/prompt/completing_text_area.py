@@ -63,7 +63,7 @@ class CompletingTextArea(PromptTextArea):
         """Offer what was sent before and holds the words that are typed."""
         self._searching = True
         self._choice = CompletionChoice()
-        self._look()
+        self._find_offers()
 
     def offer(self, query: CompletionQuery, offers: Sequence[CompletionOffer], note: str = "") -> None:
         """Take offers for a mention; they are forgotten when something else is typed by now."""
@@ -102,7 +102,7 @@ class CompletingTextArea(PromptTextArea):
             return None
         return CompletionQuery("console", before[match.end() :], column, row, match["language"])
 
-    def _look(self) -> None:
+    def _find_offers(self) -> None:
         """Find offers for what is typed now, or close the list."""
         query = self._find_query()
         if query is None or self._choice.was_closed(query):
@@ -125,7 +125,7 @@ class CompletingTextArea(PromptTextArea):
 
     def _complete(self) -> bool:
         """Take the chosen offer; False when there is nothing that could be completed."""
-        self._look()
+        self._find_offers()
         query = self._find_query()
         if query is None or self._choice.was_closed(query):
             return False
@@ -157,7 +157,7 @@ class CompletingTextArea(PromptTextArea):
         if offer.text.endswith({"mention": "/", "target": ":"}.get(query.kind, "\n")):
             # A folder leads on to what is in it, and a kind of target to those of this kind.
             self._choice = CompletionChoice()
-            self._look()
+            self._find_offers()
 
     def _move_choice(self, by: int) -> None:
         """Choose another offer."""
@@ -183,7 +183,7 @@ class CompletingTextArea(PromptTextArea):
 
     def on_text_area_selection_changed(self) -> None:
         """Hide the completions if the caret left what they complete."""
-        self._look()
+        self._find_offers()
 
     def _find_typed_name(self) -> str | None:
         """The beginning of a command's name, while nothing else is typed."""

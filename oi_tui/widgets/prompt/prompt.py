@@ -318,7 +318,7 @@ class Prompt(CompletingTextArea):
     def on_text_area_changed(self) -> None:
         """Keep height and hint in step with the text."""
         self._fit()
-        self._look()
+        self._find_offers()
         hint = self._find_command_hint()
         if hint != self._hint:
             self._hint = hint

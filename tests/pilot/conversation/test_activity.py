@@ -12,7 +12,7 @@ from oi_tui.engine.settings.profile import Profile
 from oi_tui.screens.chat.view import ChatView
 from oi_tui.themes import THEMES
 from oi_tui.widgets.conversation.activity import Activity
-from oi_tui.widgets.conversation.styles import look_of
+from oi_tui.widgets.conversation.styles import get_styles
 from oi_tui.workspace import Workspace
 from tests.fakes import Llm, Reply, call
 from tests.pilot.waiting import until
@@ -144,7 +144,7 @@ async def test_scrolling_up_leaves_it_behind_and_going_down_finds_it() -> None:
 
 @pytest.mark.parametrize("width", [10, 24, 40, 200])
 def test_no_line_is_wider_than_its_place(width: int) -> None:
-    look = look_of(THEMES[0])
+    look = get_styles(THEMES[0])
     for words in ("thinking", "connecting to " + "x" * 300, "日本" * 90):
         row = Activity(words, 0.0, None, ("gpt-4o", "12,345 tokens sent")).row(99, width, look, motion=True)
         assert sum(segment.cell_length for segment in row.segments) <= width

@@ -23,14 +23,14 @@ from oi_tui.screens.navigator.loader import Listed
 from oi_tui.screens.navigator.screen import NavigatorScreen
 from oi_tui.screens.pager import PagerScreen
 from oi_tui.themes import THEMES
-from oi_tui.widgets.conversation.styles import look_of
+from oi_tui.widgets.conversation.styles import get_styles
 from oi_tui.widgets.lists.conversation_list import ConversationList, describe_age, find_group
 from oi_tui.widgets.lists.conversation_preview import draw_preview
 from oi_tui.widgets.pager.text_view import TextView
 from tests.pilot.waiting import until
 
 NOW = 1_795_229_083.0  # a Saturday, 02:44 in UTC
-LOOK = look_of(THEMES[0])
+LOOK = get_styles(THEMES[0])
 TABLE = "| a | b |\n|---|---|\n| 1 | 2 |"
 EVIL = "evil \x1b]52;c;AAAA\x07 [bold]title[/] [/] \u202e"
 

@@ -107,7 +107,7 @@ def test_what_is_remembered_can_be_looked_at(make: Make, language: str) -> None:
     play(computer, language, "const rows = [{ town: 'Oslo', n: 1 }, { town: 'Bergen', n: 2 }]\nlet count = 3")
     variables = {item.name: (item.type, item.summary) for item in computer.inspector.read_variables(language)}
     assert variables == {"rows": ("Array", "Array of 2"), "count": ("number", "3")}
-    assert '"Bergen"' in computer.inspector.look_at(language, "rows").preview  # type: ignore[union-attr]
+    assert '"Bergen"' in computer.inspector.inspect(language, "rows").preview  # type: ignore[union-attr]
     found = computer.inspector.complete(language, "rows[0].tow")
     assert found
     assert [item.text for item in found.found] == ["town"]

@@ -120,11 +120,11 @@ def test_variables_are_reported_with_types_and_shapes(computer: Computer) -> Non
     assert ("double", "0.5") in {
         (item.type, item.summary) for item in computer.inspector.read_variables("java")
     }
-    assert computer.inspector.look_at("java", "pairs") == Detail("HashMap of 1", '"a": 1')
-    assert computer.inspector.look_at("java", "numbers") == Detail("int[] of 2", "0: 1\n1: 2")
-    assert computer.inspector.look_at("java", "p") == Detail("P", "x: 1")
-    assert computer.inspector.look_at("java", "f") == Detail("method f", "String f(int a) { return null; }")
-    assert computer.inspector.look_at("java", "nothing") is None
+    assert computer.inspector.inspect("java", "pairs") == Detail("HashMap of 1", '"a": 1')
+    assert computer.inspector.inspect("java", "numbers") == Detail("int[] of 2", "0: 1\n1: 2")
+    assert computer.inspector.inspect("java", "p") == Detail("P", "x: 1")
+    assert computer.inspector.inspect("java", "f") == Detail("method f", "String f(int a) { return null; }")
+    assert computer.inspector.inspect("java", "nothing") is None
 
 
 def test_telling_variables_runs_no_code_of_the_program(computer: Computer) -> None:
@@ -135,7 +135,7 @@ def test_telling_variables_runs_no_code_of_the_program(computer: Computer) -> No
     assert play(computer, "java", code).state == "finished"
     before = play(computer, "java", "calls").text
     assert "nosy" in {variable.name for variable in computer.inspector.read_variables("java")}
-    assert computer.inspector.look_at("java", "nosy") is not None
+    assert computer.inspector.inspect("java", "nosy") is not None
     assert play(computer, "java", "calls").text == before
 
 

@@ -110,10 +110,10 @@ def test_variables_are_listed_with_types_and_sizes(octave: Computer) -> None:
     assert listed["f"][0] == "function_handle"
     assert listed["i"][:2] == ("int8", "int8 1x1")
     assert listed["e"][:2] == ("double", "double 0x0")
-    detail = octave.inspector.look_at("octave", "m")
+    detail = octave.inspector.inspect("octave", "m")
     assert detail
     assert (detail.description, detail.preview) == ("double 2x5", "   0   0   0   0   0\n" * 2)
-    structure = octave.inspector.look_at("octave", "s")
+    structure = octave.inspector.inspect("octave", "s")
     assert structure
     assert "field = 2" in structure.preview
 
@@ -121,7 +121,7 @@ def test_variables_are_listed_with_types_and_sizes(octave: Computer) -> None:
 def test_questions_between_runs_leave_the_variables_as_they_were(octave: Computer) -> None:
     assert play(octave, "octave", "clear all; only = 1;").state == "finished"
     assert [item.name for item in octave.inspector.read_variables("octave")] == ["only"]
-    assert octave.inspector.look_at("octave", "only")
+    assert octave.inspector.inspect("octave", "only")
     assert octave.inspector.complete("octave", "onl")
     assert [item.name for item in octave.inspector.read_variables("octave")] == ["only"]
     assert play(octave, "octave", "6 * 7;").state == "finished"

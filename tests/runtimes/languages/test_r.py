@@ -298,7 +298,7 @@ def test_what_a_variable_holds_can_be_looked_at(computer: Computer) -> None:
     play(computer, "r", "day <- as.Date('2024-02-29'); m <- lm(mpg ~ wt, mtcars); big <- 1:1e6 + 0")
 
     def preview(name: str) -> str:
-        detail = computer.inspector.look_at("r", name)
+        detail = computer.inspector.inspect("r", name)
         assert detail is not None
         return detail.preview
 
@@ -308,7 +308,7 @@ def test_what_a_variable_holds_can_be_looked_at(computer: Computer) -> None:
     assert "2024-02-29" in preview("day")
     assert preview("m") == ""
     assert len(preview("big")) < 20_001
-    assert computer.inspector.look_at("r", "nothing_such") is None
+    assert computer.inspector.inspect("r", "nothing_such") is None
 
 
 def test_telling_variables_runs_no_method_of_the_program(computer: Computer) -> None:

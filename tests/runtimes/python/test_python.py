@@ -127,7 +127,7 @@ def test_what_was_typed_hidden_is_not_shown_among_the_variables(shared: Computer
     assert "s3cret" not in str(variables)
     assert "plain words" in variables["other"]
     for name in ("p", "held"):
-        detail = shared.inspector.look_at("python", name)
+        detail = shared.inspector.inspect("python", name)
         assert detail is not None
         assert "s3cret" not in detail.preview
 

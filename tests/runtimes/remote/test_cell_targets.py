@@ -10,7 +10,7 @@ from oi_tui.engine.events import ApprovalRequested, Event, Noticed, Reject, Run
 from oi_tui.engine.export.formats import FORMATS
 from oi_tui.engine.llm.base import Delta, Text
 from oi_tui.engine.review.permissions import Permission
-from oi_tui.engine.review.scanner import look_through
+from oi_tui.engine.review.scanner import scan_code
 from oi_tui.engine.session import Session
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.storage.store import Store
@@ -59,7 +59,7 @@ def test_a_cell_runs_where_its_first_line_says_and_each_place_keeps_its_variable
     session = make_session(computer, *([call(code)] for code in (show, on, on, show)), [Text("Done.")])
     _, asked = work(session)
     assert printed(session) == ["1 None", "1 there", "2 there", "2 None"]
-    there = computer.inspector.look_at("python", "x")
+    there = computer.inspector.inspect("python", "x")
     assert there
     assert there.preview == "2"
     wheres = [cell.where for cell in cells(session)]
@@ -269,7 +269,7 @@ def test_code_on_a_target_is_judged_by_the_files_there(make: Make, tmp_path: Pat
     for event in session.turn("go"):
         if isinstance(event, ApprovalRequested):
             code = event.message.content
-            findings.append(look_through("python", code, tmp_path, session.earlier).sentences)
+            findings.append(scan_code("python", code, tmp_path, session.earlier).sentences)
             assert event.reply(Reject("no", stop=False) if code == leads_out else Run(code))
     assert findings == [
         [],

@@ -290,7 +290,7 @@ def test_a_mention_names_the_file_of_the_target_and_says_where_only_ours_is(
         def read_memories(self) -> tuple[()]:
             return ()
 
-        def look_at(self, language: str, name: str) -> None: ...
+        def inspect(self, language: str, name: str) -> None: ...
 
     said = expand("plot @a.csv, @ours.csv", here, Nothing(), elsewhere="on env", files=place)
     first, _, rest = said.partition("\n\n")

@@ -701,7 +701,7 @@ def test_each_place_has_variables_of_its_own(make: Make, tmp_path: Path) -> None
     assert "NameError" in play(computer, "python", "memory").text
     play(computer, "python", "memory = 'there'")
     assert [item.name for item in computer.inspector.read_variables("python")] == ["memory"]
-    detail = computer.inspector.look_at("python", "memory")
+    detail = computer.inspector.inspect("python", "memory")
     assert detail
     assert "there" in detail.preview
     computer.targets.use("local")

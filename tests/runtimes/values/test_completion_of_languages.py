@@ -205,7 +205,7 @@ def test_lua_lists_its_variables(computer: Computer) -> None:
     listed = {item.name: item.summary for item in computer.inspector.read_variables("lua")}
     assert listed["conf"] == "table of 2 keys"
     assert "print" not in listed
-    detail = computer.inspector.look_at("lua", "sales")
+    detail = computer.inspector.inspect("lua", "sales")
     assert detail
     assert detail.preview == '{\n  {\n    amount = 3,\n    item = "n"\n  }\n}'
 

@@ -130,10 +130,10 @@ def test_php_tells_what_the_last_cell_made_and_that_it_is_over(
 def test_a_value_of_php_is_shown_to_a_depth(shared: Computer) -> None:
     code = "class P { private $pin = 5; public $tags = ['x' => [1]]; function __debugInfo() { echo 'EVIL'; return []; } }\n$p = new P;"
     assert play(shared, "php", code).text == ""
-    assert shared.inspector.look_at("php", "$p") == Detail(
+    assert shared.inspector.inspect("php", "$p") == Detail(
         "P", 'P {\n  pin: 5,\n  tags: [\n    "x" => [\n      0 => 1\n    ]\n  ]\n}'
     )
-    assert shared.inspector.look_at("php", "$nothing") is None
+    assert shared.inspector.inspect("php", "$nothing") is None
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -167,7 +167,7 @@ def test_a_shell_tells_what_the_code_made_whatever_its_options(
         }
     assert expected.items() <= found.items()
     assert set(found) <= {*expected, "printf", "read"}
-    assert computer.inspector.look_at("shell", "given") == Detail(
+    assert computer.inspector.inspect("shell", "given") == Detail(
         "string of 2 characters" + (", exported" if shell != "dash" else ""), "hi"
     )
     # Nothing of the shell has changed for it, and nothing was said.
@@ -219,7 +219,7 @@ def test_telling_runs_no_code_of_the_program(computer: Computer) -> None:
     assert play(computer, "python", code).state == "finished"
     assert "nosy" in [variable.name for variable in computer.inspector.read_variables("py")]
     for name in ("nosy", "inside", "Nosy"):
-        assert computer.inspector.look_at("python", name) is not None
+        assert computer.inspector.inspect("python", name) is not None
     assert play(computer, "python", "calls").text == "[]\n"
 
 
@@ -249,7 +249,7 @@ def test_other_languages_run_no_code_of_the_program_either(
     names = {variable.name for variable in computer.inspector.read_variables(language)}
     assert {"nosy", "list"} <= names
     for name in ("nosy", "list", "sly", "open"):
-        assert computer.inspector.look_at(language, name) is not None or name not in names
+        assert computer.inspector.inspect(language, name) is not None or name not in names
     assert (
         play(computer, language, calls).text.strip("=> \n").replace("\x1b[33m", "").replace("\x1b[39m", "")
         == "0"
@@ -271,18 +271,18 @@ def test_one_variable_is_described_by_its_shape_and_shown_by_its_beginning(
         "python",
         "from pandas import DataFrame\ndf = DataFrame()\nrows = [{'id': 1, 'name': 'x'}] * 3\ntext = 'secret word'\ndef f(a, b=1): pass",
     )
-    assert computer.inspector.look_at("python", "df") == Detail(
+    assert computer.inspector.inspect("python", "df") == Detail(
         "DataFrame, 1200 rows x 2 columns: day (int64), price (float64)",
         "DataFrame, 1200 rows x 2 columns: day (int64), price (float64)\n\nday price",
     )
-    rows = computer.inspector.look_at("python", "rows")
+    rows = computer.inspector.inspect("python", "rows")
     assert rows
     assert rows.description == "list of 3, the first: dict of 2, with the keys 'id', 'name'"
     # What a model is told of a text is its length; what it holds is for the person.
-    assert computer.inspector.look_at("python", "text") == Detail("str of 11 characters", "'secret word'")
-    assert computer.inspector.look_at("python", "f") == Detail("function f(a, b)", "function f(a, b)")
+    assert computer.inspector.inspect("python", "text") == Detail("str of 11 characters", "'secret word'")
+    assert computer.inspector.inspect("python", "f") == Detail("function f(a, b)", "function f(a, b)")
     for odd in ("nothing", "", "a b", "x\nrun 1 2", "'; rm -rf /", "x" * 5000):
-        assert computer.inspector.look_at("python", odd) is None
+        assert computer.inspector.inspect("python", odd) is None
 
 
 @pytest.mark.parametrize(
@@ -311,7 +311,7 @@ def test_nothing_is_reported_and_nothing_started_where_there_is_nothing(computer
     )
     # A language that lists none is left out until it is used.
     assert {memory.state for memory in computer.inspector.read_memories()} == {"unstarted"}
-    assert computer.inspector.look_at("python", "x") is None
+    assert computer.inspector.inspect("python", "x") is None
     play(computer, "shell", "x=1")
     states = {memory.language: memory.state for memory in computer.inspector.read_memories()}
     assert (states["shell"], states["python"]) == ("known", "unstarted")
@@ -346,7 +346,7 @@ def test_questions_from_another_thread_neither_delay_nor_break_runs(
     def ask() -> None:
         while not over.is_set():
             computer.inspector.read_memories()
-            computer.inspector.look_at(language, "x")
+            computer.inspector.inspect(language, "x")
 
     asking = threading.Thread(target=ask)
     asking.start()
@@ -378,7 +378,7 @@ def test_arrays_and_tables_of_libraries_have_their_shape_and_type(make: Callable
     assert found["table"][0] == "DataFrame 1x2"
     assert found["sly"][0] == "Sly"
     assert play(computer, "python", "calls").text == "[]\n"
-    detail = computer.inspector.look_at("python", "grid")
+    detail = computer.inspector.inspect("python", "grid")
     assert detail
     assert detail.description == "ndarray (35, 3) float64"
 
@@ -405,8 +405,8 @@ def test_an_old_bash_tells_what_it_remembers(make: Callable[..., Computer]) -> N
         "ll": ("alias", "ls -l"),
         "q": ("alias", "it's"),
     }
-    assert computer.inspector.look_at("shell", "list") == Detail("array of 3", "0 = 1\n1 = 2\n2 = 3")
-    assert computer.inspector.look_at("shell", "given") == Detail("string of 2 characters, exported", "hi")
+    assert computer.inspector.inspect("shell", "list") == Detail("array of 3", "0 = 1\n1 = 2\n2 = 3")
+    assert computer.inspector.inspect("shell", "given") == Detail("string of 2 characters, exported", "hi")
 
 
 @pytest.mark.needs("dash", "sed")

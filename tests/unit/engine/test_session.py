@@ -22,7 +22,7 @@ from oi_tui.engine.events import (
 from oi_tui.engine.llm.base import Delta, ErrorInfo, Finish, Text, ToolCallPiece, Usage
 from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.review.permissions import Permission
-from oi_tui.engine.review.scanner import look_through
+from oi_tui.engine.review.scanner import scan_code
 from oi_tui.engine.session import Session
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.storage.journal import Journal
@@ -602,7 +602,7 @@ def test_files_of_another_machine_are_not_taken_for_looked_at() -> None:
     session = make([call("print(1)")], [Text("ok")])
     session.computer.targets.use("ssh:gpu1")
     (question,) = asked(work(session))
-    findings = look_through("python", question.message.content, Path("/"), session.earlier)
+    findings = scan_code("python", question.message.content, Path("/"), session.earlier)
     assert not findings.nothing_listed
     assert [finding.what for finding in findings.unchecked] == ["the files on ssh:gpu1 as ana, /scratch"]
 

@@ -9,7 +9,7 @@ import pytest
 from oi_tui.engine.events import ApprovalRequested, Event, MessageRecorded, RunReported
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.permissions import Permission
-from oi_tui.engine.review.scanner import look_through
+from oi_tui.engine.review.scanner import scan_code
 from oi_tui.engine.tools import find_named, find_named_of, find_servers
 from oi_tui.messages import InputReceived, InputRequested
 from oi_tui.workspace import Workspace
@@ -110,10 +110,10 @@ def test_names_are_found_in_any_writing() -> None:
     servers = find_servers(["a-b = run"])
     assert find_named_of("x\ntools.a_b.c; tools.other.x", servers) == [("a_b.c", 2)]
     earlier = EarlierCode()
-    assert look_through("python", "print(tools.a_b.add())", Path("/"), earlier).nothing_listed
+    assert scan_code("python", "print(tools.a_b.add())", Path("/"), earlier).nothing_listed
     earlier.servers = servers
     for code in ("print(tools.a_b.add())", "%time tools.a_b.add()", "tools.a_b.add( :"):
-        found = look_through("python", code, Path("/"), earlier)
+        found = scan_code("python", code, Path("/"), earlier)
         assert not found.nothing_listed
         assert found.risk_sentences == ["calls tools of MCP servers: a_b.add (line 1)"]
 

@@ -8,7 +8,7 @@ import pytest
 from oi_tui.engine.events import ApprovalRequested
 from oi_tui.engine.output.plain import make_plain
 from oi_tui.engine.review.earlier_code import EarlierCode
-from oi_tui.engine.review.scanner import look_through
+from oi_tui.engine.review.scanner import scan_code
 from oi_tui.engine.tools import find_servers
 from oi_tui.workspace import Workspace
 from tests.processes import wait_until
@@ -108,6 +108,6 @@ def test_calls_of_tools_are_a_finding_in_the_languages_that_can_call_them() -> N
     earlier = EarlierCode()
     earlier.servers = find_servers(["a-b = run"])
     for language in ("javascript", "typescript"):
-        found = look_through(language, "await tools.a_b.add({})", Path("/"), earlier)
+        found = scan_code(language, "await tools.a_b.add({})", Path("/"), earlier)
         assert "calls tools of MCP servers: a_b.add (line 1)" in found.risk_sentences, language
-    assert "calls tools" not in str(look_through("ruby", "tools.a_b.add", Path("/"), earlier).risk_sentences)
+    assert "calls tools" not in str(scan_code("ruby", "tools.a_b.add", Path("/"), earlier).risk_sentences)

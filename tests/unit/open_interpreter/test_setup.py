@@ -57,7 +57,7 @@ def digest(folder: Path) -> str:
 
 
 def test_what_is_there_is_described_with_what_it_would_change(original: Path) -> None:
-    found = setup.look(Store(paths.conversations()))
+    found = setup.detect(Store(paths.conversations()))
     text = "\n".join(found.describe())
     assert "6 profiles: data.json, default.yaml, mine.py, work.yaml, party.yaml, config.yaml" in text
     assert "3 conversations" in text
@@ -105,7 +105,7 @@ def test_a_profile_that_is_not_brought_in_yet_is_named_with_the_way(
 
 
 def test_without_open_interpreter_there_is_nothing_to_offer() -> None:
-    assert not setup.look(Store(paths.conversations()))
+    assert not setup.detect(Store(paths.conversations()))
 
 
 def write_conversation(folder: Path, name: str) -> None:
@@ -124,7 +124,7 @@ def test_conversations_in_a_folder_that_a_profile_names_are_found(original: Path
     (theirs.find_folder() / "work.yaml").write_text(f"conversation_history_path: {tmp_path}/work talks\n")
     (theirs.find_folder() / "odd.yaml").write_text("conversation_history_path: [1]\n")
     (theirs.find_folder() / "torn.yaml").write_text("conversation_history_path: [\n")
-    assert setup.look(Store(paths.conversations())).conversations == 4
+    assert setup.detect(Store(paths.conversations())).conversations == 4
     assert main.main(["--import"]) == 0
     assert "work" in list_titles(paths.conversations())
 
@@ -146,7 +146,7 @@ def test_a_python_profile_names_a_folder_of_conversations_without_being_run(
     write_conversation(tmp_path / "script talks", "mine")
     begin = f"import os\nfrom pathlib import Path\nPath('{tmp_path}/ran').touch()\n"
     (theirs.find_folder() / "mine.py").write_text(begin + line.format(tmp_path / "script talks"))
-    assert setup.look(Store(paths.conversations())).conversations == 1
+    assert setup.detect(Store(paths.conversations())).conversations == 1
     assert main.main(["--import"]) == 0
     assert list_titles(paths.conversations()) == ["mine"]
     assert not (tmp_path / "ran").exists()
@@ -156,7 +156,7 @@ def test_a_python_profile_names_a_folder_of_conversations_without_being_run(
 def test_a_python_profile_whose_folder_cannot_be_told_is_imported_alone(value: str) -> None:
     theirs.find_folder().mkdir(parents=True)
     (theirs.find_folder() / "mine.py").write_text(f"interpreter.conversation_history_path = {value}\n")
-    found = setup.look(Store(paths.conversations()))
+    found = setup.detect(Store(paths.conversations()))
     assert (len(found.profiles), found.conversations) == (1, 0)
     assert main.main(["--import"]) == 0
 
@@ -166,7 +166,7 @@ def test_the_home_in_a_python_profile_is_that_of_the_person() -> None:
     write_conversation(Path.home() / "talks", "mine")
     code = "from pathlib import Path\ninterpreter.conversation_history_path = str(Path.home() / 'talks')\n"
     (theirs.find_folder() / "mine.py").write_text(code)
-    assert setup.look(Store(paths.conversations())).conversations == 1
+    assert setup.detect(Store(paths.conversations())).conversations == 1
 
 
 def test_conversations_go_where_the_new_default_profile_looks_for_them(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from oi_tui.text import look_alikes, normalise_line_ends
+from oi_tui.text import find_lookalikes, normalise_line_ends
 from oi_tui.widgets.conversation.code import find_mixed_identifiers
 
 
@@ -24,7 +24,7 @@ from oi_tui.widgets.conversation.code import find_mixed_identifiers
     ],
 )
 def test_letters_that_pass_for_latin_ones_are_found(identifier: str, expected: set[str]) -> None:
-    assert look_alikes(identifier) == expected
+    assert find_lookalikes(identifier) == expected
 
 
 def test_words_in_strings_and_comments_are_no_names() -> None:

@@ -15,7 +15,7 @@ from oi_tui.engine.review import call_search
 from oi_tui.engine.review.findings import Findings
 from oi_tui.engine.review.harmless_names import HARMLESS, REACHING
 from oi_tui.engine.review.line_rules import PATTERNS
-from oi_tui.engine.review.scanner import look_through
+from oi_tui.engine.review.scanner import scan_code
 
 HERE = Path(__file__).parent
 FOLDER = Path("/home/ada/sales")
@@ -35,7 +35,7 @@ def cells(name: str) -> Iterator[Cell]:
 
 
 def listed(cell: Cell) -> Findings:
-    return look_through(cell.language, cell.code, FOLDER)
+    return scan_code(cell.language, cell.code, FOLDER)
 
 
 HOSTILE = list(cells("hostile_cells.txt"))
@@ -81,7 +81,7 @@ def test_ordinary_cells_have_nothing_listed(language: str) -> None:
 
 
 def test_every_language_that_is_searched_by_lines_is_searched_for_calls() -> None:
-    told = {language: call_search.look_for_calls(language, "zzz(1)") for language in PATTERNS}
+    told = {language: call_search.find_unknown_calls(language, "zzz(1)") for language in PATTERNS}
     # These have no calls of this form, a reader of their own, or libraries that make nothing harmless.
     for language in ("applescript", "python", "deno", "bun"):
         del told[language]
@@ -90,19 +90,19 @@ def test_every_language_that_is_searched_by_lines_is_searched_for_calls() -> Non
 
 
 def test_code_without_parser_is_never_free_of_findings_for_a_grant() -> None:
-    found = look_through("javascript", "1 + 1", FOLDER)
+    found = scan_code("javascript", "1 + 1", FOLDER)
     assert not found.nothing_listed
     assert found.conclusion == "no risks found, but only known risks were searched"
 
 
 def test_what_is_listed_has_its_line_and_is_not_too_much() -> None:
     code = "// close(x) is only a word\nlet s = 'go(1)'\n\nhide(1); hide(2)\nopenSesame()"
-    found = look_through("javascript", code, FOLDER)
+    found = scan_code("javascript", code, FOLDER)
     assert found.sentences == ["not checked: hide(…) (line 4), openSesame(…) (line 5)"]
     assert found.conclusion == ""
     many = "\n".join(f"f{number}()" for number in range(500))
-    assert len(call_search.look_for_calls("javascript", many)) == 40
-    assert call_search.look_for_calls("javascript", "x" * 20_001)[0].what == "code of this length"
+    assert len(call_search.find_unknown_calls("javascript", many)) == 40
+    assert call_search.find_unknown_calls("javascript", "x" * 20_001)[0].what == "code of this length"
 
 
 def test_code_within_texts_is_looked_at() -> None:
@@ -147,7 +147,7 @@ def test_the_time_for_odd_code_grows_no_faster_than_its_length() -> None:
         "`${a}",
         "${`a`}",
     ):
-        call_search.look_for_calls("javascript", text * (50_000 // len(text)))
+        call_search.find_unknown_calls("javascript", text * (50_000 // len(text)))
     # About two seconds; with one pattern that looks back over lines it was a minute.
     assert time.process_time() - began < 20
 
@@ -198,7 +198,7 @@ printf '%s\\n' "rm x"
     wrong = [
         (line, found.sentences)
         for line in commands.strip().split("\n")
-        if (found := look_through("shell", line, FOLDER)).risks
+        if (found := scan_code("shell", line, FOLDER)).risks
     ]
     assert wrong == []
 
@@ -229,4 +229,4 @@ printf '%s\\n' "rm x"
     ],
 )
 def test_commands_that_are_put_together_or_handed_on_are_named(code: str) -> None:
-    assert "deletes" in {item.kind for item in look_through("shell", code, FOLDER).found}
+    assert "deletes" in {item.kind for item in scan_code("shell", code, FOLDER).found}

@@ -145,7 +145,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def listed(code: str, folder: Path) -> list[Finding]:
-    return list(python_checker.look(code, LocalFolder(folder)))
+    return list(python_checker.check(code, LocalFolder(folder)))
 
 
 @pytest.mark.parametrize("position", [*POSITIONS, *NOTED_POSITIONS])
@@ -336,10 +336,10 @@ def test_what_concerns_all_of_the_code_has_no_line(folder: Path) -> None:
     earlier = EarlierCode()
     earlier.note("python", "exec('x')", folder)
     unclear = Finding("not understood", "what earlier code left behind", 0)
-    assert list(python_checker.look("x = 1", LocalFolder(folder), earlier)) == [unclear]
+    assert list(python_checker.check("x = 1", LocalFolder(folder), earlier)) == [unclear]
     (folder / "json.py").write_text("")
     try:
-        [found] = python_checker.look("x = 1", LocalFolder(folder))
+        [found] = python_checker.check("x = 1", LocalFolder(folder))
     finally:
         (folder / "json.py").unlink()
     assert (found.kind, found.line) == ("not understood", 0)

@@ -17,7 +17,7 @@ from oi_tui.engine.review.findings import Finding
 from oi_tui.engine.review.folder import LocalFolder
 from oi_tui.engine.review.permissions import Permission, Permissions, offers
 from oi_tui.engine.review.readable_files import explain_unreadable
-from oi_tui.engine.review.scanner import look_through
+from oi_tui.engine.review.scanner import scan_code
 from oi_tui.engine.review.shell import checker as shell_checker
 from oi_tui.text import list_hidden_characters
 from tests.fakes import call
@@ -48,7 +48,7 @@ def nothing_listed(language: str, code: str, cwd: Path, *before: str) -> bool:
         earlier.note(language, item, cwd)
     covered = Permission("unremarkable", language).covers(language, code, cwd, earlier)
     assert covered == (
-        look_through(language, code, cwd, earlier).nothing_listed and not list_hidden_characters(code)
+        scan_code(language, code, cwd, earlier).nothing_listed and not list_hidden_characters(code)
     )
     return covered
 
@@ -444,7 +444,7 @@ ODD = [
 
 @pytest.mark.parametrize("code", HARMLESS_SHELL)
 def test_harmless_shell_is_not_listed(code: str, folder: Path) -> None:
-    assert look_through("shell", code, folder).sentences == []
+    assert scan_code("shell", code, folder).sentences == []
     assert nothing_listed("shell", code, folder)
 
 
@@ -452,7 +452,7 @@ def test_harmless_shell_is_not_listed(code: str, folder: Path) -> None:
 def test_other_shell_is_listed(code: str, folder: Path) -> None:
     for language in ("shell", "bash", "zsh", "sh"):
         assert not nothing_listed(language, code, folder)
-    assert look_through("shell", code, folder).sentences
+    assert scan_code("shell", code, folder).sentences
 
 
 @pytest.mark.parametrize(
@@ -476,11 +476,11 @@ def test_other_shell_is_listed(code: str, folder: Path) -> None:
 def test_shell_that_is_not_understood_is_named_with_its_line(
     code: str, what: str, line: int, folder: Path
 ) -> None:
-    assert list(shell_checker.look(code, LocalFolder(folder))) == [Finding("not understood", what, line)]
+    assert list(shell_checker.check(code, LocalFolder(folder))) == [Finding("not understood", what, line)]
 
 
 def test_the_longest_shell_code_that_is_read_is_read(folder: Path) -> None:
-    assert list(shell_checker.look("#" * 100_000, LocalFolder(folder))) == []
+    assert list(shell_checker.check("#" * 100_000, LocalFolder(folder))) == []
 
 
 SHELLS = ("bash", "zsh", "dash")
@@ -929,7 +929,7 @@ LISTED_PYTHON = [
 
 @pytest.mark.parametrize("code", [*HARMLESS_PYTHON, *HARMLESS_SCIENCE])
 def test_harmless_python_is_not_listed(code: str, folder: Path) -> None:
-    assert look_through("python", code, folder).sentences == []
+    assert scan_code("python", code, folder).sentences == []
     assert nothing_listed("python", code, folder)
 
 
@@ -1134,7 +1134,7 @@ def test_shell_that_may_have_changed_what_commands_mean_ends_the_cover(before: s
     assert earlier.is_unclear("sh")
     assert not earlier.is_unclear("python")
     unclear = Finding("not understood", "what earlier code left behind", 0)
-    assert look_through("shell", "ls", folder, earlier).unchecked == (unclear,)
+    assert scan_code("shell", "ls", folder, earlier).unchecked == (unclear,)
     earlier.forget()
     assert Permission("unremarkable", "shell").covers("shell", "ls", folder, earlier)
 
@@ -1177,7 +1177,7 @@ def test_a_file_that_python_would_load_instead_of_a_module_is_listed(name: str, 
     assert nothing_listed("python", "import json", tmp_path)
     (tmp_path / name).write_text("")
     assert not nothing_listed("python", "import json", tmp_path)
-    assert name in look_through("python", "1", tmp_path).sentences[0]
+    assert name in scan_code("python", "1", tmp_path).sentences[0]
 
 
 def test_a_folder_that_python_would_load_instead_of_a_module_is_listed(tmp_path: Path) -> None:
@@ -1424,7 +1424,7 @@ def test_safe_mode_asks_for_code_that_cannot_be_scanned() -> None:
 def test_what_is_listed_is_short_and_dangers_come_first(
     language: str, code: str, sentences: list[str], conclusion: str, folder: Path
 ) -> None:
-    seen = look_through(language, code, folder)
+    seen = scan_code(language, code, folder)
     assert seen.sentences == sentences
     assert seen.conclusion == conclusion
     assert seen.nothing_listed == (conclusion == "no risks found (no guarantee)")
@@ -1432,7 +1432,7 @@ def test_what_is_listed_is_short_and_dangers_come_first(
 
 
 def test_only_risks_mark_lines(folder: Path) -> None:
-    seen = look_through("python", "open('a', 'w')\nopen('/b')\nx.foo()\neval('1')", folder)
+    seen = scan_code("python", "open('a', 'w')\nopen('/b')\nx.foo()\neval('1')", folder)
     assert seen.lines == {4}
     assert [risk.kind for risk in seen.risks] == ["runs text"]
 
@@ -1470,7 +1470,7 @@ def test_any_cut_of_dangerous_code_is_read_without_fault(folder: Path) -> None:
     for language, table in (("python", LISTED_PYTHON), ("shell", [*LISTED_SHELL, *ODD])):
         for code in table[::3]:
             for end in range(0, len(code), 3):
-                look_through(language, code[:end], folder)
+                scan_code(language, code[:end], folder)
 
 
 @pytest.mark.parametrize(
@@ -1484,7 +1484,7 @@ def test_long_and_deep_code_is_read_in_bounded_time_without_fault(code: str, fol
     began = time.process_time()
     for language in ("python", "shell"):
         EarlierCode().note(language, code, folder)
-        look_through(language, code, folder)
+        scan_code(language, code, folder)
     assert time.process_time() - began < 20
     if len(code) > 100_000:
         assert not nothing_listed("python", code, folder)
@@ -1508,7 +1508,7 @@ def test_long_and_deep_code_is_read_in_bounded_time_without_fault(code: str, fol
 )
 def test_code_of_one_repeated_part_is_read_in_bounded_time(language: str, code: str, folder: Path) -> None:
     began = time.process_time()
-    look_through(language, code, folder)
+    scan_code(language, code, folder)
     assert time.process_time() - began < 20
 
 
@@ -1532,7 +1532,7 @@ def test_code_of_one_repeated_part_is_read_in_bounded_time(language: str, code: 
 def test_a_comment_that_ends_in_some_languages_where_it_goes_on_in_others_is_not_checked(
     language: str, code: str, folder: Path
 ) -> None:
-    review = look_through(language, code, folder)
+    review = scan_code(language, code, folder)
     assert review.unchecked
     assert not review.nothing_listed
 
@@ -1541,4 +1541,4 @@ def test_a_comment_that_ends_in_some_languages_where_it_goes_on_in_others_is_not
     ("language", "code"), [("sql", "SELECT 1 -- hi\r\n, 2"), ("r", "# hi\r\nmean(1)\r\n")]
 )
 def test_line_ends_of_windows_are_ordinary(language: str, code: str, folder: Path) -> None:
-    assert look_through(language, code, folder).unchecked == ()
+    assert scan_code(language, code, folder).unchecked == ()

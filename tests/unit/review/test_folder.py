@@ -9,7 +9,7 @@ import pytest
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.findings import Findings
 from oi_tui.engine.review.folder import ListedFolder, LocalFolder, read_listing
-from oi_tui.engine.review.scanner import look_through
+from oi_tui.engine.review.scanner import scan_code
 from oi_tui.runtimes.remote import far_files, file_answers
 
 
@@ -46,8 +46,8 @@ def judge(code: str, place: Path, language: str = "python") -> Findings:
     """What is found by the listing, which is the same as what is found by the folder itself."""
     earlier = EarlierCode()
     earlier.enter(f"ssh:gpu1\non gpu1, {place}", str(place), listing_of(place))
-    there = look_through(language, code, Path("/"), earlier)
-    assert there == look_through(language, code, place)
+    there = scan_code(language, code, Path("/"), earlier)
+    assert there == scan_code(language, code, place)
     return there
 
 
@@ -106,10 +106,8 @@ def test_what_there_was_no_room_for_is_not_taken_as_known(
     assert LocalFolder(place).kind("data/b.csv") == "file"
     earlier = EarlierCode()
     earlier.enter("ssh:gpu1\non gpu1", str(place), listing)
-    assert [item.kind for item in look_through("python", read("data/b.csv"), place, earlier).found] == [
-        "reads"
-    ]
-    assert [item.kind for item in look_through("shell", "cat data/*", place, earlier).found] == ["reads"]
+    assert [item.kind for item in scan_code("python", read("data/b.csv"), place, earlier).found] == ["reads"]
+    assert [item.kind for item in scan_code("shell", "cat data/*", place, earlier).found] == ["reads"]
 
 
 @pytest.mark.parametrize(

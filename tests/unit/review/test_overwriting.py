@@ -8,7 +8,7 @@ import pytest
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.findings import Findings
 from oi_tui.engine.review.folder import read_listing
-from oi_tui.engine.review.scanner import look_through
+from oi_tui.engine.review.scanner import scan_code
 from oi_tui.messages import RunEnded
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.remote import far_files, file_answers
@@ -27,12 +27,12 @@ def place(tmp_path: Path) -> Path:
 
 def judge(language: str, code: str, place: Path) -> Findings:
     """Judge by the files here, and by what a target says of the same files, which is the same."""
-    here = look_through(language, code, place)
+    here = scan_code(language, code, place)
     answer = far_files.answer({"what": "list", "path": "."}, place, place)
     assert isinstance(answer, file_answers.FileWords)
     earlier = EarlierCode()
     earlier.enter(f"ssh:gpu1\non gpu1, {place}", str(place), read_listing(answer.text, str(place)))
-    assert look_through(language, code, Path("/"), earlier) == here
+    assert scan_code(language, code, Path("/"), earlier) == here
     return here
 
 
@@ -243,7 +243,7 @@ def test_code_after_a_change_of_the_folder_is_judged_by_the_new_one(place: Path)
     (place / "prices.csv").unlink()
 
     def find(code: str) -> list[tuple[str, str]]:
-        return [(item.kind, item.what) for item in look_through("python", code, place, earlier).found]
+        return [(item.kind, item.what) for item in scan_code("python", code, place, earlier).found]
 
     assert find("open('prices.csv', 'w')") == [("overwrites", "prices.csv")]
     assert find("open('../data.npy', 'w')") == [("overwrites", "../data.npy")]
@@ -256,7 +256,7 @@ def test_code_after_a_change_of_the_folder_is_judged_by_the_new_one(place: Path)
     earlier.find_current = lambda _: place / ".private"
     assert find("print(open('a.csv').read())") == [("reads", "a.csv")]
     earlier.find_current = lambda _: None
-    unknown = look_through("python", "print(open('a.csv').read())", place, earlier)
+    unknown = scan_code("python", "print(open('a.csv').read())", place, earlier)
     assert unknown.sentences[-1] == "not checked: the folder in which python is now"
     assert not unknown.nothing_listed
 
@@ -292,9 +292,9 @@ def test_a_table_written_to_a_file_that_is_there_replaces_it(place: Path) -> Non
 def test_a_file_outside_of_the_folder_is_named_as_such_and_as_overwritten(place: Path) -> None:
     outside = place.parent / "notes.txt"
     code = f"open({str(outside)!r}, 'w')"
-    assert [item.kind for item in look_through("python", code, place).found] == ["writes outside"]
+    assert [item.kind for item in scan_code("python", code, place).found] == ["writes outside"]
     outside.touch()
-    findings = look_through("python", code, place)
+    findings = scan_code("python", code, place)
     assert [item.kind for item in findings.found] == ["writes outside", "overwrites"]
     assert findings.level == "danger"
 
@@ -304,7 +304,7 @@ def test_a_file_outside_of_the_folder_is_named_as_such_and_as_overwritten(place:
 )
 def test_a_file_in_the_home_is_named(path: str, place: Path) -> None:
     (Path.home() / "prices.csv").write_text("1")
-    found = look_through("python", f"{PATHS}open({path}, 'w')", place).found
+    found = scan_code("python", f"{PATHS}open({path}, 'w')", place).found
     assert ("overwrites", "~/prices.csv") in [(item.kind, item.what) for item in found]
 
 
@@ -319,7 +319,7 @@ def test_files_that_a_target_did_not_list_are_not_said_to_be_overwritten(place: 
     }
     earlier = EarlierCode()
     earlier.enter("ssh:gpu1\non gpu1", str(place), read_listing(json.dumps(facts), str(place)))
-    found = look_through("python", "open('prices.csv', 'w')", place, earlier).found
+    found = scan_code("python", "open('prices.csv', 'w')", place, earlier).found
     assert [item.kind for item in found] == ["writes"]
 
 

@@ -7,13 +7,13 @@ import pytest
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.findings import WORDS, Finding, Findings
 from oi_tui.engine.review.permissions import Permission, Permissions, offers
-from oi_tui.engine.review.scanner import look_through
+from oi_tui.engine.review.scanner import scan_code
 
 HERE = Path("/home/ada/sales")
 
 
 def found(language: str, code: str) -> set[tuple[str, str]]:
-    return {(item.kind, item.what) for item in look_through(language, code, HERE).found}
+    return {(item.kind, item.what) for item in scan_code(language, code, HERE).found}
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_python_is_read(code: str, expected: tuple[str, str]) -> None:
     ],
 )
 def test_harmless_python_is_left_alone(code: str) -> None:
-    assert look_through("python", code, HERE).found == ()
+    assert scan_code("python", code, HERE).found == ()
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def test_shell_is_read(code: str, expected: tuple[str, str]) -> None:
     ],
 )
 def test_harmless_shell_is_left_alone(code: str) -> None:
-    assert look_through("shell", code, HERE).found == ()
+    assert scan_code("shell", code, HERE).found == ()
 
 
 @pytest.mark.parametrize(
@@ -289,7 +289,7 @@ def test_nothing_more_than_what_shell_does_is_listed(code: str, expected: set[tu
     ],
 )
 def test_findings_are_at_the_line_where_the_command_begins(language: str, code: str, lines: set[int]) -> None:
-    assert look_through(language, code, HERE).lines == lines
+    assert scan_code(language, code, HERE).lines == lines
 
 
 @pytest.mark.parametrize("before", [0, 3_990, 3_999, 5_000, 90_000])
@@ -338,7 +338,7 @@ def test_a_long_line_of_another_language_is_read_to_its_end(before: int) -> None
     ],
 )
 def test_other_languages_are_read_by_what_lines_look_like(language: str, code: str, kind: str) -> None:
-    assert kind in {item.kind for item in look_through(language, code, HERE).found}
+    assert kind in {item.kind for item in scan_code(language, code, HERE).found}
 
 
 @pytest.mark.parametrize(
@@ -353,7 +353,7 @@ def test_other_languages_are_read_by_what_lines_look_like(language: str, code: s
     ],
 )
 def test_what_cannot_be_read_is_reported_to_be_so(language: str, code: str) -> None:
-    assert not look_through(language, code, HERE).readable
+    assert not scan_code(language, code, HERE).readable
 
 
 def test_nothing_raises_whatever_the_code_is() -> None:
@@ -372,18 +372,18 @@ def test_nothing_raises_whatever_the_code_is() -> None:
         "a;;b",
     ):
         for language in ("python", "shell", "javascript", "r"):
-            look_through(language, code, HERE)
+            scan_code(language, code, HERE)
 
 
 def test_sentences_name_files_and_lines_gravest_first() -> None:
     code = "import os, shutil\nopen('b', 'w')\nos.remove('a')\nshutil.rmtree('c')"
-    assert look_through("python", code, HERE).sentences == ["deletes: a, c (lines 3, 4)", "writes files: b"]
-    assert look_through("python", code, HERE).lines == {3, 4}
+    assert scan_code("python", code, HERE).sentences == ["deletes: a, c (lines 3, 4)", "writes files: b"]
+    assert scan_code("python", code, HERE).lines == {3, 4}
 
 
 def test_long_lists_are_cut_short() -> None:
     def sentence(*names: str) -> list[str]:
-        return look_through("shell", "\n".join(f"rm {name}" for name in names), HERE).risk_sentences
+        return scan_code("shell", "\n".join(f"rm {name}" for name in names), HERE).risk_sentences
 
     assert sentence("a") == ["deletes: a (line 1)"]
     assert sentence("a", "b", "c") == ["deletes: a, b, c (lines 1, 2, 3)"]
@@ -403,8 +403,8 @@ def test_parts_that_were_not_checked_are_named_up_to_three() -> None:
 
 
 def test_code_of_up_to_a_bound_is_looked_through() -> None:
-    assert look_through("python", "#" * 400_000, HERE).readable
-    assert not look_through("python", "#" * 400_001, HERE).readable
+    assert scan_code("python", "#" * 400_000, HERE).readable
+    assert not scan_code("python", "#" * 400_001, HERE).readable
 
 
 def test_the_narrowest_grant_is_used_and_one_for_a_number_of_pieces_last() -> None:
@@ -462,7 +462,7 @@ def test_code_with_findings_is_not_offered_a_grant_that_would_not_cover_it() -> 
 
 def test_a_line_names_each_kind_of_risk_once() -> None:
     code = "import os, requests\nrequests.get('https://a.example/x.csv')\nos.remove('a'); os.remove('b')"
-    assert look_through("python", code, HERE).risks_by_line == [
+    assert scan_code("python", code, HERE).risks_by_line == [
         (3, "deletes: a, b"),
         (2, "uses the network: a.example"),
     ]
@@ -475,29 +475,29 @@ def test_code_on_another_machine_is_judged_by_the_folder_there_and_not_by_files_
     inside, outside, home = "open('/scratch/ana/b', 'w')", "open('../c', 'w')", "open('~/d', 'w')"
     read = "import json\nprint(open('table.csv').read())"
     earlier = EarlierCode()
-    local = look_through("python", read, tmp_path, earlier)
+    local = scan_code("python", read, tmp_path, earlier)
     assert {"json.py in this folder may be loaded"} <= {item.what for item in local.unchecked}
 
     earlier.enter("ssh:gpu1\non gpu1 as ana, /scratch/ana", "/scratch/ana")
-    there = look_through("python", "\n".join((here, inside, outside, home)), tmp_path, earlier)
+    there = scan_code("python", "\n".join((here, inside, outside, home)), tmp_path, earlier)
     assert [(item.kind, item.line) for item in there.found] == [
         ("writes outside", 1),
         ("writes", 2),
         ("writes outside", 3),
         ("writes outside", 4),
     ]
-    assert [item.what for item in look_through("python", read, tmp_path, earlier).unchecked] == [
+    assert [item.what for item in scan_code("python", read, tmp_path, earlier).unchecked] == [
         "the files on gpu1 as ana, /scratch/ana"
     ]
 
     # Of a notebook's kernel, nobody knows the folder.
     earlier.enter("kernel\non a kernel")
-    kernel = look_through("python", f"{inside}\nopen('e', 'w')", tmp_path, earlier)
+    kernel = scan_code("python", f"{inside}\nopen('e', 'w')", tmp_path, earlier)
     assert [(item.kind, item.line) for item in kernel.found] == [("writes outside", 1), ("writes", 2)]
 
 
 def test_offers_take_a_scan_that_was_made_already() -> None:
-    found = look_through("python", "import shutil\nshutil.rmtree('a')", HERE)
+    found = scan_code("python", "import shutil\nshutil.rmtree('a')", HERE)
     assert "unremarkable" in [offer.scope for offer in offers("python", "1", HERE)]
     assert "unremarkable" not in [offer.scope for offer in offers("python", "1", HERE, findings=found)]
 
@@ -505,8 +505,8 @@ def test_offers_take_a_scan_that_was_made_already() -> None:
 @pytest.mark.parametrize("name", ["matplotlibrc", "seaborn.py", "kiwisolver.py"])
 def test_a_file_that_drawing_would_load_from_the_folder_is_listed(name: str, tmp_path: Path) -> None:
     code = "import matplotlib.pyplot as plt\nplt.plot([1])"
-    assert look_through("python", code, tmp_path).nothing_listed
+    assert scan_code("python", code, tmp_path).nothing_listed
     (tmp_path / name).write_text("")
-    assert look_through("python", code, tmp_path).fact_sentences == [
+    assert scan_code("python", code, tmp_path).fact_sentences == [
         f"not checked: {name} in this folder may be loaded"
     ]

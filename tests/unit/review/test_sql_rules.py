@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from oi_tui.engine.review.findings import Findings
-from oi_tui.engine.review.scanner import look_through
+from oi_tui.engine.review.scanner import scan_code
 
 
 def look(code: str) -> Findings:
-    return look_through("sql", code, Path("/work"))
+    return scan_code("sql", code, Path("/work"))
 
 
 @pytest.mark.parametrize(

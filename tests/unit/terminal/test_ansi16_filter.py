@@ -14,9 +14,9 @@ from textual.filter import Monochrome
 from oi_tui.terminal.ansi16_filter import Ansi16Filter
 from oi_tui.terminal.graphics import HALF_BLOCK
 from oi_tui.themes import THEMES
-from oi_tui.widgets.conversation.styles import Styles, look_of
+from oi_tui.widgets.conversation.styles import Styles, get_styles
 
-LOOKS = [look_of(theme) for theme in THEMES]
+LOOKS = [get_styles(theme) for theme in THEMES]
 #: Pairs of which one must never be taken for the other, where both are seen at once.
 APART = (
     ("selection", "base"),

@@ -6,7 +6,7 @@ from textual.color import Color
 from textual.theme import BUILTIN_THEMES, Theme
 
 from oi_tui.themes import LEGIBLE, THEMES, compute_contrast, make_legible
-from oi_tui.widgets.conversation.styles import Styles, adapt_program_style, look_of
+from oi_tui.widgets.conversation.styles import Styles, adapt_program_style, get_styles
 
 PAINTED = [theme for theme in (*THEMES, *BUILTIN_THEMES.values()) if not theme.ansi]
 NATIVE = [theme for theme in BUILTIN_THEMES.values() if theme.ansi]
@@ -35,13 +35,13 @@ def test_contrast_is_that_of_wcag() -> None:
 
 @pytest.mark.parametrize("theme", PAINTED, ids=lambda theme: theme.name)
 def test_every_ink_is_legible_on_its_ground(theme: Theme) -> None:
-    for name, style in inks(look_of(theme)).items():
+    for name, style in inks(get_styles(theme)).items():
         assert ratio(style) >= LEGIBLE - 0.05, name
 
 
 @pytest.mark.parametrize("theme", PAINTED, ids=lambda theme: theme.name)
 def test_the_colours_of_programs_are_legible(theme: Theme) -> None:
-    look = look_of(theme)
+    look = get_styles(theme)
     for number in range(16):
         assert ratio(adapt_program_style(look, Style.parse(f"color({number})"))) >= LEGIBLE - 0.05
         assert ratio(adapt_program_style(look, Style.parse(f"default on color({number})"))) >= LEGIBLE - 0.05
@@ -60,16 +60,16 @@ def test_the_variables_of_our_own_themes_are_legible(theme: Theme) -> None:
 
 @pytest.mark.parametrize("theme", NATIVE, ids=lambda theme: theme.name)
 def test_native_themes_leave_the_colours_to_the_terminal(theme: Theme) -> None:
-    look = look_of(theme)
+    look = get_styles(theme)
     assert look.base.bgcolor is not None
     assert look.base.bgcolor.is_default
     assert look.code_active.reverse
 
 
 def test_states_differ_without_colours() -> None:
-    look = look_of(THEMES[0], colourful=False)
+    look = get_styles(THEMES[0], colourful=False)
     assert not look.colourful
-    assert look_of(THEMES[0], colourful=False) is look
+    assert get_styles(THEMES[0], colourful=False) is look
 
 
 def test_legible_moves_a_colour_no_further_than_needed() -> None:

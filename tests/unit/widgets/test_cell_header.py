@@ -10,12 +10,12 @@ from oi_tui.themes import THEMES
 from oi_tui.widgets.conversation.cells.cell import CellBlock
 from oi_tui.widgets.conversation.inline_table import InlineTable
 from oi_tui.widgets.conversation.rows import Row
-from oi_tui.widgets.conversation.styles import look_of
+from oi_tui.widgets.conversation.styles import get_styles
 from oi_tui.widgets.truncate import measure_width
 
 
 def header(cell: CellBlock) -> str:
-    return cell.rows(80, look_of(THEMES[0]))[0].plain
+    return cell.rows(80, get_styles(THEMES[0]))[0].plain
 
 
 def test_a_running_cell_says_which_of_its_lines_runs() -> None:
@@ -46,7 +46,7 @@ class Clock:
 
 
 def test_a_line_that_runs_for_long_shows_its_own_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock, look = Clock(), look_of(THEMES[0])
+    clock, look = Clock(), get_styles(THEMES[0])
     monkeypatch.setattr("oi_tui.widgets.conversation.cells.cell.time", clock)
     monkeypatch.setattr("oi_tui.widgets.conversation.cells.cell_code.time", clock)
     code = "a = 1\nfit(a)\n" + "x" * 75 + "\n"
@@ -86,7 +86,7 @@ def test_a_line_that_runs_for_long_shows_its_own_time(monkeypatch: pytest.Monkey
 
 
 def test_long_code_folds_itself_once_it_ran_without_an_error() -> None:
-    look = look_of(THEMES[0])
+    look = get_styles(THEMES[0])
     code = "".join(f"step({n})\n" for n in range(60))
     message = Message(role="assistant", type="code", format="python", content=code, state="running")
     cell = CellBlock(message, 1)
@@ -100,7 +100,7 @@ def test_long_code_folds_itself_once_it_ran_without_an_error() -> None:
 
 
 def test_code_that_failed_or_is_short_stays_open() -> None:
-    look = look_of(THEMES[0])
+    look = get_styles(THEMES[0])
     for count, state in ((60, "failed"), (60, "interrupted"), (24, "finished")):
         code = "".join(f"step({n})\n" for n in range(count))
         message = Message(role="assistant", type="code", format="python", content=code, state="running")
@@ -110,7 +110,7 @@ def test_code_that_failed_or_is_short_stays_open() -> None:
 
 
 def test_the_mark_has_the_colour_of_the_state() -> None:
-    look = look_of(THEMES[0])
+    look = get_styles(THEMES[0])
     message = Message(role="assistant", type="code", format="python", content="a", state="queued")
     states = ("queued", "running", "finished", "failed", "lost", "interrupted", "rejected", "skipped")
     styles = {state: CellBlock(message.but(state=state), 1).mark_style(look) for state in states}
@@ -141,7 +141,7 @@ def folded_cell(changes: tuple[FileChange, ...] = (), tables: tuple[tuple[str, i
 
 
 def test_a_folded_cell_says_what_it_made() -> None:
-    look = look_of(THEMES[0])
+    look = get_styles(THEMES[0])
     changes = (
         FileChange("sales.csv", "changed"),
         FileChange("plot.png", "created"),
@@ -160,7 +160,7 @@ def test_a_folded_cell_says_what_it_made() -> None:
 
 
 def test_what_a_folded_cell_made_fits_its_line_and_is_counted() -> None:
-    look = look_of(THEMES[0])
+    look = get_styles(THEMES[0])
     changes = tuple(FileChange(f"a rather long name {n}.png", "created") for n in range(30))
     cell = folded_cell(changes)
     for width in (30, 60, 80, 110):
@@ -173,6 +173,6 @@ def test_what_a_folded_cell_made_fits_its_line_and_is_counted() -> None:
 
 
 def test_a_name_with_control_characters_is_cleaned_in_the_folded_line() -> None:
-    row = folded_cell((FileChange("a\x1b[2J\nb.png", "created"),)).rows(80, look_of(THEMES[0]))[1]
+    row = folded_cell((FileChange("a\x1b[2J\nb.png", "created"),)).rows(80, get_styles(THEMES[0]))[1]
     assert "\x1b" not in row.plain
     assert "\n" not in row.plain

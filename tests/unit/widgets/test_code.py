@@ -20,10 +20,10 @@ from oi_tui.widgets.conversation.code import (
     measure_gutter,
 )
 from oi_tui.widgets.conversation.rows import Row
-from oi_tui.widgets.conversation.styles import look_of
+from oi_tui.widgets.conversation.styles import get_styles
 from oi_tui.widgets.truncate import measure_width
 
-LOOK = look_of(DARK)
+LOOK = get_styles(DARK)
 LANGUAGES = [
     "python",
     "shell",

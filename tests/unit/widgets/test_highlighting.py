@@ -11,7 +11,7 @@ from oi_tui.messages import Message
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.themes import THEMES
 from oi_tui.widgets.conversation.cells.cell import CellBlock
-from oi_tui.widgets.conversation.styles import look_of
+from oi_tui.widgets.conversation.styles import get_styles
 from oi_tui.widgets.editor.code_editor import CodeEditor
 
 
@@ -115,7 +115,7 @@ NAMES = [(language.name, name) for language in LANGUAGES for name in (language.n
 def test_kinds_of_words_look_different_in_the_conversation(language: str, name: str, theme: object) -> None:
     sample = SAMPLES[language]
     message = Message(role="assistant", type="code", format=name, content=sample.code, state="queued")
-    row = CellBlock(message, 1).rows(100, look_of(theme))[1]  # type: ignore[arg-type]
+    row = CellBlock(message, 1).rows(100, get_styles(theme))[1]  # type: ignore[arg-type]
     check(kinds(row.segments, sample))
 
 
@@ -125,7 +125,7 @@ def test_they_look_different_while_they_are_written(language: str) -> None:
     cell = CellBlock(Message(role="assistant", type="code", format=language, state="writing"), 1)
     for character in sample.code:
         cell.grow(character)
-        rows = cell.rows(100, look_of(THEMES[0]))
+        rows = cell.rows(100, get_styles(THEMES[0]))
     check(kinds(rows[1].segments, sample))
 
 

@@ -16,7 +16,7 @@ from PIL import Image, ImageChops, ImageStat
 from oi_tui.messages import Message
 from oi_tui.themes import DARK, LIGHT
 from oi_tui.widgets.conversation.rows import Row
-from oi_tui.widgets.conversation.styles import Styles, look_of
+from oi_tui.widgets.conversation.styles import Styles, get_styles
 from oi_tui.widgets.images import renderer
 from oi_tui.widgets.images.half_blocks import strengthen
 from oi_tui.widgets.images.image import WIDEST, ImageRow, fit_size
@@ -27,7 +27,7 @@ from oi_tui.widgets.images.sixel import encode_sixel
 from oi_tui.widgets.truncate import measure_width
 from tests.graphics_terminal import Record, commands
 
-LOOK = look_of(DARK)
+LOOK = get_styles(DARK)
 
 
 def encoded(picture: Image.Image, form: str = "PNG", **options: object) -> str:
@@ -86,7 +86,7 @@ async def test_a_picture_has_its_height_before_it_is_drawn_and_keeps_it() -> Non
 
 @pytest.mark.parametrize("theme", [DARK, LIGHT])
 async def test_what_can_be_seen_through_shows_the_ground(theme: object) -> None:
-    look = look_of(theme)  # type: ignore[arg-type]
+    look = get_styles(theme)  # type: ignore[arg-type]
     rows = await shown(encoded(Image.new("RGBA", (2, 2), (0, 0, 0, 0))), look=look)
     style = rows[0].segments[0].style
     assert style is not None
@@ -236,8 +236,10 @@ async def test_a_file_that_went_away_before_it_was_seen_is_named(tmp_path: Path)
 
 async def test_without_colours_and_where_pictures_are_off_only_the_size_is_reported() -> None:
     content = encoded(Image.new("RGB", (8, 8)))
-    assert plain(await shown(content, look=look_of(DARK, colourful=False))) == ["image 8x8"]
-    assert plain(await shown(content, look=look_of(DARK, image_support=ImageSupport("off")))) == ["image 8x8"]
+    assert plain(await shown(content, look=get_styles(DARK, colourful=False))) == ["image 8x8"]
+    assert plain(await shown(content, look=get_styles(DARK, image_support=ImageSupport("off")))) == [
+        "image 8x8"
+    ]
 
 
 async def test_only_what_is_seen_is_drawn_and_each_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -264,7 +266,7 @@ async def test_only_what_is_seen_is_drawn_and_each_once(monkeypatch: pytest.Monk
 def kitty(**options: bool) -> tuple[Styles, list[str]]:
     written: list[str] = []
     kitty = KittyImages(written.append, **options)
-    return look_of(DARK, image_support=ImageSupport("kitty", (10, 20), kitty=kitty)), written
+    return get_styles(DARK, image_support=ImageSupport("kitty", (10, 20), kitty=kitty)), written
 
 
 def recorded(written: list[str]) -> Record:

@@ -8,10 +8,10 @@ import pytest
 from oi_tui.themes import DARK
 from oi_tui.widgets.conversation.inline_table import InlineTable
 from oi_tui.widgets.conversation.output import Output
-from oi_tui.widgets.conversation.styles import look_of
+from oi_tui.widgets.conversation.styles import get_styles
 from oi_tui.widgets.truncate import measure_width
 
-LOOK = look_of(DARK)
+LOOK = get_styles(DARK)
 
 
 def stored(

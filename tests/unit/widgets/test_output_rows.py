@@ -2,13 +2,13 @@
 
 from oi_tui.themes import DARK
 from oi_tui.widgets.conversation.output import Output
-from oi_tui.widgets.conversation.styles import Styles, look_of
+from oi_tui.widgets.conversation.styles import Styles, get_styles
 
 CODE = "raise ValueError(first_argument + second_argument)"
 
 
 def look() -> Styles:
-    return look_of(DARK, colourful=True)
+    return get_styles(DARK, colourful=True)
 
 
 def drawn(output: Output, width: int) -> list[str]:

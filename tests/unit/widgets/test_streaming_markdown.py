@@ -10,10 +10,10 @@ from pygments.token import Token
 from oi_tui.text import prose as safe
 from oi_tui.themes import DARK
 from oi_tui.widgets.conversation.streaming_markdown import StreamingMarkdown
-from oi_tui.widgets.conversation.styles import look_of
+from oi_tui.widgets.conversation.styles import get_styles
 from oi_tui.widgets.truncate import measure_width
 
-LOOK = look_of(DARK)
+LOOK = get_styles(DARK)
 
 ATOMS = st.sampled_from(
     [

@@ -67,7 +67,7 @@ class PythonReview:
     relied_on: dict[str, str] = field(default_factory=dict)
 
 
-def look(code: str, folder: Folder, earlier: EarlierNames | None = None) -> Iterator[Finding]:
+def check(code: str, folder: Folder, earlier: EarlierNames | None = None) -> Iterator[Finding]:
     """Find what is not understood in the code, or reads something that the user should see."""
     result = read(code, folder, earlier)
     yield from sorted(dict.fromkeys(result.findings), key=lambda finding: finding.line)

@@ -35,7 +35,7 @@ _WHOLE_COMPUTER = "the whole object computer"
 _TELLING = frozenset({"dir", "help", "id", "print", "repr", "str", "type"})
 
 
-def look(code: str) -> list[Finding] | None:
+def scan(code: str) -> list[Finding] | None:
     """Find what the code does, as far as it shows; None when it is not Python, or nested too deep.
 
     "overwrites" is what it replaces if it is there.
@@ -46,7 +46,7 @@ def look(code: str) -> list[Finding] | None:
     tree, findings = _parse(rest)
     if tree is None:
         bare = notebook_rules.strip_prompts(code)
-        return look(bare) if bare != code else None
+        return scan(bare) if bare != code else None
     reader = _Visitor()
     try:
         reader.visit(tree)
@@ -244,11 +244,11 @@ class _Visitor:
         given = [self._references.text(arg) for arg in call.args]
         first = given[0] if given else ""
         if function.attr in table.STATEMENTS:
-            for item in sql_rules.look(first)[0] if sql_rules.is_statement(first) else ():
+            for item in sql_rules.scan(first)[0] if sql_rules.is_statement(first) else ():
                 self._note(item.kind, item.what, call)
         elif function.attr in table.COMMANDS and isinstance(function.value, ast.Call):
             self._note("programs", shell_rules.find_program(first), call)
-            for item in shell_rules.look(first):
+            for item in shell_rules.scan(first):
                 self._note(item.kind, item.what, call)
         elif function.attr == "save" and re.fullmatch(r"[^\n]*\.\w{1,8}", first):
             self._write(call, function.attr, first)
@@ -300,7 +300,7 @@ class _Visitor:
             command = self._literal(first) if first is not None else ""
         if name.startswith("subprocess.") and name.rpartition(".")[2] not in _SUBPROCESSES:
             return
-        findings = shell_rules.look(command)
+        findings = shell_rules.scan(command)
         self._note("programs", shell_rules.find_program(command), call)
         for item in findings:
             self._note(item.kind, item.what, call)

@@ -297,7 +297,7 @@ _PROGRAMS = frozenset(
 )  # fmt: skip
 
 
-def look(code: str, folder: Folder) -> Iterator[Finding]:
+def check(code: str, folder: Folder) -> Iterator[Finding]:
     """Find what is not understood in the code, or reads something that the user should see."""
     try:
         commands = read(code)
@@ -305,7 +305,7 @@ def look(code: str, folder: Folder) -> Iterator[Finding]:
         yield Finding("not understood", stop.what, stop.line)
         return
     for command in commands:
-        yield from _look_at(command, folder)
+        yield from _check_command(command, folder)
 
 
 def keeps_meanings(code: str) -> bool:
@@ -329,7 +329,7 @@ def _sets(command: ShellCommand) -> bool:
     return command.words[0].text == "printf" and any(word.text.startswith("-v") for word in command.words)
 
 
-def _look_at(command: ShellCommand, folder: Folder) -> Iterator[Finding]:
+def _check_command(command: ShellCommand, folder: Folder) -> Iterator[Finding]:
     name, words = command.words[0], command.words[1:]
     known = None if name.pattern or name.quoted else _KNOWN.get(name.text)
     if known is None:

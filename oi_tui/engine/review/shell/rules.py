@@ -86,7 +86,7 @@ _LONGEST = 20_000
 _WITH_WORD = ("-k", "-u", "-g", "-n", "-I", "-L", "-P", "-d")
 
 
-def look(code: str) -> list[Finding]:
+def scan(code: str) -> list[Finding]:
     """Find what the commands do, as far as it shows.
 
     "overwrites" is what they replace if it is there.
@@ -223,7 +223,7 @@ def _scan_program(words: list[str], *, piped: bool) -> Iterator[tuple[Kind, str]
     elif name in _DATABASES:
         for word in arguments:
             if " " in word:
-                yield from ((item.kind, item.what) for item in sql_rules.look(word)[0])
+                yield from ((item.kind, item.what) for item in sql_rules.scan(word)[0])
     else:
         for line in _list_lines_in_arguments(name, arguments, files):
             yield from _scan_line(line)

@@ -320,7 +320,7 @@ class Driver:
 
     def _execute_cell(self, source):
         if self.reloader is not None:
-            self.reloader.look()
+            self.reloader.reload_changed()
         self._cells += 1
         self.file_name, run = python_cells.name_of(self._number, source)
         name = self.file_name

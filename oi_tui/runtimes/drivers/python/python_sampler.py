@@ -30,7 +30,7 @@ class Sampler:
         self._begun = _thread.allocate_lock()
         self._begun.acquire()
         self.active_line = True
-        _thread.start_new_thread(self._look, ())
+        _thread.start_new_thread(self._sample, ())
 
     def begin(self):
         self.busy = True
@@ -40,7 +40,7 @@ class Sampler:
     def end(self):
         self.busy = False
 
-    def _look(self):
+    def _sample(self):
         frames = sys._current_frames
         while True:
             if not self.busy:

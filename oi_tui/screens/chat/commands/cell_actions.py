@@ -39,7 +39,7 @@ class CellActions:
         block = self._view.conversation.block(key)
         match what:
             case "picture":
-                self._look_at_pictures(key)
+                self._show_pictures(key)
             case "view" if isinstance(block, CellBlock | OutputBlock):
                 self.view(block)
             case "read" if block is not None:
@@ -97,7 +97,7 @@ class CellActions:
         else:
             self._view.notify("It has no output.", timeout=2)
 
-    def _look_at_pictures(self, key: str) -> None:
+    def _show_pictures(self, key: str) -> None:
         shown = self._view.conversation.pictures
         first = next((number for number, (owner, _) in enumerate(shown) if owner == key), None)
         if first is not None:

@@ -99,9 +99,9 @@ class ChatCommands(ConversationActions):
         workspace = self._workspace
 
         def look() -> str:
-            if workspace.model.look_for_key():
+            if workspace.model.find_key():
                 return ""
-            return NO_MODEL + (THEIRS if setup.look(workspace.store) else "")
+            return NO_MODEL + (THEIRS if setup.detect(workspace.store) else "")
 
         self.run_then(look, lambda words: self.tell(words) if words else None)
 

@@ -64,19 +64,19 @@ class DataScreens(DataActions):
         elif row.action == "more":
             self.open_variables("")
         elif look:
-            self._look_at(row)
+            self._show_value(row)
         else:
             self._mention(self._view.sidebar.mention_variable(row))
 
-    def _look_at(self, row: "SidebarRow") -> None:
+    def _show_value(self, row: "SidebarRow") -> None:
         from oi_tui.screens.variables import show_detail
 
         if is_table(row.language, row.type):
             self._open_variable(row.language, row.name)
         else:
-            look_at = self._workspace.computer.inspector.look_at
+            inspect = self._workspace.computer.inspector.inspect
             show = partial(show_detail, self._chat.app, row.language, row.name)
-            self._ui.run_then(lambda: look_at(row.language, row.name), show)
+            self._ui.run_then(lambda: inspect(row.language, row.name), show)
 
     def _open_variable(self, language: str, name: str) -> None:
         self._show_table(name, lambda: self._workspace.computer.inspector.open_table(language, name))

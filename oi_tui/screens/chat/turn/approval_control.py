@@ -6,7 +6,7 @@ from textual.widget import Widget
 
 from oi_tui.engine.events import ApprovalRequested, Event, MessageRecorded, TurnEnded
 from oi_tui.engine.review.permissions import offers
-from oi_tui.engine.review.scanner import look_through
+from oi_tui.engine.review.scanner import scan_code
 from oi_tui.messages import Message
 from oi_tui.screens.diff import DiffScreen
 from oi_tui.terminal.external_editor import edit_outside
@@ -149,7 +149,7 @@ class ApprovalControl:
         self._conversation.reveal(request.message.id)
         shown = request.message.content if code is None else code
         resolved = computer.resolve(language) or language
-        findings = look_through(resolved, shown, computer.cwd, earlier)
+        findings = scan_code(resolved, shown, computer.cwd, earlier)
         window = self._workspace.languages.acted_window
         self._conversation.flag(request.message.id, findings.lines)
         self._typed_before = bool(self._prompt.text)

@@ -205,7 +205,7 @@ class HostCells:
         language, name = arguments.get("language") or "", arguments.get("name") or ""
         details = None
         if is_name(name):
-            details = await asyncio.to_thread(self.view.workspace.computer.inspector.look_at, language, name)
+            details = await asyncio.to_thread(self.view.workspace.computer.inspector.inspect, language, name)
         return {"description": details.description, "preview": details.preview} if details else {}
 
     async def _interrupt(self, host: Host, _: Mapping[str, str]) -> Mapping[str, Any]:

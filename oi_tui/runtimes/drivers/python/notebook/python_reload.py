@@ -41,10 +41,10 @@ class Reloader:
         """0: off; 1: what was chosen; 2: all; now: once, at once."""
         mode = {"off": "0", "explicit": "1", "all": "2", "complete": "2", "3": "2"}.get(text, text)
         if mode in ("now", ""):
-            self.look(once=True)
+            self.reload_changed(once=True)
         elif mode in ("0", "1", "2"):
             self._mode = mode
-            self.look()
+            self.reload_changed()
         else:
             raise ValueError("%autoreload: 0, 1, 2 or now, not {}".format(text))
 
@@ -58,7 +58,7 @@ class Reloader:
             importlib.import_module(name)
             sys.modules["__main__"].__dict__[name.partition(".")[0]] = sys.modules[name.partition(".")[0]]
 
-    def look(self, once=False):
+    def reload_changed(self, once=False):
         """Reload what has changed; new modules are noted."""
         if self._mode == "0" and not once:
             return
