@@ -292,6 +292,14 @@ exec bwrap --unshare-all --die-with-parent --ro-bind /usr /usr --symlink usr/bin
 
 
 @pytest.mark.needs("bwrap")
+def test_a_place_without_a_list_of_processes_is_refused(make: Make) -> None:
+    bare = "bwrap --unshare-all --die-with-parent --ro-bind /usr /usr --symlink usr/bin /bin"
+    bare += " --symlink usr/lib /lib --symlink usr/lib64 /lib64 --dev /dev --tmpfs /tmp"
+    with pytest.raises(TargetError, match=r"there is no /proc there\. Mount it"):
+        make(target=f"command:{bare} env -i PATH=/usr/bin HOME=/tmp")
+
+
+@pytest.mark.needs("bwrap")
 @pytest.mark.parametrize("place", ["web", "python:3"])
 def test_code_runs_in_a_container_with_nothing_but_python(
     make: Make, tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch

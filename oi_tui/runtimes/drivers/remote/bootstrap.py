@@ -46,6 +46,15 @@ def read(size):
     return b"".join(pieces)
 
 
+def refuse(reason):
+    """Tell the application why nothing can run here, and end."""
+    import json
+
+    answer = json.dumps({"is": "refused", "reason": reason}).encode() + b"\n"
+    os.write(1, len(answer).to_bytes(4, "big") + answer)
+    sys.exit(1)
+
+
 def main():
     """Receive the modules, put them into a private folder, and go on there."""
     if sys.version_info < (3, 8):
@@ -68,6 +77,9 @@ def main():
     say("ready %d.%d" % sys.version_info[:2])
     size = int(read(12))
     files = json.loads(zlib.decompress(read(size)).decode())
+    if sys.platform.startswith("linux") and not os.path.exists("/proc/self/stat"):
+        # Without it nobody knows which processes code has started, so that they could be ended.
+        refuse("there is no /proc there. Mount it (mount -t proc proc /proc)")
     memory = "/dev/shm"
     try:
         room = os.statvfs(memory) if os.access(memory, os.W_OK | os.X_OK) else None
@@ -79,9 +91,7 @@ def main():
             with open(path, "w", encoding="utf-8") as file:
                 file.write(files[name])
     except OSError as error:
-        answer = json.dumps({"is": "refused", "reason": "cannot write there: %s" % error}).encode() + b"\n"
-        os.write(1, len(answer).to_bytes(4, "big") + answer)
-        sys.exit(1)
+        refuse("cannot write there: %s" % error)
     sys.path.insert(0, folder)
     import old_python
 
