@@ -41,6 +41,7 @@ READ_ONLY = frozenset(
             ".kiro",
         ),
         *(".roo", ".continue", ".factory", ".amp", ".goosehints", ".clinerules", ".junie"),
+        *(".cursorrules", ".windsurfrules", ".mvn", ".pnpmfile.cjs", ".pnpmfile.mjs", "bunfig.toml"),
     }
 )
 #: Run by a person's next usual command; people and programs write them every day.
@@ -52,6 +53,18 @@ REPORTED = frozenset(
         *("Taskfile.yml", "Taskfile.yaml", ".justfile", "Gemfile", "Cargo.toml", "build.rs", "pom.xml"),
         *("build.gradle", "build.gradle.kts", "gradlew", "Procfile", "flake.nix", "shell.nix", "pixi.toml"),
         *("docker-compose.override.yml", "compose.override.yaml", "pyvenv.cfg"),
+        *(
+            "settings.gradle",
+            "settings.gradle.kts",
+            "gradle-wrapper.properties",
+            "gradlew.bat",
+            "mvnw",
+            "mvnw.cmd",
+        ),
+        *("eslint.config.js", "eslint.config.mjs", "eslint.config.cjs", "eslint.config.ts", ".eslintrc.js"),
+        *(".eslintrc.cjs", "build.sbt", "mix.exs", "Package.swift", "meson.build", "build.zig", "configure"),
+        # R reads this one at its start, and calls the function .First in it; other agents obey the rest.
+        *(".RData", "AGENTS.md", "CLAUDE.md", "GEMINI.md"),
         *("Vagrantfile", ".gitlab-ci.yml", "Jenkinsfile", ".gitattributes", ".gitmodules", "binding.gyp"),
     }
 )

@@ -108,6 +108,15 @@ def test_what_comes_into_being_or_is_run_every_day_is_reported(make: Make, proje
 
 
 @walls
+def test_files_that_builds_linters_and_other_agents_read_are_reported(make: Make, project: Path) -> None:
+    walled = make(cwd=project, sandbox=True)
+    played = play(
+        walled, "shell", "mkdir .mvn; for name in .RData AGENTS.md eslint.config.js; do echo x >$name; done"
+    )
+    assert "created .RData, created .mvn, created AGENTS.md, created eslint.config.js:" in played.text
+
+
+@walls
 def test_what_a_process_does_after_its_run_is_reported_in_the_next(make: Make, project: Path) -> None:
     walled = make(cwd=project, sandbox=True)
     play(walled, "shell", "( while [ ! -e go ]; do sleep 0.05; done; echo x >>Makefile; echo x >done ) &")
