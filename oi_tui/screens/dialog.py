@@ -12,6 +12,8 @@ from textual import events
 from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.command import CommandList, CommandPalette
+from textual.containers import Vertical
+from textual.reactive import reactive
 from textual.screen import ModalScreen, ScreenResultType
 from textual.widgets import Input
 
@@ -41,6 +43,28 @@ def link_hints(hints: str) -> str:
 
 
 _KEYS = {"esc": "escape"}
+#: The columns of a box's lower edge that its hints cannot have.
+_EDGES = 6
+
+
+class DialogBox(Vertical):
+    """The box of a dialog, with key hints in its lower edge: as many as fit, and always the last one."""
+
+    hints: reactive[str] = reactive("")
+
+    def watch_hints(self) -> None:
+        """Show others."""
+        self._show_hints()
+
+    def on_resize(self) -> None:
+        """Show as many as fit now."""
+        self._show_hints()
+
+    def _show_hints(self) -> None:
+        hints, room = self.hints.split(" · "), self.outer_size.width - _EDGES
+        while len(hints) > 1 and len(" · ".join(hints)) > room > 0:
+            del hints[-2]
+        self.border_subtitle = link_hints(" · ".join(hints))
 
 
 # A style sheet comes down by the first base alone.

@@ -7,13 +7,12 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Static
 
 from oi_tui.engine.models.download import DownloadError
 from oi_tui.engine.models.llamafile import Llamafile, LlamafileError, begin
-from oi_tui.screens.dialog import Dialog, link_hints
+from oi_tui.screens.dialog import Dialog, DialogBox
 from oi_tui.system.environment import list_secret_variables
 from oi_tui.text import one_line
 
@@ -43,9 +42,9 @@ class LlamafileScreen(Dialog[Llamafile | str]):
 
     def compose(self) -> ComposeResult:
         """Mount one line."""
-        with Vertical(id="starting") as box:
+        with DialogBox(id="starting") as box:
             box.border_title = "Llamafile"
-            box.border_subtitle = link_hints("esc stops; the download can continue later")
+            box.hints = "esc stops; the download can continue later"
             yield Static(one_line(self._source, 200), id="starting-words", markup=False)
 
     def on_mount(self) -> None:

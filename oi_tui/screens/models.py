@@ -8,7 +8,7 @@ from typing import ClassVar
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, OptionList, Static
@@ -18,14 +18,14 @@ from oi_tui.engine.credentials.keys import SecretError, Secrets, find_variable_n
 from oi_tui.engine.credentials.redaction import learn
 from oi_tui.engine.models import llamafile, local_servers
 from oi_tui.engine.settings import presets
-from oi_tui.screens.dialog import Dialog, link_hints
+from oi_tui.screens.dialog import Dialog, DialogBox
 from oi_tui.text import one_line
 from oi_tui.widgets.lists.choice_list import ChoiceList
 
 #: The ready-made profiles of the providers whose model is offered once there is a key.
 _HOSTED = ("openai", "anthropic", "gemini", "openrouter", "mistral", "deepseek", "groq", "xai")
-_LIST_KEYS = link_hints("enter choose · tab type a name · esc cancel")
-_KEY_KEYS = link_hints("enter save · ctrl+s this session only · esc back")
+_LIST_KEYS = "enter choose · tab type a name · esc cancel"
+_KEY_KEYS = "enter save · ctrl+s this session only · esc back"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +147,9 @@ class ModelsScreen(Dialog[ModelChoice | None]):
 
     def compose(self) -> ComposeResult:
         """Mount the text, the list, a hint for an empty list, and the fields for a name and a key."""
-        with Vertical(id="models") as box:
+        with DialogBox(id="models") as box:
             box.border_title = "Welcome to oi-tui" if self._welcome else "Model"
-            box.border_subtitle = _LIST_KEYS
+            box.hints = _LIST_KEYS
             yield Static(self._explain(), id="models-words", markup=False)
             yield ChoiceList(*(Option(_describe(choice)) for choice in self._choices), id="models-list")
             with VerticalScroll(id="models-hints", can_focus=False):
@@ -295,7 +295,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
         key.display = asks
         key.value = ""
         self.query_one("#models-words", Static).update(words if words is not None else self._explain())
-        self.query_one("#models").border_subtitle = _KEY_KEYS if asks else _LIST_KEYS
+        self.query_one("#models", DialogBox).hints = _KEY_KEYS if asks else _LIST_KEYS
         (key if asks else self.query_one(OptionList)).focus()
 
     def _keep_key(self, typed: str) -> None:

@@ -4,13 +4,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from oi_tui.engine.review.permissions import Permission
-from oi_tui.screens.dialog import Dialog, link_hints
+from oi_tui.screens.dialog import Dialog, DialogBox
 from oi_tui.text import one_line
 from oi_tui.widgets.lists.choice_list import ChoiceList
 
@@ -34,9 +33,9 @@ class PermissionsScreen(Dialog[None]):
 
     def compose(self) -> ComposeResult:
         """Mount the text and the list."""
-        with Vertical(id="permissions") as box:
+        with DialogBox(id="permissions") as box:
             box.border_title = "Auto-approvals"
-            box.border_subtitle = link_hints("enter revoke · A revoke all · esc close")
+            box.hints = "enter revoke · A revoke all · esc close"
             yield Static(id="permissions-words", markup=False)
             yield ChoiceList(id="permissions-list", markup=False)
 

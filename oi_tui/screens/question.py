@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from oi_tui.screens.dialog import Dialog, link_hints
+from oi_tui.screens.dialog import Dialog, DialogBox
 from oi_tui.text import one_line, visible
 from oi_tui.widgets.approval.key_guard import LOOK, KeyGuard
 
@@ -39,9 +38,9 @@ class QuestionDialog(Dialog[str | None]):
         lines = [visible(line[:_WIDTH]) for line in self._question.splitlines()[:_LINES]]
         if self._repeated:
             lines.append("The last answer was not accepted. Try again.")
-        with Vertical(id="ask") as box:
+        with DialogBox(id="ask") as box:
             box.border_title = Content(one_line(self._title, 60))
-            box.border_subtitle = link_hints("the field opens when you stop typing · esc cancel")
+            box.hints = "the field opens when you stop typing · esc cancel"
             yield Static(Content("\n".join(lines)), id="ask-words", markup=False)
             yield Input(password=self._masked, id="ask-answer", disabled=True)
 
@@ -56,7 +55,7 @@ class QuestionDialog(Dialog[str | None]):
             field = self.query_one(Input)
             field.disabled = False
             field.focus()
-            self.query_one("#ask").border_subtitle = link_hints("enter send · esc cancel")
+            self.query_one("#ask", DialogBox).hints = "enter send · esc cancel"
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Go back with the answer."""

@@ -4,11 +4,10 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
 
 from oi_tui import paths
-from oi_tui.screens.dialog import link_hints
+from oi_tui.screens.dialog import DialogBox
 from oi_tui.screens.name_choice import NameChoice
 from oi_tui.text import one_line
 from oi_tui.widgets.lists.choice_list import ChoiceList
@@ -22,7 +21,7 @@ class TableChoice(NameChoice):
 
     def compose(self) -> ComposeResult:
         """Mount the list in a box."""
-        with Vertical(id="table-choice") as box:
+        with DialogBox(id="table-choice") as box:
             box.border_title = "Tables"
-            box.border_subtitle = link_hints("enter open · esc close")
+            box.hints = "enter open · esc close"
             yield ChoiceList(*(Content(one_line(name, 60)) for name in self._names))

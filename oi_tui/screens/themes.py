@@ -4,12 +4,11 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from oi_tui.engine.settings.application import THEMES
-from oi_tui.screens.dialog import Dialog, link_hints
+from oi_tui.screens.dialog import Dialog, DialogBox
 from oi_tui.widgets.lists.choice_list import ChoiceList
 
 
@@ -28,9 +27,9 @@ class ThemesScreen(Dialog[str | None]):
 
     def compose(self) -> ComposeResult:
         """Mount a question and the list."""
-        with Vertical(id="themes") as box:
+        with DialogBox(id="themes") as box:
             box.border_title = "Theme"
-            box.border_subtitle = link_hints("enter apply · esc cancel")
+            box.hints = "enter apply · esc cancel"
             if self._welcome:
                 yield Static("Which theme is easiest to read? f2 changes it later.", id="themes-words")
             yield ChoiceList(*(Option(name) for name in THEMES), id="themes-list")

@@ -254,6 +254,7 @@ class SettingField(Vertical):
         elif changed and len(default) <= 40:
             words = Content.assemble(words, (f" · default: {default}", "$text-muted"))
         self._state.update(words)
+        self._state.set_class(words.plain == "default", "-default")
 
     def _describe_value(self, option: Value) -> str:
         if option is None:

@@ -95,6 +95,29 @@ async def test_a_narrow_terminal_shows_settings_and_the_rows_of_more_than_one() 
         await steps(pilot)
         lines = ["".join(segment.text for segment in strip) for strip in frame(app)]
         assert sum("Server address" in line for line in lines) == 1
-        assert any("default" in line for line in lines)
         assert not any("llm." in line for line in lines)
         assert any("API key" in line for line in lines)
+        # The mark of a changed setting is whole, and others need none.
+        await pilot.press("tab", "tab", *"x")
+        await waiting.until(pilot, lambda: shows(app, "● changed"))
+        assert not any(line.rstrip().endswith(" def") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("state", "hints"),
+    [("permissions", "enter revoke · esc close"), ("choosing a model", "enter choose · esc cancel")],
+)
+async def test_a_narrow_dialog_shows_the_hints_that_fit_and_always_the_way_out(
+    state: str, hints: str
+) -> None:
+    make, steps = _KNOWN[state]
+    app = make()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await steps(pilot)
+        assert not shows(app, hints), "there is room for more"
+        await pilot.resize_terminal(40, 12)
+        await waiting.until(pilot, lambda: shows(app, hints))
+
+
+def shows(app: Any, words: str) -> bool:
+    return any(words in "".join(segment.text for segment in strip) for strip in frame(app))

@@ -5,14 +5,13 @@ from typing import ClassVar, NamedTuple
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from oi_tui import profiles
 from oi_tui.engine.settings import presets
-from oi_tui.screens.dialog import Dialog, link_hints
+from oi_tui.screens.dialog import Dialog, DialogBox
 from oi_tui.screens.name_choice import NameChoice
 from oi_tui.text import one_line, visible
 from oi_tui.widgets.lists.choice_list import ChoiceList
@@ -38,9 +37,9 @@ class ProfileMenu(Dialog[MenuEntry | None]):
 
     def compose(self) -> ComposeResult:
         """Mount the list in a box."""
-        with Vertical(classes="profile-box") as box:
+        with DialogBox(classes="profile-box") as box:
             box.border_title = Content(f"Profile {one_line(self._title, 40)}")
-            box.border_subtitle = link_hints("enter choose · esc close")
+            box.hints = "enter choose · esc close"
             yield ChoiceList(*(Option(entry.label, id=entry.id) for entry in self._entries))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
@@ -59,9 +58,9 @@ class ProfileChoice(NameChoice):
 
     def compose(self) -> ComposeResult:
         """Mount the list in a box."""
-        with Vertical(classes="profile-box") as box:
+        with DialogBox(classes="profile-box") as box:
             box.border_title = "Switch profile"
-            box.border_subtitle = link_hints("enter switch · esc close")
+            box.hints = "enter switch · esc close"
             yield ChoiceList(*map(self._draw_row, self._names))
 
     def _draw_row(self, name: str) -> Content:
@@ -84,9 +83,9 @@ class NameDialog(Dialog[str | None]):
 
     def compose(self) -> ComposeResult:
         """Mount one field in a box."""
-        with Vertical(classes="profile-box") as box:
+        with DialogBox(classes="profile-box") as box:
             box.border_title = Content(one_line(self._question, 60))
-            box.border_subtitle = link_hints("enter save · esc close")
+            box.hints = "enter save · esc close"
             yield Input(self._title)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
@@ -109,8 +108,8 @@ class DifferencesDialog(Dialog[None]):
 
     def compose(self) -> ComposeResult:
         """Mount the lines in a box."""
-        with Vertical(classes="profile-box") as box:
+        with DialogBox(classes="profile-box") as box:
             box.border_title = "Changes"
-            box.border_subtitle = link_hints("esc close")
+            box.hints = "esc close"
             text = "\n".join(map(visible, self._lines))
             yield Static(text or "No changes: every setting has its default value.", markup=False)

@@ -8,13 +8,12 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
 from oi_tui.engine.models.model_check import CheckResult
-from oi_tui.screens.dialog import Dialog, link_hints
+from oi_tui.screens.dialog import Dialog, DialogBox
 from oi_tui.text import one_line
 
 _log = logging.getLogger(__name__)
@@ -42,9 +41,9 @@ class ModelTest(Dialog[None]):
 
     def compose(self) -> ComposeResult:
         """Mount a box for the results."""
-        with Vertical(id="model-test") as box:
+        with DialogBox(id="model-test") as box:
             box.border_title = Content(f"Connection test: {one_line(self._model, 50)}")
-            box.border_subtitle = link_hints("esc close")
+            box.hints = "esc close"
             yield Static(id="model-test-lines", markup=False)
 
     def on_mount(self) -> None:
