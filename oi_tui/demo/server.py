@@ -18,8 +18,10 @@ from oi_tui.system import environment_names
 
 #: What a request may weigh at most, in bytes: a conversation with many pictures.
 MOST_BYTES = 256 * 1024 * 1024
-#: Characters of one streamed piece; about one token of English.
-_PIECE = 4
+#: Characters of one token; about what one of English has. A streamed piece is one token.
+_TOKEN = 4
+#: Characters of one streamed piece where no pace is kept: servers that are fast send some tokens at once.
+_LARGE_PIECE = 32
 
 
 class Demo(NamedTuple):
@@ -154,7 +156,7 @@ class _Exchange(BaseHTTPRequestHandler):
         self.end_headers()
         pause = 1 / self.server.tokens_per_second if self.server.tokens_per_second else 0.0
         due = time.monotonic() + 20 * pause
-        for chunk in _make_chunks(request, reply):
+        for chunk in _make_chunks(request, reply, _TOKEN if pause else _LARGE_PIECE):
             if self.server.stopping.wait(max(due - time.monotonic(), 0)) if pause else False:
                 return
             due += pause
@@ -166,8 +168,8 @@ class _Exchange(BaseHTTPRequestHandler):
         self.wfile.flush()
 
 
-def _make_chunks(request: dict[str, Any], reply: Reply) -> Iterator[dict[str, Any]]:
-    """The reply as the chunks of a stream."""
+def _make_chunks(request: dict[str, Any], reply: Reply, size: int) -> Iterator[dict[str, Any]]:
+    """The reply as the chunks of a stream, with pieces of so many characters."""
     head = {
         "id": f"chatcmpl-{secrets.token_hex(8)}",
         "object": "chat.completion.chunk",
@@ -184,19 +186,18 @@ def _make_chunks(request: dict[str, Any], reply: Reply) -> Iterator[dict[str, An
     for part in reply:
         match part:
             case Say(text):
-                yield from (chunk({"content": piece}) for piece in _split_pieces(text))
+                yield from (chunk({"content": piece}) for piece in _split_pieces(text, size))
             case Think(text):
-                yield from (chunk({"reasoning_content": piece}) for piece in _split_pieces(text))
+                yield from (chunk({"reasoning_content": piece}) for piece in _split_pieces(text, size))
             case CodeToRun(language, code) if tool is None:
-                yield from (
-                    chunk({"content": piece}) for piece in _split_pieces(_write_fence(language, code))
-                )
+                fence = _write_fence(language, code)
+                yield from (chunk({"content": piece}) for piece in _split_pieces(fence, size))
             case CodeToRun():
                 begun = {**_call(tool, part), "index": calls}
                 arguments = begun["function"]["arguments"]
                 begun["function"] = {"name": tool, "arguments": ""}
                 yield chunk({"tool_calls": [begun]})
-                for piece in _split_pieces(arguments):
+                for piece in _split_pieces(arguments, size):
                     yield chunk({"tool_calls": [{"index": calls, "function": {"arguments": piece}}]})
                 calls += 1
     yield chunk({}, "tool_calls" if calls else "stop")
@@ -242,11 +243,11 @@ def _write_fence(language: str, code: str) -> str:
     return f"```{language}\n{code}\n```\n"
 
 
-def _split_pieces(text: str) -> Sequence[str]:
-    return [text[at : at + _PIECE] for at in range(0, len(text), _PIECE)]
+def _split_pieces(text: str, size: int) -> Sequence[str]:
+    return [text[at : at + size] for at in range(0, len(text), size)]
 
 
 def _count_usage(request: dict[str, Any], reply: Reply) -> dict[str, int]:
-    tokens = len(json.dumps(request.get("messages"))) // _PIECE
-    replied = sum(len(part.code if isinstance(part, CodeToRun) else part.text) for part in reply) // _PIECE
+    tokens = len(json.dumps(request.get("messages"))) // _TOKEN
+    replied = sum(len(part.code if isinstance(part, CodeToRun) else part.text) for part in reply) // _TOKEN
     return {"prompt_tokens": tokens, "completion_tokens": replied, "total_tokens": tokens + replied}

@@ -114,6 +114,15 @@ def work(session: Session, request: str, *answers: Answer, typed: str = "") -> l
     return list(session.messages[before + 1 :])
 
 
+@pytest.mark.parametrize(("pace", "size"), [(1_000_000, 4), (0, 32)])
+def test_a_piece_is_one_token_and_several_where_no_pace_is_kept(pace: float, size: int) -> None:
+    running = start(tokens_per_second=pace)
+    chunks = ask(running, messages=[{"role": "user", "content": "hello"}], stream=True)
+    running.stop()
+    pieces = [chunk["choices"][0]["delta"].get("content", "") for chunk in chunks]
+    assert max(map(len, pieces)) == size
+
+
 def text(messages: list[Message]) -> str:
     assert messages[-1].type == "message"
     return messages[-1].content
