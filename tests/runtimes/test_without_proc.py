@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.processes import process_table, pty, readiness
+from tests import processes
 from tests.runtimes.playing import alive, check_cells, play, until
 
 pytestmark = pytest.mark.needs("ps")
@@ -111,6 +113,40 @@ def test_ps_tells_what_proc_tells(child: subprocess.Popen[bytes], monkeypatch: p
     assert sorted(process_table.list_session(child.pid)) == sorted(members)
     assert {pid for pid, _ in members} == {child.pid, *below}
     assert began - 1 <= process_table.find_start(child.pid) <= began + 2
+
+
+def test_what_a_run_started_is_found_without_a_look_at_all_processes(
+    child: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(process_table, "_LISTS_CHILDREN", False)
+        below = process_table.list_descendants(child.pid)
+    assert len(below) == 1
+    with monkeypatch.context() as patch:
+        patch.setattr(process_table, "_list_parents", lambda: pytest.fail("all processes were read"))
+        assert process_table.list_descendants(child.pid) == below
+        assert process_table.list_foreground(child.pid, child.pid) == [child.pid, *below]
+        assert process_table.list_foreground(child.pid, os.getpgid(0)) == [os.getpgid(0)]
+
+
+def test_children_of_all_threads_and_below_are_found() -> None:
+    program = (
+        "import subprocess, threading\n"
+        "shell = ['/bin/sh', '-c', 'sleep 60 & echo; wait']\n"
+        "start = lambda: subprocess.Popen(shell, stdout=-1).stdout.read(1)\n"
+        "thread = threading.Thread(target=lambda: [start(), input()])\n"
+        "thread.start(); start(); print(); input()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+    ) as running:
+        assert running.stdout
+        running.stdout.readline()
+        assert processes.wait_until(lambda: len(process_table.list_descendants(running.pid)) == 4, 20)
+        found = {process.pid for process in processes.descendants(running.pid)}
+        assert set(process_table.list_descendants(running.pid)) == found
+        for pid in (*found, running.pid):
+            os.kill(pid, signal.SIGKILL)
 
 
 def test_without_ps_nothing_is_known_and_nothing_fails(monkeypatch: pytest.MonkeyPatch) -> None:

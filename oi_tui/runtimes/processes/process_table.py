@@ -8,7 +8,7 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 _LINUX = sys.platform.startswith("linux")
@@ -21,21 +21,46 @@ _CALLS = {
     "aarch64": (63, None, None, 72, 73, None, 22),
 }.get(platform.machine())
 _TERMINAL_OF_ONES_OWN = os.makedev(5, 0)  # /dev/tty
+#: Whether the kernel lists the children of a process, as nearly every one does. A quiet run is looked at many
+#: times a second, and reading the whole process table would take most of the time of that.
+_LISTS_CHILDREN = Path("/proc/thread-self/children").exists()
 _POLLIN = 0x001
 
 
 def list_descendants(pid: int) -> list[int]:
     """The processes that descend from one, itself not included."""
-    children: dict[int, list[int]] = {}
-    for child, parent in _list_parents():
-        children.setdefault(parent, []).append(child)
+    list_children = _list_children if _LINUX and _LISTS_CHILDREN else _read_family()
     processes = []
     following = [pid]
     while following:
-        for child in children.get(following.pop(), ()):
-            processes.append(child)
-            following.append(child)
+        below = list_children(following.pop())
+        processes += below
+        following += below
     return processes
+
+
+def _read_family() -> Callable[[int], list[int]]:
+    """Read the parents of all processes once, and return what gives the children of each."""
+    children: dict[int, list[int]] = {}
+    for child, parent in _list_parents():
+        children.setdefault(parent, []).append(child)
+    return lambda pid: children.get(pid, [])
+
+
+def _list_children(pid: int) -> list[int]:
+    """The children of a process, read twice: where one ends at this moment, another can be left out."""
+    children: list[int] = []
+    before = None
+    for _ in range(5):
+        children = []
+        with contextlib.suppress(OSError):
+            for thread in _list_numbers(f"/proc/{pid}/task"):
+                with contextlib.suppress(OSError):
+                    children += map(int, Path(f"/proc/{pid}/task/{thread}/children").read_bytes().split())
+        if children == before:
+            break
+        before = children
+    return children
 
 
 def _list_numbers(folder: str = "/proc") -> list[str]:
