@@ -1,6 +1,10 @@
 """The turns of an interpreter: one at a time, as events or as chunks."""
 
+import atexit
+import functools
 import inspect
+import logging
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -45,6 +49,9 @@ OnApproval = Callable[[ApprovalRequested], object]
 _T = TypeVar("_T", Event, Chunk)
 _Stream = weakref.ReferenceType[Generator[Any, None, None]]
 _NOT_APPROVED = "This code was not run: it needs approval, and nobody could be asked."
+#: The streams of turns in progress, as far as somebody holds them.
+_streams = weakref.WeakSet[Generator[Any, None, None]]()
+_log = logging.getLogger(__name__)
 
 
 class TurnError(RuntimeError):
@@ -189,18 +196,21 @@ class Turns:
         """Do the work unless another turn is in progress. Raises TurnError."""
 
         def stream() -> Generator[_T, None, None]:
-            if not self._lock.acquire(blocking=False):
+            # A forked process has another one.
+            lock = self._lock
+            if not lock.acquire(blocking=False):
                 self.require_none()
             self._stream, self._stream_thread = own[0], threading.get_ident()
             try:
                 yield from work()
             finally:
                 self._stream = None
-                self._lock.release()
+                lock.release()
 
         own: list[_Stream] = []
         made = stream()
         own.append(weakref.ref(made))
+        _streams.add(made)
         return made
 
     def _chunks(self, message: Prompt) -> Iterator[Chunk]:
@@ -252,6 +262,8 @@ class Turns:
 
     def _run(self, work: Callable[[Session], Iterator[Event]]) -> Generator[Event, None, None]:
         session = self.begin()
+        # After the model and the languages were made, so that it happens before they are ended.
+        _close_streams_at_exit()
         turn = work(session)
         self._was_replaced = False
         try:
@@ -266,10 +278,12 @@ class Turns:
                 ):
                     raise TurnError(event.reason)
         finally:
-            # Whoever closes the stream at the question rejects it; the turn then comes to its own end.
-            _end(session, turn)
-            self._follow(self.file.note(session.messages))
-            self._session = None
+            # Whoever closes the stream at the question rejects it; the turn then comes to its own end. In a
+            # forked process, the turn is that of its parent.
+            if self._session is session:
+                _end(session, turn)
+                self._follow(self.file.note(session.messages))
+                self._session = None
 
     def _follow(self, messages: Iterable[Chunk]) -> None:
         """Have the list show how far the turn is, unless the script replaced it."""
@@ -314,15 +328,37 @@ def _end(session: Session, turn: Iterator[Event]) -> None:
     Meanwhile nobody can press stop again. So a run that does not end is stopped a second time, which ends
     its language.
     """
+    if sys.is_finalizing():
+        # The threads that work on it have been stopped for good.
+        return
     session.interrupt()
     again = threading.Timer(UNATTENDED, session.interrupt)
     again.daemon = True
-    again.start()
+    try:
+        again.start()
+    except RuntimeError:
+        # The program ends, and from Python 3.12 on no thread begins any more.
+        session.interrupt()
     try:
         for _ in turn:
             pass
     finally:
         again.cancel()
+
+
+@functools.cache
+def _close_streams_at_exit() -> None:
+    atexit.register(_close_streams)
+
+
+def _close_streams() -> None:
+    """End the turns whose streams somebody still holds, while threads can work on them."""
+    for stream in list(_streams):
+        if inspect.getgeneratorstate(stream) == inspect.GEN_SUSPENDED:
+            try:
+                stream.close()
+            except Exception:  # noqa: BLE001  # there is nobody to report it to
+                _log.exception("The end of a turn failed")
 
 
 def check_messages(messages: Iterable[Chunk]) -> list[Chunk]:

@@ -939,6 +939,30 @@ def test_an_old_script_runs_and_ends_without_close(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "6", "")
 
 
+HELD_STREAM = """
+import sys
+from oi_tui import OpenInterpreter
+
+code = "```python\\nprint(1, flush=True)\\nimport time\\ntime.sleep(100)\\n```"
+interpreter = OpenInterpreter(auto_run=True)
+interpreter.llm.completions = lambda messages: iter(["Look:\\n", code])
+interpreter.llm.supports_functions = False
+stream = interpreter.chat("go", stream=True, display=False)
+for chunk in stream:
+    if chunk.get("type") == sys.argv[1] and "content" in chunk:
+        break
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("where", ["message", "console"])
+def test_a_program_ends_that_still_holds_a_stream(tmp_path: Path, where: str) -> None:
+    (tmp_path / "script.py").write_text(HELD_STREAM)
+    words = [sys.executable, tmp_path / "script.py", where]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=100, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 FIRST_README = """
 import oi_tui.interpreter_module
 import interpreter
