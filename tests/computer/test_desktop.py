@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from oi_tui.computer import bridge
+from oi_tui.computer.desktop import guard
 from oi_tui.computer.desktop.guard import InputGuard
 from oi_tui.computer.desktop.session import DesktopSession
 from oi_tui.computer.desktop.x11 import X11
@@ -217,6 +218,34 @@ def test_a_screen_that_hangs_fails_the_code_keeps_its_variables_and_holds_nothin
         server.send_signal(signal.SIGCONT)
         computer.close()
         api.close()
+        server.kill()
+        server.wait()
+
+
+def test_a_guard_ends_with_its_process_although_the_screen_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    server, display = start_screen()
+    monkeypatch.setenv("DISPLAY", display)
+    words = [sys.executable, guard.__file__, str(os.getpid())]
+    process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdin
+    assert process.stdout
+    try:
+        assert process.stdout.readline() == b"ready\n"
+        server.send_signal(signal.SIGSTOP)
+        counts: list[str] = []
+
+        def is_waiting() -> bool:
+            """Whether it has waited for so long that it can only be for the screen."""
+            counts.append(Path(f"/proc/{process.pid}/schedstat").read_text())
+            return len(counts) > 30 and len(set(counts[-30:])) == 1
+
+        until(is_waiting, "the guard to hang")
+        process.stdin.close()
+        assert process.wait(PATIENCE) == 1
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
         server.kill()
         server.wait()
 

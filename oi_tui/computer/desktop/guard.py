@@ -11,9 +11,12 @@ place where the pointer must stay, and `unwatched 0 0` while it may move. Where 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import select
 import sys
+import termios
+import threading
 import time
 from pathlib import Path
 
@@ -29,6 +32,9 @@ from oi_tui.computer.errors import ComputerError
 _INTERVAL = 0.005
 #: The longest time between two presses of escape that belong together.
 _TWICE = 0.6
+#: How long a screen that hangs is waited for after the process has ended, in seconds: with nothing to let go
+#: of, and with something. What stays pressed then is released when a program uses the screen the next time.
+_HUNG_SECONDS, _HUNG_AND_HELD_SECONDS = 2.0, 60.0
 
 
 class InputGuard:
@@ -95,6 +101,16 @@ class InputGuard:
             (self._desktop.button if kind == "button" else self._desktop.key)(number, False)
         self._held.clear()
 
+    def end_with(self, source: int) -> None:
+        """Wait until the other process ends, and then end this one, even if the screen hangs."""
+        poll = select.poll()
+        poll.register(source, getattr(select, "POLLRDHUP", 0))
+        poll.poll()
+        # What was announced and not read yet may be pressed once the screen goes on.
+        unread = bytes(fcntl.ioctl(source, termios.FIONREAD, bytes(4))) != bytes(4)
+        time.sleep(_HUNG_AND_HELD_SECONDS if self._held or unread else _HUNG_SECONDS)
+        os._exit(1)
+
     def _note(self, line: str) -> None:
         kind, number, state = line.split()
         if kind in ("pointer", "unwatched"):
@@ -133,6 +149,7 @@ def main() -> None:
     guard = InputGuard(open_desktop(patient=True), int(sys.argv[1]))
     sys.stdout.write("ready\n")
     sys.stdout.flush()
+    threading.Thread(target=guard.end_with, args=(0,), daemon=True).start()
     # Where the display has closed, nothing is held down on it any more.
     with contextlib.suppress(ComputerError):
         guard.serve(0)
