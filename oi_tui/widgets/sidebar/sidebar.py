@@ -143,7 +143,7 @@ class Sidebar(ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """Render one line of the screen."""
-        number, width = y + self.scroll_offset.y, self.size.width
+        number, width = y + self.scroll_offset.y, self.scrollable_content_region.width
         if number >= len(self._rows):
             return Strip.blank(width, self.rich_style)
         row, selected = self._rows[number], self.has_focus and number == self._selected

@@ -1,5 +1,6 @@
 """The sidebar: when it is there, what it shows, and what its rows do."""
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -51,6 +52,17 @@ async def wide(*replies: object, columns: int = 200, **settings: object) -> Asyn
         await ui.pilot.resize_terminal(columns, 50)
         ui.computer.remembered = (DATA,)
         yield ui
+
+
+async def test_the_scroll_bar_hides_no_end_of_a_row() -> None:
+    async with wide([call("a"), Usage(1000, 50, 0.02)], [Text("Done."), Usage(1900, 50, 0.02)]) as ui:
+        await ui.type("go")
+        await ui.until(lambda: "2 requests $0.04" in shown(ui))
+        await ui.pilot.resize_terminal(200, 9)
+        await ui.until(lambda: sidebar(ui).show_vertical_scrollbar)
+        sidebar(ui).scroll_end(animate=False)
+        row = r"2 requests .*\$0\.04"
+        await ui.until(lambda: any(re.search(row, line) for line in screen_lines(ui)))
 
 
 async def test_it_shows_variables_and_cost_after_a_run() -> None:
