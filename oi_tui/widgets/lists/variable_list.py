@@ -196,7 +196,7 @@ class VariableList(ScrollView):
 
     def render_line(self, y: int) -> Strip:
         """Render one line of the screen."""
-        number, width = y + self.scroll_offset.y, self.size.width
+        number, width = y + self.scroll_offset.y, self.scrollable_content_region.width
         if number >= len(self._rows):
             return Strip.blank(width, self.rich_style)
         row = self._rows[number]

@@ -99,6 +99,13 @@ async def test_before_any_code_ran_the_languages_are_not_counted_up() -> None:
         assert "shell" not in app.shown
 
 
+async def test_a_value_that_was_cut_has_its_mark_beside_the_scroll_bar() -> None:
+    many = tuple(Variable(f"v{number}", "str", "x" * 100, 149) for number in range(50))
+    async with looking(Memory("python", "known", many, 50), size=(50, 20)) as (app, _, reached):
+        await reached(lambda: app.screen.query_one(VariableList).show_vertical_scrollbar)
+        await reached(lambda: "x…" in "".join(s.text for s in app.screen._compositor.render_strips()[8]))
+
+
 async def test_typing_narrows_the_list_and_enter_names_the_variable() -> None:
     async with looking(PYTHON, SHELL) as (app, pilot, until):
         await pilot.press(*"NA")
