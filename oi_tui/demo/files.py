@@ -8,6 +8,9 @@ import shlex
 from oi_tui.demo.talk import CodeToRun, Reply, Say, Talk, TaskStep, Think
 from oi_tui.demo.task import Task, find_csv_name, quote_lines, report_unexpected, request_pattern
 
+#: What means something in Markdown.
+_MARKDOWN = re.compile(r"[*_`<\[\\&~]")
+
 LARGEST = r"""
 import heapq
 import os
@@ -171,7 +174,9 @@ def _open(step: TaskStep, name: str) -> str:
 
 
 def _write_cell(text: str) -> str:
-    return text.replace("|", "\\|")
+    """The text as a cell of a table; as code where Markdown would read it otherwise, such as `__name__`."""
+    cell = text.replace("|", "\\|")
+    return "`{}`".format(cell.replace("`", "'")) if _MARKDOWN.search(text) else cell
 
 
 FILES = (

@@ -139,6 +139,14 @@ def test_the_largest_file_is_found_and_named(session: Session, workplace: Path) 
     assert "the largest is `deep/er/big one.bin` with 123,456 bytes" in reported
 
 
+def test_a_name_that_markdown_would_read_otherwise_stays_what_it_is(
+    session: Session, workplace: Path
+) -> None:
+    (workplace / "a" / "__pycache__").mkdir(parents=True)
+    (workplace / "a" / "__pycache__" / "x.pyc").write_bytes(b"x" * 123_456)
+    assert "| `a/__pycache__/x.pyc` | 123,456 |" in text(work(session, "largest files here"))
+
+
 def test_a_single_file_is_compared_with_no_other(session: Session, workplace: Path) -> None:
     for file in workplace.iterdir():
         file.unlink()
