@@ -2,12 +2,15 @@
 
 import csv
 import json
+import lzma
 import math
 import os
 import re
 import sqlite3
 import threading
 import time
+import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -63,7 +66,11 @@ _LONGEST, _BINS = 200, 10
 #: The most rows, and the most cells, that are copied at once.
 _BATCH, _BATCH_CELLS = 1000, 500_000
 #: What reading a damaged file raises, beside TableError.
-_UNREADABLE = (OSError, EOFError, ValueError, RecursionError, sqlite3.Error, csv.Error)
+_UNREADABLE = (
+    *(OSError, EOFError, ValueError, RecursionError, sqlite3.Error, csv.Error),
+    # RuntimeError is said of an archive with a password.
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, RuntimeError),
+)
 
 
 def is_table_file(name: str) -> bool:

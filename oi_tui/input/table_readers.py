@@ -16,6 +16,7 @@ from typing import IO, Any
 
 from oi_tui.input import delimited_text
 from oi_tui.input.table_records import TableRecords, find_header
+from oi_tui.input.text_encoding import detect_encoding
 from oi_tui.runtimes.language import DRIVERS
 from oi_tui.runtimes.tables import TableError
 from oi_tui.system.environment import public_variables
@@ -39,6 +40,8 @@ ENDINGS = {
 PACKED = (".gz", ".bz2", ".xz", ".zip")
 #: How many rows are looked at to find out where the table begins.
 _SAMPLE = 200
+#: How many bytes are looked at to find out in which encoding JSON is written.
+_SAMPLE_BYTES = 64 * 1024
 _NO_RECORD = "each record must be a JSON object"
 
 
@@ -87,7 +90,9 @@ def _open_zip(path: Path) -> IO[bytes]:
 
 
 def _open_text(path: Path) -> IO[str]:
-    return io.TextIOWrapper(open_bytes(path), encoding="utf-8-sig")
+    with open_bytes(path) as file:
+        encoding = detect_encoding(file.read(_SAMPLE_BYTES))
+    return io.TextIOWrapper(open_bytes(path), encoding="utf-8-sig" if encoding == "utf-8" else encoding)
 
 
 def _read_json_lines(path: Path, _: str) -> TableRecords:
@@ -121,9 +126,15 @@ def _read_json_rows(path: Path, names: dict[str, None], notes: list[str]) -> Ite
         notes.append("the last line is cut off")
 
 
-def _read_json(path: Path, _: str) -> TableRecords:
-    with _open_text(path) as file:
-        found = json.load(file)
+def _read_json(path: Path, table: str) -> TableRecords:
+    try:
+        with _open_text(path) as file:
+            found = json.load(file)
+    except json.JSONDecodeError as error:
+        # Behind a first value there is another: JSON lines are often called .json, too.
+        if error.msg != "Extra data":
+            raise
+        return _read_json_lines(path, table)
     if (frame := _read_frame(found)) is not None:
         return frame
     records = _list_in(found)

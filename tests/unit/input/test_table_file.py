@@ -1,6 +1,7 @@
 """Tables in files: what they hold, in pages, sorted and filtered."""
 
 import gzip
+import io
 import json
 import lzma
 import sqlite3
@@ -409,6 +410,20 @@ def test_tables_of_a_database_are_named(tmp_path: Path, opened: Callable[..., Ta
     other.close()
 
 
+def _write_zip_with_password() -> bytes:
+    """A zip archive whose file says that it is encrypted."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("a.csv", "a,b\n1,2\n")
+    data = bytearray(packed.getvalue())
+    for mark, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        data[data.index(mark) + flags] |= 1
+    return bytes(data)
+
+
+_ZIP_WITH_PASSWORD = _write_zip_with_password()
+
+
 @pytest.mark.parametrize(
     ("name", "data", "words"),
     [
@@ -418,6 +433,11 @@ def test_tables_of_a_database_are_named(tmp_path: Path, opened: Callable[..., Ta
         ("a.jsonl", b"1\n", "each record must be a JSON object"),
         ("a.jsonl", b'{"a": 1}\n{"a":\n{"a": 2}\n', "line 2: each record must be a JSON object"),
         ("a.csv.gz", gzip.compress(b"a,b\n" + b"1,2\n" * 1000)[:-20], "cannot be read"),
+        ("a.csv.zip", b"no archive", "cannot be read"),
+        ("a.csv.gz", gzip.compress(b"a,b\n")[:10] + b"\xff" * 30, "cannot be read"),
+        ("a.csv.xz", lzma.compress(b"a,b\n")[:20] + b"\xff" * 30, "cannot be read"),
+        ("a.csv.zip", _ZIP_WITH_PASSWORD, "cannot be read as a table: .*password"),
+        ("a.json", b'{"a": 1}\n[7]\n', "line 2: each record must be a JSON object"),
         ("a.xlsx.gz", b"", "cannot be opened as a table"),
         ("a.db", b"not a database, at all", "cannot be read"),
         ("a.txt", b"", "cannot be opened as a table"),
@@ -430,6 +450,11 @@ def test_tables_of_a_database_are_named(tmp_path: Path, opened: Callable[..., Ta
         "number",
         "broken line",
         "torn archive",
+        "no archive",
+        "damaged gzip",
+        "damaged xz",
+        "password",
+        "lines of others",
         "packed book",
         "database",
         "ending",
@@ -442,6 +467,18 @@ def test_what_is_no_table_is_refused_in_a_sentence(
     (tmp_path / name).write_bytes(data)
     with pytest.raises(TableError, match=words):
         TableFile(tmp_path / name)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_json_lines_may_be_called_json_and_be_written_by_powershell(
+    tmp_path: Path, opened: Callable[..., TableFile], encoding: str
+) -> None:
+    (tmp_path / "a.json").write_text('{"a": "é", "b": 1}\n{"a": "ü", "b": 2}\n', encoding=encoding)
+    (tmp_path / "b.json").write_text('[{"a": "é", "b": 1}, {"a": "ü", "b": 2}]', encoding=encoding)
+    for name, kind in (("a.json", "JSON lines"), ("b.json", "JSON")):
+        table = opened(tmp_path / name)
+        assert table.kind == kind
+        assert cells(table, TableQuery()) == [("é", "1"), ("ü", "2")]
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
