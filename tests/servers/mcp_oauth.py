@@ -1,6 +1,6 @@
 """An MCP server for tests that wants a sign-in by OAuth, made with the real library; at a local port.
 
-It says yes to everybody, or no where the variable REFUSE is set.
+It says yes to everybody, or no where the variable REFUSE is set. With FORGET, it knows no token that it gave.
 """
 
 import os
@@ -66,6 +66,8 @@ class Provider:
         return self._tokens(client)
 
     async def load_access_token(self, token):
+        if os.environ.get("FORGET"):
+            return None
         return self.access.get(token)
 
     async def revoke_token(self, token): ...

@@ -63,13 +63,18 @@ def _make_provider(url: str, storage: "_Storage", browser: "_Browser | None") ->
         OAuthClientMetadata.model_validate({"redirect_uris": [address], "client_name": "oi-tui"}),
         storage,
         browser.open if browser else _refuse,
-        browser.come_back if browser else None,
+        browser.come_back if browser else _refuse_to_wait,
     )
     storage.context = provider.context
     return provider
 
 
 async def _refuse(_: str) -> None:
+    raise ServerError("the sign-in has ended; sign in again")
+
+
+async def _refuse_to_wait() -> AuthorizationCodeResult:
+    # Without a function for this, the library complains of that before it calls the one above.
     raise ServerError("the sign-in has ended; sign in again")
 
 
@@ -165,7 +170,7 @@ class _Browser:
     async def open(self, address: str) -> None:
         """Have the person open the address. Raises ServerError if a sign-in was completed before."""
         if self._closed:
-            await _refuse(address)
+            raise ServerError("you signed in, but it refuses the token that it gave you")
         parts = urlsplit(address)
         if parts.scheme not in ("http", "https"):
             raise ServerError("its address for signing in is not one of the web")

@@ -126,12 +126,35 @@ def test_a_token_that_is_over_is_renewed_without_anybody(open_workspace: Open, s
     assert kept(address)["tokens"] != before["tokens"]
 
 
+def test_a_token_that_is_not_renewed_asks_for_another_sign_in(open_workspace: Open, start: Start) -> None:
+    address = start()
+    workspace = open_workspace(servers=[f"t = {address}"])
+    sign_in(workspace)
+    workspace.close()
+    before = kept(address)
+    tokens = before["tokens"]
+    assert isinstance(tokens, dict)
+    tokens["access_token"] = tokens["refresh_token"] = "forgotten"
+    SignIns(Secrets()).keep(read(f"t = {address}"), {**before, "expires": 1.0})
+    later = open_workspace(servers=[f"t = {address}"])
+    assert later.mcp.tools() == []
+    assert later.mcp.servers.status[0].problem == "the sign-in has ended; sign in again"
+    sign_in(later)
+    assert counts(later) == "registered=1 signed_in=2 refreshed=0"
+
+
 def test_a_refused_sign_in_is_reported_and_nothing_is_kept(open_workspace: Open, start: Start) -> None:
     address = start(REFUSE="1")
     workspace = open_workspace(servers=[f"t = {address}"])
     with pytest.raises(McpCallError, match=r"refused the sign-in: Not today\."):
         sign_in(workspace)
     assert not kept(address)
+
+
+def test_a_token_that_is_refused_at_once_is_reported(open_workspace: Open, start: Start) -> None:
+    workspace = open_workspace(servers=[f"t = {start(FORGET='1')}"])
+    with pytest.raises(McpCallError, match="you signed in, but it refuses the token that it gave you"):
+        sign_in(workspace)
 
 
 def test_another_page_cannot_answer_for_the_person(open_workspace: Open, start: Start) -> None:
