@@ -8,9 +8,11 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path, PurePath
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
@@ -35,7 +37,7 @@ from oi_tui.system.environment import close_to_others
 from oi_tui.system.garbage import GarbageCollector
 from oi_tui.terminal.ansi16_filter import Ansi16Filter
 from oi_tui.terminal.contrast_filter import ContrastFilter
-from oi_tui.terminal.driver import TerminalClosed, TerminalDriver
+from oi_tui.terminal.driver import TerminalDriver
 from oi_tui.terminal.filter_chain import FilterChain
 from oi_tui.terminal.notifications import Notifier, run_tool
 from oi_tui.terminal.sanitize_filter import SanitizeFilter
@@ -139,6 +141,8 @@ class OiTui(ImageSupportMixin, IdleClock):
         self._tending: asyncio.Task[None] | None = None
         #: Signals that arrived before the event loop could handle them.
         self.early_signals: list[int] = []
+        #: Signals to end, for the thread that ends a program which does not end by itself.
+        self._end_signals: SimpleQueue[int] = SimpleQueue()
         # The first screen of a mode, and not the default screen, which keys do not wait for.
         self.add_mode(self.DEFAULT_MODE, self._make_first_screen)
         for item in (DARK, LIGHT):
@@ -177,8 +181,11 @@ class OiTui(ImageSupportMixin, IdleClock):
         # Those of asyncio are six on two cores: what waits for a slow language would hold up the next turn.
         loop.set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="worker"))
         if not self.is_headless:
+            threading.Thread(target=self._end_in_time, name="end", daemon=True).start()
             for number in ENDING:
                 loop.add_signal_handler(number, self._end, number)
+                # Python calls this also while the loop is busy, which then comes to its own handler too late.
+                signal.signal(number, lambda number, _: self._end_signals.put(number))
             # Not by the loop, which at its end would give ctrl+c back to Python, to end everything midway.
             signal.signal(signal.SIGINT, partial(_call_in, loop, self._stop_activity))
         if self.early_signals:
@@ -355,11 +362,15 @@ class OiTui(ImageSupportMixin, IdleClock):
         self._return_code = 1
 
     def _end(self, number: int) -> None:
-        """Quit in order. Without a terminal, writing to it might never end."""
+        """Quit in order, and at once after a while: without a terminal, writing to it might never end."""
+        self._end_signals.put(number)
         self.exit(return_code=128 + number)
-        last_resort = threading.Timer(PATIENCE, self._end_at_once, (128 + number,))
-        last_resort.daemon = True
-        last_resort.start()
+
+    def _end_in_time(self) -> None:
+        """End the program after a signal, if it has not ended by itself; the body of a thread."""
+        number = self._end_signals.get()
+        time.sleep(PATIENCE)
+        self._end_at_once(128 + number)
 
     def _end_at_once(self, code: int) -> None:
         """End without waiting for anything. A terminal that no longer reads is not restored."""
@@ -378,11 +389,6 @@ class OiTui(ImageSupportMixin, IdleClock):
         """Draw everything again after another program used the terminal."""
         self.send_again()
         self.refresh(layout=True)
-
-    @on(TerminalClosed)
-    def handle_terminal_closed(self) -> None:
-        """End: the terminal is gone, and a program in between, such as make, kept the signal about it."""
-        self._end(signal.SIGHUP)
 
     async def on_event(self, event: events.Event) -> None:
         """Look at the size a moment after what a person does, then go on as usual."""

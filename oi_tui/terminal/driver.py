@@ -5,6 +5,7 @@ import contextlib
 import logging
 import os
 import select
+import signal
 import sys
 import termios
 import time
@@ -33,10 +34,6 @@ class TerminalAnswered(Message):
     def __init__(self, answers: Answers) -> None:
         super().__init__()
         self.answers = answers
-
-
-class TerminalClosed(Message):
-    """The terminal is gone; nothing more can be typed."""
 
 
 class _KeyParser(XTermParser):
@@ -101,7 +98,8 @@ class TerminalDriver(LinuxDriver):
             if readable:
                 data = os.read(self.fileno, 4096)
                 if not data:
-                    self.send_message(TerminalClosed())
+                    # The terminal is gone, and a program in between, such as make, kept the signal about it.
+                    os.kill(os.getpid(), signal.SIGHUP)
                     break
                 text = decoder.decode(data)
                 self._dispatch(units.feed(_read_typed_early(text) if early else text))

@@ -1,5 +1,6 @@
 """A text area that can be scrolled while lines of it are removed, and that takes the keys of vi."""
 
+import asyncio
 import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -43,6 +44,12 @@ class StableTextArea(TextArea):
         """Make the styles anew: a rule, the focus or the theme changed."""
         self._styled_for = (None, None)
         super().notify_style_update()
+
+    async def on_event(self, event: events.Event) -> None:
+        """Handle it, then let others have a turn. Textual goes from one waiting key to the next at once."""
+        await super().on_event(event)
+        if isinstance(event, events.Key):
+            await asyncio.sleep(0)
 
     def take_vi_key(self, event: events.Key) -> bool:
         """Give vi a key; whether it had a meaning there."""

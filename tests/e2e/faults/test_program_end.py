@@ -78,6 +78,21 @@ def test_an_end_that_hangs_is_cut_short_with_the_terminal_as_it_was(start: Start
     assert program.attributes() == program.attributes_before
 
 
+def test_a_signal_ends_it_while_a_thousand_keys_wait(start: Start) -> None:
+    slow = (
+        "import time; from oi_tui.widgets.prompt.text_area import PromptTextArea as area; edit = area.edit; "
+    )
+    slow += "edit = area.edit; area.edit = lambda self, change: (time.sleep(0.05), edit(self, change))[1]"
+    command = (sys.executable, "-c", f"{slow}; from oi_tui.start import start; start()")
+    program = start("--demo", command=command, quick=None)
+    program.begin()
+    program.send("x" * 1000)
+    program.wait_for("xxx")
+    program.signal(signal.SIGTERM)
+    assert program.wait_exit(20) == 128 + signal.SIGTERM
+    assert program.modes == set()
+
+
 def test_a_signal_ends_it_and_the_editor_outside_that_has_the_terminal(start: Start, tmp_path: Path) -> None:
     editor = tmp_path / "editor"
     editor.write_text("#!/bin/sh\necho has the terminal\nexec sleep 1000\n")
