@@ -139,7 +139,8 @@ class PtyRuntime:
             yield RunEnded("failed", time.monotonic() - began, str(error))
             return
         except (OSError, RuntimeError, TimeoutError) as error:
-            yield RunEnded("lost", time.monotonic() - began, f"{self.language.title} did not start: {error}")
+            reason = f"{self.language.title} did not start: {self._explain(error)}"
+            yield RunEnded("lost", time.monotonic() - began, reason)
             return
         run = CellRun(self, process, cell, began)
         with self._lock:
@@ -408,6 +409,12 @@ class PtyRuntime:
         if process is self._process and not process.channel.holds("state"):
             title, lost = self.language.title, loss(self.names)
             self._on_loss(VariablesLost(self.language.name, f"{title} ended between runs ({ended}); {lost}"))
+
+    def _explain(self, error: Exception) -> str:
+        """Say why the language did not start."""
+        if isinstance(error, FileNotFoundError) and not self._cwd.is_dir():
+            return f"the working directory {self._cwd} no longer exists. Make it again, or start elsewhere"
+        return str(error)
 
     def _begin_in_place(self, stopped: threading.Event) -> tuple[LanguageProcess, str | None]:
         """Return the attached process, inside or outside of the sandbox as set, and whether it is new.

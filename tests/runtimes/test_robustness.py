@@ -456,6 +456,17 @@ def test_a_directory_that_is_gone_is_reported(make: Make, tmp_path: Path) -> Non
     assert "gone" in played.reason
 
 
+def test_a_working_directory_that_is_gone_is_named(make: Callable[..., Computer], tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    computer = make(cwd=folder)
+    folder.rmdir()
+    reason = play(computer, "python", "1").reason
+    assert reason.startswith(f"Python did not start: the working directory {folder} no longer exists.")
+    folder.mkdir()
+    assert play(computer, "python", "1").state == "finished"
+
+
 def test_why_a_language_cannot_begin_is_its_last_line_that_says_something(
     make: Callable[..., Computer], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
