@@ -117,6 +117,15 @@ def find_outside(path: Path, folder: Path) -> Path | None:
     return None if Path(os.path.realpath(folder)) in (target, *target.parents) else target
 
 
+def find_cwd() -> Path:
+    """The working directory. Raises FileNotFoundError, in a sentence, where it was deleted."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        text = "the current folder was deleted. Change to another one (cd ~), and start again"
+        raise FileNotFoundError(errno.ENOENT, text) from None
+
+
 def replace_file(path: Path, text: str, *, follows_link: bool = True) -> None:
     """Write the file again, for its owner only: it has the old content or the new one, never half of it.
 

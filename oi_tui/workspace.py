@@ -76,7 +76,7 @@ class Workspace:
         self.languages = LanguageService(
             profile,
             self.mcp,
-            folder=profile_path.parent if profile_path else Path.cwd(),
+            folder=profile_path.parent if profile_path else paths.find_cwd(),
             private=self._list_private_paths,
             session=lambda: self.session,
             ask_model=lambda text, images: self.side_requests.ask(text, images),

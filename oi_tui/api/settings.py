@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
+from oi_tui import paths
 from oi_tui.api.terminal import OnInput
 from oi_tui.engine.settings.migration import MOVED
 from oi_tui.engine.settings.profile import Profile, find_conversations_folder, list_settings
@@ -109,7 +110,7 @@ class ApiSettings:
         #: Lists that scripts were given of settings with several texts, and may have changed since.
         self._lists: dict[str, list[Any]] = {}
         #: The folder at which relative paths of the profile begin.
-        self.folder = folder or Path.cwd()
+        self.folder = folder or paths.find_cwd()
         #: What was assigned to attributes that have no effect here.
         self.held: dict[str, Any] = {}
         #: Returns what programs get that wait for input; None asks in the terminal.

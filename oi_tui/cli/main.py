@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from oi_tui import profiles
+from oi_tui import paths, profiles
 from oi_tui.actions import confirm_trust
 from oi_tui.cli import combinations, compat, server_options
 from oi_tui.cli.flags import UsageError, join_words, make_parser, use_dashes
@@ -55,9 +55,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _describe_problem(error: OSError) -> str:
     """What the system refused, with the name of the file if there is one."""
     try:
-        Path.cwd()
-    except OSError:
-        return "the current folder was deleted. Change to another one (cd ~), and start again"
+        paths.find_cwd()
+    except FileNotFoundError as gone:
+        error = gone
     where = f"{error.filename}: " if error.filename else ""
     return where + (error.strerror or str(error))
 

@@ -86,7 +86,7 @@ class Computer:
         are left. Raises TargetError where the target cannot be reached.
         """
         self._options = options = RuntimeOptions(
-            cwd=paths.expand_typed(cwd).absolute() if cwd else Path.cwd(),
+            cwd=paths.expand_typed(cwd).absolute() if cwd else paths.find_cwd(),
             choices=Choices(python, shell),
             hidden=frozenset(hidden),
             passed=tuple(passed),

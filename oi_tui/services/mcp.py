@@ -2,9 +2,9 @@
 
 import threading
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from oi_tui import paths
 from oi_tui.engine.credentials.keys import Secrets
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.tools import McpTool
@@ -35,7 +35,7 @@ class McpService:
         self._offered = offered
         self._note_problem = note_problem
         self._stop_signal = stop_signal
-        self._folder = str(Path.cwd())
+        self._folder = str(paths.find_cwd())
         self._lock = threading.Lock()
         self._servers: McpServers | None = None
 

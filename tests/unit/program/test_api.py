@@ -6,6 +6,7 @@ import logging
 import os
 import pickle
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -208,6 +209,17 @@ def test_settings_are_arguments_too_and_unknown_ones_are_refused() -> None:
         OpenInterpreter(offline="yes")
     with pytest.raises(TypeError, match="must be a name, a path or a Profile"):
         OpenInterpreter({"offline": True})  # type: ignore[arg-type]
+
+
+def test_a_working_directory_that_was_deleted_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, interpreter: OpenInterpreter
+) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    with pytest.raises(FileNotFoundError, match="the current folder was deleted"):
+        interpreter.computer.run("python", "1")
 
 
 def test_none_for_messages_and_computer_is_the_default() -> None:
