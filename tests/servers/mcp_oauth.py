@@ -1,6 +1,7 @@
 """An MCP server for tests that wants a sign-in by OAuth, made with the real library; at a local port.
 
 It says yes to everybody, or no where the variable REFUSE is set. With FORGET, it knows no token that it gave.
+With GARBLE, what it sends in place of a token is none.
 """
 
 import os
@@ -14,6 +15,8 @@ from mcp.server.auth.provider import AccessToken, AuthorizationCode, RefreshToke
 from mcp.server.auth.settings import AuthSettings, ClientRegistrationOptions
 from mcp.server.mcpserver import MCPServer
 from mcp.shared.auth import OAuthToken
+from starlette.responses import JSONResponse
+from starlette.routing import Route
 
 PORT = int(sys.argv[1])
 
@@ -98,4 +101,7 @@ def counts() -> str:
     return " ".join(f"{name}={number}" for name, number in provider.counts.items())
 
 
-uvicorn.run(server.streamable_http_app(), port=PORT, log_level="error")
+application = server.streamable_http_app()
+if os.environ.get("GARBLE"):
+    application.router.routes.insert(0, Route("/token", lambda _: JSONResponse({}), methods=["POST"]))
+uvicorn.run(application, port=PORT, log_level="error")

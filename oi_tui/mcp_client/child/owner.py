@@ -277,8 +277,10 @@ def _describe_error(error: BaseException) -> str:
         return f"{error.filename} was not found"
     if isinstance(error, asyncio.CancelledError):
         return "it was ended"
-    if isinstance(error, ValidationError):
-        first = error.errors(include_url=False)[0]
+    # The library quotes one of pydantic, with the address of a page about it.
+    invalid = error if isinstance(error, ValidationError) else error.__context__
+    if isinstance(invalid, ValidationError):
+        first = invalid.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"]))
         return f"what it sent is not valid: {place}: {first['msg']}" if place else "what it sent is not valid"
     if match := _ASKS.search(str(error)):

@@ -157,6 +157,12 @@ def test_a_token_that_is_refused_at_once_is_reported(open_workspace: Open, start
         sign_in(workspace)
 
 
+def test_a_token_that_is_none_is_reported_in_a_sentence(open_workspace: Open, start: Start) -> None:
+    workspace = open_workspace(servers=[f"t = {start(GARBLE='1')}"])
+    with pytest.raises(McpCallError, match=r"what it sent is not valid: access_token: Field required$"):
+        sign_in(workspace)
+
+
 def test_another_page_cannot_answer_for_the_person(open_workspace: Open, start: Start) -> None:
     workspace = open_workspace(servers=[f"t = {start()}"])
     status = workspace.mcp.servers.status[0]
