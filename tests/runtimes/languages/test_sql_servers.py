@@ -204,6 +204,21 @@ def test_copies_and_notices_are_printed(shop: Computer) -> None:
     assert text(shop, ".mode list\nselect 7") == "7"
 
 
+def test_dates_that_python_cannot_hold_are_texts(shop: Computer) -> None:
+    code = (
+        "select date '2024-02-29', 'infinity'::date, '4713-01-01 BC'::date, time '24:00', "
+        "'-infinity'::timestamp, 'infinity'::timestamptz, array['infinity'::date, '2024-03-01']"
+    )
+    assert text(shop, f".mode list\n{code}") == (
+        "2024-02-29|infinity|4713-01-01 BC|24:00:00|-infinity|infinity|"
+        "['infinity', datetime.date(2024, 3, 1)]"
+    )
+
+
+def test_a_query_without_columns_has_no_rows(shop: Computer) -> None:
+    assert text(shop, "select") == ""
+
+
 def test_a_command_of_psql_names_what_to_write(shop: Computer) -> None:
     played = play(shop, "sql", "\\d orders")
     assert played.reason == "line 1: \\d belongs to psql; .tables and .schema NAME work here"

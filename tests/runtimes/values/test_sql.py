@@ -108,6 +108,34 @@ def test_a_table_that_a_cell_makes_is_found_before_the_data_frame_of_its_name(
     assert text(python, "int(rest.s[0])") == "6"
 
 
+def test_a_temporary_view_of_a_data_frame_reads_it_as_it_is_now(python: Computer) -> None:
+    play(python, "python", "boxes = pandas.DataFrame({'a': [1, 2]})")
+    code = "%%sql\ncreate temp view weights as select sum(a) as s from boxes;\n"
+    assert text(python, f"{code}create temp view doubled as select s * 2 as d from weights") == ""
+    assert text(python, "found = %sql select d from doubled\nint(found.d[0])") == "6"
+    play(python, "python", "boxes.loc[2] = 50")
+    assert text(python, "found = %sql select s from WEIGHTS\nint(found.s[0])") == "53"
+    assert text(python, "%%sql\ndrop view doubled;\ndrop view weights") == ""
+
+
+def test_a_view_that_stays_is_of_tables_only_in_sqlite(python: Computer) -> None:
+    play(python, "python", "price = crates = pandas.DataFrame({'a': [1, 2]})")
+    played = play(python, "python", "%%sql\n\ncreate view lasting as select a from crates")
+    is_duckdb = played.state == "finished"
+    if not is_duckdb:
+        words = (
+            "SqlError: line 3: only a temporary view can read the data frame crates: write CREATE TEMP VIEW"
+        )
+        assert words in played.text
+        # Nothing is left of it; and the name of a column may be that of a frame.
+        assert text(python, "%sql create view lasting as select 1 as a union select 2") == ""
+    assert text(python, "%%sql\ncreate table goods (price integer);\ninsert into goods values (7)") == ""
+    assert text(python, "%sql create view prices as select price from main.goods") == ""
+    assert text(python, "found = %sql select price from prices\nint(found.price[0])") == "7"
+    assert text(python, "found = %sql select sum(a) as s from lasting\nint(found.s[0])") == "3"
+    assert text(python, "%%sql\ndrop view prices;\ndrop view lasting;\ndrop table goods") == ""
+
+
 @pytest.mark.parametrize("kind", ["table", "temp table"])
 def test_a_data_frame_can_be_kept_as_a_table_of_its_name(python: Computer, kind: str) -> None:
     play(python, "python", "shelf = pandas.DataFrame({'a': [1, 2, 3]})")

@@ -21,6 +21,12 @@ from python_records import has_names, records_of
 
 _TARGET = re.compile(r"(?P<name>[^\W\d]\w*)\s*<<(?:\s+|\Z)")
 _TRIGGER = re.compile(r"\s*create\s+(?:temp\w*\s+)?trigger\b", re.I)
+_NAME = r"""(?:"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|[^\W\d]\w*)"""
+_VIEW = re.compile(
+    r"create\s+(?:or\s+replace\s+)?(?P<temp>temp\w*\s+)?view\s+(?:if\s+not\s+exists\s+)?"
+    r"(?P<name>(?:{0}\s*\.\s*)?(?P<last>{0}))".format(_NAME),
+    re.I,
+)
 _READS = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/|\()*(?:select|with|from|values|table)\b", re.I | re.S)
 _WORD = re.compile(r"[^\W\d]\w*")
 #: One piece of a statement: a text or a name in quotation marks, a comment, a semicolon, or what is between.
@@ -231,6 +237,10 @@ class DatabaseConnection:
     #: A query for the columns of all tables: table, column, type.
     list_columns = ""
 
+    def __init__(self):
+        #: The words of the statements that made views, by the name of the view in small letters.
+        self._views = {}
+
     def run(self, statement, line, names):
         """Run a statement and return its rows as a value for the program; None where it has none."""
         outcome = self.fetch(statement, line, names)
@@ -240,6 +250,25 @@ class DatabaseConnection:
 
     def check(self, line, statement):
         """Raise SqlError for a statement that the database could not read, where it tells that before."""
+
+    def _frames(self, statement, names):
+        """The program's tables that a statement names, or the views in it: frames, columns and records."""
+        words = dict.fromkeys(_WORD.findall(statement))
+        waiting = list(words)
+        while waiting:
+            for word in self._views.get(waiting.pop().lower(), ()):
+                if word not in words:
+                    words[word] = None
+                    waiting.append(word)
+        for word in words:
+            if word in names and is_table(names[word]):
+                yield word, names[word]
+
+    def _keep_view(self, statement):
+        """Remember what a view that was made is of, since a query that reads it does not name that."""
+        made = _VIEW.match(statement)
+        if made:
+            self._views[made.group("last").strip('"`[]').lower()] = _WORD.findall(statement)
 
 
 class _Sqlite(DatabaseConnection):
@@ -251,6 +280,7 @@ class _Sqlite(DatabaseConnection):
     )
 
     def __init__(self, path):
+        super().__init__()
         folder = os.path.dirname(os.path.abspath(path))
         if path != ":memory:" and not os.path.isdir(folder):
             raise SqlError("There is no folder {} for the database.".format(folder))
@@ -280,15 +310,46 @@ class _Sqlite(DatabaseConnection):
 
     def fetch(self, statement, line, names, most=None):
         try:
-            self._copy_frames(statement, names)
+            copied = self._copy_frames(statement, names)
+            if copied and self._makes_lasting_view(statement, line, copied):
+                return -1
             cursor = self._connection.execute(statement)
             if cursor.description is None:
+                self._keep_view(statement)
                 return cursor.rowcount
             return [column[0] for column in cursor.description], take(cursor, most)
         except (sqlite3.Error, sqlite3.Warning, OverflowError, ValueError) as error:
             if str(error) == "interrupted":
                 raise KeyboardInterrupt from None
             raise self._error(line, statement, error) from None
+
+    def _makes_lasting_view(self, statement, line, copied):
+        """Make a view of the database's own; False for any other statement.
+
+        Raises SqlError where the view reads a data frame. SQLite makes it then, and refuses each query of it.
+        """
+        made = _VIEW.match(statement)
+        if not made or made.group("temp"):
+            return False
+        self._connection.execute("savepoint python_view")
+        try:
+            self._connection.execute(statement)
+            try:
+                self._connection.execute("explain select * from {}".format(made.group("name"))).close()
+            except sqlite3.Error as error:
+                missing = str(error).lower()
+                for name in copied:
+                    if missing.startswith("no such table:") and missing.endswith("." + name.lower()):
+                        raise SqlError(
+                            "line {}: only a temporary view can read the data frame {}: write "
+                            "CREATE TEMP VIEW".format(line, name)
+                        ) from None
+        except BaseException:
+            self._connection.execute("rollback to python_view")
+            raise
+        finally:
+            self._connection.execute("release python_view")
+        return True
 
     @staticmethod
     def _error(line, statement, error):
@@ -298,17 +359,19 @@ class _Sqlite(DatabaseConnection):
         return SqlError("line {}: {}".format(line, error))
 
     def _copy_frames(self, statement, names):
-        """Have the data frames that a statement names as tables, as they are now."""
-        frames = dict(_frames(statement, names))
+        """Have the data frames that a statement names as tables, as they are now. Returns their names."""
+        frames = dict(self._frames(statement, names))
         if not frames:
-            return
-        own = self._own_tables()
+            return []
+        own, copied = self._own_tables(), []
         for name, value in frames.items():
             if name.lower() not in own:
                 self._copy(name, value)
+                copied.append(name)
             else:
                 # Before a table of another file, SQLite would take an earlier copy.
                 self._connection.execute('drop table if exists {}."{}"'.format(_COPIES, name))
+        return copied
 
     def _own_tables(self):
         """The names of all tables and views that are no copies of frames, in small letters."""
@@ -349,6 +412,7 @@ class _DuckDb(DatabaseConnection):
     )
 
     def __init__(self, duckdb, path):
+        super().__init__()
         self._duckdb = duckdb
         self._error = duckdb.Error
         try:
@@ -370,10 +434,11 @@ class _DuckDb(DatabaseConnection):
 
     def fetch(self, statement, line, names, most=None):
         try:
-            frames = {name: self._frame_of(value) for name, value in _frames(statement, names)}
+            frames = {name: self._frame_of(value) for name, value in self._frames(statement, names)}
             columns, rows = interruptible(
                 lambda: self._fetch(statement, frames, most), self._connection.interrupt
             )
+            self._keep_view(statement)
             # What a statement without rows returns, too.
             if not columns or (columns in (["Success"], ["Count"]) and not _READS.match(statement)):
                 changes = statement.lstrip().lower().startswith(_CHANGES) and columns == ["Count"]
@@ -454,13 +519,6 @@ def interruptible(work, interrupt):
     if error is not None:
         raise error
     return result
-
-
-def _frames(statement, names):
-    """The program's tables that a statement names: data frames, their columns, and records."""
-    for word in dict.fromkeys(_WORD.findall(statement)):
-        if word in names and is_table(names[word]):
-            yield word, names[word]
 
 
 def is_table(value):

@@ -24,6 +24,8 @@ _COPY = re.compile(
 _FORMS = "postgresql://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE, sqlite:///FILE or duckdb:///FILE"
 #: The errors of MySQL after which there is no connection.
 _LOST = (1927, 2006, 2013, 2055)
+#: The types of PostgreSQL that hold more than those of Python.
+_TIMES = ("date", "time", "timetz", "timestamp", "timestamptz")
 #: How long the server may take to answer, in seconds.
 _PATIENCE = 15
 
@@ -70,6 +72,7 @@ class _Server(DatabaseConnection):
     title = ""
 
     def __init__(self, facts, options):
+        super().__init__()
         self._facts = {name: value for name, value in facts.items() if value is not None}
         self._options = options
         self._connection = None
@@ -99,7 +102,8 @@ class _Server(DatabaseConnection):
         cursor = self._connection.cursor()
         try:
             cursor.execute(statement)
-            if cursor.description is None:
+            # A SELECT of PostgreSQL may have no columns at all.
+            if not cursor.description:
                 word = statement.split(None, 1)[0].lower()
                 return cursor.rowcount if word in _CHANGING else -1
             return [column[0] for column in cursor.description], take(cursor, most)
@@ -141,7 +145,16 @@ class _Postgres(_Server):
         except self._library.Error as error:
             raise SqlError(_first_line(error)) from None
         self._connection.add_notice_handler(_print_notice)
+        self._keep_odd_times()
         self._password = password
+
+    def _keep_odd_times(self):
+        """Have dates and times that Python cannot hold, such as `infinity`, as text; psycopg raises."""
+        library, adapters = self._library, self._connection.adapters
+        for name in _TIMES:
+            oid = adapters.types[name].oid
+            usual = adapters.get_loader(oid, library.pq.Format.TEXT)
+            adapters.register_loader(oid, _make_time_loader(library, usual))
 
     def _fetch(self, statement, most):
         found = _COPY.match(statement)
@@ -246,6 +259,24 @@ class _MySql(_Server):
         text = str(error.args[-1] if error.args else error)
         named = re.search(r"at line (\d+)$", text)
         return int(named.group(1)) - 1 if named else 0, text
+
+
+def _make_time_loader(library, usual):
+    """Make a loader of psycopg that returns the text where the usual one raises."""
+
+    class TimeLoader(library.adapt.Loader):
+        def __init__(self, oid, context=None):
+            super().__init__(oid, context)
+            # Not its base class: psycopg written in C would call that one's C function.
+            self._usual = usual(oid, context)
+
+        def load(self, data):
+            try:
+                return self._usual.load(data)
+            except library.DataError:
+                return bytes(data).decode()
+
+    return TimeLoader
 
 
 def _print_notice(notice):
