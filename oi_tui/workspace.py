@@ -33,6 +33,7 @@ from oi_tui.services.mcp import McpService
 from oi_tui.services.model import ModelService
 from oi_tui.services.side_requests import SideRequests
 from oi_tui.system.environment import is_secret
+from oi_tui.text import one_line
 
 
 class Workspace:
@@ -162,6 +163,20 @@ class Workspace:
         """Let the model use screen, mouse and keyboard, or stop that; Python restarts. Nothing may run."""
         self.use(self.profile.with_changes("changed", os=on))
         self.languages.declare_again()
+
+    def explain_way_out(self, path: Path) -> str | None:
+        """Why a file is neither read nor written by the name that the person gave; None where it may be.
+
+        Code in the sandbox could put a link into the folder, which leads out of it.
+        """
+        computer = self.computer
+        if not computer.sandbox or not (target := paths.find_outside(path.absolute(), computer.cwd)):
+            return None
+        name, real = one_line(str(path), 300), one_line(str(target), 300)
+        return (
+            f"The sandbox is on, and {name} leads out of the folder through a link, to {real}. "
+            "If you mean that file, name it by this path"
+        )
 
     def save_picture(self, message: Message) -> str:
         """Save a program's picture to a file. Returns its path, "" when that fails."""

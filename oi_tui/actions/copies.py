@@ -40,14 +40,20 @@ class FileCopies:
             here /= Path(there).name
         if here.name in ("", ".", ".."):
             raise CommandError("Name a file: %get results.csv")
+        self._refuse_way_out(here)
         self._start(there, paths.shorten(here), lambda stopped: files.get(there, here, stopped))
 
     def put(self, argument: str) -> None:
         """Copy a file of this machine to a target."""
         files, first, second = self._read(argument, "put", "FILE [FOLDER_OR_NEW_NAME]")
         here = self._workspace.computer.cwd / paths.expand_typed(first)
+        self._refuse_way_out(here)
         there = second or here.name
         self._start(paths.shorten(here), there, lambda stopped: files.put(here, there, stopped))
+
+    def _refuse_way_out(self, here: Path) -> None:
+        if reason := self._workspace.explain_way_out(here):
+            raise CommandError(f"Not copied. {reason}.")
 
     def _read(self, argument: str, command: str, usage: str) -> tuple["PlaceFiles", str, str]:
         """The files of the target that is meant, and one or two paths. Raises CommandError."""

@@ -61,6 +61,9 @@ class DocumentActions:
             if os.path.lexists(target):
                 self._ui.tell(f"{target} already exists; choose another name.", warning=True)
                 return
+            if reason := self._workspace.explain_way_out(target):
+                self._ui.tell(f"Not written. {reason}.", warning=True)
+                return
             written = export(chosen, title, messages, target.absolute())
         except OSError as error:
             self._ui.tell(f"Could not write: {paths.explain_write_error(error)}.", warning=True)

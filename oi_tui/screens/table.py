@@ -72,7 +72,8 @@ T = TypeVar("T")
 class TableScreen(Page[None]):
     """Shows a table. `load` gives its source and may take a moment; exports go to `folder`.
 
-    `pythons` finds interpreters that may have libraries for exports.
+    `pythons` finds interpreters that may have libraries for exports, and `refuse` says why a file is not
+    written where it would be.
     """
 
     CSS_PATH = paths.styles() / "table.tcss"
@@ -107,8 +108,10 @@ class TableScreen(Page[None]):
         load: Callable[[], TableSource],
         folder: Path,
         pythons: Callable[[], Sequence[str]] = tuple,
+        refuse: Callable[[Path], str | None] = lambda _: None,
     ) -> None:
         super().__init__()
+        self._refuse = refuse
         self._pythons = pythons
         self._called = name
         self._load = load
@@ -545,6 +548,9 @@ class TableScreen(Page[None]):
         if shape is None or not name:
             return
         path = self._folder / Path(name).expanduser()
+        if reason := self._refuse(path):
+            self._say(f"Not written. {reason}.")
+            return
         self._say("exporting…")
         self._ask(
             lambda source: export(source, shape, view, path, self._pythons()),

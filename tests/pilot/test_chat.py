@@ -512,6 +512,44 @@ async def test_a_conversation_is_written_as_a_document_and_never_over_a_file(
         assert notices[-1].text == f"Could not write: there is no folder {tmp_path / 'nowhere'}."
 
 
+async def test_with_the_sandbox_on_no_folder_that_is_a_link_leads_an_export_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, outside = tmp_path / "folder", tmp_path / "outside"
+    for made in (folder, outside):
+        made.mkdir()
+    (folder / "sub").symlink_to(outside)
+    (folder / "inner").mkdir()
+    (folder / "within").symlink_to("inner")
+    monkeypatch.chdir(folder)
+    async with open_chat([Text("Hello.")]) as ui:
+        ui.computer.cwd = folder
+        await ui.type("go")
+        await ui.idle()
+        await ui.type("%export sub/off.md")
+        await ui.until((outside / "off.md").exists)
+        await ui.type("%sandbox on")
+        await ui.until(lambda: ui.computer.sandbox)
+        for command in ("%export sub/x.md", "%markdown sub", "%save_message sub/x.json"):
+            notices = len(ui.view.conversation.transcript.blocks)
+            await ui.type(command)
+            await ui.until(
+                lambda before=notices: any(
+                    isinstance(item, NoticeBlock) and f"to {outside}" in item.text
+                    for item in ui.view.conversation.transcript.blocks[before:]
+                )
+            )
+        assert [path.name for path in outside.iterdir()] == ["off.md"]
+        # What is outside by its name, or stays inside, is meant.
+        for command, written in (
+            ("%export within/x.md", folder / "inner" / "x.md"),
+            ("%export ../outside/x.md", outside / "x.md"),
+            (f"%export {outside}/y.md", outside / "y.md"),
+        ):
+            await ui.type(command)
+            await ui.until(written.exists)
+
+
 @pytest.mark.parametrize("kept", ["", " kept"])
 async def test_messages_that_were_written_can_be_loaded(
     kept: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -4,6 +4,8 @@ import getpass
 import os
 from pathlib import Path
 
+import pytest
+
 from oi_tui import paths
 from tests.e2e.conftest import Start
 from tests.e2e.program import decisions
@@ -163,3 +165,33 @@ def test_a_run_is_left_and_another_window_comes_back_to_it(start: Start, workpla
     program.wait_for("Nothing was left running on a target.")
     program.say("%quit")
     assert program.wait_exit() == 0
+
+
+@pytest.mark.needs("sandbox")
+def test_with_the_sandbox_on_no_copy_follows_a_link_out_of_the_folder(
+    start: Start, workplace: Path, tmp_path: Path
+) -> None:
+    there, private = tmp_path / "there", tmp_path / "private"
+    for folder in (there, private):
+        folder.mkdir()
+    (there / "a.txt").write_text("from there")
+    (private / "key").write_text("secret")
+    (workplace / "results.csv").symlink_to(private / "key")
+    (workplace / "sub").symlink_to(private)
+    program = start("--demo", "--plain", rows=40)
+    program.wait_for("ctrl+d quits")
+    target = f'"command:env -C {there}"'
+    program.send(f"%on {target} shell ls\n")
+    program.wait_for("| a.txt")
+    program.send("%sandbox on\n")
+    program.wait_for("Sandbox on")
+    for command, name in (("%put", "results.csv"), ("%get", "a.txt sub/a.txt")):
+        program.wait_for("> ")
+        # The line before is put back, to be changed.
+        program.send(f"\x15{command} {target} {name}\n")
+        refused = f"{name.split()[-1]}leadsoutofthefolder"
+        program.wait_for(lambda screen, refused=refused: refused in "".join(screen.split()))
+    program.send(f"\x15%put {target} {private}/key named\n")
+    program.wait_for("Copied")
+    assert sorted(path.name for path in there.iterdir()) == ["a.txt", "named"]
+    assert [path.name for path in private.iterdir()] == ["key"]

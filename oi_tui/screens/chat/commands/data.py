@@ -84,7 +84,9 @@ class DataScreens(DataActions):
     def _show_table(self, name: str, load: Callable[[], TableSource]) -> None:
         from oi_tui.screens.table import TableScreen
 
-        self._table = TableScreen(name, load, self._workspace.computer.cwd, self._find_pythons)
+        workspace = self._workspace
+        folder = workspace.computer.cwd
+        self._table = TableScreen(name, load, folder, self._find_pythons, workspace.explain_way_out)
         self._chat.app.push_screen(self._table)
 
     def follow_table(self) -> None:
