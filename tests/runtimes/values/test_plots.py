@@ -144,7 +144,7 @@ def test_a_browser_draws_a_figure_that_nothing_else_draws(
     [
         ("altair", "altair.Chart({'values': [{'a': 1}]}).mark_bar().encode(x='a:Q')", "altair chart: bar, x is a\n"),
         ("plotly", "import plotly.graph_objects\nplotly.graph_objects.Figure()", "plotly figure: empty\n"),
-        ("bokeh", "import bokeh.plotting\nbokeh.plotting.show(bokeh.plotting.figure())", "bokeh figure\n"),
+        ("bokeh", "import bokeh.plotting\nf = bokeh.plotting.figure()\nf.line([1], [2])\nbokeh.plotting.show(f)", "bokeh figure\n"),
     ],
 )  # fmt: skip
 def test_figures_of_the_libraries_themselves_have_a_page(
@@ -155,6 +155,19 @@ def test_figures_of_the_libraries_themselves_have_a_page(
     assert played.state == "finished"
     assert played.text.startswith(text)
     assert "<script" in page_of(played)
+
+
+def test_bokeh_loads_nothing_for_a_page(python: Computer) -> None:
+    pytest.importorskip("bokeh", reason="bokeh is not installed")
+    code = "import bokeh.io\nbokeh.io.output_notebook()\nprint(bokeh.io.state.curstate().notebook)"
+    assert play(python, "python", code).text == "True\n"
+
+
+def test_of_a_bundle_that_only_a_page_shows_the_types_are_printed(python: Computer) -> None:
+    code = "display({'application/javascript': 'f()', 'application/vnd.own+json': {}}, raw=True)"
+    assert play(python, "python", code).text == "[application/javascript, application/vnd.own+json]\n"
+    code = "display({'application/vnd.own+json': {}, 'text/plain': 'words'}, raw=True)"
+    assert play(python, "python", code).text == "words\n"
 
 
 @pytest.mark.parametrize(

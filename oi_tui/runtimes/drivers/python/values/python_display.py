@@ -14,6 +14,8 @@ import sys
 #: To the first line of the output, and remove everything from there on.
 _CLEAR = "\x1b[9999A\r\x1b[J"
 _TEXTS = ("text/plain", "text/markdown", "text/latex", "application/json")
+#: How the types begin that are shown by other means than their text.
+_SHOWN = ("text/", "image/", "audio/", "video/")
 
 
 class DisplayHandle:
@@ -52,7 +54,13 @@ class Bundle:
 
     def __repr__(self):
         text_form = next((self._forms[text] for text in _TEXTS if text in self._forms), None)
-        return "<Bundle object>" if text_form is None else str(text_form)
+        if text_form is not None:
+            return str(text_form)
+        if any(str(form).startswith(_SHOWN) for form in self._forms):
+            # Of this kind of name nothing is printed where something else says more.
+            return "<Bundle object>"
+        # Code and data for a page, such as a script: their types say all that can be said here.
+        return "[{}]".format(", ".join(map(str, self._forms)))
 
 
 def chosen(shows, value, include, exclude):

@@ -241,6 +241,11 @@ def prepare_bokeh(showing, shows):
     showing.show = show
 
 
+def prepare_bokeh_notebook(notebook):
+    """Have `output_notebook()` load nothing: it is for a page, and figures are shown without it."""
+    notebook.load_notebook = lambda *_args, **_options: None
+
+
 def prepare_tqdm(notebook):
     """Have the bars of notebooks, which are widgets of a page, be those of a terminal."""
     standard = __import__("tqdm.std", fromlist=["tqdm"]).tqdm

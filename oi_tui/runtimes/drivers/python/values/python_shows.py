@@ -65,6 +65,7 @@ class ValueDisplay:
         plots = lambda: import_quietly("python_plots")  # noqa: E731
         imports.prepare("plotly.io._renderers", lambda module: plots().prepare_plotly(module, self))
         imports.prepare("bokeh.io.showing", lambda module: plots().prepare_bokeh(module, self))
+        imports.prepare("bokeh.io.notebook", lambda module: plots().prepare_bokeh_notebook(module))
         imports.prepare("tqdm.notebook", lambda module: plots().prepare_tqdm(module))
 
     def result(self, value, kind="display"):
