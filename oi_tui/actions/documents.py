@@ -54,6 +54,8 @@ class DocumentActions:
         suffix = find_script_suffix(messages) if chosen.name == "script" else chosen.suffix
         try:
             target = paths.expand_typed(path)
+            if not target.is_absolute():
+                target = paths.find_cwd() / target
             if target.is_dir():
                 target = _find_unused(target / make_file_name(title, suffix))
             if target.suffix == "":
@@ -64,7 +66,7 @@ class DocumentActions:
             if reason := self._workspace.explain_way_out(target):
                 self._ui.tell(f"Not written. {reason}.", warning=True)
                 return
-            written = export(chosen, title, messages, target.absolute())
+            written = export(chosen, title, messages, target)
         except OSError as error:
             self._ui.tell(f"Could not write: {paths.explain_write_error(error)}.", warning=True)
         except ValueError as error:  # a name that cannot be one

@@ -463,8 +463,22 @@ def test_a_working_directory_that_is_gone_is_named(make: Callable[..., Computer]
     folder.rmdir()
     reason = play(computer, "python", "1").reason
     assert reason.startswith(f"Python did not start: the working directory {folder} no longer exists.")
+    folder.write_text("a file in its place")
+    reason = play(computer, "python", "1").reason
+    assert reason.startswith(f"Python did not start: the working directory {folder} no longer exists.")
+    folder.unlink()
     folder.mkdir()
     assert play(computer, "python", "1").state == "finished"
+
+
+def test_words_of_notebooks_work_in_a_working_directory_that_is_gone(make: Make, tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    computer = make(cwd=folder)
+    assert play(computer, "python", "x = 1").state == "finished"
+    folder.rmdir()
+    assert play(computer, "python", "%who").text.strip() == "x"
+    assert play(computer, "python", "%cd -q /\n%pwd").text.strip() == "'/'"
 
 
 def test_why_a_language_cannot_begin_is_its_last_line_that_says_something(

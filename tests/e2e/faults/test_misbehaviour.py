@@ -28,6 +28,7 @@ from tests.servers.openai_server import (
     spoken,
 )
 from tests.servers.wires import OpenAi
+from tests.terminal import PROGRAM
 
 RUNS = "open('ran.txt', 'w').write('it ran')"
 ARGUMENTS = json.dumps({"language": "python", "code": RUNS})
@@ -280,6 +281,34 @@ def test_a_working_directory_that_is_removed_is_no_crash(start: Start, workplace
         program.wait_for("Done.")
         assert "42" in server.requests[3]["messages"][-1]["content"]
         program.idle()
+
+
+@pytest.mark.needs("setpriv")
+def test_in_a_working_directory_that_is_locked_or_gone_each_refusal_names_the_reason(
+    start: Start, workplace: Path
+) -> None:
+    # For the administrator a folder is locked only without these two rights.
+    limits = ("setpriv", "--bounding-set=-dac_override,-dac_read_search") if os.getuid() == 0 else ()
+    program = start("--demo", "--plain", command=[*limits, *PROGRAM])
+    program.wait_for("ctrl+d quits")
+    program.send("!echo begun $((6 * 7)) && exit\n")
+    program.wait_for("| begun 42")
+
+    def refused_with(command: str, words: str) -> None:
+        program.wait_for(lambda screen: screen.rstrip().endswith(">"))
+        program.send(f"{command}\n")
+        program.wait_for(lambda screen: words.replace(" ", "") in "".join(screen.split()))
+
+    workplace.chmod(0)
+    try:
+        refused_with("!ls", "Shell did not start: no permission for the working directory")
+        refused_with("%markdown", f"Could not write: no permission to write to {workplace}.")
+    finally:
+        workplace.chmod(0o700)
+    shutil.rmtree(workplace)
+    workplace.write_text("a file in its place")
+    refused_with("!pwd", f"Shell did not start: the working directory {workplace} no longer exists.")
+    refused_with("%html", "Could not write: the current folder was deleted.")
 
 
 def resumed(start: Start, server: ModelServer) -> Program:

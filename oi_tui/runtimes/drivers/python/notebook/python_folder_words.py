@@ -17,6 +17,14 @@ import tokenize
 from python_history_words import whole_number
 
 
+def find_folder():
+    """The working directory; its old name where it was deleted, for other words must work there too."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return os.environ.get("PWD", "")
+
+
 class FolderWords:
     """A part of the magics, whose driver it uses."""
 
@@ -25,7 +33,7 @@ class FolderWords:
         words = shlex.split(rest)
         quiet = "-q" in words
         words = [word for word in words if word != "-q"]
-        here = os.getcwd()
+        here = find_folder()
         folder = words[0] if len(words) == 1 else " ".join(words) or "~"
         if words[:1] in (["-b"], ["--bookmark"]) and len(words) == 2:
             if words[1] not in self._bookmarks:

@@ -8,7 +8,6 @@ import builtins
 __builtins__ = dict(vars(builtins))
 
 import functools
-import os
 import shlex
 import sys
 
@@ -17,7 +16,7 @@ from python_commands import Commands
 from python_display_words import DisplayWords
 from python_error_words import ErrorWords
 from python_extension_words import ExtensionWords
-from python_folder_words import FolderWords
+from python_folder_words import FolderWords, find_folder
 from python_history_words import HistoryWords
 from python_program_words import ProgramWords
 from python_quiet_import import import_quietly
@@ -68,7 +67,7 @@ class Magics(ProgramWords, FolderWords, ValueWords, DisplayWords, ErrorWords, Ex
         #: Commands of the shell by the names that the program gave them.
         self.aliases = {}
         #: The folders that were entered, under the name that IPython has for them, and those to go back to.
-        self.folders = builtins._dh = [os.getcwd()]
+        self.folders = builtins._dh = [find_folder()]
         self._pushed = []
         #: Folders by the names that %bookmark gave them.
         self._bookmarks = {}

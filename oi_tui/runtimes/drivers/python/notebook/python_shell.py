@@ -12,6 +12,7 @@ import sys
 import types
 
 import python_magics
+from python_folder_words import find_folder
 from python_quiet_import import import_quietly
 
 
@@ -64,7 +65,7 @@ class InteractiveShell:
         self.events = Events()
         self.config = {}
         self.options = import_quietly("python_config").Options(self)
-        self.starting_dir = os.getcwd()
+        self.starting_dir = find_folder()
         self.user_module = driver.module
         #: What objects of extensions leave here, and what hides variables in IPython.
         self.configurables, self.user_ns_hidden = [], {}
