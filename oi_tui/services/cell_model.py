@@ -22,7 +22,7 @@ from oi_tui.engine.settings.profile import Profile
 from oi_tui.runtimes.cell_socket import CellRequest, CellSocket, answer_request
 from oi_tui.runtimes.language import Language, Start
 from oi_tui.system import environment_names
-from oi_tui.text import format_dollars
+from oi_tui.text import format_dollars, repair_surrogates
 
 #: The longest request, in bytes.
 _LONGEST = 64_000_000
@@ -244,13 +244,14 @@ class CellModel:
                 raise _Stopped from None
             raise
         finally:
-            self._release(most)
             if question:
                 work.remove(question)
-                used = question.used
-                cost = used.cost if used and used.cost is not None else most
-                session.account.record(used, most)
-                job.rights.spend(cost)
+                if not question.is_refused:
+                    used = question.used
+                    session.account.record(used, most)
+                    job.rights.spend(used.cost if used and used.cost is not None else most)
+            # Not before that is counted: those who wait would take it for money that is left.
+            self._release(most)
         if work.is_stopped:
             raise _Stopped
         if question.is_cut and longest:
@@ -368,11 +369,11 @@ def _read(line: bytes) -> _Call:
     """Read what code asks. Raises ValueError with a sentence."""
     try:
         request: Mapping[str, Any] = json.loads(line)
-        prompts = [str(item) for item in request["prompts"]]
+        prompts = [repair_surrogates(str(item)) for item in request["prompts"]]
         longest = request.get("max_tokens")
         return _Call(
             prompts,
-            str(request.get("system") or ""),
+            repair_surrogates(str(request.get("system") or "")),
             None if longest is None else max(int(longest), 1),
             min(max(int(request.get("at_once", 1)), 1), _MOST_AT_ONCE),
             bool(request.get("cache", True)),

@@ -46,7 +46,8 @@ class SideRequests:
                 return question.answer()
             finally:
                 self._questions.discard(question)
-                session.account.record(question.used)
+                if not question.is_refused:
+                    session.account.record(question.used)
         except (LlmError, OverBudget) as error:
             raise computer_api.QuestionRefusedError(str(error)) from None
 

@@ -7,6 +7,7 @@ from typing import Any
 from oi_tui.engine.llm import request_gate
 from oi_tui.engine.llm.base import (
     BROKEN_OFF,
+    ConnectionState,
     ErrorInfo,
     Finish,
     Gap,
@@ -22,11 +23,27 @@ from oi_tui.engine.llm.usage_report import UsageTracker
 from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.settings.profile import Profile
 
+#: The kinds of errors with which a server refuses a request, which costs nothing then.
+_REFUSALS = (
+    "no_key",
+    "key",
+    "model",
+    "address",
+    "refused",
+    "rate",
+    "quota",
+    "server",
+    "context",
+    "tools",
+    "request",
+)
+
 
 class ModelQuestion:
     """Asks once, with a text and images as data URLs. `used` is the usage, once it is reported.
 
-    `is_cut` says that the reply came to the longest length.
+    `is_cut` says that the reply came to the longest length, and `is_refused` that the server refused the
+    request.
     """
 
     def __init__(
@@ -43,24 +60,29 @@ class ModelQuestion:
     ) -> None:
         """Send the request. Raises LlmError or OverBudget where that is not allowed."""
         self.used: Usage | None = None
-        self.is_cut = False
+        self.is_cut = self.is_refused = False
         request = write_request(profile, text, images, system, max_tokens)
         self._reply: Reply = request_gate.send(llm, request, profile, account, facts)
 
     def answer(self) -> str:
         """Wait for the reply. Raises LlmError where there is none, or only a part of it."""
         lines: list[str] = []
-        broken = False
-        for delta in self._reply:
-            if isinstance(delta, Text):
-                lines.append(delta.text)
-            elif isinstance(delta, Usage):
-                self.used = delta
-            elif isinstance(delta, Finish):
-                self.is_cut = self.is_cut or delta.reason == "length"
-                broken = broken or delta.reason in BROKEN_OFF
-            elif isinstance(delta, Gap):
-                broken = True
+        began = broken = False
+        try:
+            for delta in self._reply:
+                began = began or not isinstance(delta, ConnectionState)
+                if isinstance(delta, Text):
+                    lines.append(delta.text)
+                elif isinstance(delta, Usage):
+                    self.used = delta
+                elif isinstance(delta, Finish):
+                    self.is_cut = self.is_cut or delta.reason == "length"
+                    broken = broken or delta.reason in BROKEN_OFF
+                elif isinstance(delta, Gap):
+                    broken = True
+        except LlmError as error:
+            self.is_refused = not began and error.fault.kind in _REFUSALS
+            raise
         if not (text := "".join(lines).strip()):
             raise LlmError(ErrorInfo("empty", "The model gave no answer."))
         if broken:

@@ -103,6 +103,9 @@ def test_failures_of_rows_are_told_apart(open_workspace: Open) -> None:
         ("llm_map('{\"a\": {}}', ['x'])", "braces that are text are written twice"),
         ("llm_map('{}', [1], errors='x')", 'errors is "raise" or "return"'),
         ("llm('refuse')", "this row is not understood"),
+        ("llm('x', max_tokens='x')", "max_tokens is a whole number, not 'x'"),
+        ("llm_map('{}', [1], at_once=0)", "at_once is at least 1, not 0"),
+        ("llm_map('{:.2f}', [None])", "cannot be filled with a row (TypeError"),
     ):
         assert words in run(workspace, code)[0], code
 
@@ -218,6 +221,49 @@ def test_no_more_is_spent_than_may_be(
     assert longest[0] is None
     # What no longer fits is asked for in a shorter form, then not at all.
     assert all(item is None or item < 1000 for item in longest)
+
+
+def test_what_the_server_refuses_costs_nothing(
+    open_workspace: Open, served: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ModelService, "facts", lambda _self, _profile: PRICED)
+    workspace = open_workspace(cell_cost=0.0042)
+    printed, _ = run(
+        workspace,
+        "found = llm_map('{}', [*(f'refuse {n}' for n in range(9)), 'last'], errors='return', at_once=1)\n"
+        "print(found[-1])",
+    )
+    assert printed.endswith("<last>\n")
+    assert len(served.requests) == 10
+    assert workspace.session.account.ledger.requests == 1
+
+
+@pytest.mark.slow
+def test_what_a_reply_cost_is_counted_before_the_next_request(
+    open_workspace: Open, served: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ModelService, "facts", lambda _self, _profile: PRICED)
+    served.answer(spoken(Say("word")))
+    # Without a usage in the reply, its cost is the most that it can be: one request fits.
+    workspace = open_workspace(cell_cost=0.0021)
+    account = workspace.session.account
+    record = account.record
+
+    def record_late(*arguments: Any) -> Any:
+        wait_until(lambda: len(served.requests) > 1, 0.5)
+        return record(None, *arguments[1:])
+
+    monkeypatch.setattr(account, "record", record_late)
+    run(workspace, "llm_map('{}', range(3), at_once=3)")
+    assert len(served.requests) == 1
+
+
+def test_halves_of_characters_are_sent_as_what_they_are_shown_as(
+    open_workspace: Open, served: ModelServer
+) -> None:
+    printed, _ = run(open_workspace(), "print(llm('a\\udc80b', system='\\udc81'))")
+    assert "<a\ufffdb>" in printed
+    assert len(served.requests) == 1
 
 
 def test_code_elsewhere_is_told_that_nobody_answers(

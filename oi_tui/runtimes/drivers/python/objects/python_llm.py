@@ -8,6 +8,7 @@ import builtins
 
 __builtins__ = dict(vars(builtins))
 
+import operator
 import os
 import sys
 
@@ -118,7 +119,7 @@ def _prompt(prompt, row):
     names = {str(key): value for key, value in row.items()} if isinstance(row, dict) else {}
     try:
         return prompt.format(row, **names)
-    except (KeyError, IndexError, ValueError, AttributeError) as error:
+    except (KeyError, IndexError, ValueError, AttributeError, TypeError) as error:
         raise ValueError(
             "the prompt of llm_map() cannot be filled with a row ({}: {}): {{}} stands for the row, {{name}} "
             "for an entry of a dictionary, and braces that are text are written twice: {{{{ }}}}".format(
@@ -132,6 +133,8 @@ def _ask(prompts, system, max_tokens, at_once, cache, bar):
     path = os.environ.get(VARIABLE)
     if not path:
         raise LlmError(_NOBODY)
+    max_tokens = None if max_tokens is None else _count("max_tokens", max_tokens)
+    at_once = _count("at_once", at_once)
     request = {
         "prompts": prompts,
         "system": None if system is None else str(system),
@@ -162,6 +165,17 @@ def _ask(prompts, system, max_tokens, at_once, cache, bar):
     if not ended:
         raise LlmError("oi-tui ended before the model answered.")
     return results
+
+
+def _count(name, value):
+    """The value as an integer above 0; also one of numpy. Raises TypeError or ValueError."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError("{} is a whole number, not {!r}".format(name, value)) from None
+    if number < 1:
+        raise ValueError("{} is at least 1, not {}".format(name, number))
+    return number
 
 
 class _Progress:
