@@ -15,6 +15,7 @@ from textual.widgets import Input, Static
 from oi_tui.commands import COMMANDS
 from oi_tui.commands.groups import group_commands
 from oi_tui.screens.dialog import Dialog, link_hints
+from oi_tui.widgets.field import Field
 
 #: Keys that are no commands, with where they work.
 OTHER_KEYS = (
@@ -99,7 +100,7 @@ class HelpScreen(Dialog[None]):
         with VerticalScroll(id="help") as page:
             page.border_title = "Help"
             page.border_subtitle = link_hints("esc close")
-            yield Input(placeholder="type to search keys and commands", id="help-search")
+            yield Field(placeholder="type to search keys and commands", id="help-search")
             yield Static(id="help-rows", markup=False)
 
     def on_mount(self) -> None:

@@ -20,6 +20,7 @@ from oi_tui.engine.models import llamafile, local_servers
 from oi_tui.engine.settings import presets
 from oi_tui.screens.dialog import Dialog, DialogBox
 from oi_tui.text import one_line
+from oi_tui.widgets.field import Field
 from oi_tui.widgets.lists.choice_list import ChoiceList
 
 #: The ready-made profiles of the providers whose model is offered once there is a key.
@@ -154,12 +155,12 @@ class ModelsScreen(Dialog[ModelChoice | None]):
             yield ChoiceList(*(Option(_describe(choice)) for choice in self._choices), id="models-list")
             with VerticalScroll(id="models-hints", can_focus=False):
                 yield Static(markup=False)
-            yield Input(
+            yield Field(
                 placeholder="or type a model: openai/my-model, or the path of a llamafile",
                 id="models-name",
                 select_on_focus=False,
             )
-            yield Input(password=True, placeholder="API key", id="models-key")
+            yield Field(password=True, placeholder="API key", id="models-key")
 
     def on_mount(self) -> None:
         """Select the best model, and look for models on this machine in a thread."""

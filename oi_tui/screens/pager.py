@@ -12,6 +12,7 @@ from textual.widgets import Input, Static
 from oi_tui import paths
 from oi_tui.screens.dialog import Page
 from oi_tui.text import one_line
+from oi_tui.widgets.field import Field
 from oi_tui.widgets.pager.long_text import LongText
 from oi_tui.widgets.pager.text_view import TextView
 
@@ -46,7 +47,7 @@ class PagerScreen(Page[None]):
         self._sought = ""
         self._remark = ""
         self._view = TextView(text, id="reader-text")
-        self._field = Input(placeholder="search; enter finds it", id="reader-search", select_on_focus=True)
+        self._field = Field(placeholder="search; enter finds it", id="reader-search", select_on_focus=True)
         self._field.display = False
 
     def compose(self) -> ComposeResult:

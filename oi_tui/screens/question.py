@@ -11,6 +11,7 @@ from textual.widgets import Input, Static
 from oi_tui.screens.dialog import Dialog, DialogBox
 from oi_tui.text import one_line, visible
 from oi_tui.widgets.approval.key_guard import LOOK, KeyGuard
+from oi_tui.widgets.field import Field
 
 if TYPE_CHECKING:
     import threading
@@ -42,7 +43,7 @@ class QuestionDialog(Dialog[str | None]):
             box.border_title = Content(one_line(self._title, 60))
             box.hints = "the field opens when you stop typing · esc cancel"
             yield Static(Content("\n".join(lines)), id="ask-words", markup=False)
-            yield Input(password=self._masked, id="ask-answer", disabled=True)
+            yield Field(password=self._masked, id="ask-answer", disabled=True)
 
     def on_mount(self) -> None:
         """Open the field when no key has come for a moment."""

@@ -33,6 +33,7 @@ from oi_tui.screens.pager import PagerScreen
 from oi_tui.screens.table_choice import TableChoice
 from oi_tui.terminal.clipboard import copy
 from oi_tui.text import one_line
+from oi_tui.widgets.field import Field
 from oi_tui.widgets.footer import KeyFooter, Keys
 from oi_tui.widgets.lists.table_view import COLUMNS, ROWS, PageKey, TableView
 from oi_tui.widgets.pager.long_text import LongText
@@ -123,7 +124,7 @@ class TableScreen(Page[None]):
         self._footer = KeyFooter(id="table-keys")
         self._head = Static(Content(f"{one_line(self._called, 80)}  loading…"), id="table-head", markup=False)
         # A key may come before the parts are on the screen, and an answer after they have gone.
-        self._field = Input(id="table-field")
+        self._field = Field(id="table-field")
         self._is_reading = False
         #: What is done with the text of the field.
         self._then: Callable[[str], object] = self._filter

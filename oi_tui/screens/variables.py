@@ -17,6 +17,7 @@ from oi_tui.runtimes.variables import Detail, Memory, VariableSource, is_table
 from oi_tui.screens.dialog import Page
 from oi_tui.screens.pager import PagerScreen
 from oi_tui.text import one_line
+from oi_tui.widgets.field import Field
 from oi_tui.widgets.footer import KeyFooter, Keys
 from oi_tui.widgets.lists.variable_list import VariableList, make_rows
 from oi_tui.widgets.pager.long_text import LongText
@@ -101,7 +102,7 @@ class VariablesScreen(Page[str | None]):
         """Mount the title, the field for a filter, the list, and the keys."""
         yield Static(Content("Variables"), id="variables-head", markup=False)
         words = "filter by name, type or language"
-        yield Input(self._sought, placeholder=words, id="variables-search", select_on_focus=False)
+        yield Field(self._sought, placeholder=words, id="variables-search", select_on_focus=False)
         yield Static(Content("loading…"), id="variables-none", markup=False)
         yield self._list
         yield self._keys

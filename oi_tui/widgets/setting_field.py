@@ -15,6 +15,7 @@ from oi_tui.engine.settings.profile import Origin
 from oi_tui.engine.settings.setting import ProfileError, Setting, Value
 from oi_tui.text import one_line, visible
 from oi_tui.widgets.editor.text_area import StableTextArea
+from oi_tui.widgets.field import Field
 
 
 class SettingChoice(Widget, can_focus=True):
@@ -163,7 +164,7 @@ class SettingField(Vertical):
         placeholder = self.setting.unset if self.setting.optional else ""
         if self.setting.masked and self.value is not None:
             placeholder = f"{self.setting.show(self.value)}  saved; type to replace it"
-        return Input(
+        return Field(
             self._typed, placeholder=placeholder, password=self.setting.masked, select_on_focus=False
         )
 

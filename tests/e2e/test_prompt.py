@@ -142,3 +142,27 @@ def test_a_password_right_after_a_name_is_dots_too(program: Program) -> None:
     program.press("enter")
     program.wait_for("ada 7 long")
     assert b"hunter2" not in program.raw
+
+
+@pytest.mark.parametrize("sent", ["ada\r42\r", "\x1b[200~ada\r42\r\x1b[201~", f"ada\r42\r{'-x' * 200}\r"])
+def test_lines_that_come_ahead_of_the_questions_answer_them_one_by_one(program: Program, sent: str) -> None:
+    """They come as keys, as a marked paste, and as so much at once that it is taken for a paste."""
+    program.say("%python [input(q) for q in ('name? ', 'number? ')]")
+    program.wait_for("asks: name?")
+    program.send(sent)
+    program.wait_for("['ada', '42']")
+    program.idle()
+    # The keyboard is back at the prompt.
+    program.send("next words")
+    program.wait_for("> next words")
+
+
+def test_the_rest_of_a_paste_stays_for_the_next_question(program: Program) -> None:
+    program.say("%python [input(q) for q in ('name? ', 'number? ')]")
+    program.wait_for("asks: name?")
+    program.paste("ada\n4")
+    program.wait_for("asks: number?")
+    program.wait_for(lambda screen: any(line.split()[-1:] == ["4"] for line in screen.split("\n")[-6:]))
+    program.send("2")
+    program.press("enter")
+    program.wait_for("['ada', '42']")

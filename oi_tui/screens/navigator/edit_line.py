@@ -6,11 +6,12 @@ from textual.message import Message
 from textual.widgets import Input
 
 from oi_tui.engine.storage.listing import Summary
+from oi_tui.widgets.field import Field
 from oi_tui.widgets.footer import Keys
 from oi_tui.widgets.lists.conversation_list import ConversationList
 
 
-class EditLine(Input):
+class EditLine(Field):
     """Edits a text on the line of the selected conversation. Enter confirms it."""
 
     class Closed(Message):

@@ -32,6 +32,7 @@ from oi_tui.screens.navigator.preview import Preview
 from oi_tui.screens.navigator.search import TextSearch
 from oi_tui.screens.pager import PagerScreen
 from oi_tui.text import one_line
+from oi_tui.widgets.field import Field
 from oi_tui.widgets.footer import KeyFooter
 from oi_tui.widgets.lists.conversation_list import ConversationList
 from oi_tui.widgets.pager.long_text import LongText
@@ -73,7 +74,7 @@ class NavigatorScreen(Page[str | None]):
         """
         super().__init__()
         self._head = Static(id="navigator-head", markup=False)
-        self._search_box = Input(
+        self._search_box = Field(
             placeholder="search titles, messages, code and output", id="navigator-search"
         )
         self._list = ConversationList(clock=clock, id="navigator-list")

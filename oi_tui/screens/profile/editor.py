@@ -24,6 +24,7 @@ from oi_tui.screens.profile.api_key import ApiKeyPanel
 from oi_tui.screens.profile.fields import CHANGED, SettingFields
 from oi_tui.screens.profile.model_test import ModelTest
 from oi_tui.text import one_line
+from oi_tui.widgets.field import Field
 from oi_tui.widgets.footer import KeyFooter
 from oi_tui.widgets.lists.choice_list import ChoiceList
 from oi_tui.widgets.setting_field import SettingChoice, SettingField
@@ -93,7 +94,7 @@ class ProfileEditor(Page[Profile | None]):
     def compose(self) -> ComposeResult:
         """Mount the headline, the search box, the sections beside the fields, and the key hints."""
         yield Static(id="profile-head", markup=False)
-        yield Input(placeholder="search settings", id="profile-search", select_on_focus=False)
+        yield Field(placeholder="search settings", id="profile-search", select_on_focus=False)
         with Horizontal(id="profile-body"):
             yield ChoiceList(*self._make_section_options(), id="profile-sections")
             yield self._fields

@@ -14,6 +14,7 @@ from oi_tui.engine.settings import presets
 from oi_tui.screens.dialog import Dialog, DialogBox
 from oi_tui.screens.name_choice import NameChoice
 from oi_tui.text import one_line, visible
+from oi_tui.widgets.field import Field
 from oi_tui.widgets.lists.choice_list import ChoiceList
 
 
@@ -86,7 +87,7 @@ class NameDialog(Dialog[str | None]):
         with DialogBox(classes="profile-box") as box:
             box.border_title = Content(one_line(self._question, 60))
             box.hints = "enter save · esc close"
-            yield Input(self._title)
+            yield Field(self._title)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Close with the name; an empty one has no effect."""

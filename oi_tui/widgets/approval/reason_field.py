@@ -4,9 +4,10 @@ from textual import on
 from textual.widgets import Input
 
 from oi_tui.widgets.approval.text import QUICK_REASONS
+from oi_tui.widgets.field import Field
 
 
-class ReasonField(Input):
+class ReasonField(Field):
     """Takes one line. While it takes a reason, a single digit becomes one of the reasons that are shown."""
 
     def __init__(self, *, id: str) -> None:

@@ -13,6 +13,7 @@ from textual.widgets import Input, Static
 
 from oi_tui.widgets.conversation.conversation import Conversation
 from oi_tui.widgets.conversation.search import MOST, Match, find_matches
+from oi_tui.widgets.field import Field
 from oi_tui.widgets.timer import schedule
 
 #: Seconds after the last key before the search begins, and how long its matches are taken to be all.
@@ -44,7 +45,7 @@ class FindBar(Widget):
     def compose(self) -> ComposeResult:
         """Mount the label, the field and the count."""
         yield Static("find", id="find-name", markup=False)
-        yield Input(id="find-text", placeholder="find text, code or output", select_on_focus=True)
+        yield Field(id="find-text", placeholder="find text, code or output", select_on_focus=True)
         yield Static(id="find-count", markup=False)
 
     def on_mount(self) -> None:

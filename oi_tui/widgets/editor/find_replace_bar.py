@@ -20,6 +20,7 @@ from oi_tui.widgets.editor.find_replace import (
     find_places,
     replace_all,
 )
+from oi_tui.widgets.field import Field
 from oi_tui.widgets.timer import schedule
 
 if TYPE_CHECKING:
@@ -59,9 +60,9 @@ class FindReplaceBar(Widget):
     def compose(self) -> ComposeResult:
         """Mount the labels, the two fields and the count."""
         yield Static("Find", id="replace-name", markup=False)
-        yield Input(id="replace-text", placeholder="in this code", select_on_focus=True)
+        yield Field(id="replace-text", placeholder="in this code", select_on_focus=True)
         yield Static("Replace", id="replace-put", markup=False)
-        yield Input(id="replace-with", placeholder="replacement", select_on_focus=True)
+        yield Field(id="replace-with", placeholder="replacement", select_on_focus=True)
         yield Static(id="replace-state", markup=False)
 
     def on_mount(self) -> None:

@@ -1,5 +1,6 @@
 """The field for input to a running program."""
 
+import re
 from dataclasses import dataclass
 
 from rich.cells import cell_len
@@ -12,7 +13,37 @@ from textual.widgets import Input, Static
 
 from oi_tui.messages import InputRequested
 from oi_tui.text import one_line
+from oi_tui.widgets.field import LONGEST_PASTE, Field
 from oi_tui.widgets.truncate import cut_beginning
+
+_LINE_ENDS = re.compile("\r\n|\r|\n")
+
+
+class _Line(Field):
+    """Takes lines as fast as they come: an enter sends what was typed before it, and nothing else."""
+
+    def on_key(self, event: events.Key) -> None:
+        """Send the line at once. As a binding, enter would wait while the keys after it are taken."""
+        if event.key == "enter":
+            event.stop()
+            event.prevent_default()
+            self._send(self.value)
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Send the whole lines of a paste of several, as a terminal does. A single line waits for enter."""
+        *whole, rest = _LINE_ENDS.split(event.text)
+        if len(whole) > 1 or (whole and rest):
+            event.stop()
+            event.prevent_default()
+            self.replace(whole[0], *self.selection)
+            self._send("\n".join((self.value, *whole[1:])))
+            self.insert_text_at_cursor(rest[:LONGEST_PASTE])
+        else:
+            super().on_paste(event)
+
+    def _send(self, text: str) -> None:
+        self.value = ""
+        self.post_message(StdinBar.Typed(text))
 
 
 class StdinBar(Widget):
@@ -23,7 +54,7 @@ class StdinBar(Widget):
 
     @dataclass
     class Typed(Message):
-        """A line for the program, without its newline."""
+        """A line for the program, or several, without the last newline."""
 
         text: str
 
@@ -35,11 +66,16 @@ class StdinBar(Widget):
     def compose(self) -> ComposeResult:
         """Mount the question and the field."""
         yield Static(id="asked", markup=False)
-        yield Input(id="typed", select_on_focus=False)
+        yield _Line(id="typed", select_on_focus=False)
 
     def on_mount(self) -> None:
         """Stop the cursor blinking: each blink redraws, which matters on a slow connection."""
         self.query_one(Input).cursor_blink = False
+
+    @property
+    def has_keyboard(self) -> bool:
+        """Whether keys go here. Textual's own answer comes late, where questions follow each other fast."""
+        return self.screen.focused is self.query_one(Input)
 
     def ask(self, language: str, request: InputRequested) -> None:
         """Show what the program waits for; what was typed ahead stays, but is not brought to light."""
@@ -66,21 +102,15 @@ class StdinBar(Widget):
         words = Content.assemble((text, "$text-muted"), (question, "$text-warning bold"))
         self.query_one("#asked", Static).update(words)
 
-    def dismiss(self) -> None:
-        """Hide the field: the program no longer waits."""
-        self.query_one(Input).value = ""
+    def dismiss(self, *, ended: bool = True) -> None:
+        """Hide the field: the program no longer waits. Unless it ended, what was typed ahead stays."""
+        if ended or self.masked:
+            self.query_one(Input).value = ""
         self.display = False
 
     def take_focus(self) -> None:
         """Let the person type here."""
         self.query_one(Input).focus()
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Hand the line on and forget it."""
-        event.stop()
-        text = event.value
-        event.input.value = ""
-        self.post_message(self.Typed(text))
 
     def on_key(self, event: events.Key) -> None:
         """End of input, as in any terminal."""

@@ -40,14 +40,15 @@ class ProgramInputControl:
                 if not (self._prompt.text or self._conversation.has_focus_within):
                     self._bar.take_focus()
                 self._call_back(self._progress.doing)
-            case RunReported(_, InputReceived()) | TurnEnded():
+            case RunReported(_, InputReceived()):
+                self._end(ended=False)
+            case TurnEnded():
                 self._end()
             case MessageRecorded(Message(type="code", state=state)) if state not in BEFORE_END:
                 self._end()
 
-    def _end(self) -> None:
-        if self._bar.display:
-            focused = self._bar.has_focus_within
-            self._bar.dismiss()
-            if focused:
-                self._prompt.focus()
+    def _end(self, *, ended: bool = True) -> None:
+        focused = self._bar.has_keyboard
+        self._bar.dismiss(ended=ended)
+        if focused:
+            self._prompt.focus()

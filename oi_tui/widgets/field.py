@@ -1,0 +1,21 @@
+"""A line to type into."""
+
+from textual import events
+from textual.widgets import Input
+
+#: So many characters of a paste are taken. A longer line would make every key slow.
+LONGEST_PASTE = 10_000
+
+
+class Field(Input):
+    """Stays quick after a long paste: with a few megabytes, Textual's own needs seconds for each key."""
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Take the beginning of a paste that is too long, and say so."""
+        line = event.text[: LONGEST_PASTE + 1].partition("\n")[0].partition("\r")[0]
+        if len(line) > LONGEST_PASTE:
+            event.stop()
+            event.prevent_default()
+            self.replace(line[:LONGEST_PASTE], *self.selection)
+            told = f"The paste was cut to {LONGEST_PASTE:,} characters: no more fit into this field."
+            self.notify(told, severity="warning", markup=False)
