@@ -131,7 +131,10 @@ def _action(snapshots: Snapshots, root: Path, change: FileChange) -> RestoreActi
         try:
             now = snapshots.keep(path)
         except OSError as error:
-            return replace(action, obstacle=f"it cannot be read ({error.strerror or error})")
+            if error.filename in (None, str(path)):
+                return replace(action, obstacle=f"it cannot be read ({error.strerror or error})")
+            why = paths.explain_write_error(error)
+            return replace(action, obstacle=f"its current content could not be kept ({why})")
         if now is None:
             return replace(action, obstacle="its current content is too large to keep")
     same_mode = status is not None and stat.S_IMODE(status.st_mode) == change.mode

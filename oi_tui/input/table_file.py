@@ -86,7 +86,15 @@ def explain_no_table(path: Path) -> str | None:
             f"{path.name} cannot be opened as a table. Files that end in {endings} can"
             f" (text files also packed, with {', '.join(PACKED)} after that)."
         )
-    return None if is_file(path) else f"There is no file {path}."
+    if is_file(path):
+        return None
+    try:
+        path.stat()
+    except PermissionError:
+        return f"No permission to read {path}."
+    except (OSError, ValueError):
+        pass
+    return f"There is no file {path}."
 
 
 def is_file(path: Path) -> bool:

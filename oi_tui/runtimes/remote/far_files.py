@@ -183,6 +183,8 @@ def _begin_file(message: Frame, path: Path) -> FileFacts:
     finally:
         os.close(descriptor)
     if shutil.disk_usage(path.parent).free < size - status.st_size:
+        if not status.st_size:
+            os.unlink(part)  # noqa: PTH108
         raise _RefusedError("does not fit on the disk there")
     return _read_facts(path, status)
 

@@ -251,6 +251,8 @@ def _open_part(here: Path, part: Path, size: int) -> Iterator["os.BufferedRandom
         if there > size:
             file.truncate(0)
         elif shutil.disk_usage(here.parent).free < size - there:
+            if not there:
+                part.unlink()
             raise OSError(28, "the file does not fit on the disk")
         yield file
 

@@ -247,6 +247,21 @@ def test_what_is_no_ordinary_file_or_too_large_is_refused(
     assert left(here) == []
 
 
+def test_a_file_that_does_not_fit_leaves_nothing_behind(
+    place: PlaceFiles, there: Path, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "LARGEST", 1 << 50)
+    with (there / "large").open("wb") as file:
+        file.truncate(1 << 42)  # it takes no room itself
+    with pytest.raises(FileError, match="does not fit on the disk"):
+        list(place.get("large", here / "x", NEVER))
+    assert left(here) == []
+    monkeypatch.setattr(far_files, "LARGEST", 1 << 50)
+    request = {"what": "new", "path": "x", "name": "large", "key": "0" * 16, "size": 1 << 42}
+    assert far_files.answer(request, here) == far_files.FileRefused("does not fit on the disk there")
+    assert left(here) == []
+
+
 def test_a_lying_far_end_cannot_bring_more_than_it_said(
     place: PlaceFiles, there: Path, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

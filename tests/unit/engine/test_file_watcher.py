@@ -13,6 +13,7 @@ from oi_tui import paths
 from oi_tui.file_changes import restore, snapshots, watcher
 from oi_tui.file_changes.snapshots import ChangeSet, FileChange, Snapshots
 from oi_tui.file_changes.watcher import FileWatcher
+from tests.full_disk import full_disk
 
 
 @pytest.fixture
@@ -303,6 +304,22 @@ def test_trouble_with_the_disk_is_reported_and_stops_nothing(
     assert seen(found) == {"a": "created"}
     assert "No space left" in found.changes[0].why
     assert "cannot be restored" in found.note
+
+
+def test_on_a_full_disk_a_file_is_not_restored_because_it_could_not_be_kept(
+    watching: FileWatcher, place: Path, kept: Snapshots
+) -> None:
+    (place / "a").write_text("1")
+    found = step(watching, lambda: (place / "a").write_text("2"))
+    assert found is not None
+    (place / "a").write_text("3")
+    with full_disk():
+        (action,) = restore.plan(kept, found)
+    assert action.obstacle.startswith("its current content could not be kept (")
+    assert "contents: " in action.obstacle
+    _, problems = undo(kept, found)
+    assert not problems
+    assert (place / "a").read_text() == "1"
 
 
 def test_a_folder_that_vanishes_is_no_crash(watching: FileWatcher, place: Path) -> None:
