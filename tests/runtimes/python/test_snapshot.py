@@ -210,3 +210,29 @@ def test_an_earlier_file_stays_when_nothing_can_be_kept(make: Make, kept: Path) 
     assert "None of the variables can be kept" in failed.text
     assert kept.read_bytes() == before
     assert [path.name for path in kept.parent.iterdir() if "tmp" in path.name] == []
+
+
+def test_what_cannot_be_made_again_is_listed_and_the_rest_comes_back(make: Make, kept: Path) -> None:
+    computer = make()
+    code = (
+        "class Refused(Exception):\n    def __init__(self, code, text): super().__init__(text)\n"
+        "class Strict:\n    def __setstate__(self, state): raise OSError('no device')\n"
+        "first, strict = [1, 2], Strict()\nstrict.value = 3\nerror = Refused(3, 'no')\n"
+        "holds = {'of': [error], 'n': 1}\nalso = (strict, first)\nplain, shared = {'n': 1}, first\n"
+    )
+    assert play(computer, "python", code).state == "finished"
+    assert play(computer, "python", f"%snapshot save {kept}").state == "finished"
+    computer = make()
+    loaded = play(computer, "python", f"%snapshot load {kept}").text
+    assert loaded.splitlines()[0] == "Restored 5 variables: Refused, Strict, first, plain, shared"
+    reason = "Refused.__init__() missing 1 required positional argument: 'text'"
+    lost = {"strict": "no device", "error": reason, "holds": reason, "also": "no device"}
+    assert loaded.splitlines()[1:] == ["Not restored:", *(f"  {name}: {why}" for name, why in lost.items())]
+    assert play(computer, "python", "first is shared, plain, Refused(1, 'x')").text.startswith(
+        "(True, {'n': 1}"
+    )
+    # What is not here may not be replaced when the person leaves.
+    before = kept.read_bytes()
+    left = play(computer, "python", f"%snapshot leave {kept} 1000000 30")
+    assert left.reason == "SnapshotError: What was kept before was not restored, so it stays."
+    assert kept.read_bytes() == before

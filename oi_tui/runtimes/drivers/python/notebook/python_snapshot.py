@@ -131,17 +131,24 @@ def load(names, path):
             if status.st_uid != os.geteuid() or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
                 # What is in it runs code, so nobody else may have written it.
                 raise SnapshotError("The file can be changed by others, so it is not read: {}".format(path))
-            found = _read(file)
+            found, lost = _read(file)
     except FileNotFoundError:
         raise SnapshotError("No variables were kept in {}".format(path)) from None
     except OSError as error:
         raise SnapshotError("The variables could not be read: {}".format(_reason(error))) from None
     names.update(found)
-    _ours.add(path)
+    if not lost:
+        # What this process lacks, it must not replace on leaving.
+        _ours.add(path)
     print("Restored {}: {}".format(_count(found), _listed(found)))
+    if lost:
+        print("Not restored:")
+        for name, reason in lost.items():
+            print("  {}: {}".format(name, reason))
 
 
 def _read(file):
+    """The variables of a file, and for each that cannot be made again why not."""
     try:
         header = json.loads(file.readline(1 << 20))
         known = header["format"] == _FORMAT
@@ -150,9 +157,18 @@ def _read(file):
         raise SnapshotError("This is not a file of kept variables.") from None
     if not known:
         raise SnapshotError("The variables were kept by another version of oi-tui.")
+    begin = file.tell()
     try:
         with _cloudpickle():
-            return pickle.Unpickler(file).load()
+            try:
+                return pickle.Unpickler(file).load(), {}
+            except MemoryError:
+                raise
+            except Exception as error:
+                found, lost = _read_what_can_be(file, begin)
+                if not found:
+                    raise error
+                return found, lost
     except Exception as error:
         message = "The variables could not be restored: {}.".format(_reason(error))
         if version != _version():
@@ -161,6 +177,99 @@ def _read(file):
     finally:
         # A function of cloudpickle's puts its own there.
         sys.modules["__main__"].__dict__["__builtins__"] = builtins
+
+
+def _read_what_can_be(file, begin):
+    """Read the variables again, without those of which a part cannot be made; those with the reasons."""
+    file.seek(begin)
+    try:
+        read = _TolerantUnpickler(file).load()
+    except Exception:
+        return {}, {}
+    found, lost = {}, {}
+    for name, value in read.items():
+        try:
+            # Only this finds what is missing in every kind of object.
+            _pickler(_Bounded(None, _Bounds(float("inf")))).dump(value)
+        except _MissingError as error:
+            lost[name] = _reason(error)
+            continue
+        except Exception:
+            # It was made, and that is what counts.
+            pass
+        found[name] = value
+    return found, lost
+
+
+class _MissingError(Exception):
+    """A value has a part that could not be made."""
+
+
+class _Missing:
+    """Stands for an object that could not be made."""
+
+    def __init__(self, reason):
+        self._reason = reason
+
+    def __reduce_ex__(self, _protocol):
+        raise _MissingError(self._reason)
+
+
+class _TolerantUnpickler(pickle._Unpickler):
+    """Goes on after an object that cannot be made: `_Missing` takes its place.
+
+    That of Python itself is used, since the one in C cannot be changed so.
+    """
+
+    dispatch = dict(pickle._Unpickler.dispatch)
+
+    def find_class(self, module, name):
+        try:
+            return super().find_class(module, name)
+        except Exception as error:
+            return _Missing(_reason(error))
+
+    def _make(self, step):
+        """Make an object of what is taken from the stack."""
+        try:
+            step(self)
+        except Exception as error:
+            self.stack.append(_Missing(_reason(error)))
+
+    def _call(self, step):
+        """Put the result of a call in the place of the function, the last of the stack."""
+        function = self.stack[-2]
+        try:
+            step(self)
+        except Exception as error:
+            self.stack[-1] = function if isinstance(function, _Missing) else _Missing(_reason(error))
+
+    def _fill(self, step):
+        """Fill the object that is the last of the stack, which others may refer to."""
+        try:
+            step(self)
+        except Exception as error:
+            broken = self.stack[-1]
+            if isinstance(broken, _Missing):
+                return
+            missing = self.stack[-1] = _Missing(_reason(error))
+            for place, value in list(self.memo.items()):
+                if value is broken:
+                    self.memo[place] = missing
+
+
+def _tolerate(way, codes):
+    for code in codes:
+        step = pickle._Unpickler.dispatch[code[0]]
+        _TolerantUnpickler.dispatch[code[0]] = functools.partial(way, step=step)
+
+
+_tolerate(_TolerantUnpickler._make, (pickle.NEWOBJ, pickle.NEWOBJ_EX))
+_tolerate(_TolerantUnpickler._call, (pickle.REDUCE,))
+_tolerate(
+    _TolerantUnpickler._fill,
+    (pickle.BUILD, pickle.APPEND, pickle.APPENDS, pickle.SETITEM, pickle.SETITEMS, pickle.ADDITEMS),
+)
 
 
 def _write_what_can_be(wanted, file, bounds):
