@@ -57,9 +57,10 @@ class PlainScreens:
 
     def open_navigator(self) -> None:
         """The newest conversations; one of them is opened by its number."""
-        summaries = self._workspace.store.summaries()[:_LISTED]
+        store = self._workspace.store
+        summaries = store.summaries()[:_LISTED]
         if not summaries:
-            self._ui.tell("There are no saved conversations yet.")
+            self._ui.tell(store.explain_unreadable() or "There are no saved conversations yet.")
             return
         rows = [f"  {number}  {one_line(summary.title, 70)}" for number, summary in enumerate(summaries, 1)]
         self._ui.tell("Saved conversations, newest first:\n" + "\n".join(rows))

@@ -230,6 +230,16 @@ class Store:
             raise StoreError(f"No conversation {wanted!r}.")
         return matches[0]
 
+    def explain_unreadable(self) -> str | None:
+        """Return why no conversation can be listed, though there may be some; None where they can be."""
+        try:
+            os.scandir(self.folder).close()
+        except FileNotFoundError:  # nothing was saved yet
+            return None
+        except OSError as error:
+            return f"The folder {paths.shorten(self.folder)} cannot be read: {error.strerror or error}."
+        return None
+
     def listing(self) -> Listing:
         """List every conversation; those that cannot be read say so."""
         return self._index.listing(

@@ -169,6 +169,8 @@ class NavigatorScreen(Page[str | None]):
     def _explain_nothing(self) -> Content:
         if self._query or self._folder:
             return words.explain_none_found(self._folder, elsewhere=bool(self._query))
+        if problem := self._library.store.explain_unreadable():
+            return Content(problem)
         return words.explain_none_saved(self._library.waiting)
 
     def on_input_changed(self, event: Input.Changed) -> None:

@@ -265,6 +265,16 @@ async def test_without_conversations_there_are_words(store: Store) -> None:
         assert app.answers == [None]
 
 
+async def test_a_folder_that_cannot_be_read_is_not_taken_for_an_empty_one(store: Store) -> None:
+    place = store.folder / "none"
+    place.write_text("a file in the place of the folder")
+    async with opened(Store(place)) as (app, pilot):
+        await until(pilot, lambda: app.navigator.has_class("-empty"))
+        shown = " ".join(app.words("empty").split())
+        assert shown.startswith("The folder ")
+        assert shown.endswith("cannot be read: Not a directory.")
+
+
 async def test_what_cannot_be_read_is_listed_and_not_opened(store: Store) -> None:
     os.mkfifo(store.folder / "pipe.jsonl")
     async with opened(store) as (app, pilot):
