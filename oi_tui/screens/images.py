@@ -138,12 +138,20 @@ class ImagesScreen(Page[None]):
         self._frame.focus()
         self._show()
 
+    def on_resize(self) -> None:
+        """Show as much of the path, and as many keys, as fit."""
+        self._tell()
+
     def on_click(self, event: events.Click) -> None:
         """Show the next image."""
         event.stop()
         self.action_turn(1)
 
     def _show(self) -> None:
+        self._tell()
+        self._frame.show(self._pictures[self._number])
+
+    def _tell(self) -> None:
         picture, count = self._pictures[self._number], len(self._pictures)
         which = f"Image {self._number + 1} of {count}" if count > 1 else "Image"
         where = picture.file or "not saved as a file"
@@ -153,7 +161,6 @@ class ImagesScreen(Page[None]):
         keys = (("left / right", "others"),) if count > 1 else ()
         own = (("o", "open outside"), ("c", "copy path")) if picture.file else ()
         self.query_one(KeyFooter).show((*keys, *own, ("esc", "back")), "")
-        self._frame.show(picture)
 
     def action_turn(self, step: int) -> None:
         """Show the next picture, or the one before."""

@@ -9,6 +9,8 @@ from oi_tui.text import one_line
 
 #: How often it is looked whether there is more, in seconds.
 _AGAIN = 0.25
+#: What the border takes of the width of the hints in it.
+_EDGES = 6
 
 
 class LogPanel(Static):
@@ -20,7 +22,6 @@ class LogPanel(Static):
         self._shown = -1
         self._clock: Timer | None = None
         self.border_title = "Log"
-        self.border_subtitle = "%verbose off hides this · %log shows all"
 
     def on_mount(self) -> None:
         """Be ready to follow."""
@@ -37,7 +38,10 @@ class LogPanel(Static):
             self._clock.pause()
 
     def on_resize(self) -> None:
-        """Show as many lines as there is room for."""
+        """Show as many lines, and as much of the hints, as there is room for."""
+        hide, everything = "%verbose off hides this", "%log shows all"
+        hints = f"{hide} · {everything}"
+        self.border_subtitle = hints if len(hints) + _EDGES <= self.outer_size.width else hide
         self._shown = -1
         self._follow()
 

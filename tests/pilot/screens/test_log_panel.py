@@ -83,3 +83,14 @@ async def test_foreign_words_in_the_log_control_nothing() -> None:
         await ui.until(lambda: "[bold]x[/]" in shown(ui))
         assert "\x1b" not in shown(ui)
         assert "\u202e" not in shown(ui)
+
+
+async def test_a_narrow_panel_shows_how_to_hide_it_in_full() -> None:
+    async with open_chat([]) as ui:
+        await ui.type("%verbose")
+        await ui.until(lambda: ui.view.log_panel.display)
+        await ui.until(
+            lambda: ui.view.log_panel.border_subtitle == "%verbose off hides this · %log shows all"
+        )
+        await ui.pilot.resize_terminal(40, 12)
+        await ui.until(lambda: ui.view.log_panel.border_subtitle == "%verbose off hides this")
