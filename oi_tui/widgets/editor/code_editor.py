@@ -27,6 +27,9 @@ from oi_tui.widgets.idle import obey
 from oi_tui.widgets.prompt.completion import CompletionQuery
 from oi_tui.widgets.prompt.completion_list import CompletionOffer
 
+#: A paste of so many characters takes about a second.
+_LONGEST_PASTE = 300_000
+
 
 class CodeDocument(Document):
     """A document that breaks lines where programs do, at newlines only."""
@@ -242,6 +245,15 @@ class CodeEditor(StableTextArea):
     def check_consume_key(self, key: str, character: str | None = None) -> bool:
         """Take the tab key, which belongs to the text here."""
         return key in ("tab", "shift+tab") or super().check_consume_key(key, character)
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Refuse a paste that would hold up the screen for long; half of it would be no code."""
+        if (size := len(event.text)) > _LONGEST_PASTE:
+            event.stop()
+            event.prevent_default()
+            told = f"The editor takes pastes of up to {_LONGEST_PASTE:,} characters; this one has {size:,}."
+            told += " Save it in a file, and let the code read that."
+            self.notify(told, severity="warning", markup=False)
 
     async def _on_key(self, event: events.Key) -> None:
         if self.read_only:

@@ -255,3 +255,17 @@ async def test_hidden_characters_that_do_not_fit_are_reported_in_wrapped_lines()
         await pilot.press("alt+z")
         await pilot.pause()
         assert drawn(editor)[0].endswith("…")
+
+
+@pytest.mark.parametrize(("size", "taken"), [(300_000, True), (5_000_000, False)])
+async def test_a_paste_that_would_stop_the_screen_is_refused_with_a_notice(size: int, taken: bool) -> None:
+    async with editing("") as (pilot, editor):
+        sent = "x = 1234\n" * (size // 9)
+        editor.post_message(events.Paste(sent))
+        await pilot.pause()
+        assert bool(editor.text) is taken
+        told = [notice.message for notice in pilot.app._notifications]
+        refused = f"The editor takes pastes of up to 300,000 characters; this one has {len(sent):,}."
+        assert told == ([] if taken else [f"{refused} Save it in a file, and let the code read that."])
+        await pilot.press("y")
+        assert editor.text.endswith("y")
