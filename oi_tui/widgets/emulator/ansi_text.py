@@ -37,7 +37,8 @@ _STRING = re.compile(
     rf"(?:\x1b\]|\x9d)[^\x07\x1b\x9c\n]*(?:{_END}|(?=\n))"
     rf"|(?:\x1b[PX^_]|[\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*{_END}"
 )
-_STRING_START = re.compile(r"\x1b[\]PX^_]|[\x90\x98\x9d-\x9f]|\x1b$")
+#: An escape before it may begin something else once the string is over.
+_STRING_START = re.compile(r"\x1b?(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])|\x1b\x1b?$")
 _STRING_STARTS = ("\x1b]", "\x1bP", "\x1b_", "\x1b^", "\x1bX")
 _CONTROL = re.compile(
     r"(?:\x1b\[|\x9b)(?P<parameters>[0-?]*)[ -/]*(?P<final>[@-~])"
@@ -177,8 +178,8 @@ class AnsiText:
         return text
 
     def _on_main_screen(self, text: str) -> str:
-        if not self._held and (cut := _SWITCH_START.search(text, max(len(text) - 50, 0))):
-            self._held, text = text[cut.start() :], text[: cut.start()]
+        if cut := _SWITCH_START.search(text, max(len(text) - 50, 0)):
+            self._held, text = text[cut.start() :] + self._held, text[: cut.start()]
         if self.aside or "\x1b[?" in text or "\x9b?" in text:
             kept, position = [], 0
             for match in _SWITCH.finditer(text):

@@ -11,6 +11,7 @@ import pytest
 from oi_tui.input.mentions import expand
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.remote import far_files, files, wire
+from oi_tui.runtimes.remote.file_answers import FileRefused
 from oi_tui.runtimes.remote.files import FileError, PlaceFiles
 from tests.runtimes.playing import play, until
 from tests.runtimes.remote.test_remote import relay, through  # noqa: F401 -- fixtures
@@ -210,7 +211,7 @@ def test_a_folder_takes_the_name_of_the_file_and_no_name_leads_out_of_it(
     answer = link.ask("file", 10, what="new", path="in", key="0" * 16, size=1, name="../../out")
     assert Path(answer.path).parent == there / "in"  # type: ignore[attr-defined]
     assert link.ask("file", 10, what="append", path="x", key="../../x", offset=0, data="") == (
-        far_files.FileRefused("has no key")
+        FileRefused("has no key")
     )
 
 
@@ -258,7 +259,7 @@ def test_a_file_that_does_not_fit_leaves_nothing_behind(
     assert left(here) == []
     monkeypatch.setattr(far_files, "LARGEST", 1 << 50)
     request = {"what": "new", "path": "x", "name": "large", "key": "0" * 16, "size": 1 << 42}
-    assert far_files.answer(request, here) == far_files.FileRefused("does not fit on the disk there")
+    assert far_files.answer(request, here) == FileRefused("does not fit on the disk there")
     assert left(here) == []
 
 

@@ -1,7 +1,7 @@
 """A program's output: the same however it is cut, bounded, coloured, and nothing but text."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rich.color import Color
 from rich.style import Style
@@ -58,6 +58,9 @@ def shown(text: str) -> list[str]:
     return ["".join(part for part, _ in output.spans(index)) for index in range(output.line_count)]
 
 
+@example("\x1b[\x9d\x07", 1)
+@example("\x1b\x9d\x07", 1)
+@example("\x1b\x1b]0;t", 1)
 @settings(max_examples=300, deadline=None)
 @given(st.lists(ATOMS, max_size=30).map("".join), st.integers(1, 5))
 def test_output_is_the_same_however_it_was_cut(text: str, step: int) -> None:
