@@ -62,6 +62,8 @@ class StdinBar(Widget):
         super().__init__(id=id)
         self.masked = False
         self._language = self._prompt = ""
+        #: The field was given the keyboard, which Textual does a moment later.
+        self._focus_comes = False
 
     def compose(self) -> ComposeResult:
         """Mount the question and the field."""
@@ -74,8 +76,8 @@ class StdinBar(Widget):
 
     @property
     def has_keyboard(self) -> bool:
-        """Whether keys go here. Textual's own answer comes late, where questions follow each other fast."""
-        return self.screen.focused is self.query_one(Input)
+        """Whether keys go here, or will in a moment: questions may follow each other that fast."""
+        return self._focus_comes or self.screen.focused is self.query_one(Input)
 
     def ask(self, language: str, request: InputRequested) -> None:
         """Show what the program waits for; what was typed ahead stays, but is not brought to light."""
@@ -106,11 +108,16 @@ class StdinBar(Widget):
         """Hide the field: the program no longer waits. Unless it ended, what was typed ahead stays."""
         if ended or self.masked:
             self.query_one(Input).value = ""
-        self.display = False
+        self.display = self._focus_comes = False
 
     def take_focus(self) -> None:
         """Let the person type here."""
+        self._focus_comes = True
         self.query_one(Input).focus()
+
+    def on_descendant_focus(self) -> None:
+        """Note that keys go here now."""
+        self._focus_comes = False
 
     def on_key(self, event: events.Key) -> None:
         """End of input, as in any terminal."""
