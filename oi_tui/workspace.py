@@ -175,7 +175,7 @@ class Workspace:
         name, real = one_line(str(path), 300), one_line(str(target), 300)
         return (
             f"The sandbox is on, and {name} leads out of the folder through a link, to {real}. "
-            "If you mean that file, name it by this path"
+            "To use that file, type this path"
         )
 
     def save_picture(self, message: Message) -> str:

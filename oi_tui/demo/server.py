@@ -169,7 +169,7 @@ class _Exchange(BaseHTTPRequestHandler):
 
 
 def _make_chunks(request: dict[str, Any], reply: Reply, size: int) -> Iterator[dict[str, Any]]:
-    """The reply as the chunks of a stream, with pieces of so many characters."""
+    """Yield the reply as the chunks of a stream, each with up to `size` characters of text."""
     head = {
         "id": f"chatcmpl-{secrets.token_hex(8)}",
         "object": "chat.completion.chunk",

@@ -13,7 +13,7 @@ from oi_tui.input.table_records import TableRecords, find_header
 from oi_tui.input.text_encoding import detect_encoding
 
 _SAMPLE_BYTES, _SAMPLE_LINES = 64 * 1024, 200
-#: Of a file with very long lines, so many bytes are looked at until there are some lines, and so many cells.
+#: Where lines are very long: the most bytes of the sample, the lines that are enough, the most cells.
 _WIDE_BYTES, _WIDE_LINES, _SAMPLE_CELLS = 4 * 1024 * 1024, 5, 500_000
 _DELIMITERS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 #: No text has this character: the file has one column.

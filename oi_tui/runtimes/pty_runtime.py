@@ -413,9 +413,9 @@ class PtyRuntime:
     def _explain(self, error: Exception) -> str:
         """Say why the language did not start."""
         if isinstance(error, FileNotFoundError | NotADirectoryError) and not self._cwd.is_dir():
-            return f"the working directory {self._cwd} no longer exists. Make it again, or start elsewhere"
+            return f"the working directory {self._cwd} no longer exists. Create it, or start elsewhere"
         if isinstance(error, PermissionError) and not os.access(self._cwd, os.X_OK):
-            return f"no permission for the working directory {self._cwd}. Change that, or start elsewhere"
+            return f"no permission to use the working directory {self._cwd}. Allow it, or start elsewhere"
         return str(error)
 
     def _begin_in_place(self, stopped: threading.Event) -> tuple[LanguageProcess, str | None]:

@@ -106,7 +106,7 @@ class InputGuard:
         poll = select.poll()
         poll.register(source, getattr(select, "POLLRDHUP", 0))
         poll.poll()
-        # What was announced and not read yet may be pressed once the screen goes on.
+        # A key that was announced but not read yet may still be pressed when the screen works again.
         unread = bytes(fcntl.ioctl(source, termios.FIONREAD, bytes(4))) != bytes(4)
         time.sleep(_HUNG_AND_HELD_SECONDS if self._held or unread else _HUNG_SECONDS)
         os._exit(1)

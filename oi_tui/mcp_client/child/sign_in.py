@@ -70,12 +70,12 @@ def _make_provider(url: str, storage: "_Storage", browser: "_Browser | None") ->
 
 
 async def _refuse(_: str) -> None:
-    raise ServerError("the sign-in has ended; sign in again")
+    raise ServerError("the sign-in has expired; sign in again")
 
 
 async def _refuse_to_wait() -> AuthorizationCodeResult:
     # Without a function for this, the library complains of that before it calls the one above.
-    raise ServerError("the sign-in has ended; sign in again")
+    raise ServerError("the sign-in has expired; sign in again")
 
 
 def _find_port(kept: Mapping[str, Any] | None) -> int:
@@ -170,7 +170,7 @@ class _Browser:
     async def open(self, address: str) -> None:
         """Have the person open the address. Raises ServerError if a sign-in was completed before."""
         if self._closed:
-            raise ServerError("you signed in, but it refuses the token that it gave you")
+            raise ServerError("you signed in, but the server refuses the token that it gave you")
         parts = urlsplit(address)
         if parts.scheme not in ("http", "https"):
             raise ServerError("its address for signing in is not one of the web")

@@ -44,10 +44,13 @@ function trackTimers(call) {
     const make = globalThis[name];
     const made = (act, ...given) => {
       if (typeof act !== 'function') return make(act, ...given);
-      const done = (...values) => {
-        if (name !== 'setInterval') begun.delete(timer);
-        call(() => act(...values));
-      };
+      const done = (...values) =>
+        call(() => {
+          // It counts until it is called, which may be a moment later: the run must not end between. An interrupt drops it.
+          if (!begun.has(timer)) return;
+          if (name !== 'setInterval') begun.delete(timer);
+          act(...values);
+        });
       const timer = make(done, ...given);
       begun.set(timer, end);
       return timer;

@@ -27,7 +27,7 @@ from oi_tui.widgets.idle import obey
 from oi_tui.widgets.prompt.completion import CompletionQuery
 from oi_tui.widgets.prompt.completion_list import CompletionOffer
 
-#: A paste of so many characters takes about a second.
+#: Longer pastes take more than a second.
 _LONGEST_PASTE = 300_000
 
 

@@ -301,7 +301,7 @@ def test_in_a_working_directory_that_is_locked_or_gone_each_refusal_names_the_re
 
     workplace.chmod(0)
     try:
-        refused_with("!ls", "Shell did not start: no permission for the working directory")
+        refused_with("!ls", "Shell did not start: no permission to use the working directory")
         refused_with("%table t.csv", f"No permission to read {workplace}/t.csv.")
         refused_with("%markdown", f"Could not write: no permission to write to {workplace}.")
     finally:

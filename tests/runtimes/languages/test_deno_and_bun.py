@@ -102,6 +102,18 @@ def test_what_runs_later_is_stopped_too(shared: Computer, language: str, code: s
 
 
 @BOTH
+def test_a_timer_that_is_due_as_the_interrupt_comes_does_not_outlive_its_run(
+    shared: Computer, language: str
+) -> None:
+    play(shared, language, "var kept = 41")
+    # It was lost in one of seven, where the run ended between the timer's time and its call.
+    for _ in range(30):
+        code = "setTimeout(() => { while (true); }, 1); console.log('go')"
+        assert play(shared, language, code, stop_at="go\r\n").state == "interrupted"
+    assert play(shared, language, "String(kept)").text == '"41"\n'
+
+
+@BOTH
 def test_what_is_remembered_can_be_looked_at(make: Make, language: str) -> None:
     computer = make()
     play(computer, language, "const rows = [{ town: 'Oslo', n: 1 }, { town: 'Bergen', n: 2 }]\nlet count = 3")

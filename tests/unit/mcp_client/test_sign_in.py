@@ -138,7 +138,7 @@ def test_a_token_that_is_not_renewed_asks_for_another_sign_in(open_workspace: Op
     SignIns(Secrets()).keep(read(f"t = {address}"), {**before, "expires": 1.0})
     later = open_workspace(servers=[f"t = {address}"])
     assert later.mcp.tools() == []
-    assert later.mcp.servers.status[0].problem == "the sign-in has ended; sign in again"
+    assert later.mcp.servers.status[0].problem == "the sign-in has expired; sign in again"
     sign_in(later)
     assert counts(later) == "registered=1 signed_in=2 refreshed=0"
 
@@ -153,7 +153,9 @@ def test_a_refused_sign_in_is_reported_and_nothing_is_kept(open_workspace: Open,
 
 def test_a_token_that_is_refused_at_once_is_reported(open_workspace: Open, start: Start) -> None:
     workspace = open_workspace(servers=[f"t = {start(FORGET='1')}"])
-    with pytest.raises(McpCallError, match="you signed in, but it refuses the token that it gave you"):
+    with pytest.raises(
+        McpCallError, match="you signed in, but the server refuses the token that it gave you"
+    ):
         sign_in(workspace)
 
 

@@ -3,7 +3,7 @@
 from textual.timer import Timer
 
 from oi_tui.widgets.conversation.cells.cell import CellBlock
-from oi_tui.widgets.conversation.line_follower import LineFollower
+from oi_tui.widgets.conversation.cells.line_follower import LineFollower
 from oi_tui.widgets.conversation.transcript import Transcript
 
 #: How often the running time of a program is updated, in seconds.

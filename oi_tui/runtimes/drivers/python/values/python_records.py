@@ -20,10 +20,10 @@ from python_cell_text import is_enumerated
 
 #: The number of records of a list whose keys are read, where their type names none.
 _ASKED = 1000
-#: Of more rows than this, about so many are looked at for the types of their values.
+#: In a longer table, the types of values are read from about this many rows.
 _SAMPLED = 20_000
-#: A list is shown as a table if it has at least so many records, at most so many fields, and only values of
-#: these types.
+#: A list is shown as a table if it has at least this many records, at most this many fields, and only values
+#: of these types.
 _FEWEST, _MOST_FIELDS = 3, 60
 _SIMPLE = (
     str,

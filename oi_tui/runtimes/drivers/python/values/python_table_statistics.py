@@ -42,7 +42,7 @@ def describe(table, at):
     if table.rows > _LISTED:
         raise TableReadError("The column is too long for statistics; compute them with code.")
     values = [value for value in table.column(at) if not is_missing(value)]
-    # Of a long list, not all values were looked at when it was taken for numbers.
+    # In a long list, only a sample of the values showed that they are numbers.
     if is_numeric and all(isinstance(value, (int, float, decimal.Decimal)) for value in values):
         return _of_numbers([float(value) for value in values], table.rows)
     kinds = {type(value) for value in values}
