@@ -8,7 +8,7 @@ from oi_tui.widgets.prompt.completion import CompletionChoice, CompletionQuery
 from oi_tui.widgets.prompt.completion_list import CompletionOffer
 
 #: Tab completes behind a word, where a member is named, and where an argument, a key or a file name begins.
-COMPLETABLE = re.compile(r"(?:(?<!\w)[^\W\d]\w*|[.('\"/,$@\[]|::|->)\Z")
+COMPLETABLE = re.compile(r"(?:(?<!\w)[^\W\d]\w*|[.('\"/,$@\[]|, |::|->)\Z")
 
 
 class CompletingEditor(Protocol):

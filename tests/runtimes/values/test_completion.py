@@ -65,6 +65,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "data").mkdir()
     (folder / "data" / "prices.csv").touch()
     (folder / "dates.txt").touch()
+    (folder / "two words.txt").touch()
     return folder
 
 
@@ -196,6 +197,88 @@ def test_what_follows_calls_conditions_and_braces_is_offered(
     python: Computer, before: str, expected: list[str]
 ) -> None:
     assert texts(python, before)[: len(expected) or None] == expected
+
+
+MADE = """
+import functools, types
+import numpy, pandas
+sales = pandas.DataFrame({"region": ["north"], "net total": [1.5], "amount": [2]})
+total = functools.partial(print, sep=";", flush=True)
+
+@functools.lru_cache
+def find(place, depth=1):
+    "Find it."
+
+class Adder:
+    def __call__(self, left, right=0):
+        "Add."
+        raise SystemExit
+
+    def __getattr__(self, name):
+        raise SystemExit
+
+adder = Adder()
+parts = types.SimpleNamespace(first=1, second=2)
+
+def draw(data, x, y=None):
+    "Draw."
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "signature"),
+    [
+        ("numpy.linspace(0, 1, ", "linspace(start, stop, num=50"),
+        ("numpy.sin(", "sin(x"),
+        ("numpy.random.normal(", "normal(loc=0.0, scale=1.0"),
+        ("total(", "print(*args, sep=';', end="),
+        ("find(", "find(place, depth=1): Find it."),
+        ("adder(", "__call__(left, right=0): Add."),
+    ],
+)
+def test_signatures_of_functions_in_c_and_of_wrapped_ones_are_known(
+    python: Computer, before: str, signature: str
+) -> None:
+    assert play(python, "python", MADE).state == "finished"
+    assert complete(python, before).note.startswith(signature)
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        ("parts.", ["first", "second"]),
+        # Columns of the table that is given, or of the one that the groups are of.
+        ("draw(sales, x='", ["region", "net total", "amount"]),
+        ("draw(data=sales, x='am", ["amount"]),
+        ("draw(1, sales[sales.amount > 1], ['reg", ["region"]),
+        ("pandas.merge(sales, sales, on='re", ["region"]),
+        ("sales.groupby('region').agg({'am", ["amount"]),
+        ("sales.groupby('region')['am", ["amount"]),
+        # Files where a file is meant.
+        ("sales.to_csv('dat", ["data/", "dates.txt"]),
+        ("draw(1, 'dat", ["data/", "dates.txt"]),
+        ("!cat da", ["data/", "dates.txt"]),
+        ("x = !ls ./da", ["data/", "dates.txt"]),
+        ("%cd da", ["data/", "dates.txt"]),
+        ("%run data/pr", ["prices.csv"]),
+        ("%%bash\nsort <da", ["data/", "dates.txt"]),
+        ("!cat tw", ["two\\ words.txt"]),
+        ("!cat two\\ w", ["two\\ words.txt"]),
+        ("!cat {sal", ["sales"]),
+        ("!cat $sal", ["sales"]),
+        ("%timeit sal", ["sales"]),
+        ("x = 5 != sal", ["sales"]),
+    ],
+)
+def test_columns_of_arguments_and_files_of_commands_are_offered(
+    python: Computer, before: str, expected: list[str]
+) -> None:
+    assert play(python, "python", MADE).state == "finished"
+    assert texts(python, before)[: len(expected)] == expected
+
+
+def test_a_name_with_a_blank_takes_the_place_of_what_was_typed(python: Computer) -> None:
+    assert complete(python, "!cat two\\ w").typed == len("two\\ w")
 
 
 def test_fields_of_pydantic_are_arguments(python: Computer) -> None:

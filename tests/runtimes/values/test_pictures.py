@@ -32,6 +32,9 @@ def drawing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Computer]:
         ("fig, ax = plt.subplots()\ndisplay(fig)", 1),
         ("plt.figure(); plt.plot([1]); plt.figure(); plt.plot([2]); plt.show()", 2),
         ("plt.figure(); plt.figure(); plt.show()", 0),
+        # What a notebook may give `show`, which means `close` there.
+        ("plt.plot([1])\nplt.show(plt.gcf())", 1),
+        ("plt.plot([1])\nplt.show(close=False)\nassert plt.get_fignums()", 1),
         ("fig = plt.figure()\nfig", 0),
         ("plt.figure().text(0.5, 0.5, 'only words');", 1),
         ("for i in range(2):\n    plt.plot([i]); plt.show()", 2),

@@ -20,6 +20,8 @@ _SAME = frozenset(
     "where mask filter sort unique limit slice with_columns assign replace shift fill_null drop_nulls".split()
 )
 _TABLES = ("DataFrame", "Series", "LazyFrame")
+#: How classes end whose objects are about the columns of the table that makes them.
+_ABOUT_A_TABLE = ("GroupBy", "Groupby", "Rolling", "Expanding", "Window", "Resampler", "LazyFrame")
 #: What a function calls the class of its own object.
 _SELF = ("Self", "NDFrameT", "FrameOrSeries")
 #: Parts of libraries that have classes which functions name without importing them, by the library.
@@ -32,10 +34,11 @@ _MISSING = object()
 
 
 class Instance:
-    """An object of a class that was not made: only the class is known."""
+    """An object of a class that was not made: only the class is known, and the table that it is about."""
 
-    def __init__(self, kind):
+    def __init__(self, kind, table=None):
         self.kind = kind
+        self.table = table
 
 
 def result_of(function, owner):
@@ -48,7 +51,10 @@ def result_of(function, owner):
     words = _first_word(function.__annotations__.get("return"))
     if words in _SELF or (words == kind.__name__ and words in _TABLES and function.__name__ in _SAME):
         return owner
-    return _instance(words, function)
+    made = _instance(words, function)
+    if made is not None and made.kind.__name__.endswith(_ABOUT_A_TABLE):
+        made.table = owner.table if type(owner) is Instance else owner
+    return made
 
 
 def attribute_of(instance, name):

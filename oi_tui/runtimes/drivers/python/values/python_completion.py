@@ -23,6 +23,16 @@ import warnings
 
 import python_call_results as results
 from python_records import fields_of
+from python_signatures import (
+    FUNCTIONS,
+    PYTHON_FUNCTIONS,
+    describe_call,
+    documentation_of,
+    format_default,
+    one_line,
+    parameters_of,
+)
+from python_static import MISSING, classes_of, find_static, is_of, names_of_class, own_names
 from python_variables import _is_known, _name_of, _summary
 
 #: How many completions are listed, and how many keys or members of one value are looked at.
@@ -46,10 +56,22 @@ _OPENING, _CLOSING = "([{", ")]}"
 _FORMATTED = re.compile(r"(?<!\w)(?:[fF][rR]?|[rR][fF])\Z")
 #: Names of magics that begin a line, or with `%%` the cell.
 _MAGIC = re.compile(r"\s*(%%?)(\w*)\Z")
+#: Methods of tables that take the name of a file, and functions that do.
+_WRITING, _READING = re.compile("to_|write_|sink_|save"), re.compile("read_|scan_|open|load")
+#: Libraries with functions and classes that name columns of another call.
+_WITH_COLUMNS = ("altair", "plotnine", "polars", "pyspark", "seaborn")
+#: Lines whose words are files: those for a shell, and those of magics that take a file.
+_SHELL_LINE = re.compile(
+    r"\s*(?:(?:[\w.,* ]+=\s*)?!|(?:[\w.,* ]+=\s*)?%(?:sx|system)\s"
+    r"|%(?:cat|cd|cp|edit|less|ll|load|loadpy|ls|mkdir|more|mv|pfile|pushd|rm|rmdir|run)\s"
+    r"|%%(?:file|writefile)\s)"
+)
+_SHELL_CELL = re.compile(r"\s*%%(?:!|bash|sh|sx|system|zsh)\b")
+#: A word of a shell in which signs are behind backslashes; the first one of a command is a program.
+_SHELL_WORD = re.compile(r"(?<=[\s=<>])(?:[^\s\\'\"=<>|&;()]|\\.)*\Z")
+_SHELL_SIGN = re.compile(r"([\s'\"$&;()\\*?<>|`#!\[\]{}])")
 #: What stands for a data frame: its rows by label, and its groups.
 _ABOUT_A_FRAME = ("_LocIndexer", "_AtIndexer", "DataFrameGroupBy")
-_PLAIN = (bool, int, float, complex, str, bytes, type(None))
-_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodDescriptorType)
 
 
 class _UnknownError(Exception):
@@ -80,11 +102,17 @@ def answer(names, words, list_magics):
     return {"typed": len(typed), "offers": offers, "note": note}
 
 
+#: What the search for a value raises where the code does not say enough.
+_UNKNOWN = (_UnknownError, AttributeError, LookupError, TypeError, ValueError)
+
+
 class _CaretContext:
     """Where the caret is: in a comment, in a text, and within which brackets."""
 
     def __init__(self, before):
-        self.quote, self.text_from, self.brackets, self.is_comment = "", 0, [], False
+        self.quote, self.text_from, self.is_comment = "", 0, False
+        #: Where brackets are open, and the commas directly within each.
+        self.brackets, self.commas = [], {}
         at = 0
         while at < len(before):
             at = self._take(before, at)
@@ -110,6 +138,9 @@ class _CaretContext:
             return self.text_from
         elif character in _OPENING:
             self.brackets.append(at)
+            self.commas[at] = []
+        elif character == "," and self.brackets:
+            self.commas[self.brackets[-1]].append(at)
         elif character in _CLOSING and self.brackets:
             self.brackets.pop()
         return at + 1
@@ -132,6 +163,10 @@ class _Completer:
         magics = self._magics()
         if magics is not None:
             return (*magics, "")
+        path = self._path()
+        if path is not None:
+            found = _files(re.sub(r"\\(.)", r"\1", path))
+            return path.rpartition("/")[2], [(_escape(name), facts) for name, facts in found], ""
         modules = self._modules()
         if modules is not None:
             return (*modules, "")
@@ -141,7 +176,7 @@ class _Completer:
         if head.endswith(".") and not head.endswith(".."):
             value = self._value_before(head[:-1])
             return typed, _beginning(typed, members(value)), ""
-        if not typed and self._line[-1:] not in ("(", ","):
+        if not typed and self._line.rstrip(" ")[-1:] not in ("(", ","):
             return "", [], ""
         arguments, note = self._arguments()
         found = _beginning(typed, arguments)
@@ -203,7 +238,7 @@ class _Completer:
         """What a call returns, as far as its class is known without the call."""
         owner = self._evaluate(node.func.value) if isinstance(node.func, ast.Attribute) else None
         function = self._evaluate(node.func) if owner is None else attribute(owner, node.func.attr)
-        if _is(function, type):
+        if is_of(function, type):
             return results.Instance(function)
         return _known(results.result_of(function, owner))
 
@@ -219,8 +254,7 @@ class _Completer:
         keys = self._keys()
         if keys is not None:
             return typed, _beginning(typed, [pair for pair in keys if type(pair[0]) is str]), ""
-        name = typed.rpartition("/")[2]
-        return name, list(_files(typed)), ""
+        return typed.rpartition("/")[2], list(_files(typed)), ""
 
     def _expression_in_text(self, typed):
         """Return the unfinished expression in the last brace of an f-string; None outside of one."""
@@ -240,15 +274,55 @@ class _Completer:
             node = expression_before(head)
             if node is None:
                 continue
-            is_call = self._before[bracket] == "("
-            if is_call and not isinstance(node, ast.Attribute):
-                return None
-            try:
-                value = self._evaluate(node.value if is_call else node)
-            except (_UnknownError, AttributeError, LookupError, TypeError, ValueError):
+            if self._before[bracket] == "(":
+                keys = self._keys_for_call(node, bracket)
+                if keys or not self._names_columns(node):
+                    return keys
                 continue
-            return _keys_of(value, called=is_call) or (None if is_call else [])
+            try:
+                return _keys_of(self._evaluate(node))
+            except _UNKNOWN:
+                continue
         return None
+
+    def _keys_for_call(self, node, bracket):
+        """What a text can name in a call: keys or columns of what it is called of, else of an argument."""
+        if isinstance(node, ast.Attribute) and not _WRITING.match(node.attr):
+            try:
+                keys = _keys_of(self._evaluate(node.value), called=True)
+            except _UNKNOWN:
+                keys = []
+            if keys:
+                return keys
+        given = [self._before[bracket + 1 : comma] for comma in self._place.commas[bracket]]
+        arguments = [expression_before(text) for text in given]
+        while isinstance(node, (ast.Attribute, ast.Call)):
+            # As in `Chart(sales).encode(x="`.
+            if isinstance(node, ast.Call):
+                arguments += [*node.args, *(keyword.value for keyword in node.keywords)]
+                node = node.func
+            else:
+                node = node.value
+        for argument in arguments:
+            try:
+                value = None if argument is None else self._evaluate(argument)
+            except _UNKNOWN:
+                continue
+            if _is_frame(value):
+                return _keys_of(value)
+        return None
+
+    def _names_columns(self, node):
+        """Whether the function says which columns another call takes, as in `sales.select(col("`."""
+        try:
+            function = self._evaluate(node)
+        except _UNKNOWN:
+            return False
+        kind = function if is_of(function, (type, types.FunctionType)) else type(function)
+        module = find_static(kind, "__module__")
+        library = module.partition(".")[0] if type(module) is str else ""
+        name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+        return library in _WITH_COLUMNS and not _READING.match(name)
 
     # -- calls
 
@@ -258,7 +332,7 @@ class _Completer:
             return [], ""
         try:
             function = self._value_before(self._before[: self._place.brackets[-1]].rstrip(" \t"))
-            parameters = _parameters(function)
+            parameters, line = describe_call(function)
         except (_UnknownError, TypeError, ValueError):
             return [], ""
         given = self._before[self._place.brackets[-1] :]
@@ -268,7 +342,7 @@ class _Completer:
             if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
             and not re.search(r"\b{}\s*=".format(re.escape(parameter.name)), given)
         ]
-        return named, _one_line(_name_of_function(function), parameters, _documentation(function))
+        return named, line
 
     # -- magics and modules
 
@@ -280,6 +354,18 @@ class _Completer:
         begins = self._before.strip() == self._line.strip()
         names = lines if match.group(1) == "%" else cells if begins else ()
         return match.group(2), _beginning(match.group(2), [(name, _MAGIC_WORD) for name in names])
+
+    def _path(self):
+        """The beginning of a file's name on a line for a shell, or of a magic that takes a file.
+
+        None on other lines, and where a value of the program is written, as in `!cat {name}`.
+        """
+        cell = _SHELL_CELL.match(self._before)
+        word = _SHELL_WORD.search(self._line)
+        is_command = _SHELL_LINE.match(self._line) or (cell and "\n" in self._before)
+        if not is_command or not word or word.group().startswith(("$", "{", "-")):
+            return None
+        return word.group()
 
     def _modules(self):
         line = self._line
@@ -378,17 +464,17 @@ def members(value):
     found, first = {}, {}
     if type(value) is results.Instance:
         found = dict.fromkeys(fields_of(value.kind), _WRITTEN)
-        for kind in type.__dict__["__mro__"].__get__(value.kind):
-            found = {**_names_of_class(kind), **found}
-    elif _is(value, type):
-        for kind in type.__dict__["__mro__"].__get__(value):
-            found = {**_names_of_class(kind), **found}
+        for kind in classes_of(value.kind):
+            found = {**names_of_class(kind), **found}
+    elif is_of(value, type):
+        for kind in classes_of(value):
+            found = {**names_of_class(kind), **found}
     elif issubclass(type(value), types.ModuleType):
         found = dict(types.ModuleType.__dict__["__dict__"].__get__(value))
     else:
-        found = _own_names(value)
-        for kind in type.__dict__["__mro__"].__get__(type(value)):
-            found = {**_names_of_class(kind), **found}
+        found = own_names(value)
+        for kind in classes_of(type(value)):
+            found = {**names_of_class(kind), **found}
         if _is_frame(value):
             first = dict(_keys_of(value))
             found = {**first, **found}
@@ -403,44 +489,18 @@ def attribute(value, name):
     """The value of an attribute. Raises _UnknownError where the program's code would have to run for it."""
     if type(value) is results.Instance:
         return _known(results.attribute_of(value, name))
-    if _is_known(value) and not _is(value, type):
+    if _is_known(value) and not is_of(value, type):
         return getattr(value, name)
-    found = _static(value, name)
-    if found is _MISSING or _is(found, property):
+    found = find_static(value, name)
+    if found is MISSING or is_of(found, property):
         raise _UnknownError
-    if _is(found, (classmethod, staticmethod)):
+    if is_of(found, (classmethod, staticmethod)):
         return found.__func__
-    if _is(found, (types.GetSetDescriptorType, types.MemberDescriptorType)):
+    if is_of(found, (types.GetSetDescriptorType, types.MemberDescriptorType)):
         return found.__get__(value, type(value))
-    if _is(found, types.FunctionType) and not _is(value, (type, types.ModuleType)):
+    if is_of(found, PYTHON_FUNCTIONS) and not is_of(value, (type, types.ModuleType)):
         return types.MethodType(found, value)
     return found
-
-
-def _is(value, kinds):
-    """Whether the value is of these types, as `isinstance` without asking the value for its `__class__`."""
-    return issubclass(type(value), kinds)
-
-
-_MISSING = object()
-
-
-def _static(value, name):
-    return inspect.getattr_static(value, name, _MISSING)
-
-
-def _names_of_class(kind):
-    return dict(type.__dict__["__dict__"].__get__(kind))
-
-
-def _own_names(value):
-    """What an object holds by itself."""
-    for kind in type.__dict__["__mro__"].__get__(type(value)):
-        holder = _names_of_class(kind).get("__dict__")
-        if holder is not None:
-            is_plain = _is(holder, types.GetSetDescriptorType)
-            return dict(holder.__get__(value)) if is_plain else {}
-    return {}
 
 
 def _is_frame(value):
@@ -449,6 +509,8 @@ def _is_frame(value):
 
 def _keys_of(value, called=False):
     """The keys of a dictionary, the columns of a table, the fields of an array."""
+    if type(value) is results.Instance:
+        value = value.table
     if _is_known(value) and _name_of(type(value)) in _ABOUT_A_FRAME:
         value = value.obj
     if _is_frame(value):
@@ -458,8 +520,8 @@ def _keys_of(value, called=False):
         pairs = zip(list(names)[:_LOOKED_AT], types_of)
         return [(_first(name), _Description("column {}".format(kind).strip())) for name, kind in pairs]
     if called:
-        return list(itertools.islice(dict.items(value), _LOOKED_AT)) if _is(value, dict) else []
-    if _is(value, dict):
+        return list(itertools.islice(dict.items(value), _LOOKED_AT)) if is_of(value, dict) else []
+    if is_of(value, dict):
         return list(itertools.islice(dict.items(value), _LOOKED_AT))
     if value is os.environ:
         return [(name, _Description("variable of the environment")) for name in sorted(value)]
@@ -491,6 +553,11 @@ def _beginning(typed, pairs):
     return [pair for pair in exact + alike if pair[0] != typed]
 
 
+def _escape(name):
+    """A file's name as it is written in a shell."""
+    return _SHELL_SIGN.sub(r"\\\1", name)
+
+
 def _files(typed):
     folder, _, name = typed.rpartition("/")
     place = os.path.expanduser(folder + "/") if folder or typed.startswith("/") else "."
@@ -518,90 +585,22 @@ def _submodules(package):
     return {module.name for module in pkgutil.iter_modules(list(path))} if path else set()
 
 
-def _parameters(function):
-    """The parameters of a function, without `self`. Raises ValueError or TypeError for unknown ones."""
-    if _is(function, type):
-        fields = fields_of(function) if "pydantic" in sys.modules else []
-        if fields and "__pydantic_fields__" in _names_of_class(function):
-            return [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in fields]
-        starter = _static(function, "__init__")
-        if _is(starter, types.FunctionType):
-            return list(_signature(starter).parameters.values())[1:]
-        if type(function) is not type and not _is_known(function):
-            # `inspect` asks the class, which asks the program's metaclass.
-            raise _UnknownError
-    elif not _is(function, _FUNCTIONS):
-        raise _UnknownError
-    return list(_signature(function).parameters.values())
-
-
-def _signature(function):
-    """The signature of what a function wraps, as far as only functions wrap each other, else its own."""
-    inner, seen = function, 0
-    while _is(inner, (types.FunctionType, types.MethodType)) and seen < 100:
-        inner, seen = (inner.__func__ if _is(inner, types.MethodType) else inner), seen + 1
-        if "__wrapped__" not in inner.__dict__:
-            return inspect.signature(function)
-        inner = inner.__dict__["__wrapped__"]
-    # `inspect` would ask an object of the program what it wraps in turn.
-    return inspect.signature(function, follow_wrapped=_is(function, type) or not seen)
-
-
-def _name_of_function(value):
-    if _is(value, types.MethodType):
-        value = value.__func__
-    if _is(value, type):
-        return _name_of(value)
-    return value.__name__ if _is(value, _FUNCTIONS) else ""
-
-
-def _documentation(value):
-    """The first line of what a function or class says of itself."""
-    if _is(value, types.MethodType):
-        value = value.__func__
-    if _is(value, type):
-        text = _names_of_class(value).get("__doc__")
-    else:
-        text = value.__doc__ if _is(value, _FUNCTIONS) else None
-    return next((line.strip() for line in text.splitlines() if line.strip()), "") if type(text) is str else ""
-
-
-def _one_line(name, parameters, documentation):
-    parts, star = [], False
-    for parameter in parameters:
-        if parameter.kind == parameter.KEYWORD_ONLY and not star:
-            parts.append("*")
-        star = star or parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_POSITIONAL)
-        stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
-        default = "" if parameter.default is parameter.empty else "={}".format(_format(parameter.default))
-        parts.append(stars + parameter.name + default)
-    line = "{}({})".format(name, ", ".join(parts))
-    return "{}: {}".format(line, documentation) if documentation else line
-
-
-def _format(value):
-    if type(value) not in _PLAIN:
-        return "..."
-    text = repr(value)
-    return text if len(text) <= 30 else text[:29] + "..."
-
-
 def _facts(value):
     """A few words about what a completion stands for."""
-    if _is(value, _Description):
+    if is_of(value, _Description):
         return value.facts
-    if _is(value, _Default):
-        return "argument" if value.value is inspect.Parameter.empty else _format(value.value)
+    if is_of(value, _Default):
+        return "argument" if value.value is inspect.Parameter.empty else format_default(value.value)
     kind = _name_of(type(value))
     try:
-        if _is(value, (classmethod, staticmethod)):
+        if is_of(value, (classmethod, staticmethod)):
             value = value.__func__
-        if _is(value, _FUNCTIONS):
-            line = _one_line("", _parameters(value), _documentation(value))
+        if is_of(value, FUNCTIONS):
+            line = one_line("", parameters_of(value), documentation_of(value))
             return ("function " + line)[:_LONGEST]
-        if _is(value, property):
+        if is_of(value, property):
             return "property"
-        if _is(value, types.ModuleType):
+        if is_of(value, types.ModuleType):
             return "module"
         return _summary(value, kind)[:_LONGEST]
     except Exception:

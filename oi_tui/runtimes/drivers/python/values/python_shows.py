@@ -232,8 +232,12 @@ class ValueDisplay:
         figure.stale = False
         self._shown.add(figure)
 
-    def figures(self):
-        """Show, then close, every open figure; an unchanged one only once."""
+    def figures(self, close=None):
+        """Show, then close, every open figure; an unchanged one only once.
+
+        `close` is what `plt.show` is given, which closes as Jupyter's does: also for `plt.show(figure)`.
+        """
+        closes = self.closes_figures if close is None else close
         helpers = sys.modules.get("matplotlib._pylab_helpers")
         plot = sys.modules.get("matplotlib.pyplot")
         if helpers is None or plot is None:
@@ -244,7 +248,7 @@ class ValueDisplay:
                 if not _is_empty(figure) and (figure.stale or figure not in self._shown):
                     self.figure(figure)
             finally:
-                if self.closes_figures:
+                if closes:
                     plot.close(figure)
 
     @staticmethod
@@ -488,12 +492,12 @@ class _Backend:
                 shows.figure(self.canvas.figure)
 
             @classmethod
-            def pyplot_show(cls, *, block=None):
-                shows.figures()
+            def pyplot_show(cls, close=None, block=None):
+                shows.figures(close)
 
         class FigureCanvas(FigureCanvasAgg):
             manager_class = FigureManager
 
         module.FigureCanvas = FigureCanvas
         module.FigureManager = FigureManager
-        module.show = lambda *args, **options: shows.figures()
+        module.show = FigureManager.pyplot_show
