@@ -22,7 +22,16 @@ from oi_tui.computer.terminal import install_package
 from oi_tui.custom_languages import CustomLanguages
 from oi_tui.engine.open_interpreter.chunks import Chunk, ChunkWriter, merge_chunks
 from oi_tui.engine.review.earlier_code import EarlierCode
-from oi_tui.messages import Displayed, InputRequested, LineReached, Printed, Report, RunEnded
+from oi_tui.messages import (
+    Displayed,
+    InputRequested,
+    LineReached,
+    Printed,
+    Report,
+    RunEnded,
+    Started,
+    Starting,
+)
 from oi_tui.runtimes.computer import Computer
 from oi_tui.runtimes.custom.language import make_language
 from oi_tui.runtimes.language import Choices, Language
@@ -345,9 +354,12 @@ class ApiComputer(SettingGroup):
         writer = ChunkWriter()
         program_input = InputAnswerer(self.runtimes.send_input, self._settings.on_input)
         screen = NotebookDisplay()
+        starting = False
         with closing(self.runtimes.run(language, code)) as reports:
             for report in reports:
-                for chunk in _read_chunks(report, writer, program_input):
+                if isinstance(report, Starting | Started):
+                    starting = isinstance(report, Starting)
+                for chunk in _read_chunks(report, writer, program_input, starting=starting):
                     if display:
                         screen.show(chunk)
                     yield chunk
@@ -390,7 +402,9 @@ def _find_language(language: Any, there: Sequence[Language]) -> Any:
     raise TypeError(f"computer.languages: unknown language {language!r}; languages: {known}")
 
 
-def _read_chunks(report: Report, writer: ChunkWriter, program_input: InputAnswerer) -> Iterator[Chunk]:
+def _read_chunks(
+    report: Report, writer: ChunkWriter, program_input: InputAnswerer, *, starting: bool
+) -> Iterator[Chunk]:
     match report:
         case Printed(text):
             yield from writer.output(text)
@@ -403,6 +417,6 @@ def _read_chunks(report: Report, writer: ChunkWriter, program_input: InputAnswer
             kind = "image" if format.startswith("base64") else "code"
             yield from writer.piece("computer", kind, format, content)
         case RunEnded(state, _, reason):
-            if state in ("lost", "finished") and reason:
+            if reason and (state in ("lost", "finished") or starting):
                 yield from writer.piece("computer", "console", "output", f"{reason}\n")
             yield from writer.end_of_run(state)

@@ -2,11 +2,11 @@
 
 import contextlib
 import threading
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from oi_tui.messages import InputRequested, Printed, Report, RunEnded, Starting
+from oi_tui.messages import InputRequested, Printed, Report, RunEnded, Started, Starting
 from oi_tui.runtimes.guest_runtime import GuestRuntime
 from oi_tui.runtimes.language import Language, Runtime
 from oi_tui.runtimes.language_catalog import LanguageCatalog
@@ -73,7 +73,9 @@ class CellRunner:
         owner = language.host or language.name
         try:
             host = self._targets.current.runtimes.get(language.host, runtime)
-            yield from self._prepare(owner, host)
+            if not_started := (yield from self._prepare(owner, host)):
+                yield not_started
+                return
             with contextlib.closing(runtime.run(code, self._stopped, number)) as reports:
                 watched = self._confinement.watch_run(reports, self.interrupt)
                 if language.translate is not None and self._targets.place is None:
@@ -109,19 +111,29 @@ class CellRunner:
             self._startup = tuple(startup)
             self._targets.current.prepared.clear()
 
-    def _prepare(self, name: str, runtime: Runtime) -> Iterator[Report]:
-        """Run the startup code of a language that was just started. Its output is shown if it fails."""
+    def _prepare(self, name: str, runtime: Runtime) -> Generator[Report, None, RunEnded | None]:
+        """Run the startup code of a language that was just started. Its output is shown if it fails.
+
+        Returns the end of a run for which the language did not start, which is then that of the cell.
+        """
         codes = [code for language, code in self._startup if self._catalog.resolve(language) == name]
         prepared = self._targets.current.prepared
-        if not codes or name in prepared:
-            return
+        if not codes or name in prepared or self._stopped.is_set():
+            return None
         prepared.add(name)
+        starting = False
         for code in codes:
             output = ""
             for report in runtime.run(code, self._stopped, _STARTUP_CELL):
                 match report:
                     case Starting():
+                        starting = True
                         yield report
+                    case Started():
+                        starting = False
+                    case RunEnded() if starting:
+                        prepared.discard(name)
+                        return report
                     case Printed(text):
                         output = (output + text)[-_STARTUP_OUTPUT:]
                     case InputRequested():
@@ -129,6 +141,7 @@ class CellRunner:
                     case RunEnded(state, _, reason) if state != "finished":
                         why = f" ({reason})" if reason else ""
                         yield Printed(f"oi-tui: the startup code of the profile failed{why}:\r\n{output}")
+        return None
 
     def _get_runtime(self, language: Language, program: str) -> Runtime:
         """Return the language's runtime on the current target, made if needed."""

@@ -125,6 +125,7 @@ class PtyRuntime:
     def _yield_reports(
         self, cell: Cell, began: float, stopped: threading.Event
     ) -> Generator[Report, None, None]:
+        news = None
         try:
             process, news = self._find_living()
             fresh = process is None
@@ -140,7 +141,8 @@ class PtyRuntime:
             return
         except (OSError, RuntimeError, TimeoutError) as error:
             reason = f"{self.language.title} did not start: {self._explain(error)}"
-            yield RunEnded("lost", time.monotonic() - began, reason)
+            # Without news of a process that ended, there was nothing to lose.
+            yield RunEnded("lost" if news else "failed", time.monotonic() - began, reason)
             return
         run = CellRun(self, process, cell, began)
         with self._lock:
@@ -468,20 +470,22 @@ class PtyRuntime:
             channel.close()
             raise
         process.on_end_at_rest = lambda ended: self._tell_loss(process, ended)
-        self.later += process.attach()
+        # What comes of a process that does not begin says nothing of the next one.
+        arrived = process.attach()
         try:
             for line in start.requests:
                 channel.request(line)
-            ready = wait_for(process, "ready", self.language.patience, self.later, stopped)
+            ready = wait_for(process, "ready", self.language.patience, arrived, stopped)
             if ready is None and stopped.is_set():
                 raise _StoppedError
             if ready is None:
-                printed = b"".join(item for item in self.later if isinstance(item, bytes))
+                printed = b"".join(item for item in arrived if isinstance(item, bytes))
                 raise RuntimeError(_find_last_line(printed) or str(process.ended or "it does not answer"))
         except BaseException:
             process.detach()
             process.close()
             raise
+        self.later += arrived
         process.interpreter = ready.get("interpreter")
         pid = ready.get("pid")
         process.driver_pid = pid if isinstance(pid, int) else 0

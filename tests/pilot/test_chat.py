@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import TextArea
+from textual.widgets import Input, Static, TextArea
 
 from oi_tui.app import OiTui
 from oi_tui.commands import COMMANDS
@@ -16,9 +16,11 @@ from oi_tui.engine.settings.profile import Profile
 from oi_tui.screens.chat.screen import ChatScreen
 from oi_tui.screens.chat.view import ChatView
 from oi_tui.screens.confirm import ConfirmDialog
+from oi_tui.screens.navigator.screen import NavigatorScreen
 from oi_tui.widgets.approval import held_key
 from oi_tui.widgets.conversation.blocks import NoticeBlock
 from oi_tui.widgets.lists.choice_list import CommandChoiceList
+from oi_tui.widgets.lists.conversation_list import ConversationList
 from oi_tui.workspace import Workspace
 from tests.fakes import Computer, Llm, call
 from tests.pilot.waiting import until
@@ -539,6 +541,17 @@ async def test_with_the_sandbox_on_no_folder_that_is_a_link_leads_an_export_out(
                     for item in ui.view.conversation.transcript.blocks[before:]
                 )
             )
+        await ui.type("", "ctrl+r")
+        await ui.until(lambda: isinstance(ui.app.screen, NavigatorScreen))
+        navigator = ui.app.screen
+        await ui.until(lambda: bool(navigator.query_one(ConversationList).items))
+        assert ui.pilot
+        await ui.pilot.press("down", "x")
+        navigator.query_one("#navigator-title", Input).value = "sub/x.md"
+        await ui.pilot.press("enter")
+        hints = navigator.query_one("#navigator-keys", Static)
+        await ui.until(lambda: f"to {outside}" in str(hints.render()))
+        await ui.pilot.press("escape")
         assert [path.name for path in outside.iterdir()] == ["off.md"]
         # What is outside by its name, or stays inside, is meant.
         for command, written in (

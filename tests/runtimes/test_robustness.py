@@ -452,7 +452,7 @@ def test_a_directory_that_is_gone_is_reported(make: Make, tmp_path: Path) -> Non
     computer = make(cwd=folder)
     folder.rmdir()
     played = play(computer, "python", "1")
-    assert played.state == "lost"
+    assert played.state == "failed"
     assert "gone" in played.reason
 
 
@@ -486,5 +486,31 @@ def test_why_a_language_cannot_begin_is_its_last_line_that_says_something(
 ) -> None:
     monkeypatch.setenv("PYTHONHOME", str(tmp_path))
     played = play(make(python=sys.executable), "python", "1")
-    assert played.state == "lost"
+    assert played.state == "failed"
     assert played.reason == "Python did not start: ModuleNotFoundError: No module named 'encodings'"
+
+
+def test_only_a_start_after_a_process_that_ended_says_that_variables_are_lost(
+    make: Callable[..., Computer], tmp_path: Path
+) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    computer = make(cwd=folder)
+    pid = int(play(computer, "python", "import os; print(os.getpid())").text)
+    folder.rmdir()
+    os.kill(pid, signal.SIGKILL)
+    until(computer.take_losses)
+    played = play(computer, "python", "1")
+    assert (played.state, played.reason.partition(":")[0]) == ("lost", "Python did not start")
+    assert play(computer, "python", "1").state == "failed"
+
+
+def test_nothing_of_a_start_that_failed_is_left_for_the_next_one(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    computer = make(python=sys.executable)
+    monkeypatch.setenv("PYTHONHOME", str(tmp_path))
+    assert play(computer, "python", "1").state == "failed"
+    monkeypatch.delenv("PYTHONHOME")
+    played = play(computer, "python", "1")
+    assert (played.state, played.text, computer.take_losses()) == ("finished", "1\n", ())

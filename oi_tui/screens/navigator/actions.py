@@ -27,7 +27,15 @@ class NavigatorActions:
     An error of the disk is shown, and changes nothing.
     """
 
-    def __init__(self, library: Library, rows: ConversationList, place: NavigatorView) -> None:
+    def __init__(
+        self,
+        library: Library,
+        rows: ConversationList,
+        place: NavigatorView,
+        refuse: Callable[[Path], str | None],
+    ) -> None:
+        """Write no export where `refuse` says why not."""
+        self._refuse = refuse
         self._library = library
         self._rows = rows
         self._place = place
@@ -78,7 +86,9 @@ class NavigatorActions:
     def export(self, item: Summary, place: str) -> None:
         """Write the conversation to the file `place`, in the format of its extension."""
         written: list[Path] = []
-        if place.strip() and self._attempt(
+        if reason := self._refuse(paths.expand_typed(place.strip())):
+            self._place.tell(f"Not exported. {reason}.")
+        elif place.strip() and self._attempt(
             "Could not export", lambda: written.append(self._library.export(item, place.strip()))
         ):
             self._place.tell(f"Exported to {paths.shorten(written[0])}.")

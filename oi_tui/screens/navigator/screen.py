@@ -66,11 +66,17 @@ class NavigatorScreen(Page[str | None]):
     ]
 
     def __init__(
-        self, store: Store, *, folder: Path | None = None, clock: Callable[[], float] = time.time
+        self,
+        store: Store,
+        *,
+        folder: Path | None = None,
+        refuse: Callable[[Path], str | None] = lambda _: None,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         """List the conversations of `store`.
 
-        `folder` is the current folder, `clock` gives the time in seconds.
+        `folder` is the current folder, `refuse` says why a file is not written where an export would be,
+        `clock` gives the time in seconds.
         """
         super().__init__()
         self._head = Static(id="navigator-head", markup=False)
@@ -82,7 +88,7 @@ class NavigatorScreen(Page[str | None]):
         self._line = EditLine(self._list, id="navigator-title")
         self._keys = KeyFooter(id="navigator-keys")
         self._library = Library(store)
-        self._actions = NavigatorActions(self._library, self._list, self)
+        self._actions = NavigatorActions(self._library, self._list, self, refuse)
         self._reading = ConversationLoader(self._library, self.post_message, clock)
         self._preview = Preview(self._reading, id="navigator-side")
         self._text_search = TextSearch(self, self._reading, lambda: self._library.listing.readable, self._say)

@@ -1,6 +1,7 @@
 """The Python API: the original's chunks, from the real model process and real languages."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -204,6 +205,16 @@ def test_every_language_runs_by_the_names_that_models_use(
     assert printed in "".join(
         item["content"] for item in interpreter.computer.run(language, code) if item["type"] == "console"
     )
+
+
+def test_a_language_that_does_not_start_says_why(
+    interpreter: OpenInterpreter, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PYTHONHOME", str(tmp_path))
+    [said] = interpreter.computer.run("python", "print(1)")
+    assert said["content"] == "Python did not start: ModuleNotFoundError: No module named 'encodings'\n"
+    monkeypatch.delenv("PYTHONHOME")
+    assert interpreter.computer.run("python", "print(1)")[0]["content"] == "1\n"
 
 
 def test_a_language_that_dies_says_so_and_runs_again(interpreter: OpenInterpreter) -> None:

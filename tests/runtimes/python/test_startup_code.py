@@ -1,6 +1,8 @@
 """Code of a profile that runs when a language starts."""
 
 from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -45,3 +47,27 @@ def test_what_fails_is_shown_with_its_output(computer: Computer) -> None:
     assert "EOFError" in words
     assert words.rstrip().endswith("mine")
     assert isinstance(reports[0], Starting)
+
+
+def test_it_runs_later_where_the_language_did_not_start(tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    with closing(
+        Computer(cwd=folder, startup=(("python", "tool = 20"), ("python", "tool += 1")))
+    ) as computer:
+        reports = list(computer.run("python", "print(tool)"))
+        assert [type(report) for report in reports] == [Starting, RunEnded]
+        end = reports[-1]
+        assert isinstance(end, RunEnded)
+        assert (end.state, str(folder) in (end.reason or "")) == ("failed", True)
+        folder.mkdir()
+        assert run(computer, "python", "print(tool)") == "21"
+
+
+def test_it_runs_later_where_the_start_was_interrupted(computer: Computer) -> None:
+    reports = computer.run("python", "print(tool)")
+    assert isinstance(next(reports), Starting)
+    computer.interrupt()
+    *_, end = reports
+    assert isinstance(end, RunEnded)
+    assert end.state == "interrupted"
+    assert run(computer, "python", "print(tool)") == "21"

@@ -44,7 +44,8 @@ class ChatScreens:
     def open_navigator(self) -> None:
         """Show earlier conversations, and open the chosen one."""
         workspace = self._view.workspace
-        navigator = NavigatorScreen(workspace.store, folder=workspace.computer.cwd)
+        folder, refuse = workspace.computer.cwd, workspace.explain_way_out
+        navigator = NavigatorScreen(workspace.store, folder=folder, refuse=refuse)
         self._chat.app.push_screen(navigator, lambda chosen: self._show(chosen, navigator.sought))
 
     def open_profile(self, name: str) -> None:
