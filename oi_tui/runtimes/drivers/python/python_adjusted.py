@@ -8,7 +8,7 @@ import builtins
 __builtins__ = dict(vars(builtins))
 
 #: Modules of ours that run between the statements of a cell.
-_OURS = ["python_" + name for name in "driver cells channel sampler shows tasks magic_words timing".split()]
+_OURS = ["python_" + name for name in "driver cells channel sampler shows tasks magic_runner timing".split()]
 
 
 def adjust(module):

@@ -73,9 +73,9 @@ def keep(shows, stdout=True, stderr=True, display=True):
         shows.finish()
 
 
-def run(driver, words, source):
+def run(driver, arguments, source):
     """Run the code; what it puts out goes to the variable that is named, or nowhere."""
-    wanted = ["--no-" + name not in words for name in ("stdout", "stderr", "display")]
+    wanted = ["--no-" + name not in arguments for name in ("stdout", "stderr", "display")]
     with keep(driver.shows, *wanted) as kept:
         try:
             value = driver.run_part(source)
@@ -83,6 +83,6 @@ def run(driver, words, source):
                 sys.displayhook(value)
         finally:
             # Not before: the code may read what the name held until now.
-            for name in words:
+            for name in arguments:
                 if not name.startswith("-"):
                     driver.module.__dict__[name] = kept

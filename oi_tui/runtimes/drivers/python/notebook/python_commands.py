@@ -106,14 +106,14 @@ class Commands:
         self._names["_exit_code"] = done.returncode
         return done
 
-    def program(self, words, **options):
+    def program(self, arguments, **options):
         """Run a program on the terminal; what `subprocess` says of it."""
         self._driver.streams.flush()
         try:
-            done = _run(words, options)
+            done = _run(arguments, options)
         except FileNotFoundError as error:
-            if error.filename == words[0]:
-                raise FileNotFoundError("there is no program {} here".format(words[0])) from None
+            if error.filename == arguments[0]:
+                raise FileNotFoundError("there is no program {} here".format(arguments[0])) from None
             raise
         self._names["_exit_code"] = done.returncode
         importlib = sys.modules.get("importlib")
@@ -121,42 +121,42 @@ class Commands:
             importlib.invalidate_caches()
         return done
 
-    def script(self, words, text, out="", err=""):
+    def script(self, arguments, text, out="", err=""):
         """Have a program run a text; what it writes may go to variables. Interpreters read the terminal."""
         streams = {}
         if out:
             streams["stdout"] = subprocess.PIPE
         if err:
             streams["stderr"] = subprocess.PIPE
-        kind = os.path.basename(words[0])
+        kind = os.path.basename(arguments[0])
         is_interpreter = kind in _GIVEN or kind.startswith(_INTERPRETERS)
-        if not is_interpreter or any(map(_READS_INPUT.fullmatch, words[1:])):
+        if not is_interpreter or any(map(_READS_INPUT.fullmatch, arguments[1:])):
             # An interpreter reads the text with these options, as in `%%bash -s "$name"`. Any other program,
             # such as cat or sqlite3, reads it anyway.
             with tempfile.TemporaryFile() as file:
                 file.write((text if text.endswith("\n") else text + "\n").encode("utf-8"))
                 file.seek(0)
-                done = self.program(words, stdin=file, **streams)
-        elif len(text) < _LONGEST and len(words) == 1:
-            done = self.program([*words, _GIVEN.get(kind, "-c"), text], **streams)
+                done = self.program(arguments, stdin=file, **streams)
+        elif len(text) < _LONGEST and len(arguments) == 1:
+            done = self.program([*arguments, _GIVEN.get(kind, "-c"), text], **streams)
         else:
             with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as file:
                 file.write(text)
                 file.flush()
-                done = self.program([*words, file.name], **streams)
+                done = self.program([*arguments, file.name], **streams)
         for name, written in ((out, done.stdout), (err, done.stderr)):
             if name:
                 self._names[name] = written.decode("utf-8", "replace")
         return done.returncode
 
-    def background_script(self, words, text, out="", err="", proc=""):
+    def background_script(self, arguments, text, out="", err="", proc=""):
         """Have a program run a text while cells go on; `out` and `err` name streams, `proc` the process."""
         self._driver.streams.flush()
         with tempfile.TemporaryFile() as file:
             file.write((text if text.endswith("\n") else text + "\n").encode("utf-8"))
             file.seek(0)
             started = subprocess.Popen(
-                words,
+                arguments,
                 stdin=file,
                 stdout=subprocess.PIPE if out else subprocess.DEVNULL,
                 stderr=subprocess.PIPE if err else subprocess.DEVNULL,
@@ -182,7 +182,7 @@ class Commands:
                     os.killpg(script.pid, signal.SIGTERM)
         self._background = []
 
-    def pip(self, words):
+    def pip(self, arguments):
         """Install into the environment of this Python, also where that has no pip, as those that uv makes."""
         import importlib.util
         import shutil
@@ -196,15 +196,15 @@ class Commands:
             print("{} is held back from programs, because it holds a password.".format(names))
             print("Name it in the setting pass_environment to install from there.")
             raise SystemExit(1)
-        command = [sys.executable, "-m", "pip", *words]
+        command = [sys.executable, "-m", "pip", *arguments]
         if importlib.util.find_spec("pip") is None:
             uv = shutil.which("uv")
             if uv:
-                command = [uv, "pip", *words, "--python", sys.executable]
+                command = [uv, "pip", *arguments, "--python", sys.executable]
             else:
                 print("This environment has no pip; Python puts its own there first.")
                 self.program([sys.executable, "-m", "ensurepip"])
-        if os.environ.get("OI_TUI_IN_SANDBOX") and words[:1] == ["install"]:
+        if os.environ.get("OI_TUI_IN_SANDBOX") and arguments[:1] == ["install"]:
             # What is installed cannot be changed from here; temporary files can.
             folder = os.path.join(tempfile.gettempdir(), "packages")
             command += ["--target", folder]
@@ -214,18 +214,18 @@ class Commands:
         importlib.invalidate_caches()
         forget_stand_ins()
 
-    def conda(self, words):
+    def conda(self, arguments):
         """Install by conda or mamba, into the environment of this Python where that is one of theirs."""
-        if words[1:2] and words[1] in ("install", "update", "upgrade", "remove", "uninstall"):
-            if not {"-y", "--yes"} & set(words):
-                words.append("--yes")
-            chosen = {"-p", "--prefix", "-n", "--name"} & set(words)
+        if arguments[1:2] and arguments[1] in ("install", "update", "upgrade", "remove", "uninstall"):
+            if not {"-y", "--yes"} & set(arguments):
+                arguments.append("--yes")
+            chosen = {"-p", "--prefix", "-n", "--name"} & set(arguments)
             if not chosen and os.path.isdir(os.path.join(sys.prefix, "conda-meta")):
-                words += ["--prefix", sys.prefix]
-        self._or_fail(words)
+                arguments += ["--prefix", sys.prefix]
+        self._or_fail(arguments)
 
-    def _or_fail(self, words):
-        status = self.program(words).returncode
+    def _or_fail(self, arguments):
+        status = self.program(arguments).returncode
         if status:
             if os.environ.get("OI_TUI_IN_SANDBOX"):
                 print("The sandbox is on: only allowed hosts can be reached.")

@@ -156,5 +156,5 @@ def define(driver):
 def magics_of(driver):
     """Return the magics of the driver, which are made once."""
     if driver.magics is None:
-        driver.magics = import_quietly("python_magic_words").Magics(driver)
+        driver.magics = import_quietly("python_magic_runner").Magics(driver)
     return driver.magics

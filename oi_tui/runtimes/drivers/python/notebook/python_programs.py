@@ -11,27 +11,27 @@ import os
 import sys
 import types
 
-from python_history_words import whole_number
+from python_history_magics import whole_number
 
 
-def run(driver, words):
-    """Run the file, with the words after it as its arguments, and keep what it defines."""
+def run(driver, arguments):
+    """Run the file, with the arguments after it as its arguments, and keep what it defines."""
     options, times = set(), 1
-    while words and words[0].startswith("-"):
-        option = words.pop(0)
+    while arguments and arguments[0].startswith("-"):
+        option = arguments.pop(0)
         if option == "-m":
-            return _run_module(driver, words)
+            return _run_module(driver, arguments)
         if option.startswith("-N"):
-            times = whole_number(option[2:] or (words.pop(0) if words else ""), "%run -N")
+            times = whole_number(option[2:] or (arguments.pop(0) if arguments else ""), "%run -N")
         elif set(option[1:]) <= set("iendtpG"):
             options.update(option[1:])
         else:
             raise ValueError(
                 "%run: {} is not known here; -i, -n, -t, -N, -p, -d, -e and -m are".format(option)
             )
-    if not words:
+    if not arguments:
         raise ValueError("%run: name the file")
-    path = os.path.expanduser(words[0])
+    path = os.path.expanduser(arguments[0])
     if not os.path.exists(path) and os.path.exists(path + ".py"):
         path += ".py"
     with open(path, "rb") as file:
@@ -41,7 +41,7 @@ def run(driver, words):
     if path.endswith(".ipy"):
         # Among the variables of the cells, and with their lines that begin with % and !.
         return driver.run_part(source.decode("utf-8-sig"))
-    with _arguments([path, *words[1:]], os.path.dirname(os.path.abspath(path))):
+    with _ProgramArguments([path, *arguments[1:]], os.path.dirname(os.path.abspath(path))):
         code = compile(source, path, "exec", dont_inherit=True)
         began = os.times()
         for _ in range(times):
@@ -77,12 +77,12 @@ def _tell_times(began, times):
     print("Wall time: {:10.2f} s.".format(ended[4] - began[4]))
 
 
-def _run_module(driver, words):
+def _run_module(driver, arguments):
     import runpy
 
-    with _arguments(words, os.getcwd()):
+    with _ProgramArguments(arguments, os.getcwd()):
         try:
-            _take(driver, runpy.run_module(words[0], run_name="__main__", alter_sys=True))
+            _take(driver, runpy.run_module(arguments[0], run_name="__main__", alter_sys=True))
         except SystemExit as error:
             if error.code:
                 raise
@@ -122,15 +122,15 @@ def _take(driver, names):
     driver.module.__dict__.update({name: value for name, value in names.items() if not name.startswith("__")})
 
 
-class _arguments:
+class _ProgramArguments:
     """What a program finds as its arguments, and the folder that it imports from first."""
 
-    def __init__(self, words, folder):
-        self._words, self._folder = words, folder
+    def __init__(self, arguments, folder):
+        self._arguments, self._folder = arguments, folder
 
     def __enter__(self):
         self._argv = sys.argv
-        sys.argv = self._words
+        sys.argv = self._arguments
         sys.path.insert(0, self._folder)
 
     def __exit__(self, *_):

@@ -12,7 +12,7 @@ import sys
 import types
 
 import python_magics
-from python_folder_words import find_folder
+from python_folder_magics import find_folder
 from python_quiet_import import import_quietly
 
 
@@ -150,8 +150,8 @@ class InteractiveShell:
 
     def define_macro(self, name, themacro):
         """Give code a name that runs it."""
-        words = import_quietly("python_history_words")
-        self.user_ns[name] = words.Macro(self._driver, getattr(themacro, "value", themacro))
+        history = import_quietly("python_history_magics")
+        self.user_ns[name] = history.Macro(self._driver, getattr(themacro, "value", themacro))
 
     def alias(self, name, command):
         """Give a command of the shell a name."""

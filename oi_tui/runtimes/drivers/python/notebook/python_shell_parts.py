@@ -182,14 +182,14 @@ class HistoryManager:
 
 
 class MagicsManager:
-    """The words that are known."""
+    """The magics that are known."""
 
     def __init__(self, magics):
         self._magics = magics
 
     @property
     def magics(self):
-        """The words of lines and of cells, each with a function that runs it."""
+        """The line magics and the cell magics, each with a function that runs it."""
         lines, cells = self._magics.names()
         return {
             "line": {name: _of_line(self._magics, name) for name in lines},
@@ -201,11 +201,11 @@ class MagicsManager:
         return self.magics
 
     def register_function(self, func, magic_kind="line", magic_name=None):
-        """Have a word call a function."""
+        """Make a magic that calls a function."""
         self._magics.register(func, magic_kind, magic_name or func.__name__)
 
     def register_alias(self, alias_name, magic_name, magic_kind="line", magic_params=None):
-        """Give a word another name."""
+        """Give a magic another name."""
         self._magics._line_alias_magic(
             "{} {} {}".format(alias_name, magic_name, "-c" if magic_kind == "cell" else "-l")
         )

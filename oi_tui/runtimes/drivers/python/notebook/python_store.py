@@ -66,35 +66,35 @@ class StoredValues:
         return sorted(name for name in found if name.startswith(start) and not name.endswith(".new"))
 
 
-def run(driver, rest, words):
+def run(driver, rest, arguments):
     """Carry out a line of `%store`."""
     shell = driver._get_ipython()
     files, names = shell.db, driver.module.__dict__
-    option = words[0] if words and words[0] in ("-r", "-d", "-z") else ""
-    words = words[1:] if option else words
+    option = arguments[0] if arguments and arguments[0] in ("-r", "-d", "-z") else ""
+    arguments = arguments[1:] if option else arguments
     if option == "-z":
         for key in files.keys(_KEPT):
             del files[key]
     elif option == "-d":
-        if not words:
+        if not arguments:
             raise ValueError("%store -d: name the variable to forget")
-        for name in words:
+        for name in arguments:
             if _KEPT + name not in files:
                 raise NameError("no stored variable {}".format(name))
             del files[_KEPT + name]
     elif option == "-r":
-        _restore(files, names, words)
-    elif not words:
+        _restore(files, names, arguments)
+    elif not arguments:
         _list(files)
     elif ">" in rest:
         _write(rest, names)
     else:
-        for name in words:
+        for name in arguments:
             _keep(files, names, name)
 
 
-def _restore(files, names, words):
-    for name in words or [key[len(_KEPT) :] for key in files.keys(_KEPT)]:
+def _restore(files, names, arguments):
+    for name in arguments or [key[len(_KEPT) :] for key in files.keys(_KEPT)]:
         try:
             names[name] = files[_KEPT + name]
         except KeyError:

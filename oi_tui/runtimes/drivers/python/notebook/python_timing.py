@@ -12,7 +12,7 @@ import math
 import resource
 import time as clock
 
-from python_history_words import whole_number
+from python_history_magics import whole_number
 
 _UNITS = ((100.0, "min", 60.0), (1.0, "s", 1.0), (1e-3, "ms", 1e-3), (1e-6, "µs", 1e-6), (0.0, "ns", 1e-9))
 

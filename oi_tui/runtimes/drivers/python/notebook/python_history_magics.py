@@ -1,4 +1,4 @@
-"""Words of notebooks about the cells that ran: `%history`, `%rerun`, `%save`, `%macro`, `%notebook`."""
+"""Magics of notebooks about the cells that ran: `%history`, `%rerun`, `%save`, `%macro`, `%notebook`."""
 
 # mypy: ignore-errors
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _last(items, text, option):
     return items[-many:] if many else []
 
 
-class HistoryWords:
+class HistoryMagics:
     """A part of the magics, whose driver it uses."""
 
     @property
@@ -62,19 +62,19 @@ class HistoryWords:
         with numbers, `-o` with values, `-u` each text once, `-f FILE` into a file.
         """
         try:
-            chosen, words = getopt.gnu_getopt(shlex.split(rest), "nopturgl:f:")
+            chosen, arguments = getopt.gnu_getopt(shlex.split(rest), "nopturgl:f:")
         except getopt.GetoptError as error:
             raise ValueError("%history: {}".format(error)) from None
         chosen, inputs = dict(chosen), self._inputs
         if "-g" in chosen:
-            pattern = " ".join(words) or "*"
+            pattern = " ".join(arguments) or "*"
             pattern = "*" if pattern == "*" else "*{}*".format(pattern)
             numbers = [at for at, text in inputs.items() if fnmatch.fnmatchcase(text, pattern)]
         elif "-l" in chosen:
             earlier = [at for at in inputs if at != self._driver.number]
             numbers = _last(earlier, chosen["-l"], "%history -l")
         else:
-            numbers = self._numbers(" ".join(words)) if words else list(inputs)
+            numbers = self._numbers(" ".join(arguments)) if arguments else list(inputs)
         if "-u" in chosen:
             numbers = sorted({inputs[at]: at for at in numbers}.values())
         text = "".join(
@@ -109,13 +109,13 @@ class HistoryWords:
 
     def _line_rerun(self, rest):
         """Runs cells again: `%rerun 3 5-7`, `-l 2` the last two, `-g TEXT` the last with a text."""
-        words = rest.split(None, 1)
+        arguments = rest.split(None, 1)
         earlier = {at: text for at, text in self._inputs.items() if at != self._driver.number}
-        if words[:1] == ["-g"] and words[1:]:
-            found = [text for text in earlier.values() if words[1] in text][-1:]
-        elif words[:1] == ["-l"] and words[1:]:
-            found = _last(list(earlier.values()), words[1], "%rerun -l")
-        elif words:
+        if arguments[:1] == ["-g"] and arguments[1:]:
+            found = [text for text in earlier.values() if arguments[1] in text][-1:]
+        elif arguments[:1] == ["-l"] and arguments[1:]:
+            found = _last(list(earlier.values()), arguments[1], "%rerun -l")
+        elif arguments:
             found = [self._inputs[at] for at in self._numbers(rest)]
         else:
             found = list(earlier.values())[-1:]
@@ -136,8 +136,8 @@ class HistoryWords:
 
     def _line_notebook(self, rest):
         """Writes the cells that ran, and their values as text, into a notebook: `%notebook FILE`."""
-        words = [word for word in shlex.split(rest) if word not in ("-e", "--export")]
-        if len(words) != 1:
+        arguments = [argument for argument in shlex.split(rest) if argument not in ("-e", "--export")]
+        if len(arguments) != 1:
             raise ValueError("%notebook takes the name of the file: %notebook work.ipynb")
         cells = []
         for number, text in self._inputs.items():
@@ -150,7 +150,7 @@ class HistoryWords:
             cells.append({"cell_type": "code", "source": source, "outputs": outputs, **head})
         kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
         book = {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 4}
-        with open(os.path.expanduser(words[0]), "w", encoding="utf-8") as file:
+        with open(os.path.expanduser(arguments[0]), "w", encoding="utf-8") as file:
             json.dump(book, file, indent=1, ensure_ascii=False)
             file.write("\n")
 
@@ -169,14 +169,14 @@ class HistoryWords:
 
     def _line_save(self, rest):
         """Writes cells into a file: `%save [-f] [-a] FILE 3 5-7`; -f replaces it, -a appends."""
-        words = shlex.split(rest)
-        options = {word for word in words if word in ("-f", "-a", "-r")}
-        words = [word for word in words if word not in options]
-        if len(words) < 2:
+        arguments = shlex.split(rest)
+        options = {argument for argument in arguments if argument in ("-f", "-a", "-r")}
+        arguments = [argument for argument in arguments if argument not in options]
+        if len(arguments) < 2:
             raise ValueError("%save takes a file and the numbers of cells: %save file.py 3 5-7")
-        path = os.path.expanduser(words[0])
+        path = os.path.expanduser(arguments[0])
         path = path if path.endswith((".py", ".ipy")) else path + ".py"
-        text = self.cells_of(" ".join(words[1:]))
+        text = self.cells_of(" ".join(arguments[1:]))
         append = "-a" in options
         there = os.path.exists(path)
         if there and not options & {"-f", "-a"}:

@@ -1,4 +1,4 @@
-"""Words of notebooks that load extensions, and read modules again."""
+"""Magics of notebooks that load extensions, and read modules again."""
 
 # mypy: ignore-errors
 from __future__ import annotations
@@ -10,7 +10,7 @@ __builtins__ = dict(vars(builtins))
 from python_quiet_import import import_quietly
 
 
-class ExtensionWords:
+class ExtensionMagics:
     """A part of the magics, whose driver it uses."""
 
     def _line_load_ext(self, rest):

@@ -1,4 +1,4 @@
-"""Words of notebooks that run programs: pip, conda, uv, scripts, commands of the shell and their aliases."""
+"""Magics of notebooks that run programs: pip, conda, uv, scripts, commands of the shell and their aliases."""
 
 # mypy: ignore-errors
 from __future__ import annotations
@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 
-class ProgramWords:
+class ProgramMagics:
     """A part of the magics, whose driver it uses."""
 
     def _line_pip(self, rest):
@@ -48,20 +48,20 @@ class ProgramWords:
 
     def _line_sc(self, rest):
         """Keeps the output of a command in a variable: `%sc NAME = COMMAND`; with -l, its lines."""
-        words = rest.split(None, 1)
-        as_lines = words[:1] in (["-l"], ["-lv"])
-        name, equals, command = (words[-1] if as_lines else rest).partition("=")
+        arguments = rest.split(None, 1)
+        as_lines = arguments[:1] in (["-l"], ["-lv"])
+        name, equals, command = (arguments[-1] if as_lines else rest).partition("=")
         if not equals or not name.strip().isidentifier():
             raise ValueError("%sc takes a name and a command: %sc files = ls")
         lines = self.capture(command.strip())
         self._names[name.strip()] = lines if as_lines else lines.n
 
     def _script(self, name, rest, text):
-        words, options, wanted, is_background = shlex.split(rest), {}, None, False
-        while words and words[0].startswith("--"):
-            option, _, value = words.pop(0)[2:].partition("=")
+        arguments, options, wanted, is_background = shlex.split(rest), {}, None, False
+        while arguments and arguments[0].startswith("--"):
+            option, _, value = arguments.pop(0)[2:].partition("=")
             if option in ("out", "err", "proc"):
-                options[option] = value or words.pop(0)
+                options[option] = value or arguments.pop(0)
             elif option == "bg":
                 is_background = True
             elif option == "no-raise-error":
@@ -69,12 +69,12 @@ class ProgramWords:
             elif option != "raise-error":
                 raise ValueError("%%{}: --{} is not known here".format(name, option))
         program = {"script": [], "shell": ["bash"], "python": [sys.executable], "python3": [sys.executable]}
-        words = [*program.get(name, [name]), *words]
+        arguments = [*program.get(name, [name]), *arguments]
         if is_background:
-            self._commands.background_script(words, text, **options)
+            self._commands.background_script(arguments, text, **options)
             return
         options.pop("proc", None)
-        status = self._commands.script(words, text, **options)
+        status = self._commands.script(arguments, text, **options)
         if status and wanted is None:
             raise subprocess.CalledProcessError(status, name)
 
@@ -114,13 +114,13 @@ class ProgramWords:
         wanted = len(re.findall(r"(?<!%)%s", command))
         if not wanted:
             return self.shell("{} {}".format(command.replace("%%s", "%s"), rest).rstrip())
-        words = rest.split(None, wanted)
-        if len(words) < wanted:
+        arguments = rest.split(None, wanted)
+        if len(arguments) < wanted:
             raise ValueError(
                 "the alias {} takes {} argument{}, and got {}".format(
-                    name, wanted, "s" * (wanted != 1), len(words)
+                    name, wanted, "s" * (wanted != 1), len(arguments)
                 )
             )
         parts = re.split(r"(?<!%)%s", command)
-        filled = parts[0] + "".join(word + part for word, part in zip(words, parts[1:]))
-        return self.shell("{} {}".format(filled, " ".join(words[wanted:])).rstrip())
+        filled = parts[0] + "".join(word + part for word, part in zip(arguments, parts[1:]))
+        return self.shell("{} {}".format(filled, " ".join(arguments[wanted:])).rstrip())

@@ -1,4 +1,7 @@
-"""Carries out the `%word` and `%%word` lines of a notebook. What each does is beside this, by subject."""
+"""Runs the magics of a notebook: lines such as `%cd` and cells such as `%%bash`.
+
+The modules beside this one have them by subject.
+"""
 
 # mypy: ignore-errors
 from __future__ import annotations
@@ -11,19 +14,19 @@ import functools
 import shlex
 import sys
 
-import python_error_words
+import python_error_magics
 from python_commands import Commands
-from python_display_words import DisplayWords
-from python_error_words import ErrorWords
-from python_extension_words import ExtensionWords
-from python_folder_words import FolderWords, find_folder
-from python_history_words import HistoryWords
-from python_program_words import ProgramWords
+from python_display_magics import DisplayMagics
+from python_error_magics import ErrorMagics
+from python_extension_magics import ExtensionMagics
+from python_folder_magics import FolderMagics, find_folder
+from python_history_magics import HistoryMagics
+from python_program_magics import ProgramMagics
 from python_quiet_import import import_quietly
-from python_value_words import ValueWords
+from python_value_magics import ValueMagics
 
-#: The files whose functions may stand between a word and the cell that has it.
-_FILES = frozenset((__file__, python_error_words.__file__))
+#: The files whose functions may stand between a magic and the cell that calls it.
+_FILES = frozenset((__file__, python_error_magics.__file__))
 
 #: What has no meaning here and does no harm where it is left out.
 _SILENT = frozenset(
@@ -53,7 +56,9 @@ _NOT_OFFERED = {
 }
 
 
-class Magics(ProgramWords, FolderWords, ValueWords, DisplayWords, ErrorWords, ExtensionWords, HistoryWords):
+class Magics(
+    ProgramMagics, FolderMagics, ValueMagics, DisplayMagics, ErrorMagics, ExtensionMagics, HistoryMagics
+):
     """What lines that are no Python became, called from the cell in which they stand."""
 
     def __init__(self, driver):
@@ -155,7 +160,7 @@ class Magics(ProgramWords, FolderWords, ValueWords, DisplayWords, ErrorWords, Ex
         )
 
     def names(self):
-        """The words that are known, of lines and of cells."""
+        """The names of the line magics and of the cell magics."""
         lines = [item[6:] for item in dir(self) if item.startswith("_line_")]
         cells = [item[6:] for item in dir(self) if item.startswith("_cell_")]
         timing = ["prun", "time", "timeit"]
@@ -168,19 +173,19 @@ class Magics(ProgramWords, FolderWords, ValueWords, DisplayWords, ErrorWords, Ex
 
     @staticmethod
     def description(name):
-        """What a word does, in a sentence; None where it is not known."""
-        word = name.lstrip("%")
-        if word in ("time", "timeit", "prun"):
+        """What a magic does, in a sentence; None where it is not known."""
+        magic = name.lstrip("%")
+        if magic in ("time", "timeit", "prun"):
             return "Says how long the code takes."
-        if word in _SCRIPTS:
-            return "Has {} run the lines below it.".format(word)
-        if word in _COMMANDS or word in _ALIASES:
-            return "Runs the command {}.".format(_ALIASES.get(word, word).replace(" %l", ""))
+        if magic in _SCRIPTS:
+            return "Has {} run the lines below it.".format(magic)
+        if magic in _COMMANDS or magic in _ALIASES:
+            return "Runs the command {}.".format(_ALIASES.get(magic, magic).replace(" %l", ""))
         for kind in ("_line_", "_cell_"):
-            known = getattr(Magics, kind + word, None)
+            known = getattr(Magics, kind + magic, None)
             if known is not None:
                 return known.__doc__
-        return "Has no effect here." if word in _SILENT else None
+        return "Has no effect here." if magic in _SILENT else None
 
     @staticmethod
     def _above(lines):
@@ -217,12 +222,12 @@ class Magics(ProgramWords, FolderWords, ValueWords, DisplayWords, ErrorWords, Ex
 
     def _line_alias_magic(self, rest):
         """Gives a magic another name: `%alias_magic NEW OLD`; -l for lines only, -c for cells only."""
-        words = shlex.split(rest)
-        kinds = [kind for kind, option in (("line", "-l"), ("cell", "-c")) if option in words]
-        words = [word for word in words if word not in ("-l", "-c", "--line", "--cell")]
-        if len(words) != 2:
+        arguments = shlex.split(rest)
+        kinds = [kind for kind, option in (("line", "-l"), ("cell", "-c")) if option in arguments]
+        arguments = [argument for argument in arguments if argument not in ("-l", "-c", "--line", "--cell")]
+        if len(arguments) != 2:
             raise ValueError("%alias_magic takes the new name and the one that there is")
-        new, old = (word.lstrip("%") for word in words)
+        new, old = (name.lstrip("%") for name in arguments)
         lines, cells = self.names()
         for kind, known in (("line", lines), ("cell", cells)):
             if old not in known or (kinds and kind not in kinds):

@@ -1,4 +1,4 @@
-"""Words of notebooks about what is shown: figures, pages, text and numbers."""
+"""Magics of notebooks about what is shown: figures, pages, text and numbers."""
 
 # mypy: ignore-errors
 from __future__ import annotations
@@ -18,33 +18,33 @@ _BACKENDS = frozenset(
 )
 
 
-class DisplayWords:
+class DisplayMagics:
     """A part of the magics, whose driver it uses."""
 
     def _line_matplotlib(self, rest):
         """Shows figures in the conversation, whichever way is named; `--list` lists the ways."""
-        words = rest.split()
-        if words[:1] in (["-l"], ["--list"]):
+        arguments = rest.split()
+        if arguments[:1] in (["-l"], ["--list"]):
             print("Available matplotlib backends: {}".format(sorted(_BACKENDS)))
             return
-        name = words[0].strip("'\"").lower() if words else ""
+        name = arguments[0].strip("'\"").lower() if arguments else ""
         if name == "agg":
             # The only one that says: show nothing.
             __import__("matplotlib").use("agg")
             return
         if name and name not in _BACKENDS and not name.startswith("module://"):
-            raise ValueError("%matplotlib {}: %matplotlib --list lists the names".format(words[0]))
+            raise ValueError("%matplotlib {}: %matplotlib --list lists the names".format(arguments[0]))
         self._driver.shows.choose_backend()
 
     def _line_pylab(self, rest):
         """Imports numpy as np and matplotlib.pyplot as plt, with all their names; or only these two with
         `--no-import-all`.
         """
-        words = rest.split()
-        self._line_matplotlib(" ".join(word for word in words if word != "--no-import-all"))
+        arguments = rest.split()
+        self._line_matplotlib(" ".join(argument for argument in arguments if argument != "--no-import-all"))
         exec("import numpy, numpy as np, matplotlib.pyplot as plt, matplotlib.mlab as mlab", self._names)
         exec("import matplotlib\npylab = __import__('pylab')\npyplot = plt", self._names)
-        if "--no-import-all" not in words:
+        if "--no-import-all" not in arguments:
             exec("from pylab import *\nfrom numpy import *", self._names)
         print("%pylab is deprecated, use %matplotlib inline and import the required libraries.")
         print("Populating the interactive namespace from numpy and matplotlib")

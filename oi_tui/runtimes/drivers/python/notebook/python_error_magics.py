@@ -1,4 +1,4 @@
-"""Words of notebooks about errors: how they are shown, and Python's debugger."""
+"""Magics of notebooks about errors: how they are shown, and Python's debugger."""
 
 # mypy: ignore-errors
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 from python_quiet_import import import_quietly
 
 
-class ErrorWords:
+class ErrorMagics:
     """A part of the magics, whose driver it uses."""
 
     def _line_tb(self, rest):

@@ -1,4 +1,4 @@
-"""Words of notebooks about variables: they list, forget, explain and keep them."""
+"""Magics of notebooks about variables: they list, forget, explain and keep them."""
 
 # mypy: ignore-errors
 from __future__ import annotations
@@ -14,7 +14,7 @@ import shlex
 from python_quiet_import import import_quietly
 
 
-class ValueWords:
+class ValueMagics:
     """A part of the magics, whose driver it uses."""
 
     def _mine(self, kinds=""):
@@ -64,10 +64,10 @@ class ValueWords:
 
         `leave FILE BYTES SECONDS` keeps what has room and time.
         """
-        words = shlex.split(rest)
-        if {"save": 2, "load": 2, "leave": 4}.get("".join(words[:1])) != len(words):
+        arguments = shlex.split(rest)
+        if {"save": 2, "load": 2, "leave": 4}.get("".join(arguments[:1])) != len(arguments):
             raise ValueError("write %snapshot save FILE or %snapshot load FILE")
-        action, file, *bounds = words
+        action, file, *bounds = arguments
         act = getattr(import_quietly("python_snapshot"), action)
         act(self._names, os.path.abspath(os.path.expanduser(file)), *map(float, bounds))
 
@@ -140,8 +140,8 @@ class ValueWords:
 
     def _line_psearch(self, rest):
         """Lists the names that match a pattern: `%psearch os.get*`."""
-        words = [word for word in rest.split() if not word.startswith("-")]
-        if not words:
+        arguments = [argument for argument in rest.split() if not argument.startswith("-")]
+        if not arguments:
             raise ValueError("%psearch takes a pattern: %psearch os.get*")
-        pattern = words[0] if "*" in words[0] else words[0] + "*"
+        pattern = arguments[0] if "*" in arguments[0] else arguments[0] + "*"
         import_quietly("python_facts").show(self._names, pattern, False, self)

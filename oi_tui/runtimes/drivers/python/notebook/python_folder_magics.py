@@ -1,4 +1,4 @@
-"""Words of notebooks about folders, files and the environment."""
+"""Magics of notebooks about folders, files and the environment."""
 
 # mypy: ignore-errors
 from __future__ import annotations
@@ -14,32 +14,34 @@ import re
 import shlex
 import tokenize
 
-from python_history_words import whole_number
+from python_history_magics import whole_number
 
 
 def find_folder():
-    """The working directory; its old name where it was deleted, for other words must work there too."""
+    """The working directory; its old name where it was deleted, for other magics must work there too."""
     try:
         return os.getcwd()
     except OSError:
         return os.environ.get("PWD", "")
 
 
-class FolderWords:
+class FolderMagics:
     """A part of the magics, whose driver it uses."""
 
     def _line_cd(self, rest):
         """Changes the working directory; `-` goes back, `-3` to that folder of %dhist."""
-        words = shlex.split(rest)
-        quiet = "-q" in words
-        words = [word for word in words if word != "-q"]
+        arguments = shlex.split(rest)
+        quiet = "-q" in arguments
+        arguments = [argument for argument in arguments if argument != "-q"]
         here = find_folder()
-        folder = words[0] if len(words) == 1 else " ".join(words) or "~"
-        if words[:1] in (["-b"], ["--bookmark"]) and len(words) == 2:
-            if words[1] not in self._bookmarks:
-                raise ValueError("%cd -b: there is no bookmark {}; %bookmark -l lists them".format(words[1]))
-            folder = self._bookmarks[words[1]]
-            print("(bookmark:{}) -> {}".format(words[1], folder))
+        folder = arguments[0] if len(arguments) == 1 else " ".join(arguments) or "~"
+        if arguments[:1] in (["-b"], ["--bookmark"]) and len(arguments) == 2:
+            if arguments[1] not in self._bookmarks:
+                raise ValueError(
+                    "%cd -b: there is no bookmark {}; %bookmark -l lists them".format(arguments[1])
+                )
+            folder = self._bookmarks[arguments[1]]
+            print("(bookmark:{}) -> {}".format(arguments[1], folder))
         elif folder == "-":
             if self._last_folder is None:
                 raise ValueError("%cd -: there is no earlier folder")
@@ -62,22 +64,22 @@ class FolderWords:
 
     def _line_bookmark(self, rest):
         """Names a folder for `%cd -b NAME`: `%bookmark NAME [FOLDER]`; -l lists, -d forgets one, -r all."""
-        words = shlex.split(rest)
-        option = words.pop(0) if words[:1] in (["-l"], ["-d"], ["-r"]) else ""
+        arguments = shlex.split(rest)
+        option = arguments.pop(0) if arguments[:1] in (["-l"], ["-d"], ["-r"]) else ""
         if option == "-l":
             print("Current bookmarks:")
             for name, folder in sorted(self._bookmarks.items()):
                 print("{} -> {}".format(name, folder))
         elif option == "-r":
             self._bookmarks.clear()
-        elif not words:
+        elif not arguments:
             raise ValueError("%bookmark: name the bookmark")
         elif option == "-d":
-            if self._bookmarks.pop(words[0], None) is None:
-                raise ValueError("%bookmark: there is no bookmark {}".format(words[0]))
+            if self._bookmarks.pop(arguments[0], None) is None:
+                raise ValueError("%bookmark: there is no bookmark {}".format(arguments[0]))
         else:
-            folder = os.path.expanduser(" ".join(words[1:])) or os.getcwd()
-            self._bookmarks[words[0]] = os.path.abspath(folder)
+            folder = os.path.expanduser(" ".join(arguments[1:])) or os.getcwd()
+            self._bookmarks[arguments[0]] = os.path.abspath(folder)
 
     def _line_dhist(self, rest):
         """The folders that were entered: all, the last N, or those from one number to another."""
@@ -133,9 +135,9 @@ class FolderWords:
 
     def _cell_writefile(self, rest, body):
         """Writes the lines below it to a file; `-a` appends."""
-        words = shlex.split(rest)
-        append = words[:1] in (["-a"], ["--append"])
-        path = os.path.expanduser(words[-1] if words[append:] else "")
+        arguments = shlex.split(rest)
+        append = arguments[:1] in (["-a"], ["--append"])
+        path = os.path.expanduser(arguments[-1] if arguments[append:] else "")
         if not path:
             raise ValueError("%%writefile: name the file")
         there = os.path.exists(path)
@@ -148,11 +150,11 @@ class FolderWords:
 
     def _line_load(self, rest):
         """Shows what is in a file or at an address; `-r 1-5` some lines, `-s NAME` a definition of it."""
-        options, words = getopt.gnu_getopt(shlex.split(rest), "r:s:yn")
+        options, arguments = getopt.gnu_getopt(shlex.split(rest), "r:s:yn")
         options = dict(options)
-        if len(words) != 1:
+        if len(arguments) != 1:
             raise ValueError("%load: name one file or address")
-        text = _read_source(words[0])
+        text = _read_source(arguments[0])
         if "-r" in options:
             lines = text.splitlines(keepends=True)
             text = "".join(lines[at] for part in options["-r"].split(",") for at in _lines(part, len(lines)))
