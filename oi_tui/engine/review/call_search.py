@@ -43,7 +43,7 @@ _SYNTAX: dict[str, _Syntax] = {
         # Where `require` looks for files.
         computed=r"\$(?::|LOAD_PATH\b|LOADED_FEATURES\b)\s*(?:<<|=(?![=~])|\.)",
     ),
-    "perl": _Syntax(computed=r"->\s*\(|&\s*[{$]|\$\{|<\s*>|[$%@](?:ENV|SIG|ARGV|INC)\b"),
+    "perl": _Syntax(computed=r"->\s*(?:\(|\$(?=\w))|&\s*[{$]|\$\{|<\s*>|[$%@](?:ENV|SIG|ARGV|INC)\b"),
     "lua": _Syntax(joint=r"[.:]", computed=r"\]\s*\(|\)\s*\("),
     "r": _Syntax(
         joint=r"(?:::?:?|\$|@)",
@@ -80,13 +80,29 @@ _SYNTAX: dict[str, _Syntax] = {
     "fish": _Syntax(
         command=r"[|;(]|\b(?:and|or|not|begin|if|while|else)\b",
         computed=r"(?:^|[|;(&]|\b(?:and|or|not|begin|if|while|else)\b)[^\S\n]*(?:\.\.?|~)?/[^\s;|)]+"
-        r"|(?:^|[|;(])[^\S\n]*\$|\bset(?:[ \t]+-\w*)?[ \t]*(?=$|[;|)])|\bset[ \t]+-\w*[xUe]\w*",
+        r"|(?:^|[|;(])[^\S\n]*\$|\bset(?:[ \t]+-\w*)?[ \t]*(?=$|[;|)])|\bset[ \t]+-\w*[xUe]\w*"
+        # Variables by which programs and functions are found, and those that programs inherit.
+        r"|\b(?:set(?:[ \t]+-[\w-]+)*|for)[ \t]+(?:fish_\w+|[A-Z_][A-Z0-9_]*\b)",
     ),
 }
 _SYNTAX["cpp"] = _SYNTAX["c"]
 _SYNTAX["typescript"] = _SYNTAX["react"] = _SYNTAX["javascript"]
 #: Languages in which a bare word is a call.
 _BARE_WORDS = frozenset(("perl",))
+#: Languages in which a capital letter begins the name of a class or a module, whose methods may do anything.
+_WITH_CAPITALS = frozenset(("perl", "ruby"))
+#: PowerShell: a method or a property by its name, of each object that comes.
+_EACH_MEMBER = re.compile(
+    r"(?:\bforeach(?:-object)?|(?:^|\|)[^\S\n]*%)[^\S\n]+(?:-m\w*[^\S\n]+)?([a-z_]\w{0,80})", re.MULTILINE
+)
+#: Ruby: lines that only bring in libraries which it comes with, and which do nothing by themselves.
+_RUBY_REQUIRE = re.compile(
+    r"^[ \t]*require[ \t]*\(?[ \t]*(['\"])(?:benchmark|bigdecimal(?:/util)?|date|json|matrix|pp|prime|set"
+    r"|stringio|time)\1[ \t]*\)?[ \t]*;?[ \t]*$",
+    re.MULTILINE,
+)
+#: Ruby: what the code puts its own classes into.
+_RUBY_MODULE = re.compile(r"\bmodule[ \t]+([A-Z]\w{0,80})")
 #: What code defines: its own functions, variables and parameters.
 _DEFINED = re.compile(
     r"\b(?:(?:let|const|var|val|def|class|fn|func|sub|local(?:\s+function)?|for|struct|enum|interface|record|auto|mut)\s+)+[$&]?(\w+[!?]?)"
@@ -198,6 +214,8 @@ class _Search:
 
     def scan(self, code: str) -> Iterator[tuple[int, str]]:
         """Yield each part with its line."""
+        if self._language == "ruby":
+            code = _RUBY_REQUIRE.sub("", code)
         stripped = strip(self._language, code)
         yield from stripped.doubts
         bare = stripped.code
@@ -210,6 +228,10 @@ class _Search:
         for match in self._computed.finditer(bare):
             shown = match[0].strip()
             yield lines.of(match.start()), shown if re.search(r"\w\w", shown) else _COMPUTED
+        if self._language == "powershell":
+            for match in _EACH_MEMBER.finditer(bare):
+                if not self._known_member(match[1]):
+                    yield lines.of(match.start()), f".{match[1]} of each"
         for match in self._path.finditer(bare):
             before = bare[max(0, match.start() - 80) : match.start()].rpartition("\n")[2]
             if shown := self._judge(match[0], before, bare[match.end() : match.end() + 40]):
@@ -241,6 +263,8 @@ class _Search:
             methods = _METHOD.findall(bare)
             own.update(methods)
             self._own_members.update(methods)
+        if self._language == "ruby":
+            own.update(_RUBY_MODULE.findall(bare))
         for match in _PARAMETERS.finditer(bare):
             own.update(re.findall(r"\w+", match[1]))
         if self._language in _JAVASCRIPT:
@@ -254,7 +278,9 @@ class _Search:
         shown = "".join(path.split())
         if names[-1] in _GIVEN_A_NAME and (given := _FIRST_NAME.match(after)) and self._known(given[1]):
             return ""
-        if self._language == "perl" and any(name[:1].isupper() and not self._known(name) for name in names):
+        if self._language in _WITH_CAPITALS and any(
+            name[:1].isupper() and not self._known(name) for name in names
+        ):
             return shown
         if shown == "constructor" and "." not in before[-2:] and after.lstrip().startswith("("):
             return ""
@@ -275,6 +301,9 @@ class _Search:
 
     def _is_called(self, before: str, after: str) -> bool:
         """Whether a name is called, by what stands on both sides of it."""
+        if self._language == "fish":
+            # A parenthesis is an argument, and commands stand in front.
+            return False
         return (
             bool(_GOES_ON.match(after))
             or self._is_tag(after)

@@ -60,6 +60,10 @@ HARMLESS: Final = {
         StandardError ArgumentError RuntimeError TypeError ZeroDivisionError message backtrace
         Data with_index with_object filter! BigDecimal PI E sin cos tan atan exp log log10 log2 hypot
         cbrt generate pretty_generate block_given? itself tap call curry arity
+        Benchmark Class DIG EPSILON Enumerator Exception FrozenError INFINITY IndexError KeyError Lazy MAX
+        MIN MatchData Matrix Module Mutex NAN NameError NoMethodError NotImplementedError Prime Queue
+        RUBY_VERSION RangeError Regexp StopIteration StringIO Thread Vector captures define escape
+        named_captures prime? prime_division realtime string synchronize union
         """
     ),
     "perl": _split_words(
@@ -302,6 +306,7 @@ HARMLESS: Final = {
         adddays addmonths addhours addyears subtract tochararray reverse sort equals compareto gettype
         containskey keys values pscustomobject ordered hashtable bool char decimal long float void psobject
         system collections generic linq enumerable range sum toarray guid newguid version %
+        fullname length name
         """
     ),
     "fish": _split_words(

@@ -1,5 +1,6 @@
-"""Files of the working directory that Python would load in place of installed modules."""
+"""Files of the working directory that a language would run in place of what it comes with."""
 
+import re
 import sys
 from collections.abc import Set
 from functools import cache
@@ -21,6 +22,19 @@ def find_shadowing(folder: Folder, besides: Set[str]) -> str | None:
         for entry, _ in folder.names() or ():
             name, dot, rest = entry.partition(".")
             if entry == _SETTINGS or (name in names and _loads(folder, entry, dot + rest)):
+                return entry
+    except (OSError, ValueError):
+        return None
+    return None
+
+
+def find_script(folder: Folder, code: str) -> str | None:
+    """Return a file that Octave would run for a word of the code, if any: its name is that of a command."""
+    words = frozenset(re.findall(r"\w+", code))
+    try:
+        for entry, _ in folder.names() or ():
+            name, dot, ending = entry.rpartition(".")
+            if dot and ending in ("m", "mex", "oct") and name in words:
                 return entry
     except (OSError, ValueError):
         return None

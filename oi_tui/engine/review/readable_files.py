@@ -48,6 +48,20 @@ def explain_unreadable(name: str, folder: Folder, *, listing: bool = False) -> s
     return ""
 
 
+def may_be_read(beginning: str, folder: Folder) -> bool:
+    """Whether a text that begins like this may be an address, or the name of a file that is there."""
+    if beginning.startswith(("http", "/", ".")) or "http".startswith(beginning):
+        return True
+    first, separator, _ = beginning.partition("/")
+    try:
+        entries = folder.names()
+        return entries is None or any(
+            entry == first if separator else entry.startswith(first) for entry, _ in entries
+        )
+    except OSError:
+        return False
+
+
 def are_matches_readable(pattern: str, folder: Folder, *, names_only: bool) -> bool:
     """Whether all that a file pattern finds may be read without a remark. Only its last part is a pattern."""
     place, _, last = pattern.rpartition("/")

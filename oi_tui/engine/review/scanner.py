@@ -12,6 +12,7 @@ from oi_tui.engine.review.findings import Finding, Findings
 from oi_tui.engine.review.folder import Folder, LocalFolder, make_unknown
 from oi_tui.engine.review.folder_changes import find_folder_changes
 from oi_tui.engine.review.line_rules import PATTERNS, find_patterns
+from oi_tui.engine.review.local_modules import find_script
 from oi_tui.engine.review.python import checker as python_checker
 from oi_tui.engine.review.python import rules as python_rules
 from oi_tui.engine.review.shell import checker as shell_checker
@@ -64,6 +65,8 @@ def scan_code(language: str, code: str, cwd: Path, earlier: EarlierCode | None =
         case name if name in PATTERNS:
             result, parsed = [*find_patterns(name, code), *_list_tools(name, code, earlier)], False
             unchecked = find_unknown_calls(name, code)
+            if name == "octave" and (file := find_script(folder, code)) is not None:
+                unchecked.append(Finding("not understood", f"{file} in this folder", 0))
         case _:
             return Findings(readable=False)
     if result is None:

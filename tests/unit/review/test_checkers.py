@@ -614,6 +614,8 @@ HARMLESS_SCIENCE = [
     "import pandas as pd\npd.crosstab(df['a'], df['b'], normalize=True)\npd.MultiIndex.from_product([[1], [2]])",
     "from pandas.tseries.offsets import MonthEnd\nd + MonthEnd(2)",
     "from IPython.display import display, Markdown\ndisplay(df)\ndisplay(Markdown('**x**'))",
+    "from IPython.display import Markdown, Latex\nMarkdown(f'## {x} rows')\nMarkdown('Mean: ' + str(x))\nLatex(r'$%s$' % x)",
+    "from IPython.display import Math\nMath('x = {}'.format(x))\nMath(data='x^2')",
     "from scipy import stats\nt, p = stats.ttest_ind(a, b, equal_var=False)\nstats.norm.cdf(1.96)",
     "from sklearn.model_selection import train_test_split\nfrom sklearn.linear_model import LinearRegression\nX_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.2, random_state=1)\nmodel = LinearRegression().fit(X_train, y_train)\nprint(model.coef_, model.score(X_test, y_test))",
     "import pandas as pd\npd.read_csv('a.csv', sep=r'\\s+', engine='python')",
@@ -1178,6 +1180,15 @@ def test_a_file_that_python_would_load_instead_of_a_module_is_listed(name: str, 
     (tmp_path / name).write_text("")
     assert not nothing_listed("python", "import json", tmp_path)
     assert name in scan_code("python", "1", tmp_path).sentences[0]
+
+
+def test_a_file_that_octave_would_run_for_a_word_is_listed(tmp_path: Path) -> None:
+    (tmp_path / "tidy.m").write_text("delete('a')")
+    (tmp_path / "notes.txt").write_text("")
+    assert scan_code("octave", "notes = 1\nmean([1 2])", tmp_path).sentences == []
+    assert scan_code("octave", "tidy", tmp_path).sentences == ["not checked: tidy.m in this folder"]
+    (tmp_path / "mean.m").write_text("")
+    assert "mean.m" in scan_code("octave", "mean([1 2])", tmp_path).sentences[0]
 
 
 def test_a_folder_that_python_would_load_instead_of_a_module_is_listed(tmp_path: Path) -> None:

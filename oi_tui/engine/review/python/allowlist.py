@@ -51,7 +51,7 @@ _BY_MODULE = {
     **plotting.BY_MODULE,
     **science.BY_MODULE,
     "IPython.display": """
-        Latex Markdown Math Pretty clear_output display
+        clear_output display
     """,
     "__future__": """
         annotations division print_function
@@ -252,6 +252,10 @@ MODULES: Final = (
 READERS: Final = _split_words("pandas.read_csv pandas.read_table pandas.read_excel pandas.read_json")
 #: Listers of names: with no argument, or the literal name of a folder within the working directory.
 LISTERS: Final = _split_words("os.listdir glob.glob")
+#: Texts that are drawn: a text that is the name of a file or an address is read instead.
+DRAWN_TEXTS: Final = _split_words(
+    "IPython.display.Latex IPython.display.Markdown IPython.display.Math IPython.display.Pretty"
+)
 #: Harmless functions whose results have methods that are not.
 MAKERS: Final = _split_words("pathlib.Path pathlib.Path.cwd pathlib.Path.home pathlib.PurePath")
 #: Attributes and methods of built-in types, of what MEMBERS make, and of tables and arrays.

@@ -19,12 +19,13 @@ from oi_tui.engine.review.python.names import (
     is_steady,
 )
 from oi_tui.engine.review.python.syntax import (
+    find_beginning,
     is_reduction,
     is_simple_format,
     list_argument_names,
     write_dotted,
 )
-from oi_tui.engine.review.readable_files import explain_unreadable
+from oi_tui.engine.review.readable_files import explain_unreadable, may_be_read
 
 #: A function of the computer object whose value is plain.
 _LIST_OF_ELEMENTS = "computer.display.elements"
@@ -97,6 +98,8 @@ class CallChecker(NameChecker):
                 return self._read_file(call)
             if full in known.LISTERS:
                 return self._list_names(call)
+            if full in known.DRAWN_TEXTS:
+                return self._draw_text(call, shown)
             if full in known.MEMBERS:
                 few = known.FEW_POSITIONS.get(full, known.FEW_POSITIONS.get(full.partition(".")[0]))
                 if few is not None and len(call.args) > few:
@@ -241,6 +244,18 @@ class CallChecker(NameChecker):
         else:
             self._path(first, remote=True)
         return PLAIN
+
+    def _draw_text(self, call: ast.Call, shown: str) -> str:
+        """Read a text that is drawn, or the name of a file or an address that has it."""
+        text = call.args[0] if call.args else next((item.value for item in call.keywords), None)
+        self._arguments(call)
+        beginning = find_beginning(text) if text is not None and len(call.args) <= 1 else ""
+        if beginning and not may_be_read(beginning, self._folder):
+            return PLAIN
+        if beginning and isinstance(text, ast.Constant):
+            self._path(text, remote=True)
+            return PLAIN
+        return self._note(f"{shown}(…), which may read a file or an address")
 
     def _is_text_file(self, call: ast.Call) -> bool:
         if isinstance(call.func, ast.Name):

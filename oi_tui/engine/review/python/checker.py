@@ -112,6 +112,10 @@ def _parse_tree(code: str) -> ast.Module | None:
         return None
 
 
+#: What may be imported by its name.
+_IMPORTED = (known.MEMBERS, known.READERS, known.LISTERS, known.DRAWN_TEXTS)
+
+
 class _Checker(ExpressionChecker):
     """Goes through the statements of a tree once."""
 
@@ -231,7 +235,7 @@ class _Checker(ExpressionChecker):
             self._bind(alias.asname or alias.name, UNKNOWN)
         elif full in known.MODULES:
             self._bind(alias.asname or alias.name, MODULE + full)
-        elif full in known.MEMBERS or full in known.READERS or full in known.LISTERS:
+        elif any(full in names for names in _IMPORTED):
             self._bind(alias.asname or alias.name, MEMBER + full)
         else:
             if not is_steady(full):

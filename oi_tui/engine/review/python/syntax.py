@@ -96,3 +96,18 @@ def is_simple_format(node: ast.expr) -> bool:
     return all(
         not re.search(r"[.\[{]", f"{name or ''}") and "{" not in (spec or "") for _, name, spec, _ in fields
     )
+
+
+def find_beginning(node: ast.expr) -> str:
+    """Return what is written at the beginning of a text that the code puts together; "" where nothing is."""
+    match node:
+        case ast.Constant(str(text)):
+            return text
+        case ast.JoinedStr([first, *_]):
+            return find_beginning(first)
+        case ast.BinOp(left, ast.Add() | ast.Mod()):
+            return find_beginning(left).partition("%")[0]
+        case ast.Call(ast.Attribute(text, "format")):
+            return find_beginning(text).partition("{")[0]
+        case _:
+            return ""
